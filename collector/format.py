@@ -1,0 +1,272 @@
+"""format -- the experiment's format as one table: kinds, fields, causes, and the constants of a frame.
+
+The page docs/format.md is the same table for people; the C side is libcollector_c/src/experiment/format.h.
+A test holds the three against each other.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+VERSION_MAJOR: Final = 1
+VERSION_MINOR: Final = 0
+
+FRAME_EXT_CODE: Final = 0xC9
+FRAME_EXT_TYPE: Final = 0x50
+FRAME_SYNC: Final = b"\xc1cev"
+FRAME_HEADER_BYTES: Final = 22
+FRAME_MAX_BYTES: Final = 1 << 20
+
+OPEN_MAGIC: Final = b"COLOPEN1"
+OPEN_HEADER_BYTES: Final = 64
+OPEN_SLOT_BYTES: Final = 1 << 16
+
+
+class Kind(IntEnum):
+    """Kinds of records. 1 to 14 are the kinds of pmclog(3); ours begin at 32."""
+
+    CLOSELOG = 1
+    DROPNOTIFY = 2
+    INITIALIZE = 3
+    MAPPINGCHANGE = 4
+    PCSAMPLE = 5
+    PMCALLOCATE = 6
+    PMCATTACH = 7
+    PMCDETACH = 8
+    PROCCSW = 9
+    PROCEXEC = 10
+    PROCEXIT = 11
+    PROCFORK = 12
+    SYSEXIT = 13
+    USERDATA = 14
+    SAMPLE = 32
+    PAUSE = 33
+    RESUME = 34
+    THR_CREATE = 35
+    THR_EXIT = 36
+    METRIC = 37
+    MESSAGE = 38
+
+
+class StackEnd(IntEnum):
+    """Why a call stack ends where it ends. Everything but COMPLETE means frames towards the root are missing."""
+
+    COMPLETE = 0
+    DEPTH_LIMIT = 1
+    NO_UNWIND_INFO = 2
+    BAD_STACK_POINTER = 3
+    UNREADABLE = 4
+    BAD_PC = 5
+    BAD_FRAME = 6
+    NOT_SAMPLED = 7
+
+
+class DropCause(IntEnum):
+    """Why data is missing: counted by the recorder (1 to 15) or found by the reader (16 and up)."""
+
+    BUSY = 1
+    NO_SPACE = 2
+    NO_MEMORY = 3
+    LOG_FULL = 4
+    BAD_ARGUMENT = 5
+    DAMAGE = 16
+    MISSING_FRAMES = 17
+    TRUNCATED = 18
+    UNKNOWN_KIND = 19
+
+
+class SampleCause(IntEnum):
+    """What made a SAMPLE record."""
+
+    API = 0
+    PERIODIC = 1
+    SIGNAL = 2
+    START = 3
+    END = 4
+
+
+class PauseCause(IntEnum):
+    """What made a PAUSE or RESUME record."""
+
+    API = 0
+    SIGNAL = 1
+    TIME = 2
+    OPTION = 3
+
+
+class CloseReason(IntEnum):
+    """Why a log was closed in order."""
+
+    EXIT = 0
+    TERMINATED = 1
+    EXEC = 2
+    TIME = 3
+
+
+class MapAction(IntEnum):
+    """MAPPINGCHANGE: what happened."""
+
+    INSERT = 1
+    DELETE = 2
+
+
+class MapKind(IntEnum):
+    """MAPPINGCHANGE: what it happened to."""
+
+    OBJECT = 0
+    DYNAMIC_FUNCTION = 1
+    DYNAMIC_MODULE = 2
+    ANONYMOUS = 3
+
+
+# kind -> ((field, type, meaning), ...), after the three that every record has.
+FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
+    Kind.INITIALIZE: (
+        ("version_major", "uint", "readers refuse a newer one"),
+        ("version_minor", "uint", "fields or kinds were added"),
+        ("wall_ns", "uint", "CLOCK_REALTIME at `time`"),
+        ("pid", "uint", "process id"),
+        ("ppid", "uint", "parent's process id"),
+        ("image", "uint", "N of the file's name"),
+        ("host", "str", "uname -n"),
+        ("machine", "str", "uname -m"),
+        ("kernel", "str", "uname -r"),
+        ("cpu_count", "uint", "processors online"),
+        ("page_bytes", "uint", "size of a page"),
+        ("executable", "str", "path of the program file"),
+        ("arguments", "array of str", "argv"),
+        ("directory", "str", "working directory"),
+        ("options", "array of str", "`name=value` as the recorder understood them"),
+        ("library_version", "str", "version of the recorder"),
+        ("uid", "uint", "real user id"),
+        ("user_ns", "uint", "user CPU time of the process before recording began"),
+        ("system_ns", "uint", "system CPU time of the process before recording began"),
+    ),
+    Kind.CLOSELOG: (
+        ("reason", "uint", "CloseReason"),
+        ("sample_count", "uint", "PCSAMPLE samples written to this log"),
+        ("frame_count", "uint", "frames written before this one"),
+        ("drop_count", "uint", "all drops of this log"),
+        ("user_ns", "uint", "user CPU time of the process so far"),
+        ("system_ns", "uint", "system CPU time of the process so far"),
+    ),
+    Kind.DROPNOTIFY: (
+        ("cause", "uint", "DropCause"),
+        ("count", "uint", "how many so far: cumulative per thread and cause"),
+        ("offset", "uint", "reader: byte offset of the loss in the log"),
+        ("length", "uint", "reader: bytes lost"),
+    ),
+    Kind.MAPPINGCHANGE: (
+        ("action", "uint", "MapAction"),
+        ("map_kind", "uint", "MapKind"),
+        ("start", "uint", "first address"),
+        ("end", "uint", "first address after it"),
+        ("bias", "uint", "elf_address = address - bias, modulo 2^64"),
+        ("file_offset", "uint", "offset of `start` in the file"),
+        ("path", "str", "file, or [vdso], or empty"),
+        ("build_id", "bin", "GNU build id, empty if none"),
+        ("name", "str", "dynamic function: its name"),
+        ("alias", "str", "dynamic function: free text, nil if none"),
+        ("source", "str", "dynamic function: source file, nil if none"),
+        ("lines", "bin", "dynamic function: pairs of int32 (offset, line)"),
+        ("code", "bin", "dynamic function: its bytes when it was registered"),
+        ("copy", "str", "dynamic module: file in objects/ that holds a copy, nil if none"),
+    ),
+    Kind.PCSAMPLE: (
+        ("source", "uint", "id given by PMCALLOCATE"),
+        ("count", "uint", "samples in this record, n"),
+        ("unit_ns", "uint", "unit of the time and weight columns"),
+        ("times", "column", "time of sample i = time + unit_ns * (times[0] + ... + times[i])"),
+        ("user", "column", "user CPU time sample i stands for"),
+        ("system", "column", "system CPU time sample i stands for"),
+        ("stacks", "column", "index of sample i's stack in the definitions"),
+        ("stack_count", "uint", "stacks defined"),
+        ("definitions", "bin", "the stacks, see below"),
+    ),
+    Kind.PMCALLOCATE: (
+        ("source", "uint", "id of the source in this log"),
+        ("name", "str", "what is measured: cpu"),
+        ("clock", "str", "how: sigtrap, task-clock, cpu-timer"),
+        ("unit", "str", "unit of its values"),
+        ("period_ns", "uint", "asked period"),
+        ("effective_period_ns", "uint", "shortest period the clock can deliver here"),
+        ("detail", "str", "why this clock: what the self-test said of those before it"),
+    ),
+    Kind.PMCATTACH: (
+        ("source", "uint", "id of the source"),
+        ("pid", "uint", "process"),
+    ),
+    Kind.PMCDETACH: (
+        ("source", "uint", "id of the source"),
+        ("pid", "uint", "process"),
+    ),
+    Kind.PROCCSW: (
+        ("source", "uint", "id of the source"),
+        ("pid", "uint", "process"),
+        ("value", "uint", "reading of the source so far, in its unit"),
+        ("voluntary", "uint", "1 the thread gave way itself, 0 it was preempted"),
+    ),
+    Kind.PROCEXEC: (
+        ("pid", "uint", "process"),
+        ("entry", "uint", "entry address of the new image, 0 where it is not known yet"),
+        ("path", "str", "program file"),
+    ),
+    Kind.PROCFORK: (
+        ("parent_pid", "uint", "who forked"),
+        ("child_pid", "uint", "who was born"),
+    ),
+    Kind.PROCEXIT: (
+        ("pid", "uint", "process"),
+        ("source", "uint", "id of the source"),
+        ("value", "uint", "accumulated reading of the source, in its unit"),
+        ("user_ns", "uint", "user CPU time of the process"),
+        ("system_ns", "uint", "system CPU time of the process"),
+        ("status", "int", "wait status where it is known, else nil"),
+    ),
+    Kind.SYSEXIT: (
+        ("pid", "uint", "a descendant that was not recorded"),
+        ("status", "int", "wait status, nil if unknown"),
+        ("path", "str", "its program, nil if unknown"),
+        ("reason", "str", "why it was not recorded"),
+    ),
+    Kind.USERDATA: (("data", "bin", "what the program wrote"),),
+    Kind.SAMPLE: (
+        ("label", "str", "what the program called it; empty for periodic ones"),
+        ("cause", "uint", "SampleCause"),
+        ("pid", "uint", "process"),
+        ("user_ns", "uint", "user CPU time so far"),
+        ("system_ns", "uint", "system CPU time so far"),
+        ("minor_faults", "uint", "page faults without I/O so far"),
+        ("major_faults", "uint", "page faults with I/O so far"),
+        ("voluntary_switches", "uint", "voluntary context switches so far"),
+        ("involuntary_switches", "uint", "involuntary context switches so far"),
+        ("resident_bytes", "uint", "resident memory now, nil if unknown"),
+        ("read_bytes", "uint", "bytes read by system calls so far (rchar), nil if unknown"),
+        ("written_bytes", "uint", "bytes written by system calls so far (wchar), nil if unknown"),
+    ),
+    Kind.PAUSE: (("cause", "uint", "PauseCause"),),
+    Kind.RESUME: (("cause", "uint", "PauseCause"),),
+    Kind.THR_CREATE: (
+        ("name", "str", "the thread's name then"),
+        ("start_address", "uint", "function it was started with, 0 if unknown"),
+    ),
+    Kind.THR_EXIT: (
+        ("name", "str", "the thread's name at the end"),
+        ("user_ns", "uint", "user CPU time of the thread"),
+        ("system_ns", "uint", "system CPU time of the thread"),
+        ("is_exit", "uint", "1 the thread ended; 0 it was alive when the log was closed"),
+    ),
+    Kind.METRIC: (
+        ("source", "uint", "id given by PMCALLOCATE"),
+        ("interval_ns", "uint", "wall time the value covers"),
+        ("value", "uint or float", "the value, or the raw delta of the interval"),
+        ("merged_count", "uint", "readings merged into this one"),
+    ),
+    Kind.MESSAGE: (
+        ("severity", "uint", "0 note, 1 warning, 2 error"),
+        ("text", "str", "one sentence"),
+        ("count", "uint", "how often so far"),
+        ("subject", "str", "what it is about, nil if the recorder itself"),
+    ),
+}

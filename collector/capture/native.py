@@ -1,0 +1,84 @@
+"""native -- the recorder's functions, if a recorder is in this process
+
+The recorder is never loaded from here: it was preloaded when the process
+started, or it is not there at all. So the only question is whether the process
+has its symbols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+try:
+    import ctypes
+except ImportError:  # a Python built without libffi: it runs on, unrecorded
+    ctypes = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, slots=True)
+class Recorder:
+    """The C functions of libcollector(3), one field each; strings are bytes without NUL.
+
+    Addresses are integers, sizes are in bytes. `func_load` takes its line table
+    as a flat sequence offset, line, offset, line, ... None of them raises.
+    """
+
+    sample: Callable[[bytes], None]
+    pause: Callable[[], None]
+    resume: Callable[[], None]
+    writelog: Callable[[bytes], None]
+    version: Callable[[], bytes]
+    is_active: Callable[[], int]
+    terminate_expt: Callable[[], None]
+    func_load: Callable[[bytes, bytes | None, bytes | None, int, int, Sequence[int]], None]
+    func_unload: Callable[[int], None]
+    module_load: Callable[[bytes, int], None]
+    module_unload: Callable[[int], None]
+
+
+@cache
+def find_recorder() -> Recorder | None:
+    """The recorder in this process, or None. Looked up once: it cannot come or go later."""
+    if ctypes is None:
+        return None
+    process = ctypes.CDLL(None)
+    if not hasattr(process, "collector_sample"):
+        return None
+
+    text, address, integer = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int
+
+    def bind(name: str, result: object, *arguments: object) -> Callable:
+        function = getattr(process, f"collector_{name}", None)
+        if function is None:  # a recorder older than this function: the call is ignored
+            return lambda *_: b"" if result is text else 0
+        function.restype = result
+        function.argtypes = arguments
+        return function
+
+    c_writelog = bind("writelog", None, text, ctypes.c_size_t)
+    c_func_load = bind("func_load", None, text, text, text, address, integer, integer, address)
+
+    def writelog(data: bytes) -> None:
+        c_writelog(data, len(data))
+
+    def func_load(
+        name: bytes, alias: bytes | None, source: bytes | None, vaddr: int, size: int, lines: Sequence[int]
+    ) -> None:
+        table = (integer * len(lines))(*lines) if lines else None
+        c_func_load(name, alias, source, vaddr, size, len(lines) // 2, table)
+
+    return Recorder(
+        sample=bind("sample", None, text),
+        pause=bind("pause", None),
+        resume=bind("resume", None),
+        writelog=writelog,
+        version=bind("version", text),
+        is_active=bind("is_active", integer),
+        terminate_expt=bind("terminate_expt", None),
+        func_load=func_load,
+        func_unload=bind("func_unload", None, address),
+        module_load=bind("module_load", None, text, address),
+        module_unload=bind("module_unload", None, address),
+    )

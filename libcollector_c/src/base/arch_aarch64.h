@@ -1,0 +1,150 @@
+/* arch_aarch64.h -- aarch64: its registers, its signal frame, its system call */
+#ifndef COL_BASE_ARCH_AARCH64_H
+#define COL_BASE_ARCH_AARCH64_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "base/safe_read.h"
+
+enum {
+    COL_DWARF_REGS = 33,
+    COL_DWARF_FP = 29,
+    COL_DWARF_LR = 30,
+    COL_DWARF_SP = 31,
+    COL_DWARF_PC = 32,
+    COL_ARCH_RETURN_COLUMN = 30, /* unwind tables describe the link register */
+    COL_ARCH_RETURN_OFFSET = 0,
+    COL_ARCH_SAVED_COUNT = 13,
+    COL_ARCH_CONTEXT_AT = 128, /* a siginfo_t comes first */
+    COL_ARCH_RED_ZONE_BYTES = 0,
+    COL_ARCH_ADDRESS_BITS = 52,
+};
+
+/* One frame's registers. `dwarf` holds all of them by their DWARF numbers; pc, sp and fp stand apart for speed. */
+struct col_regs {
+    uintptr_t pc, sp, fp;
+    uintptr_t dwarf[COL_DWARF_REGS];
+};
+
+/* x19 to x28, fp, lr, sp */
+static const uint8_t col_arch_saved[COL_ARCH_SAVED_COUNT] = {19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+
+/* Place of a DWARF register in col_arch_saved, or -1. */
+static inline int col_arch_saved_slot(uint64_t dwarf_register)
+{
+    return dwarf_register >= 19 && dwarf_register <= COL_DWARF_SP ? (int)dwarf_register - 19 : -1;
+}
+
+/* Offset of a DWARF register inside ucontext_t. */
+static inline size_t col_arch_context_offset(unsigned dwarf_register)
+{
+    if (dwarf_register == COL_DWARF_SP)
+        return offsetof(ucontext_t, uc_mcontext.sp);
+    if (dwarf_register == COL_DWARF_PC)
+        return offsetof(ucontext_t, uc_mcontext.pc);
+    return offsetof(ucontext_t, uc_mcontext.regs) + 8u * dwarf_register;
+}
+
+static inline void col_regs_from_context(struct col_regs *regs, const ucontext_t *context)
+{
+    for (unsigned i = 0; i < COL_DWARF_REGS; i++)
+        memcpy(&regs->dwarf[i], (const char *)context + col_arch_context_offset(i), sizeof regs->dwarf[i]);
+    regs->pc = regs->dwarf[COL_DWARF_PC];
+    regs->sp = regs->dwarf[COL_DWARF_SP];
+    regs->fp = regs->dwarf[COL_DWARF_FP];
+}
+
+/* A return address without its authentication code: xpaclri, which older CPUs take for a nop. */
+static inline uintptr_t col_arch_strip_return(uintptr_t address)
+{
+    register uintptr_t x30 __asm__("x30") = address;
+    __asm__("hint #7" : "+r"(x30));
+    return x30;
+}
+
+/* A system call without errno: the answer, or -errno. */
+static inline long col_arch_syscall(long nr, long a, long b, long c, long d, long e, long f)
+{
+    register long x8 __asm__("x8") = nr;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+    register long x4 __asm__("x4") = e;
+    register long x5 __asm__("x5") = f;
+    __asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+    return x0;
+}
+
+static inline uint32_t col_arch_instruction(uintptr_t pc)
+{
+    uint32_t code = 0; /* reads as udf #0, which matches nothing */
+    return col_safe_read_bytes(pc, &code, sizeof code) ? code : 0;
+}
+
+/* True when the instruction before the interrupted one is svc #0. */
+static inline bool col_arch_follows_syscall(const ucontext_t *context)
+{
+    uintptr_t pc;
+    memcpy(&pc, (const char *)context + col_arch_context_offset(COL_DWARF_PC), sizeof pc);
+    return col_arch_instruction(pc - 4) == 0xd4000001;
+}
+
+/* True when `pc` is where handlers return to: mov x8, #139; svc #0. The vdso gives no unwind table for it. */
+static inline bool col_arch_is_signal_return(uintptr_t pc)
+{
+    return col_arch_instruction(pc) == 0xd2801168 && col_arch_instruction(pc + 4) == 0xd4000001;
+}
+
+/* True when a call instruction (bl, blr and its authenticating forms) ends at `return_address`. */
+static inline bool col_arch_follows_call(uintptr_t return_address)
+{
+    uint32_t code = col_arch_instruction(return_address - 4);
+    return (code & 0xfc000000) == 0x94000000 || (code & 0xfefff000) == 0xd63f0000;
+}
+
+/* Where a direct call that ends at `return_address` leads to, or 0. */
+static inline uintptr_t col_arch_called_address(uintptr_t return_address)
+{
+    uint32_t code = col_arch_instruction(return_address - 4);
+    if ((code & 0xfc000000) != 0x94000000)
+        return 0;
+    int64_t words = (int32_t)(code << 6) >> 6;
+    return return_address - 4 + (uintptr_t)(words * 4);
+}
+
+/* How far a function without unwind table has come with its frame record {caller's fp, return address}. */
+enum col_arch_frame_record {
+    COL_ARCH_RECORD_UNKNOWN,
+    COL_ARCH_RECORD_ABSENT, /* at its first or last instruction: only the return address is there */
+    COL_ARCH_RECORD_AT_SP,  /* pushed, but the frame pointer is still the caller's */
+};
+
+/* Judges by the instruction that would come next. */
+static inline enum col_arch_frame_record col_arch_frame_record_at(uintptr_t pc)
+{
+    uint32_t code = col_arch_instruction(pc);
+    bool is_return = code == 0xd65f03c0 || code == 0xd65f0bff || code == 0xd65f0fff;       /* ret, retaa, retab */
+    bool is_entry = code == 0xd503245f || code == 0xd503233f || code == 0xd503237f         /* bti c, pacia-, pacibsp */
+                    || (code & 0xffc07fff) == 0xa9807bfd;                                  /* stp fp, lr, [sp, #n]! */
+    if (is_return || is_entry)
+        return COL_ARCH_RECORD_ABSENT;
+    return code == 0x910003fd ? COL_ARCH_RECORD_AT_SP : COL_ARCH_RECORD_UNKNOWN; /* mov fp, sp */
+}
+
+/* The return address of a function that has built no frame yet, and the caller's stack pointer. */
+static inline bool col_arch_leaf_return(const struct col_regs *regs, struct col_stack_reader *reader,
+                                        uintptr_t *return_address, uintptr_t *caller_sp)
+{
+    (void)reader;
+    *caller_sp = regs->sp;
+    *return_address = col_arch_strip_return(regs->dwarf[COL_DWARF_LR]);
+    return true;
+}
+
+#endif

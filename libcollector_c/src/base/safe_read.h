@@ -1,0 +1,60 @@
+/* safe_read.h -- reading memory that may not be there */
+#ifndef COL_BASE_SAFE_READ_H
+#define COL_BASE_SAFE_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/*
+ * CALLABLE FROM ANYWHERE, signal handlers included: nothing here locks, allocates or sets errno.
+ *
+ * A page is proved readable by handing its address to a system call that reads eight bytes there and then refuses
+ * them. What was proved a moment ago can be unmapped by another thread; what stays mapped in practice is what a
+ * walk reads: the stack that the asking thread is standing on.
+ */
+
+enum { COL_PAGE_BYTES = 4096 }; /* the smallest page of any kernel we run on: a larger page only costs more probes */
+
+/* True when eight bytes can be read at `address` rounded down to a word. One system call, about 50 ns. */
+bool col_safe_read_probe(uintptr_t address);
+
+/* Reads one word; false, and *value untouched, when it cannot be read. Probes on every call. */
+bool col_safe_read_word(uintptr_t address, uintptr_t *value);
+
+/* Reads up to one page of bytes likewise. */
+bool col_safe_read_bytes(uintptr_t address, void *to, size_t size);
+
+/*
+ * The part of a thread's own stack that is known to be mapped. `high` is fixed when the thread starts, 0 means that
+ * it is not known; `low` sinks as deeper pages are proved. Touched by its own thread only.
+ */
+struct col_stack_bounds {
+    uintptr_t low, high;
+};
+
+/* The reads of one walk over one stack. Words from `low` to `last` can be read without asking. */
+struct col_stack_reader {
+    uintptr_t low, last;
+    struct col_stack_bounds *own;
+};
+
+/* Begins a walk at stack pointer `sp`. `own` outlives the reader; its `low` may sink. */
+void col_safe_read_begin(struct col_stack_reader *reader, struct col_stack_bounds *own, uintptr_t sp);
+
+/* The walk goes on at `sp`, perhaps on another stack: forgets the pages proved so far that are not the thread's own. */
+void col_safe_read_enter(struct col_stack_reader *reader, uintptr_t sp);
+
+bool col_safe_read_stack_slowly(struct col_stack_reader *reader, uintptr_t address, uintptr_t *value);
+
+/* Reads one word of the stack. Free within the pages proved so far; any other page is probed once. */
+static inline bool col_safe_read_stack(struct col_stack_reader *reader, uintptr_t address, uintptr_t *value)
+{
+    if (__builtin_expect(address < reader->low || address > reader->last, 0))
+        return col_safe_read_stack_slowly(reader, address, value);
+    memcpy(value, (const void *)address, sizeof *value);
+    return true;
+}
+
+#endif

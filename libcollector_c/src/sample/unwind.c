@@ -1,0 +1,263 @@
+/* unwind.c -- the call stack of the code that a signal interrupted */
+#include "sample/unwind.h"
+
+#include <stdbool.h>
+
+#include "base/arch.h"
+#include "sample/unwind_cache.h"
+#include "sample/unwind_cfi.h"
+#include "sample/unwind_fp.h"
+#include "target/code_finder.h"
+
+enum {
+    MOST_STACK_SWITCHES = 64, /* signal frames, and jumps to another stack: what could lead in a circle */
+};
+
+static const uint64_t all_registers = (UINT64_C(1) << COL_DWARF_REGS) - 1;
+static const uint64_t basic_registers =
+    UINT64_C(1) << COL_DWARF_PC | UINT64_C(1) << COL_DWARF_SP | UINT64_C(1) << COL_DWARF_FP;
+
+struct walk {
+    struct col_stack_reader reader;
+    struct col_regs regs;
+    uint64_t known;      /* which of regs.dwarf are this frame's; pc, sp and fp always are */
+    uint64_t tag;        /* of the rule cache */
+    bool is_exact;       /* pc is an instruction to come, not a return address */
+    unsigned switches;
+    size_t full_until;   /* up to this frame all registers that survive calls are followed, not only sp and fp */
+};
+
+enum step {
+    STEP_ON,
+    STEP_NEEDS_REGISTERS, /* the walk must begin again and follow all registers up to here */
+    STEP_END,
+};
+
+/* What there is to know about the code of a frame: its rule, and where its table entry is if there is one. */
+struct finding {
+    col_unwind_rule rule;
+    bool has_fde;
+    struct col_eh_fde fde;
+    struct col_cfi_row row;
+};
+
+static bool find_row(const struct col_code_module *module, uintptr_t pc, struct finding *finding)
+{
+    finding->has_fde = col_eh_frame_find(module, pc, &finding->fde) && col_cfi_find_row(&finding->fde, pc, &finding->row);
+    return finding->has_fde;
+}
+
+/* Studies the code at a frame. An unknown rule means that no module has it. */
+static void study(const struct walk *walk, struct finding *finding)
+{
+    uintptr_t pc = walk->regs.pc;
+    struct col_code_module module;
+    finding->rule = COL_RULE_UNKNOWN;
+    finding->has_fde = false;
+    if (!col_code_finder_find(pc - !walk->is_exact, &module))
+        return;
+    bool is_found = find_row(&module, pc - !walk->is_exact, finding);
+    if (walk->is_exact || (is_found && finding->fde.cie.is_signal_frame))
+        finding->rule = is_found ? col_cfi_pack(&finding->fde, &finding->row) : COL_RULE_NO_TABLE;
+    else if (col_arch_is_signal_return(pc))
+        finding->rule = COL_RULE_SIGNAL;
+    else if (is_found)
+        finding->rule = col_cfi_pack(&finding->fde, &finding->row);
+    else if (find_row(&module, pc, finding)) /* no call led to it: a coroutine's or a thread's first function */
+        finding->rule = col_cfi_pack(&finding->fde, &finding->row) | COL_RULE_AT_START;
+    else
+        finding->rule = COL_RULE_NO_TABLE;
+    if (finding->rule == COL_RULE_SIGNAL && !walk->is_exact)
+        finding->rule |= COL_RULE_AT_START;
+    if (finding->rule == COL_RULE_NO_TABLE && col_code_finder_is_entry(&module, pc - !walk->is_exact))
+        finding->rule = COL_RULE_OUTERMOST;
+}
+
+/* The rule of the frame, studied and remembered if need be. */
+static col_unwind_rule learn(const struct walk *walk)
+{
+    struct finding finding;
+    study(walk, &finding);
+    if (finding.rule != COL_RULE_UNKNOWN)
+        col_unwind_cache_add(walk->tag, col_unwind_place(walk->regs.pc, walk->is_exact), finding.rule);
+    return finding.rule;
+}
+
+/* Below a signal trampoline: all registers are those of the interrupted code, which may be on another stack. */
+static enum step step_over_signal(struct walk *walk, enum col_stack_end *end)
+{
+    uintptr_t context = walk->regs.sp + COL_ARCH_CONTEXT_AT;
+    if (walk->switches++ == MOST_STACK_SWITCHES) {
+        *end = COL_STACK_BAD_FRAME;
+        return STEP_END;
+    }
+    for (unsigned i = 0; i < COL_DWARF_REGS; i++)
+        if (!col_safe_read_stack(&walk->reader, context + col_arch_context_offset(i), &walk->regs.dwarf[i])) {
+            *end = COL_STACK_UNREADABLE;
+            return STEP_END;
+        }
+    walk->regs.pc = walk->regs.dwarf[COL_DWARF_PC];
+    walk->regs.sp = walk->regs.dwarf[COL_DWARF_SP];
+    walk->regs.fp = walk->regs.dwarf[COL_DWARF_FP];
+    walk->known = all_registers;
+    walk->is_exact = true;
+    col_safe_read_enter(&walk->reader, walk->regs.sp);
+    return STEP_ON;
+}
+
+/* The new stack pointer must lie above the old one; after a switch of stacks it lies anywhere, but not too often. */
+static bool is_sensible_move(struct walk *walk, uintptr_t old_sp, uintptr_t old_pc, bool sp_is_saved)
+{
+    uintptr_t sp = walk->regs.sp;
+    if (sp % sizeof sp != 0)
+        return false;
+    if (sp_is_saved) {
+        col_safe_read_enter(&walk->reader, sp);
+        return walk->switches++ < MOST_STACK_SWITCHES;
+    }
+    if (sp == old_sp) /* a leaf function that keeps its return address in a register */
+        return walk->regs.pc != old_pc && walk->switches++ < MOST_STACK_SWITCHES;
+    return sp > old_sp;
+}
+
+/* By the unwind table itself. */
+static enum step step_by_table(struct walk *walk, const struct finding *finding, enum col_stack_end *end)
+{
+    uintptr_t old_sp = walk->regs.sp, old_pc = walk->regs.pc;
+    struct col_cfi_frame frame = {&walk->regs, walk->known | basic_registers};
+    bool sp_is_saved;
+    walk->regs.dwarf[COL_DWARF_PC] = old_pc;
+    walk->regs.dwarf[COL_DWARF_SP] = old_sp;
+    walk->regs.dwarf[COL_DWARF_FP] = walk->regs.fp;
+    switch (col_cfi_apply(&finding->fde, &finding->row, &walk->reader, &frame, &sp_is_saved)) {
+    case COL_CFI_DONE: break;
+    case COL_CFI_OUTERMOST: *end = COL_STACK_COMPLETE; return STEP_END;
+    case COL_CFI_UNREADABLE: *end = COL_STACK_UNREADABLE; return STEP_END;
+    case COL_CFI_REGISTER_NOT_KNOWN: *end = COL_STACK_BAD_FRAME; return STEP_NEEDS_REGISTERS;
+    case COL_CFI_NOT_SENSIBLE: *end = COL_STACK_BAD_FRAME; return STEP_END;
+    }
+    walk->known = frame.known;
+    walk->is_exact = false;
+    if (walk->regs.pc == 0) {
+        *end = COL_STACK_COMPLETE;
+        return STEP_END;
+    }
+    if (!is_sensible_move(walk, old_sp, old_pc, sp_is_saved)) {
+        *end = COL_STACK_BAD_STACK_POINTER;
+        return STEP_END;
+    }
+    return STEP_ON;
+}
+
+static enum step step_without_table(struct walk *walk, enum col_stack_end *end)
+{
+    uintptr_t old_sp = walk->regs.sp, old_pc = walk->regs.pc;
+    if (!col_unwind_fp_step(&walk->regs, &walk->reader, walk->is_exact)) {
+        *end = COL_STACK_NO_UNWIND_INFO;
+        return STEP_END;
+    }
+    walk->known = basic_registers;
+    walk->is_exact = false;
+    *end = walk->regs.pc == 0 ? COL_STACK_COMPLETE : COL_STACK_BAD_STACK_POINTER;
+    return walk->regs.pc != 0 && is_sensible_move(walk, old_sp, old_pc, false) ? STEP_ON : STEP_END;
+}
+
+/* Every rule but the simple one; and all rules while registers are followed. */
+static enum step step_rarely(struct walk *walk, col_unwind_rule rule, enum col_stack_end *end)
+{
+    struct finding finding;
+    switch (rule & COL_RULE_TYPE_MASK) {
+    case COL_RULE_OUTERMOST: *end = COL_STACK_COMPLETE; return STEP_END;
+    case COL_RULE_SIGNAL: return step_over_signal(walk, end);
+    case COL_RULE_UNKNOWN:
+    case COL_RULE_NO_TABLE: return step_without_table(walk, end);
+    }
+    study(walk, &finding);
+    if (finding.has_fde)
+        return step_by_table(walk, &finding, end);
+    *end = COL_STACK_NO_UNWIND_INFO; /* its module went away in between */
+    return STEP_END;
+}
+
+/* By a simple rule. The registers that it does not follow are no longer known afterwards. */
+static inline bool step_simply(struct walk *walk, col_unwind_rule rule, enum col_stack_end *end)
+{
+    struct col_regs *regs = &walk->regs;
+    uintptr_t cfa = (rule & COL_RULE_FROM_FP ? regs->fp : regs->sp) + (uintptr_t)col_unwind_rule_cfa_offset(rule);
+    uintptr_t return_at = cfa + (uintptr_t)(COL_ARCH_RETURN_OFFSET ? COL_ARCH_RETURN_OFFSET
+                                                                   : col_unwind_rule_return_offset(rule));
+    uintptr_t fp = regs->fp, pc;
+    *end = COL_STACK_BAD_STACK_POINTER;
+    if (cfa <= regs->sp || cfa % sizeof cfa != 0)
+        return false;
+    *end = COL_STACK_UNREADABLE;
+    if (!col_safe_read_stack(&walk->reader, return_at, &pc))
+        return false;
+    if (rule & COL_RULE_FP_IS_SAVED
+        && !col_safe_read_stack(&walk->reader, cfa + (uintptr_t)col_unwind_rule_fp_offset(rule), &fp))
+        return false;
+    regs->pc = col_arch_strip_return(pc);
+    regs->sp = cfa;
+    regs->fp = fp;
+    walk->known = basic_registers;
+    walk->is_exact = false;
+    *end = COL_STACK_COMPLETE;
+    return regs->pc != 0;
+}
+
+/* Walks from the registers that the walk has, writes *count addresses. */
+static enum step walk_frames(struct walk *walk, uintptr_t *pcs, size_t max, size_t *count, enum col_stack_end *end)
+{
+    enum step step = STEP_ON;
+    size_t n = 0;
+    while (step == STEP_ON) {
+        col_unwind_rule rule =
+            col_unwind_cache_find(walk->tag, col_unwind_place(walk->regs.pc, walk->is_exact));
+        if (__builtin_expect(rule == COL_RULE_UNKNOWN, 0)) {
+            rule = learn(walk);
+            if (rule == COL_RULE_UNKNOWN && n > 0 && !col_code_finder_is_code(walk->regs.pc - !walk->is_exact)) {
+                *end = COL_STACK_BAD_PC;
+                break;
+            }
+        }
+        if (n == max) {
+            *end = COL_STACK_DEPTH_LIMIT;
+            break;
+        }
+        pcs[n] = walk->regs.pc + (n > 0 && (walk->is_exact || rule & COL_RULE_AT_START));
+        n++;
+        if (__builtin_expect((rule & COL_RULE_TYPE_MASK) == COL_RULE_SIMPLE && n > walk->full_until, 1))
+            step = step_simply(walk, rule, end) ? STEP_ON : STEP_END;
+        else
+            step = step_rarely(walk, rule, end);
+    }
+    *count = n;
+    return step;
+}
+
+size_t col_unwind_walk(const ucontext_t *context, struct col_stack_bounds *bounds, uintptr_t *pcs, size_t max,
+                       enum col_stack_end *end)
+{
+    struct col_stack_bounds unknown = {0, 0};
+    struct walk walk = {.tag = col_unwind_cache_tag()};
+    size_t count = 0;
+    *end = COL_STACK_DEPTH_LIMIT;
+    /* Most stacks are walked once. The first frame that needs a register which was not followed is walked to again,
+       following all; should that happen once more, all are followed to the end. */
+    for (int attempt = 0; attempt < 3; attempt++) {
+        col_regs_from_context(&walk.regs, context);
+        walk.known = all_registers;
+        walk.is_exact = true;
+        walk.switches = 0;
+        col_safe_read_begin(&walk.reader, bounds ? bounds : &unknown, walk.regs.sp);
+        if (walk_frames(&walk, pcs, max, &count, end) != STEP_NEEDS_REGISTERS || count <= walk.full_until)
+            break;
+        walk.full_until = attempt == 0 ? count : SIZE_MAX;
+    }
+    return count;
+}
+
+void col_unwind_forget_modules(void)
+{
+    col_unwind_cache_forget();
+}

@@ -1,0 +1,44 @@
+/* unwind.h -- the call stack of the code that a signal interrupted */
+#ifndef COL_SAMPLE_UNWIND_H
+#define COL_SAMPLE_UNWIND_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+#include "base/safe_read.h" /* struct col_stack_bounds */
+
+/*
+ * CALLABLE FROM ANYWHERE, signal handlers included. Never faults, whatever the registers are; needs less than 2 KB of
+ * stack. It reads the unwind tables of loaded modules: who unloads one must wait until no walk is under way, and then
+ * say so by col_unwind_forget_modules.
+ */
+
+/* Why a walk ended. */
+enum col_stack_end {
+    COL_STACK_COMPLETE = 0,       /* at the program's or the thread's first function */
+    COL_STACK_DEPTH_LIMIT,        /* at `max` frames */
+    COL_STACK_NO_UNWIND_INFO,     /* in code without unwind table and without frame pointer */
+    COL_STACK_BAD_STACK_POINTER,  /* the caller's stack pointer would not lie above */
+    COL_STACK_UNREADABLE,         /* a part of the stack is not mapped */
+    COL_STACK_BAD_PC,             /* the return address is not code */
+    COL_STACK_BAD_FRAME,          /* the unwind table asks for what cannot be had */
+};
+
+/*
+ * Writes the stack into pcs[0 .. max-1], innermost first, and returns how many; at least 1 when max is.
+ *
+ * pcs[0] is the interrupted pc itself. For every later i, pcs[i] - 1 lies in the instruction that frame stands for:
+ * return addresses are stored as they are; a frame that was entered without a call (interrupted by a signal and found
+ * below its trampoline; the trampoline itself; the first function of a coroutine) as its next instruction + 1.
+ *
+ * `bounds` is the calling thread's and may be NULL; see struct col_stack_bounds.
+ */
+size_t col_unwind_walk(const ucontext_t *context, struct col_stack_bounds *bounds, uintptr_t *pcs, size_t max,
+                       enum col_stack_end *end);
+
+/* After dlclose, and after col_code_finder_remove_frames: rules of code that is gone are not used again. From any
+   thread, at any time, also while others walk. */
+void col_unwind_forget_modules(void);
+
+#endif

@@ -1,0 +1,63 @@
+/* unwind_cache.c -- how to leave a frame, in eight bytes, remembered by address */
+#include "sample/unwind_cache.h"
+
+struct col_unwind_cache_set col_unwind_cache[1 << COL_UNWIND_CACHE_BITS] __attribute__((aligned(64)));
+
+static struct {
+    _Atomic uint64_t generation;
+} self;
+
+/* True when `bytes` is a whole number of words that fits into `bits`; then *words is that number's low bits. */
+static bool pack_words(int64_t bytes, int bits, uint64_t *words)
+{
+    int64_t limit = INT64_C(1) << (bits - 1);
+    if (bytes % 8 != 0 || bytes / 8 < -limit || bytes / 8 >= limit)
+        return false;
+    *words = (uint64_t)(bytes / 8) & ((UINT64_C(1) << bits) - 1);
+    return true;
+}
+
+bool col_unwind_rule_pack(int64_t cfa_offset, int64_t fp_offset, int64_t return_offset, unsigned flags,
+                          col_unwind_rule *rule)
+{
+    uint64_t cfa, fp, return_address;
+    if (!pack_words(cfa_offset, COL_RULE_CFA_BITS, &cfa) || !pack_words(fp_offset, COL_RULE_OFFSET_BITS, &fp)
+        || !pack_words(return_offset, COL_RULE_OFFSET_BITS, &return_address))
+        return false;
+    *rule = cfa << 42 | fp << 24 | return_address << 6 | flags | COL_RULE_SIMPLE;
+    return true;
+}
+
+uint64_t col_unwind_cache_tag(void)
+{
+    return atomic_load_explicit(&self.generation, memory_order_acquire) << COL_UNWIND_TAG_SHIFT;
+}
+
+/* An entry of an older generation is as good as an empty one. */
+static bool is_current(struct col_unwind_cache_entry *entry, uint64_t tag)
+{
+    uint64_t rule = atomic_load_explicit(&entry->rule, memory_order_relaxed);
+    uint64_t key = atomic_load_explicit(&entry->key, memory_order_relaxed) ^ col_unwind_cache_mix(rule);
+    return rule != COL_RULE_UNKNOWN && key >> COL_UNWIND_TAG_SHIFT == tag >> COL_UNWIND_TAG_SHIFT;
+}
+
+void col_unwind_cache_add(uint64_t tag, uint64_t place, col_unwind_rule rule)
+{
+    struct col_unwind_cache_set *set = col_unwind_cache_set_of(place);
+    int way = 0;
+    if (is_current(&set->way[0], tag))
+        way = is_current(&set->way[1], tag) ? (int)(place >> 3 & 1) : 1;
+    atomic_store_explicit(&set->way[way].rule, rule, memory_order_relaxed);
+    atomic_store_explicit(&set->way[way].key, (tag | place) ^ col_unwind_cache_mix(rule), memory_order_relaxed);
+}
+
+void col_unwind_cache_forget(void)
+{
+    uint64_t generation = atomic_fetch_add_explicit(&self.generation, 1, memory_order_acq_rel) + 1;
+    if (generation << COL_UNWIND_TAG_SHIFT != 0)
+        return;
+    /* The tag starts over: what was left from its first round must not come to life again. */
+    for (unsigned i = 0; i < 1 << COL_UNWIND_CACHE_BITS; i++)
+        for (int way = 0; way < 2; way++)
+            atomic_store_explicit(&col_unwind_cache[i].way[way].rule, COL_RULE_UNKNOWN, memory_order_relaxed);
+}

@@ -1,0 +1,217 @@
+/* code_finder.c -- which code an address belongs to, and which unwind table covers it */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "target/code_finder.h"
+
+#include <elf.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/arch.h"
+#include "target/eh_frame.h"
+#include "target/executable_mappings.h"
+#include "target/range_table.h"
+
+/* What glibc 2.35 and later answer from a signal handler; declared here so that older headers do. */
+struct found_object {
+    unsigned long long flags;
+    void *map_start, *map_end;
+    void *link_map;
+    void *eh_frame_header;
+    unsigned long long reserved[7];
+};
+
+/* Tests build this file with a name that nothing has, to see it live without the function. */
+#ifndef COL_FIND_OBJECT_NAME
+#define COL_FIND_OBJECT_NAME "_dl_find_object"
+#endif
+extern int find_object(void *pc, struct found_object *found) __asm__(COL_FIND_OBJECT_NAME) __attribute__((weak));
+
+enum {
+    REGISTERED_TABLES = 1024,
+    ENTRY_CODE_BYTES = 128, /* _start, and in the dynamic linker what follows it */
+};
+
+/* An .eh_frame that the program registered. Free while frames is NULL. */
+struct registered {
+    _Atomic(const uint8_t *) frames;
+    _Atomic uintptr_t low, high;
+};
+
+static struct {
+    struct col_range_table modules; /* the snapshot; payload = its .eh_frame_hdr */
+    struct registered registered[REGISTERED_TABLES];
+    _Atomic uint32_t registered_end; /* no entry in use at or behind this place */
+    atomic_flag is_registering;
+} self;
+
+static bool find_registered(uintptr_t pc, struct col_code_module *module)
+{
+    uint32_t end = atomic_load_explicit(&self.registered_end, memory_order_acquire);
+    for (uint32_t i = 0; i < end; i++) {
+        struct registered *entry = &self.registered[i];
+        const uint8_t *frames = atomic_load_explicit(&entry->frames, memory_order_acquire);
+        uintptr_t low = atomic_load_explicit(&entry->low, memory_order_relaxed);
+        uintptr_t high = atomic_load_explicit(&entry->high, memory_order_relaxed);
+        if (!frames || pc < low || pc >= high || frames != atomic_load_explicit(&entry->frames, memory_order_acquire))
+            continue;
+        *module = (struct col_code_module){.low = low, .high = high, .frames = frames};
+        return true;
+    }
+    return false;
+}
+
+bool col_code_finder_find(uintptr_t pc, struct col_code_module *module)
+{
+    struct found_object found;
+    struct col_range range;
+    if (find_object && find_object((void *)pc, &found) == 0) {
+        *module = (struct col_code_module){
+            .low = (uintptr_t)found.map_start, .high = (uintptr_t)found.map_end, .header = found.eh_frame_header};
+        return true;
+    }
+    if (!find_object && col_range_table_find(&self.modules, pc, &range)) {
+        *module = (struct col_code_module){
+            .low = range.low, .high = range.high, .header = (const uint8_t *)range.payload};
+        return true;
+    }
+    return find_registered(pc, module);
+}
+
+/* The module's ELF header, which its first segment begins with; NULL when this one was linked otherwise. */
+static const ElfW(Ehdr) *elf_header_of(const struct col_code_module *module)
+{
+    const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)module->low;
+    bool is_whole = !module->frames && module->high - module->low >= COL_PAGE_BYTES
+                    && module->low % COL_PAGE_BYTES == 0 && col_safe_read_probe(module->low)
+                    && memcmp(header->e_ident, ELFMAG, SELFMAG) == 0
+                    && header->e_phoff + (uint64_t)header->e_phnum * sizeof(ElfW(Phdr)) <= COL_PAGE_BYTES;
+    return is_whole ? header : NULL;
+}
+
+static const ElfW(Phdr) *segments_of(const ElfW(Ehdr) *header)
+{
+    return (const ElfW(Phdr) *)((uintptr_t)header + header->e_phoff);
+}
+
+/* From an address in the file to one in the process: the lowest segment was loaded where the header is. */
+static uintptr_t load_bias_of(const ElfW(Ehdr) *header)
+{
+    uintptr_t lowest = UINTPTR_MAX;
+    for (const ElfW(Phdr) *segment = segments_of(header), *end = segment + header->e_phnum; segment < end; segment++)
+        if (segment->p_type == PT_LOAD && segment->p_vaddr < lowest)
+            lowest = segment->p_vaddr;
+    return (uintptr_t)header - (lowest & ~(uintptr_t)(COL_PAGE_BYTES - 1));
+}
+
+static bool is_executable_in(const struct col_code_module *module, uintptr_t pc)
+{
+    const ElfW(Ehdr) *header = elf_header_of(module);
+    if (!header)
+        return true;
+    uintptr_t elf_address = pc - load_bias_of(header);
+    for (const ElfW(Phdr) *segment = segments_of(header), *end = segment + header->e_phnum; segment < end; segment++)
+        if (segment->p_type == PT_LOAD && segment->p_flags & PF_X && elf_address >= segment->p_vaddr
+            && elf_address - segment->p_vaddr < segment->p_memsz)
+            return true;
+    return false;
+}
+
+bool col_code_finder_is_code(uintptr_t pc)
+{
+    struct col_code_module module;
+    if (pc < COL_PAGE_BYTES || pc >> COL_ARCH_ADDRESS_BITS)
+        return false;
+    if (col_code_finder_find(pc, &module))
+        return is_executable_in(&module, pc);
+    return col_executable_mappings_cover(pc);
+}
+
+bool col_code_finder_is_entry(const struct col_code_module *module, uintptr_t pc)
+{
+    const ElfW(Ehdr) *header = elf_header_of(module);
+    return header && header->e_entry != 0 && pc - load_bias_of(header) - header->e_entry < ENTRY_CODE_BYTES;
+}
+
+/* dl_iterate_phdr's callback: one module into the snapshot. */
+static int add_module(struct dl_phdr_info *info, size_t size, void *side)
+{
+    (void)size;
+    struct col_range range = {UINTPTR_MAX, 0, 0};
+    for (const ElfW(Phdr) *segment = info->dlpi_phdr, *end = segment + info->dlpi_phnum; segment < end; segment++) {
+        uintptr_t low = info->dlpi_addr + segment->p_vaddr, high = low + segment->p_memsz;
+        if (segment->p_type == PT_GNU_EH_FRAME)
+            range.payload = low;
+        if (segment->p_type != PT_LOAD)
+            continue;
+        low &= ~(uintptr_t)(COL_PAGE_BYTES - 1);
+        range.low = low < range.low ? low : range.low;
+        range.high = high > range.high ? high : range.high;
+    }
+    if (range.low < range.high)
+        col_range_table_add(side, range);
+    return 0;
+}
+
+void col_code_finder_refresh(void)
+{
+    struct col_range_side *side;
+    if (find_object)
+        return;
+    while (!(side = col_range_table_begin(&self.modules)))
+        ; /* another thread is at it, for microseconds */
+    dl_iterate_phdr(add_module, side);
+    col_range_table_finish(&self.modules, side);
+}
+
+void col_code_finder_after_fork(void)
+{
+    col_range_table_after_fork(&self.modules);
+    col_executable_mappings_after_fork();
+    atomic_flag_clear(&self.is_registering);
+}
+
+static void lock_registering(void)
+{
+    while (atomic_flag_test_and_set_explicit(&self.is_registering, memory_order_acquire))
+        ;
+}
+
+static void unlock_registering(void)
+{
+    atomic_flag_clear_explicit(&self.is_registering, memory_order_release);
+}
+
+bool col_code_finder_add_frames(const void *eh_frame_begin)
+{
+    uintptr_t low, high;
+    if (!eh_frame_begin || !col_eh_frame_extent(eh_frame_begin, &low, &high))
+        return false;
+    lock_registering();
+    uint32_t end = atomic_load_explicit(&self.registered_end, memory_order_relaxed), place = 0;
+    while (place < end && atomic_load_explicit(&self.registered[place].frames, memory_order_relaxed))
+        place++;
+    if (place < REGISTERED_TABLES) {
+        struct registered *entry = &self.registered[place];
+        atomic_store_explicit(&entry->low, low, memory_order_relaxed);
+        atomic_store_explicit(&entry->high, high, memory_order_relaxed);
+        atomic_store_explicit(&entry->frames, eh_frame_begin, memory_order_release);
+        if (place == end)
+            atomic_store_explicit(&self.registered_end, end + 1, memory_order_release);
+    }
+    unlock_registering();
+    return place < REGISTERED_TABLES;
+}
+
+void col_code_finder_remove_frames(const void *eh_frame_begin)
+{
+    lock_registering();
+    uint32_t end = atomic_load_explicit(&self.registered_end, memory_order_relaxed);
+    for (uint32_t i = 0; i < end; i++)
+        if (atomic_load_explicit(&self.registered[i].frames, memory_order_relaxed) == eh_frame_begin)
+            atomic_store_explicit(&self.registered[i].frames, NULL, memory_order_release);
+    unlock_registering();
+}

@@ -1,0 +1,49 @@
+/* code_finder.h -- which code an address belongs to, and which unwind table covers it */
+#ifndef COL_TARGET_CODE_FINDER_H
+#define COL_TARGET_CODE_FINDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ======== FROM ANYWHERE, SIGNAL HANDLERS INCLUDED ======== */
+
+/*
+ * A loaded object (executable, library, vdso), or code with a table that its maker registered. It is valid as long
+ * as the object stays loaded: who unloads one must wait until no walk is under way.
+ */
+struct col_code_module {
+    uintptr_t low, high;    /* all of its addresses; high is the first behind it */
+    const uint8_t *header;  /* .eh_frame_hdr, or NULL */
+    const uint8_t *frames;  /* a registered .eh_frame without header, or NULL */
+};
+
+/* Finds the module of an address. False for code that nobody described, such as most JITs'. */
+bool col_code_finder_find(uintptr_t pc, struct col_code_module *module);
+
+/*
+ * True when `pc` may be executed: in an executable segment of a module, or in an executable mapping. The latter are
+ * read from /proc/self/maps when an unknown address turns up, as seldom as keeps that under 2 % of the time.
+ */
+bool col_code_finder_is_code(uintptr_t pc);
+
+/* True within the first instructions of a module's entry point (_start), which often has no unwind table. */
+bool col_code_finder_is_entry(const struct col_code_module *module, uintptr_t pc);
+
+/* ======== FROM ORDINARY THREADS ======== */
+
+/* Looks at the list of modules again. Needed before the first walk, after dlopen and after dlclose; nothing to do, and
+   nothing done, where the C library can be asked from a handler (glibc 2.35). */
+void col_code_finder_refresh(void);
+
+/* In the child after fork: lets go of the locks that threads held which the child does not have. */
+void col_code_finder_after_fork(void);
+
+/*
+ * For a hook on __register_frame: honours an .eh_frame that a program made itself. The memory stays readable until
+ * remove_frames; after that call, call col_unwind_forget_modules and wait for walks under way before it is freed.
+ * add_frames answers false when the table of such makers is full (1024 of them) or the section describes nothing.
+ */
+bool col_code_finder_add_frames(const void *eh_frame_begin);
+void col_code_finder_remove_frames(const void *eh_frame_begin);
+
+#endif

@@ -1,0 +1,119 @@
+/* executable_mappings.c -- code that belongs to no module: what just-in-time compilers made */
+#include "target/executable_mappings.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "base/arch.h"
+#include "target/range_table.h"
+
+enum {
+    CHUNK_BYTES = 512, /* read on the stack of a signal handler */
+    REST_PER_READING = 50, /* after a reading that took t, none for 50 t: at most 2 % of the time goes into it */
+    SHORTEST_REST_NS = 10000000,
+};
+
+static struct {
+    struct col_range_table ranges;
+    _Atomic uint64_t next_reading_ns;
+} self;
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Reads lines "low-high rwxp ..." from a stream of characters that comes in chunks. */
+struct line_reader {
+    enum { IN_LOW, IN_HIGH, IN_FLAGS, IN_REST } state;
+    uintptr_t low, high;
+    unsigned flag_count;
+    bool is_executable;
+};
+
+static uintptr_t append_hex_digit(uintptr_t number, char digit)
+{
+    unsigned value = digit <= '9' ? (unsigned)digit - '0' : (unsigned)digit - 'a' + 10;
+    return number << 4 | (value & 0xf);
+}
+
+static void read_character(struct line_reader *line, char c, struct col_range_side *side)
+{
+    switch (line->state) {
+    case IN_LOW:
+        if (c == '-')
+            line->state = IN_HIGH;
+        else
+            line->low = append_hex_digit(line->low, c);
+        break;
+    case IN_HIGH:
+        if (c == ' ')
+            line->state = IN_FLAGS;
+        else
+            line->high = append_hex_digit(line->high, c);
+        break;
+    case IN_FLAGS:
+        line->is_executable |= c == 'x';
+        if (++line->flag_count == 4)
+            line->state = IN_REST;
+        break;
+    case IN_REST:
+        if (c != '\n')
+            break;
+        if (line->is_executable && line->high >> COL_ARCH_ADDRESS_BITS == 0)
+            col_range_table_add(side, (struct col_range){line->low, line->high, 0});
+        *line = (struct line_reader){.state = IN_LOW};
+    }
+}
+
+/* False when the file could not be read to its end: then the old ranges are better than half of the new. */
+static bool read_mappings(struct col_range_side *side)
+{
+    struct line_reader line = {.state = IN_LOW};
+    char chunk[CHUNK_BYTES];
+    long count, fd = col_arch_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/maps", O_RDONLY | O_CLOEXEC, 0, 0, 0);
+    if (fd < 0)
+        return false;
+    while ((count = col_arch_syscall(SYS_read, fd, (long)chunk, sizeof chunk, 0, 0, 0)) > 0)
+        for (long i = 0; i < count; i++)
+            read_character(&line, chunk[i], side);
+    col_arch_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+    return count == 0;
+}
+
+static void read_again_if_rested(void)
+{
+    uint64_t begun_ns = now_ns();
+    if (begun_ns < atomic_load_explicit(&self.next_reading_ns, memory_order_relaxed))
+        return;
+    struct col_range_side *side = col_range_table_begin(&self.ranges);
+    if (!side)
+        return;
+    bool is_complete = read_mappings(side);
+    uint64_t ended_ns = now_ns();
+    uint64_t rest_ns = (ended_ns - begun_ns) * REST_PER_READING;
+    atomic_store_explicit(&self.next_reading_ns, ended_ns + (rest_ns > SHORTEST_REST_NS ? rest_ns : SHORTEST_REST_NS),
+                          memory_order_relaxed);
+    if (is_complete)
+        col_range_table_finish(&self.ranges, side);
+    else
+        col_range_table_cancel(&self.ranges, side);
+}
+
+bool col_executable_mappings_cover(uintptr_t address)
+{
+    struct col_range range;
+    if (col_range_table_find(&self.ranges, address, &range))
+        return true;
+    read_again_if_rested();
+    return col_range_table_find(&self.ranges, address, &range);
+}
+
+void col_executable_mappings_after_fork(void)
+{
+    col_range_table_after_fork(&self.ranges);
+}

@@ -1,0 +1,18 @@
+/* executable_mappings.h -- code that belongs to no module: what just-in-time compilers made */
+#ifndef COL_TARGET_EXECUTABLE_MAPPINGS_H
+#define COL_TARGET_EXECUTABLE_MAPPINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * CALLABLE FROM ANYWHERE, signal handlers included. True when the address lies in an executable mapping. An unknown
+ * address makes it read /proc/self/maps again, unless that was done too recently: the answer may then lag behind
+ * the program, either way. Opens and closes one descriptor.
+ */
+bool col_executable_mappings_cover(uintptr_t address);
+
+/* In the child after fork: a reading that another thread had begun will not be finished. */
+void col_executable_mappings_after_fork(void);
+
+#endif

@@ -1,0 +1,177 @@
+"""demangle -- names as the programmer wrote them, and short ones for narrow tables
+
+The C++ runtime that is installed demangles: __cxa_demangle of libstdc++ or libc++abi, called
+in this process. Where there is none, mangled names are shown. Source: Itanium C++ ABI,
+section "Demangler API"; Rust's legacy scheme is the same with a hash behind the name.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import re
+from typing import Callable
+
+# Tried by name only: ctypes.util.find_library would start ldconfig and gcc.
+_RUNTIMES = ("libstdc++.so.6", "libc++abi.so.1", "libc++.so.1")
+
+_RUST_HASH = re.compile(r"::h[0-9a-f]{16}(?=$|[ .])")
+_RUST_ESCAPE = re.compile(r"\$(SP|BP|RF|LT|GT|LP|RP|C|u[0-9a-f]{1,6})\$")
+_RUST_CHARACTERS = {"SP": "@", "BP": "*", "RF": "&", "LT": "<", "GT": ">", "LP": "(", "RP": ")", "C": ","}
+
+_OPERATORS = sorted(("()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">"), key=len, reverse=True)
+_WORD = re.compile(r"\w")
+
+
+def demangle(name: str) -> str:
+    """`name` in C++ or Rust notation; unchanged when it is not mangled or cannot be read.
+
+    Parts that a compiler cut off keep their mark: `f(int) [clone .cold]`.
+    """
+    if not name.startswith(("_Z", "__Z", "___Z")):
+        return name
+    if name.endswith("@plt"):
+        return demangle(name[:-4]) + "@plt"
+    run = _runtime()
+    plain = run(name) if run else None
+    if plain is None:
+        return name
+    return _as_rust(plain) if _RUST_HASH.search(plain) else plain
+
+
+@functools.cache
+def _runtime() -> Callable[[str], str | None] | None:
+    for soname in _RUNTIMES:
+        try:
+            call = ctypes.CDLL(soname).__cxa_demangle
+            free = ctypes.CDLL(None).free
+        except (OSError, AttributeError):
+            continue
+        call.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int)]
+        call.restype = ctypes.c_void_p
+        free.argtypes = [ctypes.c_void_p]
+        free.restype = None
+        return functools.partial(_call, call, free)
+    return None
+
+
+def _call(call: Callable[..., int | None], free: Callable[[int], None], name: str) -> str | None:
+    status = ctypes.c_int(0)
+    buffer = call(name.encode("utf-8", "replace"), None, None, ctypes.byref(status))
+    if not buffer:
+        return None
+    try:
+        return ctypes.string_at(buffer).decode("utf-8", "backslashreplace")
+    finally:
+        free(buffer)
+
+
+def _as_rust(name: str) -> str:
+    name = _RUST_HASH.sub("", name)
+    name = _RUST_ESCAPE.sub(_rust_character, name.replace("..", "::"))
+    return re.sub(r"(^|::)_(?=<)", r"\1", name)
+
+
+def _rust_character(match: re.Match[str]) -> str:
+    code = match.group(1)
+    if code in _RUST_CHARACTERS:
+        return _RUST_CHARACTERS[code]
+    value = int(code[1:], 16)
+    return chr(value) if 0x20 <= value < 0xD800 else match.group(0)
+
+
+def short_name(name: str) -> str:
+    """A demangled name without return type, template arguments and parameters, for tables.
+
+    `void std::sort<int*>(int*, int*)` becomes `std::sort<...>(...)`. A name whose brackets do
+    not match is returned as it is.
+    """
+    if "(" not in name and "<" not in name:
+        return name
+    try:
+        return _Shortener(name).shorten()
+    except IndexError:
+        return name
+
+
+class _Shortener:
+    """One pass over a demangled name; IndexError where the text ends inside a bracket."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.position = 0
+        self.pieces: list[str] = []
+        self.name_starts_at = 0  # piece behind the return type
+        self.is_return_type_possible = " thunk to " not in text and " for " not in text.split("(")[0]
+
+    def shorten(self) -> str:
+        while self.position < len(self.text):
+            self._step()
+        return "".join(self.pieces[self.name_starts_at:])
+
+    def _step(self) -> None:
+        character = self.text[self.position]
+        if self._is_operator():
+            self._take_operator()
+        elif character == "<":
+            inside = self._bracketed("<", ">")
+            self.pieces.append("<...>" if self.pieces[self.name_starts_at:] else "<" + short_name(inside) + ">")
+        elif character == "(":
+            self._take_parameters()
+        elif character == "{":
+            self.pieces.append("{" + short_name(self._bracketed("{", "}")) + "}")
+        elif character == "[":
+            self.pieces.append("[" + self._bracketed("[", "]") + "]")
+        elif character == " " and self.is_return_type_possible:
+            self.position += 1
+            self.pieces.append(" ")
+            self.name_starts_at = len(self.pieces)
+        else:
+            self.pieces.append(character)
+            self.position += 1
+
+    def _take_parameters(self) -> None:
+        inside = self._bracketed("(", ")")
+        if inside == "anonymous namespace":
+            self.pieces.append("(anonymous namespace)")
+        elif "".join(self.pieces[-8:]) == "decltype" or "".join(self.pieces[-9:]) == "decltype ":
+            self.pieces.append("(...)")
+        else:
+            self.pieces.append("(...)" if inside else "()")
+            self.is_return_type_possible = False
+
+    def _is_operator(self) -> bool:
+        if not self.text.startswith("operator", self.position):
+            return False
+        before = self.text[self.position - 1:self.position]
+        after = self.text[self.position + 8:self.position + 9]
+        return not _WORD.match(before or ":") and not _WORD.match(after or ":")
+
+    def _take_operator(self) -> None:
+        self.position += 8
+        rest = self.text[self.position:]
+        symbol = next((s for s in _OPERATORS if rest.startswith(s)), "")
+        if not symbol and rest[:1] == " ":  # operator new, or a conversion to the type that follows
+            symbol = " "
+            self.is_return_type_possible = False
+        self.pieces.append("operator" + symbol)
+        self.position += len(symbol)
+
+    def _bracketed(self, opening: str, closing: str) -> str:
+        """The text up to the bracket that closes the one here; the position moves behind it."""
+        start = self.position
+        depth = 0
+        while True:
+            if self._is_operator():
+                rest = self.text[self.position + 8:]
+                symbol = next((s for s in _OPERATORS if rest.startswith(s)), "")
+                self.position += 8 + len(symbol)
+                continue
+            character = self.text[self.position]
+            if character in "<({[":
+                depth += 1
+            elif character in ")}]" or character == ">" and self.text[self.position - 1] != "-":
+                depth -= 1
+            self.position += 1
+            if depth == 0:
+                return self.text[start + 1:self.position - 1]

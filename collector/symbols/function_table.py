@@ -1,0 +1,197 @@
+"""function_table -- which function owns an address of a module, as disjoint ranges for bisection
+
+Three sources are laid over each other. A symbol with a size owns exactly its bytes (the inner
+one where two nest). A symbol without a size (assembly) reaches to the next symbol, the end of
+its unwind entry or the end of its section, whichever comes first. What remains of an unwind
+entry belongs to a function without a name, known by where it starts. Anything else belongs to
+nobody: better no name than a neighbour's.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from typing import Iterable, Sequence
+
+from collector.symbols.elf_image import ElfImage
+from collector.symbols.frame_ranges import read_frame_ranges
+from collector.symbols.plt_names import iter_plt_stubs
+from collector.symbols.symbol_source import Symbol, read_symbols
+
+Range = tuple[int, int, int, str]  # start, end, start of the function, name ("" has none)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionRange:
+    """The piece of code around an address: [start, end) of the function that begins at `function_start`."""
+
+    start: int
+    end: int
+    function_start: int
+    name: str
+
+
+class FunctionTable:
+    """Disjoint ranges in ascending order, as arrays so that they load and bisect fast."""
+
+    def __init__(self, starts: array, ends: array, function_starts: array, name_offsets: array, names: bytes) -> None:
+        self.starts = starts
+        self.ends = ends
+        self.function_starts = function_starts
+        self.name_offsets = name_offsets
+        self.names = names
+
+    @classmethod
+    def from_ranges(cls, ranges: Iterable[Range]) -> FunctionTable:
+        """The table of ascending disjoint `ranges`."""
+        starts, ends, function_starts, name_offsets = array("Q"), array("Q"), array("Q"), array("I")
+        pieces, offsets, size_bytes = [b"\0"], {"": 0}, 1
+        for start, end, function_start, name in ranges:
+            offset = offsets.get(name)
+            if offset is None:
+                piece = name.encode("utf-8", "replace") + b"\0"
+                offset = offsets[name] = size_bytes
+                pieces.append(piece)
+                size_bytes += len(piece)
+            starts.append(start)
+            ends.append(end)
+            function_starts.append(function_start)
+            name_offsets.append(offset)
+        return cls(starts, ends, function_starts, name_offsets, b"".join(pieces))
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def index_of(self, elf_address: int) -> int | None:
+        """The number of the range that holds `elf_address`, or None."""
+        index = bisect_right(self.starts, elf_address) - 1
+        return index if index >= 0 and elf_address < self.ends[index] else None
+
+    def range_at(self, index: int) -> FunctionRange:
+        """The range with that number."""
+        return FunctionRange(self.starts[index], self.ends[index], self.function_starts[index],
+                             self._name(self.name_offsets[index]))
+
+    def start_of_name(self, name: str) -> int | None:
+        """Where the function of that name begins, or None."""
+        offset = self.names.find(b"\0" + name.encode("utf-8", "replace") + b"\0")
+        if offset < 0:
+            return None
+        try:
+            return self.function_starts[self.name_offsets.index(offset + 1)]
+        except ValueError:
+            return None
+
+    def _name(self, offset: int) -> str:
+        return self.names[offset:self.names.find(b"\0", offset)].decode("utf-8", "replace")
+
+
+def build_function_table(image: ElfImage, debug_images: Sequence[ElfImage] = ()) -> FunctionTable:
+    """All that `image` and its separate debug files say about functions.
+
+    `debug_images` lend their symbols only; code and unwind entries are the image's own.
+    """
+    frames = read_frame_ranges(image)
+    symbols = _inside_code(image, read_symbols([image, *debug_images]))
+    stubs = iter_plt_stubs(image, {symbol.start: symbol.name for symbol in symbols})
+    known = {symbol.start for symbol in symbols}
+    symbols += [Symbol(start, size, name, False) for start, size, name in stubs if start not in known]
+    symbols.sort(key=lambda symbol: symbol.start)
+    named = _flatten(_extents(symbols, frames, image.code_ranges))
+    return FunctionTable.from_ranges(_fill_with_frames(named, frames))
+
+
+def _inside_code(image: ElfImage, symbols: list[Symbol]) -> list[Symbol]:
+    return [s for s in symbols if _enclosing(image.code_ranges, s.start)
+            and not (s.is_label and s.name.startswith("$"))]  # $x and $d mark code and data on Arm
+
+
+def _enclosing(ranges: Sequence[tuple[int, int]], address: int) -> tuple[int, int] | None:
+    """The member of ascending disjoint `ranges` that holds `address`."""
+    index = bisect_right(ranges, (address, 1 << 64)) - 1
+    return ranges[index] if index >= 0 and ranges[index][0] <= address < ranges[index][1] else None
+
+
+def _extents(symbols: list[Symbol], frames: list[tuple[int, int]], code: Sequence[tuple[int, int]]) -> list[Range]:
+    """[start, end) of every symbol that counts as a function; they may nest."""
+    sized_end = 0
+    starts_of_symbols = {symbol.start for symbol in symbols}
+    kept: list[Symbol] = []
+    for symbol in symbols:
+        frame = _enclosing(frames, symbol.start)
+        if symbol.is_label and symbol.size_bytes == 0:
+            # A label inside a function that has a name of its own is a jump target, not a function.
+            is_inner = frame and frame[0] < symbol.start and frame[0] in starts_of_symbols
+            if symbol.start < sized_end or is_inner:
+                continue
+        sized_end = max(sized_end, symbol.start + symbol.size_bytes)
+        kept.append(symbol)
+    ranges = []
+    for index, symbol in enumerate(kept):
+        following = kept[index + 1].start if index + 1 < len(kept) else 1 << 64
+        ranges.append(_extent(symbol, following, frames, code))
+    return ranges
+
+
+def _extent(symbol: Symbol, following: int, frames: list[tuple[int, int]], code: Sequence[tuple[int, int]]) -> Range:
+    start = symbol.start
+    frame = _enclosing(frames, start)
+    code_end = (_enclosing(code, start) or (start, start))[1]
+    if symbol.size_bytes:
+        end = start + symbol.size_bytes
+        if frame and frame[0] == start and end < frame[1]:
+            end = max(end, min(frame[1], following))  # a size of hand-written code that is too small
+    elif frame:
+        end = min(frame[1], following)
+    else:
+        next_frame = bisect_left(frames, (start, 0))
+        end = min(following, frames[next_frame][0] if next_frame < len(frames) else following)
+    return start, min(end, code_end), start, symbol.name
+
+
+def _flatten(ranges: list[Range]) -> list[Range]:
+    """Ascending ranges that may nest, cut so that each address is in the innermost one only."""
+    flat: list[Range] = []
+    open_ranges: list[Range] = []
+    position = 0
+
+    def advance(limit: int) -> None:
+        nonlocal position
+        while open_ranges and position < limit:
+            _, end, function_start, name = open_ranges[-1]
+            stop = min(end, limit)
+            if stop > position:
+                flat.append((position, stop, function_start, name))
+                position = stop
+            if end <= limit:
+                open_ranges.pop()
+
+    for current in ranges:
+        advance(current[0])
+        position = max(position, current[0])
+        open_ranges.append(current)
+    advance(1 << 64)
+    return flat
+
+
+def _fill_with_frames(named: list[Range], frames: list[tuple[int, int]]) -> list[Range]:
+    """`named` and, between them, the nameless rest of each unwind entry."""
+    filled: list[Range] = []
+    index = 0
+    for start, end in frames:
+        while index < len(named) and named[index][1] <= start:
+            filled.append(named[index])
+            index += 1
+        position = start
+        while index < len(named) and named[index][0] < end:
+            if position < named[index][0]:
+                filled.append((position, named[index][0], start, ""))
+            position = named[index][1]
+            if position > end:
+                break
+            filled.append(named[index])
+            index += 1
+        if position < end:
+            filled.append((position, end, start, ""))
+    return filled + named[index:]

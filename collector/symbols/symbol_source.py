@@ -1,0 +1,101 @@
+"""symbol_source -- functions as .symtab and .dynsym list them
+
+Which entries are functions, which of several names of one address is shown, and what is cut
+from a name are decided here and nowhere else:
+
+* FUNC and IFUNC entries of defined symbols; NOTYPE entries with a place in code are labels of
+  assembly, worth less.
+* Of aliases the one that other modules can see, then the one with fewer leading underscores
+  (`malloc` before `__libc_malloc`, `write` before `__write`), then the shorter, then the one
+  that sorts first: the same answer on every run.
+* A symbol version (`memcpy@@GLIBC_2.14`) is no part of the name.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from collector.symbols.elf_image import ElfImage, Section
+
+_SYMBOL = struct.Struct("<IBBHQQ")
+_STT_NOTYPE, _STT_FUNC, _STT_GNU_IFUNC = 0, 2, 10
+_STB_LOCAL = 0
+_SHN_LORESERVE, _SHN_XINDEX = 0xFF00, 0xFFFF
+
+
+class SymbolText:
+    """A symbol table beside its string table: names by symbol index or by offset."""
+
+    def __init__(self, image: ElfImage, table: Section) -> None:
+        self.entries = image.data(table)
+        strings = image.sections[table.link] if table.link < len(image.sections) else None
+        self._strings = image.data(strings)
+
+    def name_at(self, offset: int) -> str:
+        """The string at `offset`, without its symbol version; empty outside the table."""
+        end = self._strings.find(b"\0", offset)
+        name = self._strings[offset:end if end >= 0 else len(self._strings)]
+        version = name.find(b"@")
+        if version > 0:
+            name = name[:version]
+        return name.decode("utf-8", "backslashreplace")
+
+    def name_of_symbol(self, index: int) -> str:
+        """The name of entry `index`; empty outside the table."""
+        if (index + 1) * _SYMBOL.size > len(self.entries):
+            return ""
+        return self.name_at(_SYMBOL.unpack_from(self.entries, index * _SYMBOL.size)[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """One address that has a name; `size_bytes` 0 when the table does not say."""
+
+    start: int
+    size_bytes: int
+    name: str
+    is_label: bool
+
+
+def read_symbols(images: list[ElfImage]) -> list[Symbol]:
+    """The function symbols of all `images` of one module, one per address, ascending."""
+    candidates: dict[int, list[tuple[int, int, int, int, SymbolText]]] = {}
+    for image in images:
+        for kind in ("SHT_SYMTAB", "SHT_DYNSYM"):
+            for table in image.iter_sections(kind):
+                _collect(SymbolText(image, table), candidates)
+    return [_choose(start, candidates[start]) for start in sorted(candidates)]
+
+
+def _collect(text: SymbolText, candidates: dict[int, list[tuple[int, int, int, int, SymbolText]]]) -> None:
+    entries = text.entries
+    whole = len(entries) // _SYMBOL.size * _SYMBOL.size
+    for name, info, _, section, value, size in _SYMBOL.iter_unpack(entries[:whole]):
+        kind = info & 15
+        if kind != _STT_FUNC and kind != _STT_GNU_IFUNC and kind != _STT_NOTYPE:
+            continue
+        if section == 0 or value == 0 or name == 0 or (section >= _SHN_LORESERVE and section != _SHN_XINDEX):
+            continue
+        entry = (kind, info >> 4, size, name, text)
+        if value in candidates:
+            candidates[value].append(entry)
+        else:
+            candidates[value] = [entry]
+
+
+def _choose(start: int, entries: list[tuple[int, int, int, int, SymbolText]]) -> Symbol:
+    if len(entries) > 1:
+        functions = [entry for entry in entries if entry[0] != _STT_NOTYPE]
+        entries = functions or entries
+        sizes = [entry[2] for entry in entries]
+        kind, binding, _, name_at, text = min(entries, key=_rank)
+        return Symbol(start, max(sizes), text.name_at(name_at), kind == _STT_NOTYPE)
+    kind, _, size, name_at, text = entries[0]
+    return Symbol(start, size, text.name_at(name_at), kind == _STT_NOTYPE)
+
+
+def _rank(entry: tuple[int, int, int, int, SymbolText]) -> tuple[bool, int, int, str]:
+    _, binding, _, name_at, text = entry
+    name = text.name_at(name_at)
+    return binding == _STB_LOCAL, len(name) - len(name.lstrip("_")), len(name), name

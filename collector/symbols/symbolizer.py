@@ -1,0 +1,140 @@
+"""symbolizer -- from an address in a module to function, source file and line
+
+The one entry point of this package, and the one place that knows "return address minus one".
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Iterable, Literal
+
+from collector.symbols.cache import SymbolCache
+from collector.symbols.demangle import demangle
+from collector.symbols.function_table import FunctionRange
+from collector.symbols.module_symbols import ModuleSymbols
+from collector.symbols.unit_index import Progress, SourceLine
+
+LocationKind = Literal["symbol", "frame", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """What is known about one elf address of one module.
+
+    `kind` says where the name comes from: a symbol; the unwind entry that covers a function
+    without a symbol (`module+0xSTART`, the elf address where it starts); or nothing at all
+    (`module+0xADDRESS`). `raw_name` is the name as the linker knows it. `file` and `line` belong
+    to the instruction, `function_file` and `function_line` to the function's definition.
+    """
+
+    function: str
+    raw_name: str
+    module: str
+    file: str | None
+    line: int | None
+    function_file: str | None
+    function_line: int | None
+    function_start: int | None
+    kind: LocationKind
+
+
+def lookup_address(address: int, is_exact: bool) -> int:
+    """The address inside the instruction that a stack entry means.
+
+    An exact one (the leaf, and the frame that a signal interrupted) is a program counter.
+    Any other is a return address: it points behind the call, which may be the last
+    instruction of its function or line, so one less is looked up.
+    """
+    return address if is_exact or address == 0 else address - 1
+
+
+class Symbolizer:
+    """Names addresses, module by module; what it cannot name it shows as `module+0x...`.
+
+    Bad files never raise: `warnings` collects a sentence for each module that was expected and
+    could not be used. Not to be shared between threads.
+    """
+
+    def __init__(self, *, cache_dir: str | os.PathLike[str] | None = None,
+                 debug_dirs: Iterable[str] = (), progress: Progress | None = None) -> None:
+        """`cache_dir` stands in for the user's cache directory, `debug_dirs` come before
+        /usr/lib/debug, and `progress(done, total, text)` is called during long work."""
+        self.warnings: list[str] = []
+        self._cache = SymbolCache(cache_dir)
+        self._debug_dirs = tuple(os.path.abspath(directory) for directory in debug_dirs)
+        self._progress = progress
+        self._modules: dict[tuple[str, bytes | None], ModuleSymbols] = {}
+        self._locations: dict[ModuleSymbols, dict[int, Location]] = {}
+
+    def locate(self, path: str, build_id: bytes | None, elf_address: int) -> Location:
+        """The location of an address inside an instruction (see `lookup_address`).
+
+        `path` and `build_id` are the module's as recorded; None accepts the file as it is now.
+        """
+        return self.locate_many(path, build_id, (elf_address,))[elf_address]
+
+    def locate_many(self, path: str, build_id: bytes | None, elf_addresses: Iterable[int]) -> dict[int, Location]:
+        """{elf address: location} of many addresses; opens each file and unit only once."""
+        module = self._module(path, build_id)
+        known = self._locations[module]
+        wanted = set(elf_addresses)
+        missing = wanted - known.keys()
+        if missing:
+            known.update(self._locate_new(module, missing))
+            self._note_complaints(module)
+        return {address: known[address] for address in wanted}
+
+    def elf_address_of_offset(self, path: str, build_id: bytes | None, file_offset: int) -> int:
+        """The elf address of a byte of the module's file, for mappings give file offsets.
+
+        Where the file is unknown it is `file_offset` itself, so that `module+0x...` still tells
+        one place from another.
+        """
+        return self._module(path, build_id).elf_address_of_offset(file_offset)
+
+    def _module(self, path: str, build_id: bytes | None) -> ModuleSymbols:
+        module = self._modules.get((path, build_id))
+        if module is None:
+            if self._progress is not None:
+                self._progress(0, 1, f"symbols of {os.path.basename(path)}")
+            module = self._modules[path, build_id] = ModuleSymbols(path, build_id, self._cache, self._debug_dirs)
+            self._locations[module] = {}
+            self._note_complaints(module)
+            self._cache.trim()
+        return module
+
+    def _note_complaints(self, module: ModuleSymbols) -> None:
+        self.warnings += [complaint for complaint in module.complaints if complaint not in self.warnings]
+
+    def _locate_new(self, module: ModuleSymbols, addresses: set[int]) -> dict[int, Location]:
+        functions = {address: module.function_at(address) for address in addresses}
+        definitions = {f.function_start: module.definition_address(f) for f in functions.values() if f is not None}
+        lines = module.find_lines(addresses, progress=self._progress)
+        entries = module.find_lines(set(definitions.values()), is_entry=True, progress=self._progress)
+        names: dict[str, str] = {}
+        located = {}
+        for address, function in functions.items():
+            if function is None:
+                located[address] = _unknown(module.name, address, lines.get(address))
+                continue
+            if function.name not in names:
+                names[function.name] = demangle(function.name)
+            definition = entries.get(definitions[function.function_start])
+            located[address] = _known(module.name, function, names[function.name], lines.get(address), definition)
+        return located
+
+
+def _known(module: str, function: FunctionRange, shown: str, line: SourceLine | None,
+           definition: SourceLine | None) -> Location:
+    raw_name = function.name or f"{module}+{function.function_start:#x}"
+    file, number = line or (None, None)
+    definition_file, definition_number = definition or (None, None)
+    return Location(shown or raw_name, raw_name, module, file, number, definition_file, definition_number,
+                    function.function_start, "symbol" if function.name else "frame")
+
+
+def _unknown(module: str, address: int, line: SourceLine | None) -> Location:
+    name = f"{module}+{address:#x}"
+    file, number = line or (None, None)
+    return Location(name, name, module, file, number, None, None, None, "unknown")

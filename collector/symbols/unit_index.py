@@ -1,0 +1,175 @@
+"""unit_index -- source lines of a whole module: opens only the units that addresses fall into
+
+Three steps, each kept in the cache once done: the ranges of all units, the line table of each
+unit that was hit, and, in memory, the tables used last.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections import defaultdict
+from typing import Callable, Iterable, Sequence
+
+from collector.errors import SymbolError
+from collector.symbols.cache import SymbolCache
+from collector.symbols.debug_files import find_supplement
+from collector.symbols.dwarf_unit import DwarfData, read_address_ranges
+from collector.symbols.elf_image import ElfImage
+from collector.symbols.line_table import LineTable, read_line_table
+
+Progress = Callable[[int, int, str], None]
+SourceLine = tuple[str, int | None]
+
+_TABLES_IN_MEMORY = 128
+_OVERLAPS_TRIED = 4
+_EMPTY = LineTable(array("Q"), array("I"), array("I"), ())
+
+
+class UnitIndex:
+    """Lines of the module whose DWARF lies in `open_image()`.
+
+    `source` identifies that file's contents in cached records; `code_ranges` are the module's
+    own, ascending. Damage is told in `complaints` and costs the units it touches.
+    """
+
+    def __init__(self, open_image: Callable[[], ElfImage], source: list[object], key: str, cache: SymbolCache,
+                 code_ranges: Sequence[tuple[int, int]], debug_dirs: tuple[str, ...]) -> None:
+        self.complaints: list[str] = []
+        self._open_image = open_image
+        self._source = source
+        self._key = key
+        self._cache = cache
+        self._code_ranges = code_ranges
+        self._debug_dirs = debug_dirs
+        self._tables: dict[int, LineTable] = {}
+        self._ranges: tuple[array, array, array] | None = None
+        self._dwarf: DwarfData | None = None
+
+    def find_lines(self, elf_addresses: Iterable[int], *, is_entry: bool = False,
+                   progress: Progress | None = None) -> dict[int, SourceLine]:
+        """{address: (source path, line or None)} for those of `elf_addresses` that have one.
+
+        With `is_entry` the addresses are functions' first instructions, and their lines the
+        functions' own.
+        """
+        found: dict[int, SourceLine] = {}
+        try:
+            waiting = {address: self._units_at(address) for address in elf_addresses}
+            while waiting:
+                waiting = self._try_next_unit(waiting, found, is_entry, progress)
+        finally:
+            self._close()
+        return found
+
+    def _try_next_unit(self, waiting: dict[int, list[int]], found: dict[int, SourceLine],
+                       is_entry: bool, progress: Progress | None) -> dict[int, list[int]]:
+        """Look each address up in the next of its units; what is left has more units to try."""
+        by_unit: dict[int, list[int]] = defaultdict(list)
+        for address, units in waiting.items():
+            if units:
+                by_unit[units.pop(0)].append(address)
+        missing = {}
+        for done, unit in enumerate(sorted(by_unit)):
+            table = self._table(unit)
+            find = table.find_entry if is_entry else table.find
+            for address in by_unit[unit]:
+                line = find(address)
+                if line is not None:
+                    found[address] = line
+                elif waiting[address]:
+                    missing[address] = waiting[address]
+            if progress is not None:
+                progress(done + 1, len(by_unit), "source lines")
+        return missing
+
+    def _units_at(self, address: int) -> list[int]:
+        """The units that claim `address`, innermost first; more than one only in odd modules."""
+        if self._ranges is None:
+            self._ranges = self._load_ranges()
+        lows, highs, units = self._ranges
+        index = bisect_right(lows, address) - 1
+        claims: list[int] = []
+        for candidate in range(index, max(-1, index - _OVERLAPS_TRIED), -1):
+            if address < highs[candidate] and units[candidate] not in claims:
+                claims.append(units[candidate])
+        return claims
+
+    def _load_ranges(self) -> tuple[array, array, array]:
+        record = self._cache.load(self._key, "units")
+        if record is not None and record[0].get("source") == self._source:
+            arrays = record[1]
+            return arrays["lows"], arrays["highs"], arrays["units"]
+        rows = sorted(self._read_ranges())
+        lows, highs, units = (array("Q", (row[column] for row in rows)) for column in range(3))
+        if not self.complaints:
+            self._cache.store(self._key, "units", {"source": self._source}, {"lows": lows, "highs": highs, "units": units})
+        return lows, highs, units
+
+    def _read_ranges(self) -> list[tuple[int, int, int]]:
+        try:
+            dwarf = self._open()
+            rows = read_address_ranges(dwarf)
+            listed = {row[2] for row in rows}
+            for unit in dwarf.iter_units():
+                if unit.offset not in listed:
+                    rows += [(low, high, unit.offset) for low, high in self._ranges_of(dwarf, unit)]
+        except SymbolError as error:
+            self._complain(error)
+            return []
+        return [row for row in rows if self._is_code(row[0])]
+
+    def _ranges_of(self, dwarf: DwarfData, unit: object) -> tuple[tuple[int, int], ...]:
+        try:
+            return dwarf.root(unit).ranges  # type: ignore[arg-type]
+        except SymbolError as error:
+            self._complain(error)
+            return ()
+
+    def _table(self, unit: int) -> LineTable:
+        table = self._tables.get(unit)
+        if table is None:
+            table = self._cached_table(unit) or self._read_table(unit)
+            if len(self._tables) >= _TABLES_IN_MEMORY:
+                self._tables.pop(next(iter(self._tables)))
+            self._tables[unit] = table
+        return table
+
+    def _cached_table(self, unit: int) -> LineTable | None:
+        record = self._cache.load(self._key, f"lines-{unit:x}")
+        if record is None or record[0].get("source") != self._source:
+            return None
+        header, arrays = record
+        return LineTable(arrays["addresses"], arrays["file_ids"], arrays["lines"], tuple(header["files"]))
+
+    def _read_table(self, unit: int) -> LineTable:
+        try:
+            dwarf = self._open()
+            table = read_line_table(dwarf, dwarf.root(dwarf.unit_at(unit)), self._is_code)
+        except SymbolError as error:
+            self._complain(error)
+            return _EMPTY
+        self._cache.store(self._key, f"lines-{unit:x}", {"source": self._source, "files": table.files},
+                          {"addresses": table.addresses, "file_ids": table.file_ids, "lines": table.lines})
+        return table
+
+    def _is_code(self, address: int) -> bool:
+        index = bisect_right(self._code_ranges, (address, 1 << 64)) - 1
+        return index >= 0 and address < self._code_ranges[index][1]
+
+    def _open(self) -> DwarfData:
+        if self._dwarf is None:
+            image = self._open_image()
+            self._dwarf = DwarfData(image, find_supplement(image, self._debug_dirs))
+        return self._dwarf
+
+    def _close(self) -> None:
+        if self._dwarf is not None:
+            self._dwarf.image.close()
+            if self._dwarf.supplement is not None:
+                self._dwarf.supplement.close()
+            self._dwarf = None
+
+    def _complain(self, error: SymbolError) -> None:
+        if not self.complaints:
+            self.complaints.append(f"Some source lines are missing: {error}")

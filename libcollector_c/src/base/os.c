@@ -1,0 +1,186 @@
+/* os.c -- the system calls we make ourselves */
+#include "base/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+
+#include "base/arch.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+static long call(long number, long a, long b, long c, long d)
+{
+    long answer;
+    do
+        answer = col_arch_syscall(number, a, b, c, d, 0, 0);
+    while (answer == -EINTR);
+    return answer;
+}
+
+int col_os_open(const char *path, int flags, mode_t mode)
+{
+    return (int)call(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC, (long)mode);
+}
+
+int col_os_close(int fd)
+{
+    return (int)col_arch_syscall(SYS_close, fd, 0, 0, 0, 0, 0); /* once: it is closed even if interrupted */
+}
+
+ssize_t col_os_read(int fd, void *data, size_t bytes)
+{
+    return call(SYS_read, fd, (long)data, (long)bytes, 0);
+}
+
+int col_os_mkdir(const char *path, mode_t mode)
+{
+    return (int)call(SYS_mkdirat, AT_FDCWD, (long)path, (long)mode, 0);
+}
+
+int col_os_unlink(const char *path)
+{
+    return (int)call(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0);
+}
+
+int col_os_truncate(const char *path, uint64_t bytes)
+{
+    return (int)call(SYS_truncate, (long)path, (long)bytes, 0, 0);
+}
+
+int col_os_ftruncate(int fd, uint64_t bytes)
+{
+    return (int)call(SYS_ftruncate, fd, (long)bytes, 0, 0);
+}
+
+ssize_t col_os_working_directory(char *path, size_t bytes)
+{
+    long length = call(SYS_getcwd, (long)path, (long)bytes, 0, 0);
+    return length > 0 ? length - 1 : length;
+}
+
+uint64_t col_os_file_size_limit(void)
+{
+    struct rlimit limit;
+    long error = call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit);
+    return error == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : UINT64_MAX;
+}
+
+uint64_t col_os_file_system(int fd)
+{
+    struct statfs about;
+    return call(SYS_fstatfs, fd, (long)&about, 0, 0) == 0 ? (uint64_t)about.f_type : 0;
+}
+
+static void *pointer_or_null(long answer)
+{
+    return answer < 0 && answer > -4096 ? NULL : (void *)answer;
+}
+
+void *col_os_map_memory(size_t bytes)
+{
+    return pointer_or_null(col_arch_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+}
+
+void *col_os_map_file(int fd, size_t bytes)
+{
+    return pointer_or_null(col_arch_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+}
+
+void col_os_unmap(void *start, size_t bytes)
+{
+    col_arch_syscall(SYS_munmap, (long)start, (long)bytes, 0, 0, 0, 0);
+}
+
+int col_os_advise(void *start, size_t bytes, int advice)
+{
+    return (int)call(SYS_madvise, (long)start, (long)bytes, advice, 0);
+}
+
+size_t col_os_page_bytes(void)
+{
+    return getauxval(AT_PAGESZ);
+}
+
+void *col_os_map_following(void *start, size_t bytes)
+{
+    /* An old size of 0 makes a second mapping of the same pages (mremap(2)), here twice as long; its first half is not wanted. */
+    char *both = pointer_or_null(col_arch_syscall(SYS_mremap, (long)start, 0, (long)(2 * bytes), MREMAP_MAYMOVE, 0, 0));
+    if (both == NULL)
+        return NULL;
+    col_os_unmap(both, bytes);
+    return both + bytes;
+}
+
+/* Before Linux 5.14: the futex call or's 0 to a word of each page for us, and answers EFAULT where a store of ours would raise SIGBUS. */
+static int populate_by_futex(char *start, size_t bytes)
+{
+    size_t page_bytes = col_os_page_bytes();
+    for (char *word = start; word < start + bytes; word += page_bytes) {
+        long woken = col_arch_syscall(SYS_futex, (long)word, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, 0, (long)word, FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, 0));
+        if (woken < 0)
+            return woken == -EFAULT ? -ENOSPC : (int)woken;
+    }
+    return 0;
+}
+
+int col_os_populate(void *start, size_t bytes)
+{
+    uintptr_t page = (uintptr_t)start & ~(uintptr_t)(col_os_page_bytes() - 1);
+    size_t length = (uintptr_t)start + bytes - page;
+    int error = col_os_advise((void *)page, length, MADV_POPULATE_WRITE);
+    if (error == -EINVAL)
+        return populate_by_futex((char *)page, length);
+    return error == -EFAULT ? -ENOSPC : error;
+}
+
+pid_t col_os_process_id(void)
+{
+    return (pid_t)col_arch_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+uint32_t col_os_thread_id(void)
+{
+    return (uint32_t)col_arch_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
+}
+
+void col_os_yield(void)
+{
+    col_arch_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+}
+
+static char *put_decimal(char *end, uint32_t number)
+{
+    char digits[10];
+    size_t count = 0;
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
+    while (count > 0)
+        *end++ = digits[--count];
+    return end;
+}
+
+void col_os_thread_name(uint32_t thread, char *name, size_t bytes)
+{
+    char path[48] = "/proc/self/task/";
+    memcpy(put_decimal(path + strlen(path), thread), "/comm", sizeof "/comm");
+    int fd = col_os_open(path, O_RDONLY, 0);
+    ssize_t length = 0;
+    if (fd >= 0) {
+        length = col_os_read(fd, name, bytes - 1);
+        col_os_close(fd);
+    }
+    if (length > 0 && name[length - 1] == '\n')
+        length--;
+    name[length > 0 ? length : 0] = '\0';
+}

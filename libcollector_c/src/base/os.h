@@ -1,0 +1,50 @@
+/* os.h -- the system calls we make ourselves: libc's names may be hooked, by us or by others */
+#ifndef COL_BASE_OS_H
+#define COL_BASE_OS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * From anywhere, signal handlers and fork children included: nothing here uses libc, sets errno, takes a lock or keeps state.
+ * What can fail answers -errno.
+ */
+
+/* Files. Calls that were interrupted are made again. */
+int col_os_open(const char *path, int flags, mode_t mode); /* O_CLOEXEC is added */
+int col_os_close(int fd);
+ssize_t col_os_read(int fd, void *data, size_t bytes);
+int col_os_mkdir(const char *path, mode_t mode);
+int col_os_unlink(const char *path);
+int col_os_truncate(const char *path, uint64_t bytes);
+int col_os_ftruncate(int fd, uint64_t bytes);
+ssize_t col_os_working_directory(char *path, size_t bytes); /* length without the final zero */
+uint64_t col_os_file_size_limit(void);                      /* RLIMIT_FSIZE; beyond it SIGXFSZ waits */
+uint64_t col_os_file_system(int fd);                        /* statfs's f_type, 0 if unknown */
+
+/* Memory. The maps answer NULL when there is none. */
+void *col_os_map_memory(size_t bytes);         /* private, zero */
+void *col_os_map_file(int fd, size_t bytes);   /* shared, from the file's beginning */
+void col_os_unmap(void *start, size_t bytes);
+int col_os_advise(void *start, size_t bytes, int advice);
+size_t col_os_page_bytes(void);
+
+/* Maps what follows a shared mapping's `bytes` in its file, as much again: no descriptor is needed. */
+void *col_os_map_following(void *start, size_t bytes);
+
+/*
+ * Makes the pages of a shared file mapping writable, with room on the disk: what is stored there afterwards cannot raise SIGBUS. Their bytes do not change.
+ * -ENOSPC when the disk is full, or the file ends before.
+ */
+int col_os_populate(void *start, size_t bytes);
+
+/* Threads and processes. */
+pid_t col_os_process_id(void);
+uint32_t col_os_thread_id(void);
+void col_os_yield(void);
+
+/* The name of one of this process's threads; empty when it is gone. `name` holds 16 bytes. */
+void col_os_thread_name(uint32_t thread, char *name, size_t bytes);
+
+#endif

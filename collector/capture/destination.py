@@ -1,0 +1,105 @@
+"""destination -- the directory that a recording goes into: named, claimed, never overwritten unasked"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+
+from collector.errors import ExperimentExistsError, RecordError, UsageError
+
+_LOG_START = b"\xc9"  # every log begins with a frame, an ext 32 of msgpack
+_OWN_NAMES = re.compile(r"\d+\.\d+\.(log|open)|launch\.log|objects")
+
+
+def claim_directory(name: str | None, program: str, is_overwritten: bool) -> str:
+    """Make the directory of a new experiment and give its absolute path.
+
+    Without a name it is PROGRAM.N.expt in the working directory, with the first N that is free.
+    ExperimentExistsError if the name is taken and not to be overwritten; RecordError if nothing can be written there.
+    """
+    if name is None:
+        return _claim_next(os.path.basename(program))
+    path = os.path.abspath(name)
+    if is_overwritten and os.path.lexists(path):
+        remove_experiment(path)
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        raise ExperimentExistsError(f"{name} is there already; choose another name, or overwrite it with -O {name}") from None
+    except OSError as error:
+        raise RecordError(f"{name} cannot be made: {_explain(error)}") from None
+    return path
+
+
+def next_name(program: str) -> str:
+    """Give the name that `claim_directory` would choose now."""
+    base = os.path.basename(program)
+    number = 1
+    while os.path.lexists(f"{base}.{number}.expt"):
+        number += 1
+    return f"{base}.{number}.expt"
+
+
+def remove_experiment(path: str) -> None:
+    """Delete an experiment. UsageError, with nothing deleted, if there is anything in it that no recorder writes."""
+    if not is_experiment(path):
+        raise UsageError(f"{path} is not an experiment, so -O does not touch it; choose another name")
+    try:
+        for entry in _walk_files(path):
+            os.unlink(entry)
+        if os.path.isdir(os.path.join(path, "objects")):
+            os.rmdir(os.path.join(path, "objects"))
+        os.rmdir(path)
+    except OSError as error:
+        raise RecordError(f"{path} cannot be overwritten: {_explain(error)}") from None
+
+
+def is_experiment(path: str) -> bool:
+    """Say whether a directory holds an experiment and nothing else; an empty directory counts as one."""
+    if os.path.islink(path) or not os.path.isdir(path):
+        return False
+    try:
+        with os.scandir(path) as entries:
+            return all(_is_own(entry) for entry in entries)
+    except OSError:
+        return False
+
+
+def _is_own(entry: os.DirEntry[str]) -> bool:
+    if not _OWN_NAMES.fullmatch(entry.name):
+        return False
+    if entry.name == "objects":
+        with os.scandir(entry.path) as copies:
+            return entry.is_dir(follow_symlinks=False) and all(copy.is_file(follow_symlinks=False) for copy in copies)
+    if not entry.is_file(follow_symlinks=False):
+        return False
+    if entry.name.endswith(".open"):
+        return True
+    with open(entry.path, "rb") as log:
+        return log.read(1) in (b"", b"\0", _LOG_START)
+
+
+def _walk_files(path: str) -> list[str]:
+    return [
+        os.path.join(directory, name)
+        for directory, _, names in os.walk(path)
+        for name in names
+        if stat.S_ISREG(os.lstat(os.path.join(directory, name)).st_mode)
+    ]
+
+
+def _claim_next(base: str) -> str:
+    while True:
+        path = os.path.abspath(next_name(base))
+        try:
+            os.mkdir(path)
+            return path
+        except FileExistsError:
+            continue  # somebody else was quicker
+        except OSError as error:
+            raise RecordError(f"{path} cannot be made: {_explain(error)}") from None
+
+
+def _explain(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

@@ -1,0 +1,48 @@
+"""environment -- the variables that bring the recorder into a program and tell it what to do"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+
+from collector.capture.options import RecorderOptions
+
+# Sanitizer runtimes must stay in front of us if the user preloads one.
+_FIRST_COMERS = ("libasan", "libtsan", "libclang_rt", "libhwasan", "liblsan")
+
+
+def build_environment(
+    base: Mapping[str, str], recorder: str, experiment: str, options: RecorderOptions, follow: str
+) -> dict[str, str]:
+    """Give the program's environment: `base` with the recorder preloaded. `experiment` is an absolute path."""
+    built = dict(base)
+    built["LD_PRELOAD"] = order_preloads(recorder, base.get("LD_PRELOAD", ""))
+    built["COLLECTOR_EXPERIMENT"] = experiment
+    built["COLLECTOR_OPTIONS"] = options.encode()
+    built["COLLECTOR_FOLLOW"] = follow
+    # AddressSanitizer refuses to start unless it is the first library. Preloading it for the sake of one program
+    # would put it into all of that program's children too, so it is asked not to mind instead.
+    asan = [word for word in (base.get("ASAN_OPTIONS", ""), "verify_asan_link_order=0") if word]
+    built["ASAN_OPTIONS"] = ":".join(asan)
+    return built
+
+
+def order_preloads(recorder: str, present: str) -> str:
+    """Give LD_PRELOAD: the recorder, then what was there; a sanitizer's runtime that was there stays first."""
+    others = [word for word in present.replace(" ", ":").split(":") if word and word != recorder]
+    first = [word for word in others if os.path.basename(word).startswith(_FIRST_COMERS)]
+    return ":".join([*first, recorder, *(word for word in others if word not in first)])
+
+
+def make_preloadable(recorder: str) -> tuple[str, str | None]:
+    """Give a path of the recorder that LD_PRELOAD can hold, and the directory made for it, if one was.
+
+    Blanks and colons separate paths there and cannot be escaped; a path with one of them gets a symbolic link elsewhere.
+    """
+    if not any(separator in recorder for separator in " :\t\n$"):
+        return recorder, None
+    directory = tempfile.mkdtemp(prefix="collector-", dir=None)
+    link = os.path.join(directory, os.path.basename(recorder))
+    os.symlink(recorder, link)
+    return link, directory

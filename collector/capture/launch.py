@@ -1,0 +1,157 @@
+"""launch -- start a program as a shell would, wait for it, and be transparent to signals and job control
+
+While the program runs, all signals are blocked here and taken one by one, so that nothing races:
+signals that another process sent to us are passed on; those of the terminal have reached the program
+already, because it is in our process group. If the terminal stops the program, we stop as well,
+so that the shell sees its job stopped.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+_FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGSYS}
+_STOPS = {signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
+_NOT_PASSED_ON = {signal.SIGCHLD, *_STOPS} - {signal.SIGTSTP}
+_PYTHON_IGNORES = (signal.SIGPIPE, signal.SIGXFSZ)
+
+
+class StartError(Exception):
+    """execve failed; `errno` says why."""
+
+    def __init__(self, errno: int) -> None:
+        super().__init__(os.strerror(errno))
+        self.errno = errno
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A program that was started, and the signals that were blocked before."""
+
+    pid: int
+    mask: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a program ended: its wait status, when (ns of CLOCK_MONOTONIC), and its own CPU time."""
+
+    status: int
+    time_ns: int
+
+    @property
+    def exit_status(self) -> int:
+        """What a shell would give as $?: 128+n for a program that signal n killed."""
+        code = os.waitstatus_to_exitcode(self.status)
+        return code if code >= 0 else 128 - code
+
+
+def start(path: str, arguments: Sequence[str], environment_of: Callable[[int], Mapping[str, str]]) -> Child:
+    """Run `path` in a new process with the environment that `environment_of` gives for its pid.
+
+    Signal mask and dispositions are those that we were started with. StartError if it cannot be run.
+    From here on all signals are blocked in this thread, until `wait` has returned and the caller restores `Child.mask`.
+    """
+    all_signals = signal.valid_signals() - _FAULTS
+    # Where SIGCHLD is ignored, children vanish without a status.
+    ignores_children = signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    mask = frozenset(int(number) for number in signal.pthread_sigmask(signal.SIG_BLOCK, all_signals))
+    reading, writing = os.pipe()  # not inherited across exec: closes without a word when that succeeds
+    pid = os.fork()
+    if pid == 0:
+        if ignores_children:
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        _become(path, arguments, environment_of, mask, writing)
+    os.close(writing)
+    with open(reading, "rb") as pipe:
+        failure = pipe.read()
+    if failure:
+        os.waitpid(pid, 0)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        raise StartError(int(failure))
+    return Child(pid, mask)
+
+
+def _become(
+    path: str, arguments: Sequence[str], environment_of: Callable[[int], Mapping[str, str]], mask: frozenset[int], writing: int
+) -> None:
+    failure = 0
+    try:
+        for number in _PYTHON_IGNORES:
+            signal.signal(number, signal.SIG_DFL)
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+        environment = environment_of(os.getpid())
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        os.execve(path, list(arguments), dict(environment))
+    except OSError as error:
+        failure = error.errno or 0
+    finally:
+        os.write(writing, str(failure).encode())
+        os._exit(127)
+
+
+def wait(child: Child, interval_ns: int | None, on_interval: Callable[[], None], on_end: Callable[[], None]) -> Ending:
+    """Wait until the program has ended; call `on_interval` as often as asked, and `on_end` before its last traces are gone.
+
+    `on_end` finds the process dead but still in the process table, so that its accounts can be read.
+    """
+    awaited = signal.valid_signals() - _FAULTS
+    next_ns = time.monotonic_ns() + interval_ns if interval_ns else None
+    while not _has_ended(child.pid):
+        info = _take_signal(awaited, next_ns)
+        if info is not None:
+            _handle(info, child.pid)
+        if next_ns is not None and interval_ns is not None and time.monotonic_ns() >= next_ns:
+            on_interval()
+            next_ns += interval_ns * (1 + (time.monotonic_ns() - next_ns) // interval_ns)
+    time_ns = time.monotonic_ns()
+    on_end()
+    _, status = os.waitpid(child.pid, 0)
+    return Ending(status, time_ns)
+
+
+def _has_ended(pid: int) -> bool:
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _take_signal(awaited: set[signal.Signals], until_ns: int | None) -> signal.struct_siginfo | None:
+    if until_ns is None:
+        return signal.sigwaitinfo(awaited)
+    return signal.sigtimedwait(awaited, max(0, until_ns - time.monotonic_ns()) / 1e9)
+
+
+def _handle(info: signal.struct_siginfo, pid: int) -> None:
+    if info.si_signo == signal.SIGCHLD:
+        _follow_stop(pid)
+    elif _is_from_a_process(info) and info.si_pid != pid and info.si_signo not in _NOT_PASSED_ON:
+        if info.si_signo != signal.SIGCONT or _is_stopped(pid):
+            os.kill(pid, info.si_signo)
+
+
+def _is_from_a_process(info: signal.struct_siginfo) -> bool:
+    # The kernel's own, such as those of the terminal, have codes above 0.
+    return info.si_code <= 0
+
+
+def _follow_stop(pid: int) -> None:
+    try:
+        stopped = os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG)
+    except ChildProcessError:
+        return  # it has ended instead
+    # Someone who stops the program by SIGSTOP means the program alone.
+    if stopped is not None and stopped.si_status in _STOPS:
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def _is_stopped(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] == b"T"
+    except OSError:
+        return False

@@ -1,0 +1,141 @@
+"""options -- what is asked of the recorder: from words of the command line to the text that libcollector parses
+
+The other side of `RecorderOptions.encode` is libcollector_c/src/control/options.c.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+from dataclasses import dataclass, fields
+
+from collector.errors import UsageError
+
+CLOCKS = ("auto", "sigtrap", "task-clock", "cpu-timer")
+DEFAULT_PERIOD_NS = 1_003_009
+_NAMED_PERIODS_NS = {"on": DEFAULT_PERIOD_NS, "hi": 100_271, "lo": 10_309_279}
+_SHORTEST_PERIOD_NS = 20_000
+_LONGEST_PERIOD_NS = 10_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class RecorderOptions:
+    """COLLECTOR_OPTIONS, typed. Times are ns of CLOCK_MONOTONIC; None leaves a word out.
+
+    Names are the words of the text, so that the two cannot differ.
+    """
+
+    clock: str = "auto"
+    period: int = DEFAULT_PERIOD_NS
+    sample_signal: int | None = None
+    pause_signal: int | None = None
+    paused: bool | None = None
+    start: int | None = None
+    end: int | None = None
+    context_switches: bool | None = None
+    root: int | None = None
+
+    def encode(self) -> str:
+        """Give the text that libcollector parses: `name=value` joined by commas, true as 1."""
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return ",".join(f"{name}={value if isinstance(value, str) else int(value)}" for name, value in values if value is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The part of a run to record, in ns after its start; end_ns None: to the end of the run."""
+
+    start_ns: int = 0
+    end_ns: int | None = None
+
+
+def parse_period(text: str) -> int | None:
+    """Give the clock's period in ns for the -p of collect(1); None for off.
+
+    on, hi and lo are 997, 9973 and 97 Hz: primes, so that nothing periodic keeps step with them.
+    A bare number and `m` are milliseconds, `u` microseconds. UsageError for anything else.
+    """
+    if text == "off":
+        return None
+    if text in _NAMED_PERIODS_NS:
+        return _NAMED_PERIODS_NS[text]
+    match = re.fullmatch(r"(\d+\.?\d*|\.\d+)([um]?)", text)
+    if match is None:
+        raise UsageError(f"-p takes on, off, hi, lo or a period such as 2, 2m (milliseconds) or 500u (microseconds), not {text!r}")
+    period_ns = round(float(match[1]) * (1_000 if match[2] == "u" else 1_000_000))
+    if not _SHORTEST_PERIOD_NS <= period_ns <= _LONGEST_PERIOD_NS:
+        raise UsageError(f"-p takes periods from 20u to 10000m, not {text!r}")
+    return period_ns
+
+
+def parse_interval(text: str) -> int | None:
+    """Give the interval of periodic samples in ns for the -S of collect(1); None for off."""
+    if text in ("on", "off"):
+        return 1_000_000_000 if text == "on" else None
+    interval_ns = _seconds(text, "-S takes on, off or a number of seconds")
+    if interval_ns < 1_000_000:
+        raise UsageError(f"-S takes at least 0.001 seconds, not {text!r}")
+    return interval_ns
+
+
+def parse_window(text: str) -> Window:
+    """Give the window for the -t of collect(1): DURATION or START-END, each with s (default) or m (minutes) behind it.
+
+    An END of 0 stands for the end of the run.
+    """
+    sentence = "-t takes DURATION or START-END in seconds, or in minutes with an m behind"
+    start, dash, end = text.rpartition("-")
+    if not dash:
+        window = Window(0, _duration(text, sentence))
+        if window.end_ns == 0:
+            raise UsageError(f"-t with a duration of nothing would record nothing: {text!r}")
+        return window
+    window = Window(_duration(start, sentence), _duration(end, sentence) or None)
+    if window.end_ns is not None and window.end_ns <= window.start_ns:
+        raise UsageError(f"-t {text}: it ends before it starts")
+    return window
+
+
+def parse_signal(text: str, option: str) -> int:
+    """Give the number of a signal written as USR1, SIGUSR1 or 10. UsageError if it cannot be caught or is none."""
+    name = text.upper().removeprefix("SIG")
+    number = int(text) if text.isdecimal() else getattr(signal, f"SIG{name}", None)
+    if match := re.fullmatch(r"RTMIN\+(\d+)", name):
+        number = signal.SIGRTMIN + int(match[1])
+    if number is None or number not in signal.valid_signals():
+        raise UsageError(f"{option}: {text!r} is not a signal; give a name such as USR1 or a number")
+    if number in (signal.SIGKILL, signal.SIGSTOP):
+        raise UsageError(f"{option}: no program can catch {signal.Signals(number).name}; choose another signal, such as USR1")
+    return int(number)
+
+
+def parse_pause_signal(text: str) -> tuple[int, bool]:
+    """Give (signal, starts paused) for the -y of collect(1): SIGNAL starts paused, SIGNAL,r recording."""
+    name, comma, how = text.partition(",")
+    if comma and how != "r":
+        raise UsageError(f"-y takes SIGNAL or SIGNAL,r, not {text!r}")
+    return parse_signal(name, "-y"), not comma
+
+
+def parse_follow(text: str) -> str:
+    """Give COLLECTOR_FOLLOW for the -F of collect(1): on, off or =REGEX (matched with the name of a descendant's program)."""
+    if text in ("on", "off"):
+        return text
+    if len(text) > 1 and text[0] == "=":
+        try:
+            re.compile(text[1:])
+        except re.error as error:
+            raise UsageError(f"-F {text}: that is no regular expression ({error})") from None
+        return text
+    raise UsageError(f"-F takes on, off or =REGEX, not {text!r}")
+
+
+def _duration(text: str, sentence: str) -> int:
+    factor = 60 if text.endswith("m") else 1
+    return factor * _seconds(text[:-1] if text.endswith(("m", "s")) else text, sentence)
+
+
+def _seconds(text: str, sentence: str) -> int:
+    if not re.fullmatch(r"\d+\.?\d*|\.\d+", text):
+        raise UsageError(f"{sentence}, not {text!r}")
+    return round(float(text) * 1_000_000_000)

@@ -1,0 +1,224 @@
+"""program -- what kind of file a command runs, and whether a preloaded recorder can get into it
+
+Only the dynamic linker honours LD_PRELOAD, and only for a program that gains no rights by being run.
+Whatever it would pass over in silence is found here first. Source: ld.so(8), execve(2), elf(5).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+from dataclasses import dataclass
+from enum import Enum
+
+_PT_DYNAMIC, _PT_INTERP = 2, 3
+_DT_NEEDED, _DT_STRTAB = 1, 5
+_MOST_INTERPRETERS = 4  # as the kernel: a script may name a script, but not for ever
+_MACHINES = {3: "i386", 8: "MIPS", 20: "PowerPC", 21: "ppc64", 22: "s390x", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
+
+
+class Obstacle(Enum):
+    """Why a program cannot be recorded; the value completes `PROGRAM ...`."""
+
+    STATIC = "is statically linked, so that no recorder can be preloaded into it"
+    FOREIGN = "is built for another kind of processor ({detail}) than the recorder ({own})"
+    SETUID = "runs with the rights of another user (setuid), and the system lets nobody preload into such a program"
+    SETGID = "runs with the rights of another group (setgid), and the system lets nobody preload into such a program"
+    CAPABLE = "is given capabilities when it is run, and the system lets nobody preload into such a program"
+    UNREADABLE_LIBC = "uses another C library ({detail}) than the recorder ({own})"
+
+
+class CannotRun(Exception):
+    """The command cannot be run at all; `status` is what a shell would exit with."""
+
+    def __init__(self, sentence: str, status: int) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class ElfHeader:
+    """What the first bytes of an ELF file say. `interpreter` is the dynamic linker, None if the file names none."""
+
+    machine: int
+    bits: int
+    interpreter: str | None
+    needed: tuple[str, ...]
+
+    @property
+    def machine_name(self) -> str:
+        """The processor, as people call it."""
+        name = _MACHINES.get(self.machine, f"machine {self.machine}")
+        return f"{name}, 32 bits" if self.bits == 32 and self.machine == 62 else name
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A command's file.
+
+    path         what execve is given
+    interpreters the files that run it, if it is a script: the one named in its first line, and so on
+    binary       the ELF file that the kernel loads in the end: the last interpreter or path itself
+    obstacle     why that one cannot be recorded, None if it can
+    reason       the same as a sentence, empty if it can
+    needs_asan   it is linked with a sanitizer's shared library, which wants to come first
+    """
+
+    path: str
+    interpreters: tuple[str, ...]
+    binary: str
+    obstacle: Obstacle | None
+    reason: str
+    is_text_without_interpreter: bool = False
+
+
+def find_program(command: str, search_path: str, recorder: str) -> Program:
+    """Find what `command` runs, as execvp would, and look at it. CannotRun if nothing can be run."""
+    path = _search(command, search_path)
+    interpreters, binary, is_text = _follow_scripts(path)
+    obstacle, reason = (None, "") if binary is None else _find_obstacle(binary, recorder)
+    return Program(path, interpreters, binary or path, obstacle, reason, is_text)
+
+
+def read_elf_header(path: str) -> ElfHeader | None:
+    """Read what matters of an ELF file; None if it is none, or damaged. OSError if it cannot be read."""
+    with open(path, "rb") as file:
+        ident = file.read(64)
+        if len(ident) < 52 or ident[:4] != b"\x7fELF" or ident[4] not in (1, 2) or ident[5] not in (1, 2):
+            return None
+        try:
+            return _read_segments(file, ident)
+        except (struct.error, ValueError, OverflowError, OSError):
+            return None
+
+
+def _search(command: str, search_path: str) -> str:
+    if "/" in command:
+        candidates = [command]
+    else:
+        candidates = [os.path.join(directory or ".", command) for directory in search_path.split(":")]
+    refused = None
+    for candidate in candidates:
+        if not os.path.exists(candidate):
+            continue
+        if os.path.isdir(candidate):
+            refused = refused or f"{candidate} is a directory"
+        elif not os.access(candidate, os.X_OK):
+            refused = refused or f"{candidate} is not executable"
+        else:
+            return candidate
+    if refused and (len(candidates) == 1 or not refused.endswith("directory")):
+        raise CannotRun(refused, 126)
+    where = "there is no such file" if "/" in command else "there is no such program in PATH"
+    raise CannotRun(f"{command}: {where}", 127)
+
+
+def _follow_scripts(path: str) -> tuple[tuple[str, ...], str | None, bool]:
+    """Give the interpreters, the ELF file behind them (None if it cannot be read), and whether `path` is text that names no interpreter."""
+    interpreters: list[str] = []
+    current = path
+    while True:
+        try:
+            with open(current, "rb") as file:
+                line = file.read(256).partition(b"\n")[0]
+        except OSError:
+            return tuple(interpreters), None, False  # execute permission without read permission is enough to run
+        if not line.startswith(b"#!"):
+            is_text = not interpreters and not line.startswith(b"\x7fELF") and b"\0" not in line
+            return (("/bin/sh",), "/bin/sh", True) if is_text else (tuple(interpreters), current, False)
+        words = line[2:].split()
+        if not words or len(interpreters) == _MOST_INTERPRETERS:
+            raise CannotRun(f"{path}: its first line names no interpreter that can run it", 126)
+        current = os.fsdecode(words[0])
+        if not os.path.isfile(current) or not os.access(current, os.X_OK):
+            # As bash: the program was found, its interpreter was not.
+            raise CannotRun(f"{path}: its interpreter {current} is missing or not executable", 126)
+        interpreters.append(current)
+
+
+def _find_obstacle(binary: str, recorder: str) -> tuple[Obstacle | None, str]:
+    header = read_elf_header(binary)
+    own = read_elf_header(recorder)
+    obstacle = None
+    detail = mine = ""
+    if header is None or own is None:
+        return None, ""
+    if (header.machine, header.bits) != (own.machine, own.bits):
+        obstacle, detail, mine = Obstacle.FOREIGN, header.machine_name, own.machine_name
+    elif header.interpreter is None and not _is_dynamic_linker(binary):
+        obstacle = Obstacle.STATIC
+    elif header.interpreter and _is_musl(header.interpreter) != any(map(_is_musl, own.needed)):
+        obstacle, detail, mine = Obstacle.UNREADABLE_LIBC, os.path.basename(header.interpreter), ", ".join(own.needed)
+    else:
+        obstacle = _find_rights(binary)
+    return obstacle, f"{binary} {obstacle.value.format(detail=detail, own=mine)}" if obstacle else ""
+
+
+def _find_rights(binary: str) -> Obstacle | None:
+    status = os.stat(binary)
+    if os.statvfs(binary).f_flag & os.ST_NOSUID:
+        return None
+    if status.st_mode & stat.S_ISUID and status.st_uid != os.geteuid():
+        return Obstacle.SETUID
+    if status.st_mode & stat.S_ISGID and status.st_mode & stat.S_IXGRP and status.st_gid != os.getegid():
+        return Obstacle.SETGID
+    if os.geteuid() != 0:
+        try:
+            os.getxattr(binary, "security.capability")
+        except OSError:
+            return None
+        return Obstacle.CAPABLE
+    return None
+
+
+def _is_dynamic_linker(path: str) -> bool:
+    # `ld.so PROGRAM` has no interpreter of its own and still honours LD_PRELOAD.
+    return os.path.basename(os.path.realpath(path)).startswith(("ld-", "ld.so"))
+
+
+def _is_musl(name: str) -> bool:
+    return "musl" in name
+
+
+def _read_segments(file, ident: bytes) -> ElfHeader:  # type: ignore[no-untyped-def]
+    order = "<" if ident[5] == 1 else ">"
+    is_wide = ident[4] == 2
+    machine = struct.unpack_from(order + "H", ident, 18)[0]
+    table_offset = struct.unpack_from(order + ("Q" if is_wide else "I"), ident, 32 if is_wide else 28)[0]
+    entry_bytes, count = struct.unpack_from(order + "HH", ident, 54 if is_wide else 42)
+    interpreter = dynamic = None
+    loads = []
+    for index in range(count):
+        file.seek(table_offset + index * entry_bytes)
+        kind, offset, address, size = _unpack_segment(file.read(entry_bytes), order, is_wide)
+        loads.append((address, offset, size))
+        if kind == _PT_INTERP:
+            file.seek(offset)
+            interpreter = os.fsdecode(file.read(min(size, 4096)).partition(b"\0")[0])
+        elif kind == _PT_DYNAMIC:
+            file.seek(offset)
+            dynamic = file.read(min(size, 1 << 16))
+    needed = _read_needed(file, dynamic, order, is_wide, loads) if dynamic else ()
+    return ElfHeader(machine, 64 if is_wide else 32, interpreter, needed)
+
+
+def _unpack_segment(entry: bytes, order: str, is_wide: bool) -> tuple[int, int, int, int]:
+    if is_wide:
+        kind, _, offset, address, _, size = struct.unpack_from(order + "IIQQQQ", entry)
+    else:
+        kind, offset, address, _, size = struct.unpack_from(order + "IIIII", entry)
+    return kind, offset, address, size
+
+
+def _read_needed(file, dynamic: bytes, order: str, is_wide: bool, loads: list[tuple[int, int, int]]) -> tuple[str, ...]:  # type: ignore[no-untyped-def]
+    pair = struct.Struct(order + ("QQ" if is_wide else "II"))
+    entries = list(pair.iter_unpack(dynamic[: len(dynamic) // pair.size * pair.size]))
+    strings = next((value for tag, value in entries if tag == _DT_STRTAB), None)
+    names = []
+    for tag, value in entries:
+        where = None if strings is None else next((o + strings - a for a, o, s in loads if a <= strings < a + s), None)
+        if tag == _DT_NEEDED and where is not None:
+            file.seek(where + value)
+            names.append(os.fsdecode(file.read(256).partition(b"\0")[0]))
+    return tuple(names)

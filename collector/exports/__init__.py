@@ -1,0 +1,1 @@
+"""exports -- a profile for other programs: one file a format."""

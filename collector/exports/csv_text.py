@@ -1,0 +1,31 @@
+"""csv_text -- the rows of a document as CSV: nested figures become columns as `exclusive_cpu`."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from collector.exports.document import Document
+
+
+def to_csv(document: Document) -> str:
+    """The rows with one line of column names; nothing known is an empty cell, a list is joined by blanks."""
+    rows = [dict(_iter_cells(row)) for row in document["rows"]]
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _iter_cells(row: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in row.items():
+        if isinstance(value, dict):
+            yield from _iter_cells(value, f"{prefix}{key}_")
+        elif isinstance(value, list):
+            yield prefix + key, " ".join(map(str, value))
+        else:
+            yield prefix + key, "" if value is None else value

@@ -1,0 +1,191 @@
+"""aggregate -- flat tables: functions, lines, modules, threads, processes, and how stacks ended."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+from collector.profile.causes import is_finished
+from collector.profile.metrics import Values, reported_values
+from collector.profile.model import Function, Module, Process, Profile, Thread
+from collector.profile.tree_sums import GroupSums, sum_groups, total
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionRow:
+    """A function and its time."""
+
+    function: Function
+    module: Module
+    exclusive: Values
+    inclusive: Values
+
+
+@dataclass(frozen=True, slots=True)
+class LineRow:
+    """A source line of a function and its time; `file` and `line` are None where no line is known."""
+
+    file: str | None
+    line: int | None
+    function: Function
+    module: Module
+    exclusive: Values
+    inclusive: Values
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRow:
+    """A module and the time of its functions."""
+
+    module: Module
+    exclusive: Values
+    inclusive: Values
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadRow:
+    """A thread and the time of its samples."""
+
+    thread: Thread
+    process: Process
+    sample_count: int
+    values: Values
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessRow:
+    """A process image and the time of its threads."""
+
+    process: Process
+    thread_count: int
+    sample_count: int
+    values: Values
+
+
+@dataclass(frozen=True, slots=True)
+class StackEndRow:
+    """How many samples have stacks that ended this way; `cause` is a key of `causes.STACK_ENDS`."""
+
+    cause: str
+    sample_count: int
+    values: Values
+
+
+def total_values(profile: Profile) -> Values:
+    """The reported metrics of all samples together."""
+    return reported_values(profile.metrics, total(profile))
+
+
+def functions(profile: Profile) -> list[FunctionRow]:
+    """Functions that are on any stack, the one with most exclusive time first."""
+    group_of_frame = [frame.function for frame in profile.frames]
+    sums = sum_groups(profile, group_of_frame, len(profile.functions))
+    rows = [
+        FunctionRow(function, profile.modules[function.module], exclusive, inclusive)
+        for function, (exclusive, inclusive) in zip(profile.functions, _reported(profile, sums))
+        if any(inclusive)
+    ]
+    rows.sort(key=lambda row: (_falling(row.exclusive), _falling(row.inclusive), row.function.name))
+    return rows
+
+
+def lines(profile: Profile) -> list[LineRow]:
+    """Source lines that are on any stack, the one with most exclusive time first.
+
+    Code without a known line is one row a function, with no line.
+    """
+    group_of_frame, keys = _numbered((frame.file, frame.line, frame.function) for frame in profile.frames)
+    rows = []
+    for (file, line, index), (exclusive, inclusive) in zip(
+        keys, _reported(profile, sum_groups(profile, group_of_frame, len(keys)))
+    ):
+        if any(inclusive):
+            function = profile.functions[index]
+            rows.append(LineRow(file, line, function, profile.modules[function.module], exclusive, inclusive))
+    rows.sort(key=lambda row: (_falling(row.exclusive), _falling(row.inclusive), row.file or "", row.line or 0))
+    return rows
+
+
+def objects(profile: Profile) -> list[ObjectRow]:
+    """Modules that are on any stack, the one with most exclusive time first."""
+    group_of_frame = [profile.functions[frame.function].module for frame in profile.frames]
+    sums = sum_groups(profile, group_of_frame, len(profile.modules))
+    rows = [
+        ObjectRow(module, exclusive, inclusive)
+        for module, (exclusive, inclusive) in zip(profile.modules, _reported(profile, sums))
+        if any(inclusive)
+    ]
+    rows.sort(key=lambda row: (_falling(row.exclusive), _falling(row.inclusive), row.module.name))
+    return rows
+
+
+def threads(profile: Profile) -> list[ThreadRow]:
+    """Every thread, the busiest first."""
+    base, counts = _sums_by(profile, profile.cells.threads, len(profile.threads))
+    rows = [
+        ThreadRow(thread, profile.processes[thread.process], count, reported_values(profile.metrics, values))
+        for thread, values, count in zip(profile.threads, base, counts)
+    ]
+    rows.sort(key=lambda row: (_falling(row.values), row.process.pid, row.thread.tid))
+    return rows
+
+
+def processes(profile: Profile) -> list[ProcessRow]:
+    """Every process image, in the order in which they began."""
+    process_of = [profile.threads[index].process for index in profile.cells.threads]
+    base, counts = _sums_by(profile, process_of, len(profile.processes))
+    thread_counts = [0] * len(profile.processes)
+    for thread in profile.threads:
+        thread_counts[thread.process] += 1
+    rows = [
+        ProcessRow(process, thread_count, count, reported_values(profile.metrics, values))
+        for process, thread_count, count, values in zip(profile.processes, thread_counts, counts, base)
+    ]
+    rows.sort(key=lambda row: (row.process.experiment, row.process.start_ns, row.process.pid, row.process.image))
+    return rows
+
+
+def stack_ends(profile: Profile) -> list[StackEndRow]:
+    """Samples by the way their stack ended, the most frequent first."""
+    ends = profile.paths.stack_ends
+    group_of_cell, causes = _numbered(ends[stack] for stack in profile.cells.stacks)
+    base, counts = _sums_by(profile, group_of_cell, len(causes))
+    rows = [
+        StackEndRow(cause, count, reported_values(profile.metrics, values))
+        for cause, count, values in zip(causes, counts, base)
+    ]
+    rows.sort(key=lambda row: (-row.sample_count, row.cause))
+    return rows
+
+
+def unfinished_count(profile: Profile) -> int:
+    """How many samples have a stack that does not reach the start of its thread."""
+    return sum(row.sample_count for row in stack_ends(profile) if not is_finished(row.cause))
+
+
+def _reported(profile: Profile, sums: GroupSums) -> Iterable[tuple[Values, Values]]:
+    metrics = profile.metrics
+    for exclusive, inclusive in zip(zip(*sums.exclusive), zip(*sums.inclusive)):
+        yield reported_values(metrics, exclusive), reported_values(metrics, inclusive)
+
+
+def _sums_by(profile: Profile, group_of_cell: Iterable[int], count: int) -> tuple[list[list[float]], list[int]]:
+    cells = profile.cells
+    sums = [[0.0] * len(cells.values) for _ in range(count)]
+    sample_counts = [0] * count
+    for group, samples, values in zip(group_of_cell, cells.counts, zip(*cells.values)):
+        sample_counts[group] += samples
+        into = sums[group]
+        for base, value in enumerate(values):
+            into[base] += value
+    return sums, sample_counts
+
+
+def _numbered(keys: Iterable[Hashable]) -> tuple[list[int], list]:
+    """Each key's number in the order of first appearance, and the keys by number."""
+    numbers: dict[Hashable, int] = {}
+    return [numbers.setdefault(key, len(numbers)) for key in keys], list(numbers)
+
+
+def _falling(values: Sequence[float]) -> float:
+    return -values[0]

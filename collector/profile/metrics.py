@@ -1,0 +1,45 @@
+"""metrics -- what is measured: the stored columns, and the figures that reports make of them.
+
+A sample stores one value for each *base* metric. A reported metric is the sum of some of them:
+`cpu` is `user` and `system` together. New base metrics are added at the end of both tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+Values = tuple[float, ...]
+"""One figure for each reported metric of a profile, in the order of `Profile.metrics`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A figure that reports show; `parts` are the positions of the base columns it adds up."""
+
+    name: str
+    unit: str
+    title: str
+    parts: tuple[int, ...]
+
+
+USER: Final = 0
+SYSTEM: Final = 1
+BASE_COUNT: Final = 2
+
+CPU_METRICS: Final = (
+    Metric("cpu", "s", "CPU time", (USER, SYSTEM)),
+    Metric("user", "s", "user CPU time", (USER,)),
+    Metric("system", "s", "system CPU time", (SYSTEM,)),
+)
+
+
+def reported_values(metrics: Sequence[Metric], base: Sequence[float]) -> Values:
+    """The reported metrics of one row of base values."""
+    return tuple(sum(base[part] for part in metric.parts) for metric in metrics)
+
+
+def add_values(left: Sequence[float], right: Sequence[float]) -> Values:
+    """The sum of two rows, figure by figure."""
+    return tuple(a + b for a, b in zip(left, right))

@@ -1,0 +1,244 @@
+"""model -- a profile as tables: modules, functions, frames, call paths, processes, threads, samples.
+
+Tables refer to each other by position. Times are nanoseconds of the recorded machine's CLOCK_MONOTONIC.
+A *call path* is a node of one tree that all threads share: its parent is the caller, node 0 is the root above
+every thread. A parent always stands before its children, so a loop over the tables is a walk down the tree.
+A *stack* is the node it ends in, and why the recorder's walk towards the root ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from collector.profile.metrics import CPU_METRICS, Metric
+
+ROOT: Final = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A file that code came from; `build_id` in hexadecimal, empty if it has none."""
+
+    name: str
+    path: str
+    build_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function; `short_name` has long template and parameter lists abbreviated for tables."""
+
+    name: str
+    short_name: str
+    raw_name: str
+    module: int
+    file: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A place in the code; `address` as written in the ELF file; `kind` native, inlined, dynamic, python or unknown."""
+
+    function: int
+    file: str | None = None
+    line: int | None = None
+    address: int = 0
+    kind: str = "native"
+
+
+@dataclass(frozen=True, slots=True)
+class CallPaths:
+    """The tree of call paths, and the stacks that end in it.
+
+    `parents` and `frames` have one entry a node (-1 for the root); `stack_nodes` and `stack_ends` one a stack.
+    """
+
+    parents: Sequence[int]
+    frames: Sequence[int]
+    stack_nodes: Sequence[int]
+    stack_ends: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """What made the samples of a process, and how fast it could; `detail` says why not a better one."""
+
+    name: str
+    period_ns: int
+    effective_period_ns: int
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One experiment: what ran, where, when. `status` is the wait status of the command, None if unknown."""
+
+    path: str
+    name: str
+    command: tuple[str, ...] = ()
+    directory: str = ""
+    host: str = ""
+    machine: str = ""
+    kernel: str = ""
+    cpu_count: int = 0
+    page_bytes: int = 0
+    wall_ns: int = 0
+    start_ns: int = 0
+    end_ns: int = 0
+    status: int | None = None
+    library_version: str = ""
+    format_version: str = ""
+    options: tuple[str, ...] = ()
+    log_count: int = 0
+    log_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One program image of a process; an `execve` begins the next image.
+
+    `user_ns` and `system_ns` are what the kernel accounted while it was recorded, None if that is not known.
+    """
+
+    experiment: int
+    pid: int
+    image: int = 0
+    parent_pid: int = 0
+    executable: str = ""
+    arguments: tuple[str, ...] = ()
+    start_ns: int = 0
+    end_ns: int | None = None
+    status: int | None = None
+    user_ns: int | None = None
+    system_ns: int | None = None
+    clock: Clock | None = None
+    is_closed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What makes a thread's samples add up to the CPU time the kernel accounts: value * factor + per_sample_ns."""
+
+    factors: tuple[float, ...] = (1.0, 1.0)
+    per_sample_ns: tuple[float, ...] = (0.0, 0.0)
+
+
+NO_GAIN: Final = Gain()
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A thread of one process image, with the kernel's account of its CPU time (None if not known).
+
+    `unattributed_ns` is the part of that account that no sample stands for, as while recording was paused.
+    """
+
+    process: int
+    tid: int
+    name: str = ""
+    start_ns: int = 0
+    end_ns: int | None = None
+    user_ns: int | None = None
+    system_ns: int | None = None
+    unattributed_ns: int = 0
+    gain: Gain = NO_GAIN
+
+
+@dataclass(frozen=True, slots=True)
+class SampleBlock:
+    """Samples of one thread as columns: sample i was taken at time_ns + unit_ns * times[i].
+
+    `values` has one column for each base metric, in units of `unit_ns`.
+    """
+
+    thread: int
+    time_ns: int
+    unit_ns: int
+    times: Sequence[int]
+    stacks: Sequence[int]
+    values: tuple[Sequence[int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Sums of all samples of one thread with one stack, as columns; `values` in seconds, one column a base metric."""
+
+    threads: Sequence[int]
+    stacks: Sequence[int]
+    counts: Sequence[int]
+    values: tuple[Sequence[float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SamplePoint:
+    """Readings of a whole process at one moment, all counted from its start; None where the system does not tell."""
+
+    process: int | None
+    experiment: int
+    pid: int
+    time_ns: int
+    label: str
+    cause: str
+    user_ns: int | None = None
+    system_ns: int | None = None
+    minor_faults: int | None = None
+    major_faults: int | None = None
+    voluntary_switches: int | None = None
+    involuntary_switches: int | None = None
+    resident_bytes: int | None = None
+    read_bytes: int | None = None
+    written_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Data that is missing: how much of it, why (a key of `causes.DROP_CAUSES`) and in which log."""
+
+    experiment: int
+    cause: str
+    count: int
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A sentence that the recorder or the reader has to say; severity 0 note, 1 warning, 2 error."""
+
+    experiment: int
+    severity: int
+    text: str
+    count: int = 1
+    subject: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A span during which a process was not recorded; `end_ns` is None if recording never went on."""
+
+    process: int
+    cause: str
+    start_ns: int
+    end_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Everything that reports stand on. `cells` are the sums of `blocks`; see `samples.sum_blocks`."""
+
+    recordings: tuple[Recording, ...]
+    modules: tuple[Module, ...]
+    functions: tuple[Function, ...]
+    frames: tuple[Frame, ...]
+    paths: CallPaths
+    processes: tuple[Process, ...]
+    threads: tuple[Thread, ...]
+    blocks: tuple[SampleBlock, ...]
+    cells: Cells
+    points: tuple[SamplePoint, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    messages: tuple[Message, ...] = ()
+    pauses: tuple[Pause, ...] = ()
+    metrics: tuple[Metric, ...] = field(default=CPU_METRICS)

@@ -1,0 +1,75 @@
+"""names -- find the functions and source files that a user means."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from collector.profile.model import Function, Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What a word may mean: `found` positions or paths, all equally good; `near` names if nothing was found."""
+
+    found: tuple
+    near: tuple[str, ...] = ()
+
+
+def find_functions(profile: Profile, text: str) -> Match:
+    """Positions of the functions that `text` names.
+
+    The first of these rules that finds something decides: the exact name (also mangled or short), the name
+    without its parameters, the last part of a qualified name, the beginning of a name, any part of a name.
+    """
+    sampled = _sampled_functions(profile)
+    rules = (
+        lambda function: text in (function.name, function.raw_name, function.short_name),
+        lambda function: text == _without_parameters(function),
+        lambda function: _without_parameters(function).endswith("::" + text),
+        lambda function: function.name.startswith(text),
+        lambda function: text in function.name,
+    )
+    for rule in rules:
+        found = tuple(index for index in sampled if rule(profile.functions[index]))
+        if found:
+            return Match(found)
+    return Match((), _near(text, (profile.functions[index].name for index in sampled)))
+
+
+def find_files(profile: Profile, text: str) -> Match:
+    """Paths of the source files that `text` names: the exact path, its end, or any part of its last element."""
+    files = list(dict.fromkeys(frame.file for frame in profile.frames if frame.file))
+    tail = "/" + text.lstrip("/")
+    for rule in (
+        lambda path: path == text,
+        lambda path: path.endswith(tail),
+        lambda path: text in path.rpartition("/")[2],
+    ):
+        found = tuple(path for path in files if rule(path))
+        if found:
+            return Match(found)
+    return Match((), _near(text, (path.rpartition("/")[2] for path in files)))
+
+
+def _sampled_functions(profile: Profile) -> list[int]:
+    return sorted({frame.function for frame in profile.frames})
+
+
+def _without_parameters(function: Function) -> str:
+    name = function.name.removesuffix(" const")
+    if not name.endswith(")"):
+        return name
+    open_count = 0
+    for position in range(len(name) - 1, -1, -1):
+        open_count += (name[position] == ")") - (name[position] == "(")
+        if open_count == 0:
+            return name[:position]
+    return name
+
+
+def _near(text: str, names: Iterable[str]) -> tuple[str, ...]:
+    by_lower = {name.lower(): name for name in names}
+    close = difflib.get_close_matches(text.lower(), by_lower, n=3, cutoff=0.6)
+    return tuple(by_lower[name] for name in close)

@@ -1,0 +1,152 @@
+"""views -- which tables there are, what they can be sorted by, and how many rows of them are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from collector.profile import aggregate
+from collector.profile.call_tree import CallNode, call_tree
+from collector.profile.model import Profile
+from collector.profile.sample_points import sample_points
+
+Row = Any
+SortKey = Callable[[Row], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The rows to show, in order, and the rows that were left out."""
+
+    rows: list[Row]
+    hidden: list[Row] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class TableView:
+    """A table: how its rows are made, and the columns it can be sorted by (as keys that put the first row first)."""
+
+    name: str
+    rows: Callable[[Profile], list[Row]]
+    sort_keys: Mapping[str, SortKey]
+
+
+def choose(view: TableView, profile: Profile, sort: str | None = None, limit: int | None = None) -> Selection:
+    """The rows of a view; `sort` is one of its keys, `limit` the number of rows (None or 0: all of them)."""
+    rows = view.rows(profile)
+    if sort is not None:
+        rows.sort(key=view.sort_keys[sort])
+    if not limit:
+        return Selection(rows)
+    return Selection(rows[:limit], rows[limit:])
+
+
+def choose_branches(profile: Profile, threshold: float, limit: int | None = None) -> Selection:
+    """The call tree down to `threshold` of the total, or its `limit` longest branches."""
+    nodes = call_tree(profile, threshold=threshold)
+    if not limit or len(nodes) <= limit:
+        return Selection(nodes)
+    # A caller is never shorter than its callees and stands before them, so the longest branches are a tree.
+    by_length = sorted(nodes, key=lambda node: (-node.inclusive[0], node.id))
+    kept = {node.id for node in by_length[:limit]}
+    return Selection(_renumbered([node for node in nodes if node.id in kept]), by_length[limit:])
+
+
+def _renumbered(nodes: list[CallNode]) -> list[CallNode]:
+    new_id: dict[int | None, int | None] = {None: None}
+    renumbered = []
+    for position, node in enumerate(nodes):
+        new_id[node.id] = position
+        renumbered.append(
+            CallNode(
+                position,
+                new_id[node.parent],
+                node.depth,
+                node.title,
+                node.function,
+                node.module,
+                node.exclusive,
+                node.inclusive,
+            )
+        )
+    return renumbered
+
+
+def _function_name(row: Row) -> str:
+    return row.function.name
+
+
+def _none_last(value: Any) -> tuple[bool, Any]:
+    return (value is None, value)
+
+
+_TIMES: dict[str, SortKey] = {
+    "exclusive": lambda row: -row.exclusive[0],
+    "inclusive": lambda row: -row.inclusive[0],
+    "user": lambda row: -row.exclusive[1],
+    "system": lambda row: -row.exclusive[2],
+}
+_SUMS: dict[str, SortKey] = {
+    "cpu": lambda row: -row.values[0],
+    "user": lambda row: -row.values[1],
+    "system": lambda row: -row.values[2],
+    "samples": lambda row: -row.sample_count,
+}
+
+FUNCTIONS = TableView(
+    "functions",
+    aggregate.functions,
+    {
+        **_TIMES,
+        "function": _function_name,
+        "module": lambda row: (row.module.name, -row.exclusive[0]),
+        "file": lambda row: (_none_last(row.function.file), _none_last(row.function.line)),
+    },
+)
+LINES = TableView(
+    "lines",
+    aggregate.lines,
+    {
+        **_TIMES,
+        "line": lambda row: (_none_last(row.file), _none_last(row.line)),
+        "function": _function_name,
+    },
+)
+OBJECTS = TableView("objects", aggregate.objects, {**_TIMES, "module": lambda row: row.module.name})
+THREADS = TableView(
+    "threads",
+    aggregate.threads,
+    {
+        **_SUMS,
+        "thread": lambda row: (row.process.pid, row.thread.tid),
+        "name": lambda row: row.thread.name,
+        "start": lambda row: row.thread.start_ns,
+    },
+)
+PROCESSES = TableView(
+    "processes",
+    aggregate.processes,
+    {
+        **_SUMS,
+        "process": lambda row: (row.process.pid, row.process.image),
+        "threads": lambda row: -row.thread_count,
+        "start": lambda row: row.process.start_ns,
+        "program": lambda row: row.process.executable,
+    },
+)
+SAMPLES = TableView(
+    "samples",
+    sample_points,
+    {
+        "time": lambda row: row.time_s,
+        "label": lambda row: (not row.point.label, row.point.label),
+        "process": lambda row: (row.point.pid, row.time_s),
+        "cpu": lambda row: -((row.user_s or 0.0) + (row.system_s or 0.0)),
+        "memory": lambda row: -(row.point.resident_bytes or 0),
+    },
+)
+
+TABLE_VIEWS: dict[str, TableView] = {
+    view.name: view for view in (FUNCTIONS, LINES, SAMPLES, THREADS, PROCESSES, OBJECTS)
+}

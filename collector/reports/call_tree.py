@@ -1,0 +1,79 @@
+"""call_tree -- the program's calls drawn as a tree.
+
+A function that is the only one called stays below its caller without a step to the right, so that a chain of
+forty calls does not leave the page; the tree branches where the time does.
+"""
+
+from __future__ import annotations
+
+from collector.profile.aggregate import total_values
+from collector.profile.call_tree import CallNode
+from collector.profile.model import Profile
+from collector.profile.views import Selection
+from collector.reports import layout
+from collector.reports.style import Style
+from collector.reports.table import figure, name, table_lines
+
+COLUMNS = (
+    figure("Inclusive", "s"),
+    figure("Inclusive", "%"),
+    figure("Exclusive", "s", rank=1),
+    name("Call tree", least=24, keep="start"),
+    name("Module", least=10, rank=2),
+)
+_DEEPEST_INDENT = 48
+
+
+def render(profile: Profile, selection: Selection, threshold: float, style: Style) -> str:
+    """The call tree; what `threshold` cut off is said below it."""
+    whole = total_values(profile)[0]
+    lines = [layout.title_line(profile, "Call tree", style), ""]
+    if not whole:
+        return "\n".join(lines + layout.nothing_lines(style))
+    indents = _indents(selection.rows)
+    room = min(_DEEPEST_INDENT, max(12, style.width // 2))
+    body = []
+    for node, indent in zip(selection.rows, indents):
+        seconds, percent = layout.time_cells(node.inclusive[0], whole)
+        exclusive = layout.format_seconds(node.exclusive[0]) if node.exclusive[0] else ""
+        title = node.title if node.function is None else layout.function_title(node.function)
+        module = node.module.name if node.module else ""
+        body.append([seconds, percent, exclusive, _clipped(indent, room) + title, module])
+    lines += table_lines(COLUMNS, body, style)
+    lines += layout.hidden_line(selection.hidden, "branch|branches", style)
+    if threshold:
+        lines += ["", style.dim(f"  Branches below {100 * threshold:g} % are not shown (--threshold 0 shows all).")]
+    return "\n".join(lines)
+
+
+def _clipped(indent: str, room: int) -> str:
+    """A long indent without its left part; three columns are one branch."""
+    if len(indent) <= room:
+        return indent
+    kept = room // 3 * 3
+    return "⋯ " + indent[-kept:]
+
+
+def _indents(nodes: list[CallNode]) -> list[str]:
+    callee_counts = [0] * len(nodes)
+    for node in nodes:
+        if node.parent is not None:
+            callee_counts[node.parent] += 1
+    seen_counts = [0] * len(nodes)
+    below: list[str] = []  # what stands before the text of a node's own continuation
+    indents = []
+    for node in nodes:
+        if node.parent is None:
+            indents.append("")
+            below.append("")
+            continue
+        seen_counts[node.parent] += 1
+        before = below[node.parent]
+        if callee_counts[node.parent] == 1:
+            indents.append(before)
+            below.append(before)
+        else:
+            is_last = seen_counts[node.parent] == callee_counts[node.parent]
+            indents.append(before + ("└─ " if is_last else "├─ "))
+            below.append(before + ("   " if is_last else "│  "))
+    return indents

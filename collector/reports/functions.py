@@ -1,0 +1,45 @@
+"""functions -- where the time went, function by function."""
+
+from __future__ import annotations
+
+from collector.profile.aggregate import FunctionRow, total_values
+from collector.profile.model import Profile
+from collector.profile.views import Selection
+from collector.reports import layout
+from collector.reports.style import Style
+from collector.reports.table import figure, name, table_lines
+from collector.units import format_seconds
+
+COLUMNS = (
+    figure("Exclusive", "s"),
+    figure("Exclusive", "%"),
+    figure("Exclusive", "system", rank=4),
+    figure("Inclusive", "s", rank=1),
+    figure("Inclusive", "%", rank=1),
+    name("Function", least=32),
+    name("Module", least=10, rank=2),
+    name("Source", least=14, keep="end", rank=3),
+)
+
+
+def render(profile: Profile, selection: Selection, style: Style) -> str:
+    """The table of functions; exclusive is the function alone, inclusive with all it called."""
+    total = total_values(profile)
+    lines = [layout.title_line(profile, "Functions", style), ""]
+    if not selection.rows:
+        return "\n".join(lines + layout.nothing_lines(style))
+    lines += table_lines(COLUMNS, [_cells(row, total[0]) for row in selection.rows], style)
+    hidden = layout.summed((row.exclusive for row in selection.hidden), len(total))
+    lines += layout.hidden_line(selection.hidden, "function", style, hidden, total[0])
+    return "\n".join(lines)
+
+
+def _cells(row: FunctionRow, whole: float) -> list[str]:
+    return [
+        *layout.time_cells(row.exclusive[0], whole),
+        format_seconds(row.exclusive[2]),
+        *layout.time_cells(row.inclusive[0], whole),
+        layout.function_title(row.function),
+        row.module.name,
+        layout.place(row.function.file, row.function.line),
+    ]

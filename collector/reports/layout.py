@@ -1,0 +1,95 @@
+"""layout -- what all views share on the page: headings, pairs of a word and its meaning, closing remarks."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from collector.profile.metrics import Values
+from collector.profile.model import Function, Profile
+from collector.reports.style import Style, printable
+from collector.reports.table import INDENT
+from collector.units import format_percent, format_seconds, plural
+
+
+def title_line(profile: Profile, words: str, style: Style, preposition: str = "of") -> str:
+    """First line of a view: what it shows, and of which experiments."""
+    names = ", ".join(printable(recording.name) for recording in profile.recordings)
+    if len(words) + len(names) + 5 > style.width and len(profile.recordings) > 1:
+        names = plural(len(profile.recordings), "experiment")
+    return style.bold(f"{words} {preposition} {names}")
+
+
+def pair_lines(pairs: Iterable[tuple[str, str]], style: Style) -> list[str]:
+    """Words in one column, their meanings in the next; long meanings go on below themselves."""
+    known = [(word, printable(meaning)) for word, meaning in pairs if meaning]
+    width = max((len(word) for word, _ in known), default=0) + 2
+    room = max(16, style.width - len(INDENT) - width)
+    lines = []
+    for word, meaning in known:
+        parts = textwrap.wrap(meaning, room, break_on_hyphens=False) or [""]
+        lines.append(f"{INDENT}{word:<{width}}{parts[0]}")
+        lines += [f"{INDENT}{'':<{width}}{part}" for part in parts[1:]]
+    return lines
+
+
+def paragraph(text: str, style: Style) -> list[str]:
+    """A sentence, indented and broken at the page's width."""
+    return textwrap.wrap(
+        printable(text),
+        max(20, style.width),
+        initial_indent=INDENT,
+        subsequent_indent=INDENT,
+        break_on_hyphens=False,
+    )
+
+
+def time_cells(value: float, whole: float) -> tuple[str, str]:
+    """A time in seconds, and its share of the whole in percent."""
+    return format_seconds(value), format_percent(value, whole)
+
+
+def hidden_line(hidden: Sequence, word: str, style: Style, part: Values | None = None, whole: float = 0.0) -> list[str]:
+    """What was left out of a table, as its last line; nothing if nothing was."""
+    if not hidden:
+        return []
+    text = f"{INDENT}... and {plural(len(hidden), *(f'more {form}' for form in word.split('|')))}"
+    if part is not None:
+        text += f", {format_percent(part[0], whole)} %"
+    return [style.dim(text)]
+
+
+def summed(rows: Iterable[Values], width: int) -> Values:
+    """The sum of rows of figures; zeros for no rows."""
+    sums = [0.0] * width
+    for row in rows:
+        for position, value in enumerate(row):
+            sums[position] += value
+    return tuple(sums)
+
+
+def nothing_lines(style: Style) -> list[str]:
+    """The sentence for a profile without a single sample."""
+    return paragraph("There are no samples here: the program used less CPU time than one tick, or recording was off.", style)
+
+
+def function_title(function: Function) -> str:
+    """A function's name as tables show it."""
+    return function.short_name
+
+
+def place(file: str | None, line: int | None) -> str:
+    """`name.c:12`, without the directory; empty if nothing is known."""
+    if not file:
+        return ""
+    base = file.rpartition("/")[2]
+    return f"{base}:{line}" if line else base
+
+
+def ending(status: int | None) -> str:
+    """How a process ended, from its wait status: `status 1`, `signal 9`; `-` if nobody saw it."""
+    if status is None:
+        return "-"
+    if status & 0x7F:
+        return f"signal {status & 0x7F}"
+    return f"status {status >> 8 & 0xFF}"

@@ -1,0 +1,208 @@
+"""overview -- one page for somebody who has just recorded a program."""
+
+from __future__ import annotations
+
+import shlex
+import time
+
+from collector.profile import aggregate
+from collector.profile.causes import DROP_CAUSES, STACK_ENDS, is_finished
+from collector.profile.model import Profile, Recording
+from collector.profile.sample_points import labelled_points
+from collector.profile.samples import sample_count
+from collector.profile.views import FUNCTIONS, choose
+from collector.reports import layout
+from collector.reports.style import Style, printable
+from collector.reports.table import figure, name, table_lines
+from collector.units import (
+    NS_PER_S,
+    format_count,
+    format_duration,
+    format_percent,
+    format_rate,
+    format_seconds,
+    plural,
+)
+
+_TOP_COUNT = 10
+_LABEL_COUNT = 12
+FUNCTION_COLUMNS = (
+    figure("Exclusive", "s"),
+    figure("Exclusive", "%"),
+    figure("Inclusive", "s", rank=1),
+    figure("Inclusive", "%", rank=1),
+    name("Function", least=32),
+    name("Module", least=10, rank=2),
+)
+POINT_COLUMNS = (
+    figure("Time", "s"),
+    figure("User", "s", rank=1),
+    figure("System", "s", rank=1),
+    figure("Process", rank=2),
+    name("Label", least=12),
+)
+
+
+def render(profile: Profile, limit: int | None, style: Style) -> str:
+    """What ran, where, how long and with what loss; then the functions and labels worth a look."""
+    lines: list[str] = []
+    for recording in profile.recordings:
+        lines += [style.bold(printable(recording.name)), ""]
+        lines += layout.pair_lines(_what_ran(recording), style)
+        lines.append("")
+    lines += layout.pair_lines(_what_was_measured(profile), style)
+    lines += _messages(profile, style)
+    lines += _top_functions(profile, limit or _TOP_COUNT, style)
+    lines += _labels(profile, style)
+    return "\n".join(lines)
+
+
+def _what_ran(recording: Recording) -> list[tuple[str, str]]:
+    how_long = format_duration((recording.end_ns - recording.start_ns) / NS_PER_S)
+    system = " ".join(word for word in (recording.machine, recording.kernel) if word)
+    where = ", ".join(
+        part
+        for part in (recording.host, plural(recording.cpu_count, "CPU") if recording.cpu_count else "", system)
+        if part
+    )
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(recording.wall_ns / NS_PER_S))
+    return [
+        ("Command", shlex.join(recording.command)),
+        ("Comment", _option(recording, "comment")),
+        ("Ended", "" if recording.status is None else "with " + layout.ending(recording.status)),
+        ("Where", where),
+        ("When", f"{when}, for {how_long}" if recording.wall_ns else f"for {how_long}"),
+    ]
+
+
+def _option(recording: Recording, name_of_option: str) -> str:
+    for option in recording.options:
+        key, _, value = option.partition("=")
+        if key == name_of_option:
+            return value
+    return ""
+
+
+def _what_was_measured(profile: Profile) -> list[tuple[str, str]]:
+    cpu, user, system = aggregate.total_values(profile)
+    elapsed = sum(recording.end_ns - recording.start_ns for recording in profile.recordings) / NS_PER_S
+    load = f", {cpu / elapsed:.2f} CPUs on average" if elapsed > 0 else ""
+    threads, processes = len(profile.threads), len(profile.processes)
+    scope = f"{plural(threads, 'thread')} of {plural(processes, 'process', 'processes')}"
+    return [
+        ("CPU time", f"{format_seconds(cpu)} s: {format_seconds(user)} user, {format_seconds(system)} system{load}"),
+        ("Samples", f"{format_count(sample_count(profile.cells))} in {scope}"),
+        ("Clock", _clocks(profile)),
+        ("Stacks", _stacks(profile)),
+        ("Lost", _losses(profile)),
+        ("Unattributed", _unattributed(profile)),
+        ("Paused", _paused(profile)),
+    ]
+
+
+def _clocks(profile: Profile) -> str:
+    rates: dict[str, int] = {}
+    for process in profile.processes:
+        clock = process.clock
+        if clock is None:
+            continue
+        text = f"{clock.name} at {format_rate(clock.period_ns)}"
+        if clock.effective_period_ns > clock.period_ns * 1.01:
+            text += f" ({format_rate(clock.effective_period_ns)} is what it delivers here)"
+        rates[text] = rates.get(text, 0) + 1
+    if len(rates) <= 1:
+        return "".join(rates)
+    return "; ".join(f"{text}: {plural(count, 'process', 'processes')}" for text, count in rates.items())
+
+
+def _stacks(profile: Profile) -> str:
+    ends = aggregate.stack_ends(profile)
+    count = sum(row.sample_count for row in ends)
+    if not count:
+        return ""
+    unfinished = [row for row in ends if not is_finished(row.cause)]
+    missing = sum(row.sample_count for row in unfinished)
+    if not missing:
+        return "all reach the start of their thread"
+    causes = ", ".join(f"{format_count(row.sample_count)} {STACK_ENDS.get(row.cause, row.cause)}" for row in unfinished)
+    return f"{format_percent(count - missing, count)} % reach the start of their thread; unfinished: {causes}"
+
+
+def _losses(profile: Profile) -> str:
+    counts: dict[str, int] = {}
+    for loss in profile.losses:
+        counts[loss.cause] = counts.get(loss.cause, 0) + loss.count
+    if not counts:
+        return "nothing"
+    return ", ".join(f"{format_count(count)} {DROP_CAUSES.get(cause, cause)}" for cause, count in counts.items())
+
+
+def _unattributed(profile: Profile) -> str:
+    missing = sum(thread.unattributed_ns for thread in profile.threads) / NS_PER_S
+    if missing < 0.0005:
+        return ""
+    return f"{format_seconds(missing)} s of CPU time that no sample stands for"
+
+
+def _paused(profile: Profile) -> str:
+    if not profile.pauses:
+        return ""
+    spans = 0
+    for pause in profile.pauses:
+        process = profile.processes[pause.process]
+        end_ns = pause.end_ns or process.end_ns or profile.recordings[process.experiment].end_ns
+        spans += max(0, end_ns - pause.start_ns)
+    return f"{plural(len(profile.pauses), 'time')}, {format_duration(spans / NS_PER_S)} in all"
+
+
+def _messages(profile: Profile, style: Style) -> list[str]:
+    words = {1: "Warning", 2: "Error"}
+    seen: dict[str, int] = {}
+    for message in profile.messages:
+        if message.severity in words:
+            text = f"{words[message.severity]}: {message.text}"
+            if message.subject:
+                text += f" ({message.subject})"
+            seen[text] = seen.get(text, 0) + message.count
+    lines: list[str] = []
+    for text, count in seen.items():
+        lines += layout.paragraph(text + (f" ({format_count(count)} times)" if count > 1 else ""), style)
+    return ["", *lines] if lines else []
+
+
+def _top_functions(profile: Profile, count: int, style: Style) -> list[str]:
+    whole = aggregate.total_values(profile)[0]
+    selection = choose(FUNCTIONS, profile, limit=count)
+    if not selection.rows:
+        return ["", *layout.nothing_lines(style)]
+    body = [
+        [
+            *layout.time_cells(row.exclusive[0], whole),
+            *layout.time_cells(row.inclusive[0], whole),
+            layout.function_title(row.function),
+            row.module.name,
+        ]
+        for row in selection.rows
+        if row.exclusive[0]
+    ]
+    lines = ["", style.bold("Top functions"), "", *table_lines(FUNCTION_COLUMNS, body, style)]
+    hidden = layout.summed((row.exclusive for row in selection.hidden), len(profile.metrics))
+    return lines + layout.hidden_line(selection.hidden, "function", style, hidden, whole)
+
+
+def _labels(profile: Profile, style: Style) -> list[str]:
+    rows = labelled_points(profile)
+    if not rows:
+        return []
+    body = [
+        [
+            format_seconds(row.time_s),
+            "" if row.user_s is None else format_seconds(row.user_s),
+            "" if row.system_s is None else format_seconds(row.system_s),
+            str(row.point.pid),
+            row.point.label,
+        ]
+        for row in rows[:_LABEL_COUNT]
+    ]
+    lines = ["", style.bold("Labelled samples"), "", *table_lines(POINT_COLUMNS, body, style)]
+    return lines + layout.hidden_line(rows[_LABEL_COUNT:], "labelled sample", style)

@@ -1,0 +1,57 @@
+"""processes -- what each process used, how it ended, and who began it."""
+
+from __future__ import annotations
+
+import shlex
+
+from collector.profile.aggregate import ProcessRow, total_values
+from collector.profile.model import Profile
+from collector.profile.views import Selection
+from collector.reports import layout
+from collector.reports.style import Style
+from collector.reports.table import figure, name, table_lines
+from collector.units import NS_PER_S, format_count, format_seconds
+
+COLUMNS = (
+    figure("CPU time", "s"),
+    figure("CPU time", "%"),
+    figure("User", "s", rank=5),
+    figure("System", "s", rank=4),
+    figure("Samples", rank=2),
+    figure("Threads", rank=3),
+    figure("Began", "s", rank=6),
+    figure("Lived", "s", rank=5),
+    figure("Process"),
+    figure("Parent", rank=3),
+    name("Ended", least=6, keep="start", rank=4),
+    name("Command", least=24, keep="start"),
+)
+
+
+def render(profile: Profile, selection: Selection, style: Style) -> str:
+    """The table of processes; a process that ran several programs has a row for each."""
+    total = total_values(profile)
+    lines = [layout.title_line(profile, "Processes", style), ""]
+    lines += table_lines(COLUMNS, [_cells(profile, row, total[0]) for row in selection.rows], style)
+    hidden = layout.summed((row.values for row in selection.hidden), len(total))
+    lines += layout.hidden_line(selection.hidden, "process|processes", style, hidden, total[0])
+    return "\n".join(lines)
+
+
+def _cells(profile: Profile, row: ProcessRow, whole: float) -> list[str]:
+    process = row.process
+    recording = profile.recordings[process.experiment]
+    end_ns = process.end_ns or recording.end_ns
+    return [
+        *layout.time_cells(row.values[0], whole),
+        format_seconds(row.values[1]),
+        format_seconds(row.values[2]),
+        format_count(row.sample_count),
+        format_count(row.thread_count),
+        format_seconds((process.start_ns - recording.start_ns) / NS_PER_S),
+        format_seconds(max(0, end_ns - process.start_ns) / NS_PER_S),
+        str(process.pid),
+        str(process.parent_pid or "-"),
+        layout.ending(process.status) if process.is_closed else "killed",
+        shlex.join(process.arguments) or process.executable,
+    ]

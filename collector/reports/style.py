@@ -1,0 +1,86 @@
+"""style -- how wide the page is, whether it has colour, and how text is made to fit."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+
+_BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
+_ELLIPSIS = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """The page a report is written for: its width in columns, and whether it understands colour."""
+
+    width: int = 80
+    has_color: bool = False
+
+    def bold(self, text: str) -> str:
+        """A heading."""
+        return f"{_BOLD}{text}{_PLAIN}" if self.has_color and text else text
+
+    def dim(self, text: str) -> str:
+        """Something one may skip."""
+        return f"{_DIM}{text}{_PLAIN}" if self.has_color and text else text
+
+
+def printable(text: str) -> str:
+    """The text with control characters and undecodable bytes made visible, so that one line stays one line."""
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else _escaped(character) for character in text)
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code - 0xDC00:02x}"
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def text_width(text: str) -> int:
+    """How many columns a terminal uses for the text."""
+    if text.isascii():
+        return len(text)
+    return sum(_character_width(character) for character in text)
+
+
+def _character_width(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def shorten(text: str, width: int, keep: str = "middle") -> str:
+    """The text in at most `width` columns; `keep` says what goes last: the `middle` is cut out, or the `start` or `end` kept."""
+    if text_width(text) <= width:
+        return text
+    if width <= 1:
+        return _ELLIPSIS[:width]
+    room = width - 1
+    if keep == "start":
+        return _head(text, room) + _ELLIPSIS
+    if keep == "end":
+        return _ELLIPSIS + _tail(text, room)
+    tail = _tail(text, room // 2)
+    return _head(text, room - text_width(tail)) + _ELLIPSIS + tail
+
+
+def _head(text: str, width: int) -> str:
+    used = 0
+    for position, character in enumerate(text):
+        used += _character_width(character)
+        if used > width:
+            return text[:position]
+    return text
+
+
+def _tail(text: str, width: int) -> str:
+    return _head(text[::-1], width)[::-1]
+
+
+def pad(text: str, width: int, is_right: bool = False) -> str:
+    """The text filled with blanks to `width` columns."""
+    blanks = " " * (width - text_width(text))
+    return blanks + text if is_right else text + blanks

@@ -1,0 +1,127 @@
+"""table -- columns that line up and fit the page.
+
+Where a table is too wide, the columns one can do without go first (highest `rank` first), then names are
+shortened, the longest first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from collector.reports.style import Style, pad, printable, shorten, text_width
+
+INDENT = "  "
+_GAP = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: neighbours with the same `title` share it; `unit` stands below it.
+
+    `least` is the width to which text may be shortened, 0 for figures, which are never shortened;
+    `rank` 0 is never left out.
+    """
+
+    title: str
+    unit: str = ""
+    least: int = 0
+    keep: str = "middle"
+    rank: int = 0
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the column holds names rather than figures."""
+        return self.least > 0
+
+
+def figure(title: str, unit: str = "", rank: int = 0) -> Column:
+    """A column of figures, aligned to the right."""
+    return Column(title, unit, rank=rank)
+
+
+def name(title: str, least: int = 12, keep: str = "middle", rank: int = 0) -> Column:
+    """A column of names, aligned to the left and shortened where there is no room."""
+    return Column(title, least=least, keep=keep, rank=rank)
+
+
+def table_lines(columns: Sequence[Column], rows: Sequence[Sequence[str]], style: Style) -> list[str]:
+    """The table as lines: one or two of headings, then one a row."""
+    cells = [[printable(cell) for cell in row] for row in rows]
+    widths = [
+        max([text_width(column.unit), *(text_width(row[position]) for row in cells)])
+        for position, column in enumerate(columns)
+    ]
+    kept = _kept_columns(columns, widths, style.width - len(INDENT))
+    columns = [columns[position] for position in kept]
+    cells = [[row[position] for position in kept] for row in cells]
+    widths = _fitting(columns, [widths[position] for position in kept], style.width - len(INDENT))
+    lines = [style.bold(line) for line in _heading(columns, widths, style.width)]
+    lines += [_line(columns, widths, row) for row in cells]
+    return lines
+
+
+def _kept_columns(columns: Sequence[Column], widths: Sequence[int], room: int) -> list[int]:
+    kept = list(range(len(columns)))
+    while True:
+        least = [min(widths[i], columns[i].least) if columns[i].is_text else widths[i] for i in kept]
+        wide_enough = _widened([columns[i] for i in kept], least)
+        spare = [i for i in kept if columns[i].rank]
+        if sum(wide_enough) + _GAP * (len(kept) - 1) <= room or not spare:
+            return kept
+        kept.remove(max(spare, key=lambda i: columns[i].rank))
+
+
+def _fitting(columns: Sequence[Column], widths: Sequence[int], room: int) -> list[int]:
+    """Widths that fit the room, taken from the widest names first."""
+    fitting = _widened(columns, widths)
+    excess = sum(fitting) + _GAP * (len(columns) - 1) - room
+    while excess > 0:
+        can_give = [i for i, column in enumerate(columns) if column.is_text and fitting[i] > column.least]
+        if not can_give:
+            break
+        widest = max(can_give, key=lambda i: fitting[i])
+        others = [fitting[i] for i in can_give if fitting[i] < fitting[widest]]
+        floor = max([columns[widest].least, *others])
+        give = min(excess, max(1, fitting[widest] - floor))
+        fitting[widest] -= give
+        excess -= give
+    return fitting
+
+
+def _widened(columns: Sequence[Column], widths: Sequence[int]) -> list[int]:
+    """Widths that leave room for the titles."""
+    widened = list(widths)
+    for first, last in _spans(columns):
+        room = sum(widened[first : last + 1]) + _GAP * (last - first)
+        widened[first] += max(0, text_width(columns[first].title) - room)
+    return widened
+
+
+def _spans(columns: Sequence[Column]) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    for position, column in enumerate(columns):
+        if spans and column.title == columns[spans[-1][0]].title:
+            spans[-1] = (spans[-1][0], position)
+        else:
+            spans.append((position, position))
+    return spans
+
+
+def _heading(columns: Sequence[Column], widths: Sequence[int], page_width: int) -> list[str]:
+    titles = []
+    for first, last in _spans(columns):
+        room = sum(widths[first : last + 1]) + _GAP * (last - first)
+        titles.append(pad(shorten(columns[first].title, room), room, is_right=not columns[first].is_text))
+    lines = [(INDENT + (" " * _GAP).join(titles)).rstrip()]
+    if any(column.unit for column in columns):
+        lines.append(_line(columns, widths, [column.unit for column in columns]))
+    return lines
+
+
+def _line(columns: Sequence[Column], widths: Sequence[int], cells: Sequence[str]) -> str:
+    fitted = []
+    for column, width, cell in zip(columns, widths, cells):
+        text = shorten(cell, width, column.keep) if column.is_text else cell
+        fitted.append(pad(text, width, is_right=not column.is_text))
+    return (INDENT + (" " * _GAP).join(fitted)).rstrip()

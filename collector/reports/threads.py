@@ -1,0 +1,53 @@
+"""threads -- what each thread used."""
+
+from __future__ import annotations
+
+from collector.profile.aggregate import ThreadRow, total_values
+from collector.profile.model import Profile
+from collector.profile.views import Selection
+from collector.reports import layout
+from collector.reports.style import Style
+from collector.reports.table import figure, name, table_lines
+from collector.units import NS_PER_S, format_count, format_seconds
+
+COLUMNS = (
+    figure("CPU time", "s"),
+    figure("CPU time", "%"),
+    figure("User", "s", rank=3),
+    figure("System", "s", rank=2),
+    figure("Samples", rank=1),
+    figure("Began", "s", rank=5),
+    figure("Lived", "s", rank=4),
+    figure("Thread"),
+    figure("Process", rank=1),
+    name("Name", least=15),
+)
+
+
+def render(profile: Profile, selection: Selection, style: Style) -> str:
+    """The table of threads."""
+    total = total_values(profile)
+    lines = [layout.title_line(profile, "Threads", style), ""]
+    if not selection.rows:
+        return "\n".join(lines + layout.nothing_lines(style))
+    lines += table_lines(COLUMNS, [_cells(profile, row, total[0]) for row in selection.rows], style)
+    hidden = layout.summed((row.values for row in selection.hidden), len(total))
+    lines += layout.hidden_line(selection.hidden, "thread", style, hidden, total[0])
+    return "\n".join(lines)
+
+
+def _cells(profile: Profile, row: ThreadRow, whole: float) -> list[str]:
+    thread = row.thread
+    recording = profile.recordings[row.process.experiment]
+    end_ns = thread.end_ns or row.process.end_ns or recording.end_ns
+    return [
+        *layout.time_cells(row.values[0], whole),
+        format_seconds(row.values[1]),
+        format_seconds(row.values[2]),
+        format_count(row.sample_count),
+        format_seconds((thread.start_ns - recording.start_ns) / NS_PER_S),
+        format_seconds(max(0, end_ns - thread.start_ns) / NS_PER_S),
+        str(thread.tid),
+        str(row.process.pid),
+        thread.name or "-",
+    ]

@@ -1,0 +1,138 @@
+"""tiny_profile -- profiles small enough to check by hand, from a few literals.
+
+    build_profile([("main;work;read", 3, 1), ...])
+
+is one sample of 3 s user and 1 s system time whose stack is main calling work calling read. A function may name
+its module and line: `read@libc.so.6`, `work:12`. A third element onwards is user time, system time, and then a
+dict of what is not as usual: thread, end, at (seconds after the start).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from collector.profile.model import (
+    ROOT,
+    CallPaths,
+    Clock,
+    Frame,
+    Function,
+    Module,
+    Process,
+    Profile,
+    Recording,
+    SampleBlock,
+    Thread,
+)
+from collector.profile.samples import sum_blocks
+
+START_NS = 1_000_000_000_000
+MS = 1_000_000
+S = 1_000_000_000
+CLOCK = Clock("sigtrap", 1_003_009, 1_003_009, "first choice")
+
+RECORDING = Recording(
+    path="/home/ada/test.1.expt",
+    name="test.1.expt",
+    command=("./test", "-v", "input file"),
+    directory="/home/ada",
+    host="engine",
+    machine="x86_64",
+    kernel="6.1.0",
+    cpu_count=4,
+    page_bytes=4096,
+    wall_ns=1_700_000_000 * S,
+    start_ns=START_NS,
+    end_ns=START_NS + 20 * S,
+    status=0,
+    library_version="0.1.0",
+    format_version="1.0",
+    options=("clock=auto", "period=1003009"),
+    log_count=2,
+    log_bytes=70_000,
+)
+PROCESS = Process(
+    experiment=0,
+    pid=100,
+    parent_pid=99,
+    executable="/home/ada/test",
+    arguments=("./test", "-v", "input file"),
+    start_ns=START_NS,
+    end_ns=START_NS + 20 * S,
+    status=0,
+    clock=CLOCK,
+)
+THREAD = Thread(process=0, tid=100, name="test", start_ns=START_NS, end_ns=START_NS + 20 * S)
+
+
+class _Tables:
+    def __init__(self) -> None:
+        self.modules: list[Module] = []
+        self.functions: list[Function] = []
+        self.frames: list[Frame] = []
+        self.parents, self.node_frames = [-1], [-1]
+        self.stack_nodes: list[int] = []
+        self.stack_ends: list[str] = []
+
+    def frame(self, text: str) -> int:
+        text, _, module = text.partition("@")
+        name, _, line = text.partition(":") if "::" not in text else (text, "", "")
+        module_index = _position(self.modules, Module(module or "test", f"/usr/bin/{module or 'test'}", "c0ffee"))
+        file = None if module else f"/src/{name}.c"
+        function = Function(name, name, name, module_index, file, None if module else 10)
+        function_index = _position(self.functions, function)
+        return _position(self.frames, Frame(function_index, file, int(line) if line else (None if module else 11)))
+
+    def stack(self, text: str, end: str) -> int:
+        node = ROOT
+        for part in text.split(";"):
+            frame = self.frame(part)
+            for candidate in range(1, len(self.parents)):
+                if self.parents[candidate] == node and self.node_frames[candidate] == frame:
+                    node = candidate
+                    break
+            else:
+                self.parents.append(node)
+                self.node_frames.append(frame)
+                node = len(self.parents) - 1
+        self.stack_nodes.append(node)
+        self.stack_ends.append(end)
+        return len(self.stack_nodes) - 1
+
+
+def _position(table: list, row: Any) -> int:
+    if row not in table:
+        table.append(row)
+    return table.index(row)
+
+
+def build_profile(
+    samples: Sequence[tuple],
+    *,
+    recordings: Sequence[Recording] = (RECORDING,),
+    processes: Sequence[Process] = (PROCESS,),
+    threads: Sequence[Thread] = (THREAD,),
+    **more: Any,
+) -> Profile:
+    """The profile of these samples, in blocks of one."""
+    tables = _Tables()
+    blocks = []
+    for position, (text, user_s, system_s, *rest) in enumerate(samples):
+        unusual = rest[0] if rest else {}
+        stack = tables.stack(text, unusual.get("end", "complete"))
+        time_ns = START_NS + int(unusual.get("at", position) * S)
+        values = ([round(user_s * 1_000)], [round(system_s * 1_000)])
+        blocks.append(SampleBlock(unusual.get("thread", 0), time_ns, MS, [0], [stack], values))
+    return Profile(
+        recordings=tuple(recordings),
+        modules=tuple(tables.modules),
+        functions=tuple(tables.functions),
+        frames=tuple(tables.frames),
+        paths=CallPaths(tables.parents, tables.node_frames, tables.stack_nodes, tables.stack_ends),
+        processes=tuple(processes),
+        threads=tuple(threads),
+        blocks=tuple(blocks),
+        cells=sum_blocks(blocks, threads),
+        **more,
+    )

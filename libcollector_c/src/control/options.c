@@ -1,0 +1,108 @@
+/* options.c -- what the environment asks of the recorder */
+#include "control/options.h"
+
+#include <errno.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_PERIOD_NS 1003009u /* 997 Hz: not in step with anything that beats in milliseconds */
+#define SHORTEST_PERIOD_NS 20000u
+
+static const char *const clock_names[] = {"auto", "sigtrap", "task-clock", "cpu-timer", "off"};
+
+const char *col_options_clock_name(enum col_clock_kind clock)
+{
+    return clock_names[clock];
+}
+
+static enum col_clock_kind clock_named(const char *value, size_t length)
+{
+    for (unsigned i = 0; i < sizeof clock_names / sizeof *clock_names; i++)
+        if (strlen(clock_names[i]) == length && memcmp(clock_names[i], value, length) == 0)
+            return (enum col_clock_kind)i;
+    return COL_CLOCK_AUTO;
+}
+
+static bool is_named(const char *word, size_t length, const char *name)
+{
+    return strlen(name) == length && memcmp(word, name, length) == 0;
+}
+
+static void read_word(struct col_options *options, const char *name, size_t name_length, const char *value, size_t value_length, pid_t *root)
+{
+    uint64_t number = strtoull(value, NULL, 10);
+    if (is_named(name, name_length, "clock"))
+        options->clock = clock_named(value, value_length);
+    else if (is_named(name, name_length, "period"))
+        options->period_ns = number < SHORTEST_PERIOD_NS ? SHORTEST_PERIOD_NS : number;
+    else if (is_named(name, name_length, "start"))
+        options->start_ns = number;
+    else if (is_named(name, name_length, "end"))
+        options->end_ns = number;
+    else if (is_named(name, name_length, "sample_signal"))
+        options->sample_signal = (int)number;
+    else if (is_named(name, name_length, "pause_signal"))
+        options->pause_signal = (int)number;
+    else if (is_named(name, name_length, "paused"))
+        options->is_paused = number != 0;
+    else if (is_named(name, name_length, "context_switches"))
+        options->has_context_switches = number != 0;
+    else if (is_named(name, name_length, "root"))
+        *root = (pid_t)number;
+}
+
+static void read_words(struct col_options *options, const char *text, pid_t *root)
+{
+    while (*text != '\0') {
+        size_t length = strcspn(text, ",");
+        const char *equals = memchr(text, '=', length);
+        if (equals != NULL)
+            read_word(options, text, (size_t)(equals - text), equals + 1, (size_t)(text + length - equals - 1), root);
+        text += length;
+        text += *text == ',';
+    }
+}
+
+static bool matches(const char *pattern, const char *program)
+{
+    regex_t regex;
+    if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB) != 0)
+        return true;
+    bool is_match = regexec(&regex, program, 0, NULL, 0) == 0;
+    regfree(&regex);
+    return is_match;
+}
+
+bool col_options_follow(const char *program)
+{
+    const char *rule = getenv("COLLECTOR_FOLLOW");
+    if (rule == NULL || strcmp(rule, "off") != 0) {
+        if (rule == NULL || rule[0] != '=')
+            return true;
+        const char *name = program != NULL ? program : program_invocation_name;
+        const char *slash = strrchr(name, '/');
+        return matches(rule + 1, slash != NULL ? slash + 1 : name);
+    }
+    return false;
+}
+
+void col_options_read(struct col_options *options)
+{
+    const char *text = getenv("COLLECTOR_OPTIONS");
+    pid_t root = 0;
+    *options = (struct col_options){
+        .experiment = getenv("COLLECTOR_EXPERIMENT"),
+        .text = text != NULL ? text : "",
+        .period_ns = DEFAULT_PERIOD_NS,
+        .end_ns = UINT64_MAX,
+    };
+    if (options->experiment == NULL || options->experiment[0] == '\0') {
+        options->experiment = NULL;
+        return;
+    }
+    read_words(options, options->text, &root);
+    /* Without a launcher every process that has the variables is a root. */
+    options->is_followed = root == 0 ? true : getpid() == root || col_options_follow(NULL);
+}

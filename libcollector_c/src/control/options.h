@@ -1,0 +1,32 @@
+/* options.h -- what the environment asks of the recorder */
+#ifndef COL_CONTROL_OPTIONS_H
+#define COL_CONTROL_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum col_clock_kind { COL_CLOCK_AUTO, COL_CLOCK_SIGTRAP, COL_CLOCK_TASK, COL_CLOCK_TIMER, COL_CLOCK_OFF };
+
+struct col_options {
+    const char *experiment;    /* directory; NULL: record nothing */
+    const char *text;          /* COLLECTOR_OPTIONS as given, "" if absent */
+    enum col_clock_kind clock; /* asked for; AUTO tries them in order */
+    uint64_t period_ns;
+    uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC window of recording; 0, UINT64_MAX: none */
+    int sample_signal;         /* 0: none */
+    int pause_signal;          /* 0: none */
+    bool is_paused;            /* begin paused */
+    bool has_context_switches;
+    bool is_followed;          /* this process is to be recorded, as COLLECTOR_FOLLOW and root= say */
+};
+
+/* Reads COLLECTOR_EXPERIMENT, COLLECTOR_OPTIONS and COLLECTOR_FOLLOW. The strings stay those of the environment block the process began with.
+ * Words it does not know are passed over: a newer launcher may be at work. Ordinary code only. */
+void col_options_read(struct col_options *options);
+
+const char *col_options_clock_name(enum col_clock_kind clock);
+
+/* True if a descendant that runs `program` (NULL: the program this process runs now) is to be recorded. Signal-safe unless the rule is a regular expression. */
+bool col_options_follow(const char *program);
+
+#endif

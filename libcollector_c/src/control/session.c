@@ -1,0 +1,315 @@
+/* session.c -- what we are doing now: the only order of start and stop */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "control/session.h"
+
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/os.h"
+#include "base/real.h"
+#include "control/child_environment.h"
+#include "control/options.h"
+#include "control/signals.h"
+#include "experiment/event.h"
+#include "experiment/log_writer.h"
+#include "sample/clock_source.h"
+#include "sample/process_reading.h"
+#include "sample/sampler.h"
+#include "target/code_finder.h"
+#include "target/descriptors.h"
+#include "target/modules.h"
+
+#define CPU_SOURCE 1u /* the id of the clock in every log */
+
+enum state { IDLE, RECORDING, PAUSED, CLOSED };
+
+static struct {
+    int state;      /* enum state, atomic */
+    int is_sampling_point; /* somebody is writing a sample point */
+    pid_t pid;
+    struct col_options options;
+    int argc;
+    char **argv;
+    struct col_thread *forking;
+} self;
+
+static int state_now(void)
+{
+    return __atomic_load_n(&self.state, __ATOMIC_ACQUIRE);
+}
+
+static bool change_state(int from, int to)
+{
+    return __atomic_compare_exchange_n(&self.state, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+bool col_session_is_open(void)
+{
+    int state = state_now();
+    return state == RECORDING || state == PAUSED;
+}
+
+bool col_session_is_recording_at(uint64_t time_ns)
+{
+    return state_now() == RECORDING && time_ns >= self.options.start_ns && time_ns < self.options.end_ns;
+}
+
+pid_t col_session_pid(void)
+{
+    return self.pid;
+}
+
+static struct col_event_head head_now(uint32_t thread)
+{
+    return (struct col_event_head){col_clock_now(), thread};
+}
+
+static uint32_t current_thread(void)
+{
+    return col_os_thread_id();
+}
+
+/* ---- pause, resume, sample ---- */
+
+void col_session_pause(unsigned cause)
+{
+    if (change_state(RECORDING, PAUSED))
+        col_event_pause(head_now(current_thread()), cause);
+}
+
+void col_session_resume(unsigned cause)
+{
+    if (change_state(PAUSED, RECORDING))
+        col_event_resume(head_now(current_thread()), cause);
+}
+
+bool col_session_toggle(unsigned cause)
+{
+    if (!col_session_is_open())
+        return false;
+    if (state_now() == PAUSED)
+        col_session_resume(cause);
+    else
+        col_session_pause(cause);
+    return true;
+}
+
+void col_session_sample(const char *label, unsigned cause)
+{
+    if (!col_session_is_open() || __atomic_exchange_n(&self.is_sampling_point, 1, __ATOMIC_ACQUIRE) != 0)
+        return;
+    struct col_event_sample sample = {.label = label, .cause = cause, .pid = (uint32_t)self.pid};
+    col_process_reading_take(&sample);
+    col_event_sample(head_now(current_thread()), &sample);
+    __atomic_store_n(&self.is_sampling_point, 0, __ATOMIC_RELEASE);
+}
+
+/* ---- open ---- */
+
+#define OPTION_LIMIT 32
+
+/* The words of COLLECTOR_OPTIONS, one by one; `text` is cut up for it. */
+static size_t split_options(char *text, const char **words)
+{
+    size_t count = 0;
+    for (char *word = strtok(text, ","); word != NULL && count < OPTION_LIMIT; word = strtok(NULL, ","))
+        words[count++] = word;
+    return count;
+}
+
+static void write_initialize(unsigned image)
+{
+    struct utsname name;
+    char options[1024];
+    const char *words[OPTION_LIMIT];
+    options[0] = '\0';
+    strncat(options, self.options.text, sizeof options - 1);
+    size_t option_count = split_options(options, words);
+    char directory[4096] = "", executable[4096];
+    if (getcwd(directory, sizeof directory) == NULL)
+        directory[0] = '\0';
+    ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
+    executable[length > 0 ? length : 0] = '\0';
+    uname(&name);
+    struct col_event_initialize event = {
+        .wall_ns = col_clock_wall(), .pid = (uint32_t)self.pid, .ppid = (uint32_t)getppid(), .image = image, .host = name.nodename, .machine = name.machine, .kernel = name.release,
+        .cpu_count = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE), .executable = executable,
+        .argument_count = (size_t)self.argc, .arguments = (const char *const *)self.argv, .directory = directory, .options = words, .option_count = option_count,
+        .library_version = COLLECTOR_VERSION, .uid = (uint32_t)getuid()};
+    col_clock_process_times(&event.user_ns, &event.system_ns);
+    col_event_initialize(head_now(current_thread()), &event);
+}
+
+static void write_source(enum col_clock_kind kind, const char *detail)
+{
+    uint64_t shortest_ns = col_clock_source_shortest_ns(kind);
+    struct col_event_pmcallocate source = {
+        .source = CPU_SOURCE, .name = "cpu", .clock = col_options_clock_name(kind), .unit = "us", .period_ns = self.options.period_ns,
+        .effective_period_ns = self.options.period_ns < shortest_ns ? shortest_ns : self.options.period_ns, .detail = detail};
+    col_event_pmcallocate(head_now(0), &source);
+    col_event_pmcattach(head_now(0), CPU_SOURCE, (uint32_t)self.pid);
+}
+
+/* The main thread's stack begins where the dynamic linker says. */
+extern void *__libc_stack_end __attribute__((weak));
+
+static void start_clock(struct col_thread *thread)
+{
+    char detail[256];
+    col_sampler_start(CPU_SOURCE, self.options.period_ns);
+    enum col_clock_kind kind = col_clock_source_start(self.options.clock, self.options.period_ns, thread, detail, sizeof detail);
+    write_source(kind, detail);
+}
+
+/* From nothing to recording, in a process that has just begun: a new image, or a fork child. */
+static void begin(int state, pid_t parent_pid)
+{
+    unsigned image;
+    self.pid = getpid();
+    if (col_log_writer_open(self.options.experiment, self.pid, &image) != 0)
+        return; /* the launcher finds no log and says so */
+    struct col_thread *thread = col_thread_enter();
+    if (thread == NULL)
+        return;
+    if (&__libc_stack_end != NULL && parent_pid == 0)
+        thread->bounds = (struct col_stack_bounds){(uintptr_t)__libc_stack_end, (uintptr_t)__libc_stack_end};
+    write_initialize(image);
+    if (parent_pid != 0)
+        col_event_procfork(head_now(0), (uint32_t)parent_pid, (uint32_t)self.pid);
+    else
+        col_event_procexec(head_now(0), (uint32_t)self.pid, getauxval(AT_ENTRY), program_invocation_name);
+    __atomic_store_n(&self.state, state, __ATOMIC_RELEASE);
+    col_code_finder_refresh();
+    col_modules_begin();
+    col_sampler_thread_begin(thread, 0);
+    if (state == PAUSED)
+        col_event_pause(head_now(thread->tid), COL_PAUSE_OPTION);
+    start_clock(thread);
+    col_thread_leave(thread);
+    col_session_sample("", COL_SAMPLE_START);
+}
+
+void col_session_open(int argc, char **argv)
+{
+    col_options_read(&self.options);
+    if (self.options.experiment == NULL || !self.options.is_followed)
+        return;
+    self.argc = argc;
+    self.argv = argv;
+    col_real_resolve();
+    col_child_environment_remember();
+    col_signals_install(self.options.sample_signal, self.options.pause_signal);
+    begin(self.options.is_paused ? PAUSED : RECORDING, 0);
+}
+
+/* ---- close ---- */
+
+static void write_totals(unsigned reason)
+{
+    uint64_t user_ns, system_ns, frame_count, byte_count;
+    col_clock_process_times(&user_ns, &system_ns);
+    col_event_pmcdetach(head_now(0), CPU_SOURCE, (uint32_t)self.pid);
+    struct col_event_procexit end = {.pid = (uint32_t)self.pid, .source = CPU_SOURCE, .value = (user_ns + system_ns) / 1000, .user_ns = user_ns, .system_ns = system_ns};
+    if (reason == COL_CLOSE_EXIT)
+        col_event_procexit(head_now(0), &end);
+    col_log_writer_counts(&frame_count, &byte_count);
+    struct col_event_closelog totals = {.reason = reason, .sample_count = col_open_frame_sample_count(), .frame_count = frame_count, .drop_count = col_sampler_drop_count(), .user_ns = user_ns, .system_ns = system_ns};
+    col_event_closelog(head_now(0), &totals);
+}
+
+static void close_log(unsigned reason, const char *next_path)
+{
+    int state = state_now();
+    if (!col_session_is_open() || getpid() != self.pid)
+        return;
+    col_session_sample("", COL_SAMPLE_END);
+    if (!change_state(state, CLOSED))
+        return;
+    col_clock_source_stop();
+    col_sampler_close();
+    if (next_path != NULL)
+        col_event_procexec(head_now(0), (uint32_t)self.pid, 0, next_path);
+    write_totals(reason);
+    col_log_writer_close();
+}
+
+void col_session_close(unsigned reason)
+{
+    close_log(reason, NULL);
+}
+
+/* ---- threads ---- */
+
+void col_session_thread_begin(uintptr_t start_address)
+{
+    struct col_thread *thread = col_session_is_open() ? col_thread_enter() : NULL;
+    if (thread == NULL)
+        return;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    thread->bounds = (struct col_stack_bounds){here, here};
+    col_sampler_thread_begin(thread, start_address);
+    col_clock_source_thread_begin(thread);
+    col_thread_leave(thread);
+}
+
+void col_session_thread_end(void)
+{
+    struct col_thread *thread = col_session_is_open() ? col_thread_enter() : NULL;
+    if (thread == NULL)
+        return;
+    col_clock_source_thread_end(thread);
+    col_sampler_thread_end(thread);
+    col_thread_retire(thread);
+}
+
+/* ---- fork and exec ---- */
+
+void col_session_fork_prepare(void)
+{
+    self.forking = col_session_is_open() ? col_thread_enter() : NULL;
+}
+
+void col_session_fork_parent(void)
+{
+    if (self.forking != NULL)
+        col_thread_leave(self.forking);
+    self.forking = NULL;
+}
+
+void col_session_fork_child(void)
+{
+    int state = state_now();
+    pid_t parent_pid = self.pid;
+    bool was_open = col_session_is_open();
+    self.forking = NULL;
+    __atomic_store_n(&self.state, IDLE, __ATOMIC_RELEASE);
+    self.is_sampling_point = 0;
+    col_clock_source_forget();
+    col_log_writer_forget();
+    col_open_frame_forget();
+    col_thread_forget_others();
+    col_modules_forget();
+    if (was_open && col_options_follow(NULL))
+        begin(state, parent_pid);
+}
+
+void col_session_exec_leave(const char *path)
+{
+    close_log(COL_CLOSE_EXEC, path);
+}
+
+void col_session_exec_revive(void)
+{
+    if (state_now() != CLOSED || getpid() != self.pid)
+        return;
+    col_clock_source_forget();
+    col_open_frame_forget();
+    col_thread_forget_others();
+    col_modules_forget();
+    begin(RECORDING, 0);
+}

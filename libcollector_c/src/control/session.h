@@ -1,0 +1,58 @@
+/* session.h -- what we are doing now: the only order of start and stop */
+#ifndef COL_CONTROL_SESSION_H
+#define COL_CONTROL_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ *   idle ──open──▶ recording ◀──pause/resume──▶ paused
+ *                      └────────── close ──────────┴──▶ closed
+ *
+ * A fork child begins its own session in the state its parent was in; exec ends the session of the image it leaves.
+ */
+
+/* ======== FROM ANYWHERE, SIGNAL HANDLERS INCLUDED ======== */
+
+/* True while there is a log that events may go to, paused or not. One load. */
+bool col_session_is_open(void);
+
+/* True if event data of this moment is wanted: recording, and inside the window of -t. */
+bool col_session_is_recording_at(uint64_t time_ns);
+
+/* Both do nothing when there is nothing to change. `cause`: COL_PAUSE_... */
+void col_session_pause(unsigned cause);
+void col_session_resume(unsigned cause);
+
+/* Pauses what runs, resumes what is paused; false if there is no experiment. */
+bool col_session_toggle(unsigned cause);
+
+/* A sample point. Of concurrent calls one is written. `cause`: COL_SAMPLE_... */
+void col_session_sample(const char *label, unsigned cause);
+
+/* Ends the experiment of this process; `reason`: COL_CLOSE_... Later calls of anything here do nothing. */
+void col_session_close(unsigned reason);
+
+/* ======== FROM ORDINARY CODE ======== */
+
+/* Reads the options and begins, if they ask for it. Once, before main. */
+void col_session_open(int argc, char **argv);
+
+/* Around fork, in this order; the child's session is its own. */
+void col_session_fork_prepare(void);
+void col_session_fork_parent(void);
+void col_session_fork_child(void);
+
+/* exec is about to replace the image with `path`: closes the log. If exec comes back, revive begins the next one. */
+void col_session_exec_leave(const char *path);
+void col_session_exec_revive(void);
+
+/* The process this session belongs to; another one means we run in a vfork child. */
+pid_t col_session_pid(void);
+
+/* Threads of the program, in themselves. */
+void col_session_thread_begin(uintptr_t start_address);
+void col_session_thread_end(void);
+
+#endif

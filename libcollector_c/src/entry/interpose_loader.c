@@ -1,0 +1,47 @@
+/* interpose_loader.c -- objects come and go */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "entry/interpose.h"
+
+#include <dlfcn.h>
+
+#include "base/real.h"
+#include "control/session.h"
+#include "sample/sampler.h"
+#include "sample/unwind.h"
+#include "target/code_finder.h"
+#include "target/modules.h"
+
+/*
+ * dlopen looks for files on behalf of its caller, whom it knows by its return address. So these two end in a jump, not in a call: the
+ * optimiser makes one of a call in last place, and a test holds it to that.
+ */
+
+COL_EXPORT void *dlopen(const char *file, int mode)
+{
+    if (col_session_is_open())
+        col_modules_expect();
+    return COL_REAL(dlopen)(file, mode);
+}
+
+COL_EXPORT void *dlmopen(Lmid_t space, const char *file, int mode)
+{
+    if (col_session_is_open())
+        col_modules_expect();
+    return COL_REAL(dlmopen)(space, file, mode);
+}
+
+/* No stack may be walked through an object while it goes. */
+COL_EXPORT int dlclose(void *handle)
+{
+    if (!col_session_is_open())
+        return COL_REAL(dlclose)(handle);
+    col_sampler_unload_begin();
+    int result = COL_REAL(dlclose)(handle);
+    col_unwind_forget_modules();
+    col_code_finder_refresh();
+    col_sampler_unload_end();
+    col_modules_rescan();
+    return result;
+}

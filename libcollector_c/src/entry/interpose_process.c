@@ -1,0 +1,246 @@
+/* interpose_process.c -- processes are born, change their program, and end */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "entry/interpose.h"
+
+#include <alloca.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/real.h"
+#include "control/child_environment.h"
+#include "control/session.h"
+#include "experiment/format.h"
+
+/* ---- exec ---- */
+
+/*
+ * The child's environment, on the caller's stack: a child of vfork runs in its parent's memory and may leave nothing behind. A macro, because what
+ * alloca gives ends with the function that called it. An environment too large for a stack is passed on as it is.
+ */
+#define LARGEST_ENVIRONMENT 16384
+#define CHILD_ENVIRONMENT(environment)                                                                                  \
+    ({                                                                                                                  \
+        char *const *given_ = (environment);                                                                            \
+        size_t text_bytes_ = 0, count_ = col_child_environment_measure(given_, &text_bytes_);                           \
+        if (count_ != 0 && count_ < LARGEST_ENVIRONMENT && text_bytes_ < LARGEST_ENVIRONMENT) {                         \
+            char **entries_ = alloca(count_ * sizeof *entries_);                                                        \
+            col_child_environment_fill(given_, entries_, alloca(text_bytes_));                                          \
+            given_ = entries_;                                                                                          \
+        }                                                                                                               \
+        given_;                                                                                                         \
+    })
+
+/* Closes this process's own log, if there is one to close: a vfork child runs in its parent's memory and leaves it alone. */
+static bool leave_for(const char *path)
+{
+    if (!col_session_is_open() || getpid() != col_session_pid())
+        return false;
+    col_session_exec_leave(path);
+    return true;
+}
+
+/* Shells try one directory of their PATH after the other: only what can be run is worth closing a log for. */
+static bool can_run(int directory, const char *path, int flags)
+{
+    return path != NULL && faccessat(directory, path, X_OK, flags & (AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)) == 0;
+}
+
+static int come_back(bool has_left, int result)
+{
+    int error = errno;
+    if (has_left)
+        col_session_exec_revive();
+    errno = error;
+    return result;
+}
+
+COL_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
+{
+    char *const *ours = CHILD_ENVIRONMENT(environment);
+    bool has_left = can_run(AT_FDCWD, path, 0) && leave_for(path);
+    return come_back(has_left, COL_REAL(execve)(path, arguments, ours));
+}
+
+COL_EXPORT int execv(const char *path, char *const arguments[])
+{
+    return execve(path, arguments, environ);
+}
+
+COL_EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
+{
+    char *const *ours = CHILD_ENVIRONMENT(environment);
+    bool has_left = (strchr(file, '/') == NULL || can_run(AT_FDCWD, file, 0)) && leave_for(file);
+    return come_back(has_left, COL_REAL(execvpe)(file, arguments, ours));
+}
+
+COL_EXPORT int execvp(const char *file, char *const arguments[])
+{
+    return execvpe(file, arguments, environ);
+}
+
+COL_EXPORT int fexecve(int fd, char *const arguments[], char *const environment[])
+{
+    char *const *ours = CHILD_ENVIRONMENT(environment);
+    bool has_left = can_run(fd, "", AT_EMPTY_PATH) && leave_for("");
+    return come_back(has_left, COL_REAL(fexecve)(fd, arguments, ours));
+}
+
+COL_EXPORT int execveat(int directory, const char *path, char *const arguments[], char *const environment[], int flags)
+{
+    char *const *ours = CHILD_ENVIRONMENT(environment);
+    bool has_left = can_run(directory, path, flags) && leave_for(path);
+    return come_back(has_left, COL_REAL(execveat)(directory, path, arguments, ours, flags));
+}
+
+/* The list forms: the arguments become an array. */
+#define ARGUMENT_ARRAY(arguments, first, list)                                                                          \
+    va_list list;                                                                                                       \
+    size_t count_ = 1;                                                                                                  \
+    va_start(list, first);                                                                                              \
+    while (va_arg(list, char *) != NULL)                                                                                \
+        count_++;                                                                                                       \
+    va_end(list);                                                                                                       \
+    char **arguments = alloca((count_ + 1) * sizeof *arguments);                                                        \
+    va_start(list, first);                                                                                              \
+    arguments[0] = (char *)(uintptr_t)first;                                                                            \
+    for (size_t i_ = 1; i_ <= count_; i_++)                                                                             \
+        arguments[i_] = va_arg(list, char *)
+
+COL_EXPORT int execl(const char *path, const char *first, ...)
+{
+    ARGUMENT_ARRAY(arguments, first, list);
+    va_end(list);
+    return execve(path, arguments, environ);
+}
+
+COL_EXPORT int execlp(const char *file, const char *first, ...)
+{
+    ARGUMENT_ARRAY(arguments, first, list);
+    va_end(list);
+    return execvpe(file, arguments, environ);
+}
+
+COL_EXPORT int execle(const char *path, const char *first, ...)
+{
+    ARGUMENT_ARRAY(arguments, first, list);
+    char *const *environment = va_arg(list, char *const *);
+    va_end(list);
+    return execve(path, arguments, environment);
+}
+
+COL_EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *restrict attributes, char *const arguments[restrict], char *const environment[restrict])
+{
+    char *const *ours = CHILD_ENVIRONMENT(environment);
+    return COL_REAL(posix_spawn)(pid, path, actions, attributes, arguments, ours);
+}
+
+COL_EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *restrict attributes, char *const arguments[restrict], char *const environment[restrict])
+{
+    char *const *ours = CHILD_ENVIRONMENT(environment);
+    return COL_REAL(posix_spawnp)(pid, file, actions, attributes, arguments, ours);
+}
+
+/* ---- birth ---- */
+
+/* fork, daemon, forkpty and the like call our pthread_atfork handlers; these do not. */
+
+COL_EXPORT pid_t _Fork(void)
+{
+    col_session_fork_prepare();
+    pid_t child = COL_REAL(_Fork)();
+    if (child == 0)
+        col_session_fork_child();
+    else
+        col_session_fork_parent();
+    return child;
+}
+
+static bool is_fork(long number, long flags)
+{
+#ifdef SYS_fork
+    if (number == SYS_fork)
+        return true;
+#endif
+    return number == SYS_clone && (flags & CLONE_VM) == 0;
+}
+
+/* As syscall(2), whose last place must be a jump: code that clones onto another stack returns over it. */
+COL_EXPORT long col_entry_syscall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall");
+
+long col_entry_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+    long (*real)(long, long, long, long, long, long, long) = (long (*)(long, long, long, long, long, long, long))(void *)COL_REAL(syscall);
+    if (__builtin_expect(is_fork(number, a), 0) && col_session_is_open()) {
+        col_session_fork_prepare();
+        long child = real(number, a, b, c, d, e, f);
+        if (child == 0)
+            col_session_fork_child();
+        else
+            col_session_fork_parent();
+        return child;
+    }
+    return real(number, a, b, c, d, e, f);
+}
+
+struct birth {
+    int (*routine)(void *);
+    void *argument;
+};
+
+/* In a child with memory of its own: `birth` is its copy of what lay on its parent's stack. */
+static int begin_child(void *argument)
+{
+    struct birth birth = *(struct birth *)argument;
+    col_session_fork_child();
+    return birth.routine(birth.argument);
+}
+
+COL_EXPORT int clone(int (*routine)(void *), void *stack, int flags, void *argument, ...)
+{
+    va_list list;
+    va_start(list, argument);
+    pid_t *parent_tid = va_arg(list, pid_t *);
+    void *tls = va_arg(list, void *);
+    pid_t *child_tid = va_arg(list, pid_t *);
+    va_end(list);
+    if ((flags & CLONE_VM) != 0 || !col_session_is_open())
+        return COL_REAL(clone)(routine, stack, flags, argument, parent_tid, tls, child_tid);
+    struct birth birth = {routine, argument};
+    col_session_fork_prepare();
+    int child = COL_REAL(clone)(begin_child, stack, flags, &birth, parent_tid, tls, child_tid);
+    col_session_fork_parent();
+    return child;
+}
+
+/* ---- death ---- */
+
+COL_EXPORT void _exit(int status)
+{
+    col_session_close(COL_CLOSE_EXIT);
+    COL_REAL(_exit)(status);
+    __builtin_unreachable();
+}
+
+COL_EXPORT void _Exit(int status)
+{
+    col_session_close(COL_CLOSE_EXIT);
+    COL_REAL(_Exit)(status);
+    __builtin_unreachable();
+}
+
+/* Its handlers run inside; the log ends before them, so that whatever they do cannot keep it from ending. */
+COL_EXPORT void quick_exit(int status)
+{
+    col_session_close(COL_CLOSE_EXIT);
+    COL_REAL(quick_exit)(status);
+    __builtin_unreachable();
+}

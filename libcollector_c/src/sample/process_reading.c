@@ -1,0 +1,65 @@
+/* process_reading.c -- what the process has used so far */
+#include "sample/process_reading.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "base/arch.h"
+#include "base/os.h"
+
+#define US_NS 1000u
+#define S_NS 1000000000u
+
+static uint64_t ns_of(struct timeval time)
+{
+    return (uint64_t)time.tv_sec * S_NS + (uint64_t)time.tv_usec * US_NS;
+}
+
+/* A small file of /proc as text; empty if it cannot be read. */
+static void read_text(const char *path, char *text, size_t bytes)
+{
+    int fd = col_os_open(path, O_RDONLY, 0);
+    ssize_t length = fd < 0 ? -1 : col_os_read(fd, text, bytes - 1);
+    if (fd >= 0)
+        col_os_close(fd);
+    text[length > 0 ? length : 0] = '\0';
+}
+
+/* The number behind `name`; unknown if it is not there. */
+static uint64_t number_after(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+    if (at == NULL)
+        return COL_EVENT_UNKNOWN;
+    uint64_t number = 0;
+    for (at += strlen(name); *at == ' '; at++)
+        continue;
+    if (*at < '0' || *at > '9')
+        return COL_EVENT_UNKNOWN;
+    for (; *at >= '0' && *at <= '9'; at++)
+        number = number * 10 + (uint64_t)(*at - '0');
+    return number;
+}
+
+void col_process_reading_take(struct col_event_sample *sample)
+{
+    struct rusage usage;
+    char text[512];
+    if (col_arch_syscall(SYS_getrusage, RUSAGE_SELF, (long)&usage, 0, 0, 0, 0) == 0) {
+        sample->user_ns = ns_of(usage.ru_utime);
+        sample->system_ns = ns_of(usage.ru_stime);
+        sample->minor_faults = (uint64_t)usage.ru_minflt;
+        sample->major_faults = (uint64_t)usage.ru_majflt;
+        sample->voluntary_switches = (uint64_t)usage.ru_nvcsw;
+        sample->involuntary_switches = (uint64_t)usage.ru_nivcsw;
+    }
+    read_text("/proc/self/statm", text, sizeof text);
+    uint64_t pages = number_after(text, " "); /* the second number is what is resident */
+    sample->resident_bytes = pages == COL_EVENT_UNKNOWN ? pages : pages * col_os_page_bytes();
+    read_text("/proc/self/io", text, sizeof text);
+    sample->read_bytes = number_after(text, "rchar:");
+    sample->written_bytes = number_after(text, "wchar:");
+}

@@ -1,0 +1,40 @@
+/* sampler.h -- what happens at a tick */
+#ifndef COL_SAMPLE_SAMPLER_H
+#define COL_SAMPLE_SAMPLER_H
+
+#include <stdint.h>
+#include <ucontext.h>
+
+#include "target/thread.h"
+
+/* What the clock that ticked can know. */
+enum col_tick {
+    COL_TICK_NONE,  /* a self-test is under way: nothing to do */
+    COL_TICK_USER,  /* a perf event that fires only while the thread runs its own code: what it missed was system time */
+    COL_TICK_SLOW,  /* the slow CPU timer beside such an event: finds out where system time went */
+    COL_TICK_TIMER  /* a CPU timer alone: stands for all CPU time since the last one */
+};
+
+/* Begins sampling: `source` is the id the clock was given in the log. */
+void col_sampler_start(uint32_t source, uint64_t period_ns);
+
+/* One sample of the calling thread. Only from the handler of a clock's signal. */
+void col_sampler_tick(const ucontext_t *context, enum col_tick kind);
+
+/* A thread begins: from here its CPU time counts. Writes THR_CREATE. In the thread itself, between enter and leave. */
+void col_sampler_thread_begin(struct col_thread *thread, uintptr_t start_address);
+
+/* A thread ends: what it has not written is written, with THR_EXIT. In the thread itself, between enter and leave. */
+void col_sampler_thread_end(struct col_thread *thread);
+
+/* An object is about to be unloaded, and has been: between the two no stack is walked but the caller's. Ordinary code. */
+void col_sampler_unload_begin(void);
+void col_sampler_unload_end(void);
+
+/* All drops so far, of all threads and causes. */
+uint64_t col_sampler_drop_count(void);
+
+/* The log is to be closed: writes what is left of every thread. Blocks stay taken: no tick comes after this. */
+void col_sampler_close(void);
+
+#endif

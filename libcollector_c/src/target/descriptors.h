@@ -1,0 +1,31 @@
+/* descriptors.h -- descriptors of ours in the program's table, which it does not know of */
+#ifndef COL_TARGET_DESCRIPTORS_H
+#define COL_TARGET_DESCRIPTORS_H
+
+#include <stdbool.h>
+
+/* All of this is signal-safe. */
+
+/*
+ * Moves a fresh descriptor to a high number, out of the way of programs that count on the lowest free one, and closes `fd`. Returns a handle, under
+ * which the descriptor can be found wherever it has been moved to since; -errno.
+ */
+int col_descriptors_adopt(int fd);
+
+/* The descriptor behind a handle; -1 if it is gone. */
+int col_descriptors_current(int handle);
+
+/* Forgets and closes; a handle of -1 is nothing. */
+void col_descriptors_close(int handle);
+
+bool col_descriptors_owns(int fd);
+
+/* The program wants this number for itself: ours gets another one. */
+void col_descriptors_evade(int fd);
+
+/* The next of ours at or above `fd`; -1 if there is none. */
+int col_descriptors_next(int fd);
+
+void col_descriptors_close_all(void);
+
+#endif

@@ -1,0 +1,206 @@
+/* modules.c -- which objects are loaded where, as the log is told */
+#include "target/modules.h"
+
+#include <elf.h>
+#include <limits.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arch.h"
+#include "base/clock.h"
+#include "base/safe_read.h"
+#include "control/session.h"
+#include "experiment/event.h"
+#include "target/code_finder.h"
+
+#define TABLE_SIZE 4096u /* a power of two, well above what any program loads; one that loads more has the rest unnamed */
+#define MOVING ((uintptr_t)1) /* an entry's `low` while it is being filled: no object begins there */
+#define GONE ((uintptr_t)2)   /* an entry that was in use: searches go on behind it */
+
+struct entry {
+    uintptr_t low, high;
+};
+
+static struct {
+    struct entry entries[TABLE_SIZE];
+    uint64_t since_ns; /* an object first seen now was loaded at this time or later */
+    char executable[PATH_MAX];
+} self;
+
+static struct entry *place_of(uintptr_t low, unsigned step)
+{
+    return &self.entries[((low >> 12) * 2654435761u + step) % TABLE_SIZE];
+}
+
+/* The entry of an object that is new, now the caller's to fill; NULL when it is known or the table is full. */
+static struct entry *claim(uintptr_t low, uintptr_t high)
+{
+    for (unsigned step = 0; step < TABLE_SIZE; step++) {
+        struct entry *entry = place_of(low, step);
+        uintptr_t found = __atomic_load_n(&entry->low, __ATOMIC_ACQUIRE);
+        if (found == low && entry->high == high)
+            return NULL;
+        if (found == 0) {
+            if (__atomic_compare_exchange_n(&entry->low, &found, MOVING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+                return entry;
+            step--; /* lost the race for this place: look at it again */
+        }
+    }
+    return NULL;
+}
+
+struct object {
+    uintptr_t low, high, bias;
+    const char *path;
+    uint8_t build_id[64];
+    size_t build_id_bytes;
+};
+
+static size_t align_up(size_t bytes, size_t alignment)
+{
+    return (bytes + alignment - 1) & ~(alignment - 1);
+}
+
+/* A segment of notes, in memory; looks for the build id among them. */
+static void read_notes(struct object *object, const ElfW(Phdr) *segment)
+{
+    uintptr_t at = object->bias + segment->p_vaddr, end = at + segment->p_memsz;
+    size_t alignment = segment->p_align == 8 ? 8 : 4;
+    if (at < object->low || end > object->high || !col_safe_read_probe(at) || !col_safe_read_probe(end - 1))
+        return;
+    while (end - at >= sizeof(ElfW(Nhdr))) {
+        const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)at;
+        uintptr_t name = at + sizeof *note, text = name + align_up(note->n_namesz, alignment);
+        if (note->n_namesz > end - name || text > end || note->n_descsz > end - text)
+            return;
+        if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp((const void *)name, "GNU", 4) == 0 && note->n_descsz <= sizeof object->build_id) {
+            object->build_id_bytes = note->n_descsz;
+            memcpy(object->build_id, (const void *)text, note->n_descsz);
+            return;
+        }
+        at = text + align_up(note->n_descsz, alignment);
+    }
+}
+
+static void read_build_id(struct object *object, const ElfW(Phdr) *segments, size_t count)
+{
+    for (size_t i = 0; i < count && object->build_id_bytes == 0; i++)
+        if (segments[i].p_type == PT_NOTE)
+            read_notes(object, &segments[i]);
+}
+
+/* The object's program headers, found through the ELF header its first segment begins with. */
+static void read_headers(struct object *object)
+{
+    const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)object->low;
+    if (!col_safe_read_probe(object->low) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+        return;
+    if (header->e_phoff + (uint64_t)header->e_phnum * sizeof(ElfW(Phdr)) <= 4096)
+        read_build_id(object, (const ElfW(Phdr) *)(object->low + header->e_phoff), header->e_phnum);
+}
+
+static void write_object(struct entry *entry, const struct object *object)
+{
+    struct col_event_mappingchange change = {
+        .action = COL_MAP_INSERT, .map_kind = COL_MAP_OBJECT, .start = object->low, .end = object->high, .bias = object->bias,
+        .path = object->path, .build_id = object->build_id, .build_id_bytes = object->build_id_bytes};
+    bool is_written = col_event_mappingchange((struct col_event_head){self.since_ns, 0}, &change) == 0;
+    entry->high = object->high;
+    __atomic_store_n(&entry->low, is_written ? object->low : GONE, __ATOMIC_RELEASE); /* not written: met again later */
+}
+
+static const char *name_of(const char *name)
+{
+    if (name == NULL || name[0] == '\0')
+        return self.executable;
+    return strncmp(name, "linux-vdso", 10) == 0 ? "[vdso]" : name;
+}
+
+void col_modules_meet(uintptr_t low, uintptr_t high, const void *link_map)
+{
+    if (!col_session_is_open())
+        return;
+    struct entry *entry = claim(low, high);
+    if (entry == NULL)
+        return;
+    const struct link_map *map = link_map;
+    struct object object = {.low = low, .high = high, .bias = map != NULL ? map->l_addr : low, .path = name_of(map != NULL ? map->l_name : "")};
+    read_headers(&object);
+    write_object(entry, &object);
+}
+
+static int meet_listed(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    (void)size, (void)argument;
+    struct object object = {.low = UINTPTR_MAX, .bias = info->dlpi_addr, .path = name_of(info->dlpi_name)};
+    for (const ElfW(Phdr) *segment = info->dlpi_phdr, *end = segment + info->dlpi_phnum; segment < end; segment++) {
+        uintptr_t low = (object.bias + segment->p_vaddr) & ~(uintptr_t)4095, high = object.bias + segment->p_vaddr + segment->p_memsz;
+        if (segment->p_type != PT_LOAD)
+            continue;
+        object.low = low < object.low ? low : object.low;
+        object.high = high > object.high ? high : object.high;
+    }
+    if (object.low >= object.high)
+        return 0;
+    struct col_code_module module;
+    if (col_code_finder_find(object.low, &module) && module.frames == NULL)
+        return 0; /* the finder has just made us meet it */
+    struct entry *entry = claim(object.low, object.high);
+    if (entry != NULL) {
+        read_build_id(&object, info->dlpi_phdr, info->dlpi_phnum);
+        write_object(entry, &object);
+    }
+    return 0;
+}
+
+static void read_executable_path(void)
+{
+    ssize_t length = readlink("/proc/self/exe", self.executable, sizeof self.executable - 1);
+    self.executable[length > 0 ? length : 0] = '\0';
+}
+
+void col_modules_begin(void)
+{
+    self.since_ns = col_clock_now();
+    read_executable_path();
+    col_code_finder_observe(col_modules_meet);
+    col_event_batch_begin();
+    dl_iterate_phdr(meet_listed, NULL);
+    col_event_batch_finish();
+}
+
+void col_modules_expect(void)
+{
+    __atomic_store_n(&self.since_ns, col_clock_now(), __ATOMIC_RELAXED);
+}
+
+static bool is_loaded(const struct entry *entry)
+{
+    struct col_code_module module;
+    return col_code_finder_find(entry->low, &module) && module.low == entry->low && module.high == entry->high;
+}
+
+void col_modules_rescan(void)
+{
+    if (!col_session_is_open())
+        return;
+    uint64_t now_ns = col_clock_now();
+    for (unsigned i = 0; i < TABLE_SIZE; i++) {
+        struct entry entry = self.entries[i];
+        if (entry.low <= GONE || is_loaded(&entry))
+            continue;
+        struct col_event_mappingchange change = {.action = COL_MAP_DELETE, .map_kind = COL_MAP_OBJECT, .start = entry.low, .end = entry.high};
+        __atomic_store_n(&self.entries[i].low, GONE, __ATOMIC_RELEASE);
+        col_event_mappingchange((struct col_event_head){now_ns, 0}, &change);
+    }
+    self.since_ns = now_ns;
+    dl_iterate_phdr(meet_listed, NULL);
+}
+
+void col_modules_forget(void)
+{
+    memset(self.entries, 0, sizeof self.entries);
+}

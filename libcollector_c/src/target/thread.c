@@ -1,0 +1,178 @@
+/* thread.c -- what we know of each thread of the watched process, and whose turn it is to touch it */
+#include "target/thread.h"
+
+#include "base/os.h"
+
+#define BLOCK_COUNT 65536u
+
+/* Initial-exec and small: a handler may not wait for the dynamic linker to make thread-local storage. */
+static __thread struct {
+    struct col_thread *thread;
+    uint32_t ended_tid; /* this thread was retired: its late ticks find no block */
+} local __attribute__((tls_model("initial-exec")));
+
+static struct {
+    struct col_thread *blocks[BLOCK_COUNT];
+    uint32_t block_count;
+    uint32_t first_free_hint;
+    uint64_t lost_count;
+} self;
+
+static size_t block_bytes(void)
+{
+    return sizeof(struct col_thread) + col_open_frame_private_bytes();
+}
+
+static bool claim(struct col_thread *thread, uint32_t tid)
+{
+    uint32_t nobody = 0;
+    return __atomic_load_n(&thread->tid, __ATOMIC_RELAXED) == 0 && __atomic_compare_exchange_n(&thread->tid, &nobody, tid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+static struct col_thread *claim_used_block(uint32_t tid)
+{
+    uint32_t count = __atomic_load_n(&self.block_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = __atomic_load_n(&self.first_free_hint, __ATOMIC_RELAXED); i < count; i++) {
+        struct col_thread *thread = __atomic_load_n(&self.blocks[i], __ATOMIC_ACQUIRE);
+        if (thread != NULL && claim(thread, tid)) {
+            __atomic_store_n(&self.first_free_hint, i + 1, __ATOMIC_RELAXED);
+            return thread;
+        }
+    }
+    return NULL;
+}
+
+static struct col_thread *claim_new_block(uint32_t tid)
+{
+    uint32_t slot = __atomic_fetch_add(&self.block_count, 1, __ATOMIC_ACQ_REL);
+    if (slot >= BLOCK_COUNT) {
+        __atomic_fetch_sub(&self.block_count, 1, __ATOMIC_ACQ_REL);
+        return NULL;
+    }
+    struct col_thread *thread = col_os_map_memory(block_bytes());
+    if (thread == NULL)
+        return NULL; /* the slot stays empty: those who walk the table step over it */
+    thread->tid = tid;
+    __atomic_store_n(&self.blocks[slot], thread, __ATOMIC_RELEASE);
+    return thread;
+}
+
+/* A block that served another thread keeps its memory and forgets the rest. */
+static void begin_block(struct col_thread *thread)
+{
+    thread->is_announced = thread->has_frame = thread->is_unloading = false;
+    thread->event = thread->timer = -1;
+    thread->cpu_ns = thread->cpu_us_rest_ns = thread->system_rest_ns = thread->kernel_ns = 0;
+    thread->stime_ns = thread->slow_cpu_ns = thread->tick_count = thread->slow_tick_count = 0;
+    thread->sample_count = thread->silent_ns = 0;
+    thread->last_count = 0;
+    thread->start_address = 0;
+    thread->bounds = (struct col_stack_bounds){0, 0};
+    for (unsigned cause = 0; cause < COL_DROP_CAUSES; cause++)
+        thread->drops[cause] = thread->drops_written[cause] = 0;
+    col_open_frame_prepare(&thread->frame, (unsigned char *)thread + sizeof *thread);
+}
+
+/* Threads made by a bare clone may share our thread-local storage with their maker: look for the block by its id. */
+static struct col_thread *find(uint32_t tid)
+{
+    uint32_t count = __atomic_load_n(&self.block_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < count && i < BLOCK_COUNT; i++) {
+        struct col_thread *thread = __atomic_load_n(&self.blocks[i], __ATOMIC_ACQUIRE);
+        if (thread != NULL && __atomic_load_n(&thread->tid, __ATOMIC_RELAXED) == tid)
+            return thread;
+    }
+    return NULL;
+}
+
+struct col_thread *col_thread_current(void)
+{
+    uint32_t tid = col_os_thread_id();
+    struct col_thread *thread = local.thread;
+    if (thread != NULL && thread->tid == tid)
+        return thread;
+    if (local.ended_tid == tid)
+        return NULL;
+    if (thread != NULL && (thread = find(tid)) != NULL)
+        return thread;
+    thread = claim_used_block(tid);
+    if (thread == NULL)
+        thread = claim_new_block(tid);
+    if (thread == NULL)
+        return NULL;
+    if (local.thread != NULL && local.thread->tid == tid) { /* a tick came between and was served: its block stands */
+        __atomic_store_n(&thread->tid, 0, __ATOMIC_RELEASE);
+        return local.thread;
+    }
+    begin_block(thread);
+    local.thread = thread;
+    return thread;
+}
+
+struct col_thread *col_thread_enter(void)
+{
+    struct col_thread *thread = col_thread_current();
+    if (thread == NULL) {
+        __atomic_fetch_add(&self.lost_count, 1, __ATOMIC_RELAXED);
+        return NULL;
+    }
+    if (__atomic_exchange_n(&thread->busy, 1, __ATOMIC_ACQUIRE) != 0) {
+        __atomic_fetch_add(&thread->drops[COL_DROP_BUSY], 1, __ATOMIC_RELAXED);
+        return NULL;
+    }
+    return thread;
+}
+
+void col_thread_leave(struct col_thread *thread)
+{
+    __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
+}
+
+void col_thread_retire(struct col_thread *thread)
+{
+    local.ended_tid = thread->tid;
+    local.thread = NULL;
+    __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&thread->tid, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&self.first_free_hint, 0, __ATOMIC_RELAXED);
+}
+
+/* A thread inside the library leaves within microseconds, unless the kernel has put it aside: give it some turns. */
+static bool take_from_its_thread(struct col_thread *thread)
+{
+    for (unsigned turn = 0; turn < 1000; turn++) {
+        if (__atomic_exchange_n(&thread->busy, 1, __ATOMIC_ACQUIRE) == 0)
+            return true;
+        col_os_yield();
+    }
+    return false;
+}
+
+void col_thread_each_closing(void (*visit)(struct col_thread *thread, void *argument), void *argument)
+{
+    uint32_t count = __atomic_load_n(&self.block_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < count && i < BLOCK_COUNT; i++) {
+        struct col_thread *thread = __atomic_load_n(&self.blocks[i], __ATOMIC_ACQUIRE);
+        if (thread != NULL && __atomic_load_n(&thread->tid, __ATOMIC_RELAXED) != 0 && take_from_its_thread(thread))
+            visit(thread, argument);
+    }
+}
+
+void col_thread_forget_others(void)
+{
+    uint32_t count = self.block_count < BLOCK_COUNT ? self.block_count : BLOCK_COUNT;
+    for (uint32_t i = 0; i < count; i++)
+        if (self.blocks[i] != NULL) {
+            self.blocks[i]->tid = 0;
+            self.blocks[i]->busy = 0;
+        }
+    self.first_free_hint = 0;
+    self.lost_count = 0;
+    local.thread = NULL;
+    local.ended_tid = 0;
+}
+
+uint64_t col_thread_lost_count(void)
+{
+    return __atomic_load_n(&self.lost_count, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,68 @@
+/* thread.h -- what we know of each thread of the watched process, and whose turn it is to touch it */
+#ifndef COL_TARGET_THREAD_H
+#define COL_TARGET_THREAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "experiment/format.h"
+#include "experiment/open_frame.h"
+#include "sample/unwind.h"
+
+#define COL_THREAD_DEPTH 4096 /* frames of the deepest stack we take */
+
+struct col_thread {
+    uint32_t tid;             /* kernel thread id; 0: the block is free */
+    int busy;                 /* atomic: somebody is at work on this thread's data (enter/leave) */
+    bool is_announced;        /* THR_CREATE was written */
+    bool is_unloading;        /* it is inside dlclose */
+    bool has_frame;           /* an open frame was acquired */
+    uint32_t source;          /* id of the clock its samples come from */
+    int event;                /* handle of a perf event of this thread alone, or -1 */
+    int timer;                /* POSIX timer of this thread, or -1 */
+    uint64_t cpu_ns;          /* the thread's CPU clock at its last sample */
+    uint64_t cpu_us_rest_ns;  /* user ns not yet written, less than a microsecond */
+    uint64_t system_rest_ns;  /* system ns not yet written, less than a microsecond */
+    uint64_t kernel_ns;       /* system time seen but not yet given to a stack */
+    uint64_t stime_ns;        /* the kernel's account at the last slow tick */
+    uint64_t slow_cpu_ns;     /* CPU clock at the last slow tick */
+    uint64_t tick_count;      /* of the perf event */
+    uint64_t slow_tick_count; /* tick_count at the last slow tick */
+    uint64_t silent_ns;       /* of its own code without a tick: has the event died? */
+    uint64_t sample_count;
+    size_t last_count;        /* frames of the stack in pcs, 0: none yet */
+    unsigned last_end;        /* and how it ended */
+    uintptr_t start_address;  /* function it was started with, 0 if unknown */
+    uint64_t drops[COL_DROP_CAUSES], drops_written[COL_DROP_CAUSES];
+    struct col_stack_bounds bounds;
+    struct col_open_frame frame;
+    uintptr_t pcs[COL_THREAD_DEPTH];
+};
+
+/*
+ * The calling thread's block; claimed on first use, also for threads nobody told us of. NULL: no memory.
+ * A block just claimed is not busy: use enter where a tick must not come between. Signal-safe.
+ */
+struct col_thread *col_thread_current(void);
+
+/*
+ * enter: makes the calling thread ours until leave; NULL when it is already (a tick came while the library was at work, counted as BUSY),
+ * when it has ended for us, or when there is no memory. Signal-safe.
+ */
+struct col_thread *col_thread_enter(void);
+void col_thread_leave(struct col_thread *thread);
+
+/* The thread ends: its block is given back, and later ticks on it are ignored. Between enter and leave. */
+void col_thread_retire(struct col_thread *thread);
+
+/* For the one who closes the session: every block in turn, taken from its thread for good; `visit` must not block. */
+void col_thread_each_closing(void (*visit)(struct col_thread *thread, void *argument), void *argument);
+
+/* In a fork child: only the calling thread is left, and it starts afresh. */
+void col_thread_forget_others(void);
+
+/* Ticks that found no block at all. */
+uint64_t col_thread_lost_count(void);
+
+#endif

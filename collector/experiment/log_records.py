@@ -1,0 +1,49 @@
+"""log_records -- all that is known of one log: its records, its losses, and the open frames of a process that was killed"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from collector.experiment.directory import LogFile
+from collector.experiment.events import AnyRecord
+from collector.experiment.liveness import is_alive
+from collector.experiment.log_reader import EventReader
+from collector.experiment.log_source import READ_BYTES, PathSource
+from collector.experiment.open_frames import read_open_blocks
+from collector.experiment.samples import PcSampleBlock
+
+
+def iter_records(log: LogFile) -> Iterator[AnyRecord]:
+    """The records of a log, in the order of the log, samples as blocks."""
+    for group in iter_record_groups(log):
+        yield from group
+
+
+def iter_record_groups(log: LogFile, read_bytes: int = READ_BYTES) -> Iterator[list[AnyRecord]]:
+    """The same, one list per frame. The last lists are what only the end can tell: cut frames, and open ones.
+
+    Of a log that is still being written, what is complete now.
+    """
+    alive = is_alive(log)
+    reader = EventReader(PathSource(log.path, read_bytes), origin=log.origin, is_live=alive)
+    open_blocks = [] if alive else read_open_blocks(log.open_path, log.origin)
+    wanted = {(block.thread, block.time): block for block in open_blocks}
+    while (group := reader.next_frame_records()) is not None:
+        if wanted:
+            for record in group:
+                if isinstance(record, PcSampleBlock):
+                    wanted.pop((record.thread, record.time), None)
+        yield group
+    if not alive:
+        yield from _last_groups(reader, list(wanted.values()))
+
+
+def _last_groups(reader: EventReader, open_blocks: list[PcSampleBlock]) -> Iterator[list[AnyRecord]]:
+    notices = list(reader.finish())
+    if notices:
+        yield notices  # type: ignore[misc]
+    serial = reader.event_count + 1
+    for block in sorted(open_blocks, key=lambda block: block.time):
+        yield [replace(block, serial=serial, log_offset=reader.offset)]
+        serial += block.count

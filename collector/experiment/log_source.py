@@ -1,0 +1,103 @@
+"""log_source -- where the bytes of a log come from: a file by its path, a descriptor, or nobody (they are fed)"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from dataclasses import dataclass
+from typing import Protocol
+
+from collector.errors import ExperimentError, ExperimentNotFoundError
+
+READ_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """Zeros that are not on the disk: up to `end`, or (is_tail) up to the apparent end of the file."""
+
+    end: int
+    is_tail: bool
+
+
+class LogSource(Protocol):
+    """What the reader needs of a source of bytes."""
+
+    can_rewind: bool
+
+    def read(self, offset: int) -> bytes | Hole | None:
+        """The bytes at `offset`; b"" at the end of the data; None if there are none right now (EAGAIN)."""
+
+    def close(self) -> None:
+        """Give back what it holds."""
+
+
+class PathSource:
+    """A log file by its path. Opened anew at each read, so that a thousand logs can be read side by side."""
+
+    can_rewind = True
+
+    def __init__(self, path: str | os.PathLike[str], read_bytes: int = READ_BYTES) -> None:
+        self.path = os.fspath(path)
+        self._read_bytes = read_bytes
+
+    def read(self, offset: int) -> bytes | Hole | None:
+        """See LogSource. Raises ExperimentError with one sentence if the file cannot be read."""
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+            try:
+                return read_at(descriptor, offset, self._read_bytes)
+            finally:
+                os.close(descriptor)
+        except FileNotFoundError as error:
+            raise ExperimentNotFoundError(f"there is no log at {self.path}") from error
+        except OSError as error:
+            raise ExperimentError(f"the log {self.path} cannot be read: {error.strerror}") from error
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class DescriptorSource:
+    """A descriptor that the caller opened and will close: a file from its current position on, a pipe, a socket."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        try:
+            self.can_rewind = stat.S_ISREG(os.fstat(descriptor).st_mode)
+            self._start = os.lseek(descriptor, 0, os.SEEK_CUR) if self.can_rewind else 0
+        except OSError as error:
+            raise ExperimentError(f"descriptor {descriptor} cannot be read: {error.strerror}") from error
+
+    def read(self, offset: int) -> bytes | Hole | None:
+        """See LogSource. A file is read without moving its position."""
+        try:
+            if not self.can_rewind:
+                return os.read(self._descriptor, READ_BYTES)
+            data = read_at(self._descriptor, self._start + offset, READ_BYTES)
+        except BlockingIOError:
+            return None
+        except OSError as error:
+            raise ExperimentError(f"descriptor {self._descriptor} cannot be read: {error.strerror}") from error
+        return Hole(data.end - self._start, data.is_tail) if isinstance(data, Hole) else data
+
+    def close(self) -> None:
+        """The descriptor stays the caller's."""
+
+
+def read_at(descriptor: int, offset: int, size: int) -> bytes | Hole:
+    """The data at `offset` of a file, or the hole that is there. b"" behind the end."""
+    try:
+        data_start = os.lseek(descriptor, offset, os.SEEK_DATA)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            apparent_end = os.fstat(descriptor).st_size
+            return Hole(apparent_end, True) if apparent_end > offset else b""
+        if error.errno == errno.EINVAL:  # a file system without holes
+            data_start = offset
+        else:
+            raise
+    if data_start > offset:
+        return Hole(data_start, False)
+    return os.pread(descriptor, size, offset)

@@ -1,0 +1,138 @@
+"""merge -- all events of an experiment, ordered by time, without holding more than what overlaps
+
+Within a log, records lie in the order in which their frames were closed, and a frame of samples begins up to a second before it is
+closed. So each log is read twice. The first time only the earliest time of each frame is kept, and from these, back to front, the
+*horizon* of each frame: nothing in it or behind it is earlier. The second time a frame is loaded when its horizon is due; until then
+none of its events can be. What is in memory at any time are the frames that overlap that time.
+"""
+
+from __future__ import annotations
+
+import heapq
+import os
+from array import array
+from collections.abc import Iterable, Iterator
+from itertools import chain, count
+
+from collector.experiment.directory import LogFile, open_directory
+from collector.experiment.events import AnyEvent, AnyRecord
+from collector.experiment.log_reader import EventReader
+from collector.experiment.log_records import iter_record_groups, iter_records
+from collector.experiment.origin import parse_log_name
+from collector.experiment.samples import PcSample, PcSampleBlock
+
+_READ_BYTES = 1 << 16  # small, because every log of the experiment may be in the middle of a read
+_MAX_TIME = (1 << 64) - 1
+
+
+def events(source: str | os.PathLike[str] | int, *, strict: bool = False) -> Iterator[AnyEvent]:
+    """The events of an experiment, a single log, or an open descriptor.
+
+    source: an experiment's directory: all its events, ordered by time across threads and processes (equal times: by process
+    and place in the log). A log file or a descriptor: the events of that log in its own order.
+    strict: for a log or descriptor: raise DamagedExperimentError where something is missing, instead of telling it as an event.
+    Raises ExperimentNotFoundError or ExperimentError with one sentence.
+    """
+    if isinstance(source, int):
+        return EventReader(source, strict=strict).finish()
+    if os.path.isdir(source) or not os.path.exists(source):
+        return merge_events(open_directory(source).all_logs)
+    origin = parse_log_name(os.path.basename(source))
+    if strict or origin is None:
+        return EventReader(source, strict=strict).finish()
+    return expand(iter_records(LogFile(os.fspath(source), origin)))
+
+
+def expand(records: Iterable[AnyRecord]) -> Iterator[AnyEvent]:
+    """Samples one by one instead of in blocks."""
+    for record in records:
+        if isinstance(record, PcSampleBlock):
+            yield from record.iter_samples()
+        else:
+            yield record
+
+
+def merge_events(logs: Iterable[LogFile]) -> Iterator[AnyEvent]:
+    """The events of these logs, ordered by time. Streaming: memory is proportional to the frames that overlap."""
+    return _flow(_Merge(logs))
+
+
+class _Merge:
+    """A heap of streams, each with the time of its next event; a log's next frame is a stream whose time is its horizon."""
+
+    def __init__(self, logs: Iterable[LogFile]) -> None:
+        self._numbers = count()
+        self.heap: list[tuple[int, int, int, object]] = []
+        for rank, log in enumerate(logs):
+            horizons = _horizons(log)
+            if horizons:
+                self.push(horizons[0], rank, _Cursor(log, rank, horizons))
+
+    def push(self, time: int, rank: int, stream: object) -> None:
+        """Put a stream back, due at `time`."""
+        heapq.heappush(self.heap, (time, rank, next(self._numbers), stream))
+
+    def load(self, cursor: _Cursor) -> None:
+        """The horizon of the cursor's frame is due: its records become streams."""
+        for record in cursor.next_records():
+            self.push(record.time, cursor.rank, record)
+        if (horizon := cursor.horizon) is not None:
+            self.push(horizon, cursor.rank, cursor)
+
+
+class _Cursor:
+    """A log on its second reading."""
+
+    def __init__(self, log: LogFile, rank: int, horizons: array[int]) -> None:
+        self.rank = rank
+        self._groups = iter_record_groups(log, _READ_BYTES)
+        self._horizons = horizons
+        self._next = 0
+
+    @property
+    def horizon(self) -> int | None:
+        """Before this time nothing more comes from this log; None behind its last frame."""
+        return self._horizons[self._next] if self._next < len(self._horizons) else None
+
+    def next_records(self) -> list[AnyRecord]:
+        """The records of the next frame."""
+        self._next += 1
+        return next(self._groups, [])
+
+
+def _horizons(log: LogFile) -> array[int]:
+    """Of each frame of the log, the earliest time in it or behind it."""
+    earliest = array("Q", (min(min(record.time for record in group), _MAX_TIME) for group in iter_record_groups(log)))
+    for place in range(len(earliest) - 2, -1, -1):
+        earliest[place] = min(earliest[place], earliest[place + 1])
+    return earliest
+
+
+def _flow(merge: _Merge) -> Iterator[AnyEvent]:
+    heap = merge.heap
+    while heap:
+        time, rank, _, stream = heapq.heappop(heap)
+        if isinstance(stream, _Cursor):
+            merge.load(stream)
+        elif isinstance(stream, PcSampleBlock):
+            samples = stream.iter_samples()
+            first = next(samples, None)
+            if first is not None:
+                merge.push(first.time, rank, (first, samples))
+        elif isinstance(stream, tuple):
+            yield from _run(merge, rank, *stream)
+        else:
+            yield stream  # type: ignore[misc]
+
+
+def _run(merge: _Merge, rank: int, first: PcSample, samples: Iterator[PcSample]) -> Iterator[PcSample]:
+    """The samples of a stream until another stream is due."""
+    limit = _MAX_TIME << 64
+    if merge.heap:
+        due, due_rank = merge.heap[0][:2]
+        limit = due if rank <= due_rank else due - 1
+    for sample in chain((first,), samples):
+        if sample.time > limit and sample is not first:
+            merge.push(sample.time, rank, (sample, samples))
+            return
+        yield sample

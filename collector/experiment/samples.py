@@ -1,0 +1,130 @@
+"""samples -- PCSAMPLE: the samples of one thread as columns, and one sample as a value"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate, repeat
+from typing import ClassVar, NamedTuple
+
+from collector.experiment.columns import Column
+from collector.experiment.origin import Origin
+from collector.experiment.stacks import UNKNOWN_STACK, CallStack, StackTable, decode_stacks
+from collector.format import Kind
+
+
+class PcSample(NamedTuple):
+    """One sample: an instruction pointer with its call stack, and the CPU time it stands for, in nanoseconds.
+
+    What it has in common with the other samples of its record is in `block`, and readable here.
+    """
+
+    time: int
+    thread: int
+    user_ns: int
+    system_ns: int
+    stack: CallStack
+    serial: int
+    block: PcSampleBlock
+
+    @property
+    def kind(self) -> Kind:
+        """Always PCSAMPLE."""
+        return Kind.PCSAMPLE
+
+    @property
+    def source(self) -> int:
+        """Id of the source in this log."""
+        return self.block.source
+
+    @property
+    def log_offset(self) -> int:
+        """Byte offset of the record that holds this sample."""
+        return self.block.log_offset
+
+    @property
+    def origin(self) -> Origin | None:
+        """The process image that was sampled."""
+        return self.block.origin
+
+
+@dataclass(frozen=True, slots=True)
+class PcSampleBlock:
+    """Samples of one thread as columns. `time` is in nanoseconds, the columns `times`, `user`, `system` in `unit_ns`.
+
+    `serial` is that of the first sample; `len(block)` their number.
+    """
+
+    kind: ClassVar[Kind] = Kind.PCSAMPLE
+    time: int
+    thread: int
+    log_offset: int
+    serial: int
+    origin: Origin | None
+    source: int
+    count: int
+    unit_ns: int
+    times: Column
+    user: Column
+    system: Column
+    stacks: Column
+    stack_count: int
+    definitions: bytes
+
+    def __len__(self) -> int:
+        return self.count
+
+    def iter_times(self) -> Iterator[int]:
+        """The times of the samples in nanoseconds, never falling."""
+        times = accumulate(_scale(self.times, self.unit_ns), initial=self.time)
+        next(times)
+        return times
+
+    @property
+    def last_time(self) -> int:
+        """The time of the last sample in nanoseconds."""
+        return self.time + self.unit_ns * self.times.total()
+
+    @property
+    def user_ns(self) -> int:
+        """User CPU time of all samples."""
+        return self.user.total() * self.unit_ns
+
+    @property
+    def system_ns(self) -> int:
+        """System CPU time of all samples."""
+        return self.system.total() * self.unit_ns
+
+    def stack_table(self) -> StackTable:
+        """The stacks that the column `stacks` counts; decoded anew at each call."""
+        return decode_stacks(self.definitions, self.stack_count)
+
+    def iter_samples(self) -> Iterator[PcSample]:
+        """The samples, one value each, in order of time."""
+        table = self.stack_table()
+        stacks = list(map(table.stack, range(len(table))))
+        indexes = self.stacks.tolist()
+        if self.stacks.maximum() < len(stacks):
+            chains: Iterator[CallStack] = map(stacks.__getitem__, indexes)
+        else:
+            chains = map(dict(enumerate(stacks)).get, indexes, repeat(UNKNOWN_STACK))  # type: ignore[arg-type]
+        rows = zip(
+            self.iter_times(),
+            repeat(self.thread),
+            _scale(self.user, self.unit_ns),
+            _scale(self.system, self.unit_ns),
+            chains,
+            range(self.serial, self.serial + self.count),
+            repeat(self),
+        )
+        return map(tuple.__new__, repeat(PcSample), rows)  # type: ignore[arg-type]
+
+
+def _scale(column: Column, unit: int) -> Iterator[int] | list[int]:
+    """The column's values times `unit`: a list comprehension is the fastest loop there is here."""
+    if column.raw is None:
+        return repeat(column.base * unit, column.count)
+    if column.base:
+        first = column.base * unit
+        return [first + unit * value for value in column.raw.tolist()]
+    return [unit * value for value in column.raw.tolist()]

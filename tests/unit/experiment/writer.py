@@ -1,0 +1,158 @@
+"""writer -- a small log writer for tests, made from docs/format.md and collector/format.py; knows nothing of the C one"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterable, Sequence
+
+import msgpack
+
+from collector.format import FIELDS, OPEN_HEADER_BYTES, OPEN_MAGIC, OPEN_SLOT_BYTES, Kind
+
+DEFAULTS = {"uint": 0, "int": 0, "str": "", "bin": b"", "array of str": [], "uint or float": 0}
+
+
+def frame(payload: bytes, sequence: int) -> bytes:
+    """One frame."""
+    head = struct.pack(">BIB4sI", 0xC9, 16 + len(payload), 0x50, b"\xc1cev", sequence)
+    head += struct.pack(">I", zlib.crc32(head))
+    return head + struct.pack(">I", zlib.crc32(payload)) + payload
+
+
+def record(kind: Kind, time: int = 0, thread: int = 0, **fields: object) -> bytes:
+    """One record; fields that are not given get a default of their type."""
+    names = [name for name, _, _ in FIELDS[kind]]
+    assert not set(fields) - set(names), set(fields) - set(names)
+    values = [fields.get(name, DEFAULTS.get(type_name)) for name, type_name, _ in FIELDS[kind]]
+    return msgpack.packb([int(kind), time, thread, *values], unicode_errors="surrogateescape")
+
+
+def column(values: Sequence[int]) -> list[object]:
+    """The narrowest column of these values."""
+    if not values:
+        return [0, b""]
+    base = min(values)
+    spread = max(values) - base
+    width = next(w for w in (0, 1, 2, 4, 8) if spread < 1 << (8 * w))
+    return [base, b"".join((value - base).to_bytes(width, "little") for value in values)]
+
+
+def leb128(number: int) -> bytes:
+    """Unsigned LEB128."""
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def definitions(stacks: Iterable[tuple[Sequence[int], int]]) -> bytes:
+    """The stacks, each as (addresses leaf first, end), as differences with prediction."""
+    out = bytearray()
+    before: list[int] = []
+    predicted: dict[int, int] = {}
+    for addresses, end in stacks:
+        path = list(reversed(addresses))
+        same = 0
+        while same < min(len(path), len(before)) and path[same] == before[same]:
+            same += 1
+        out += leb128((len(before) - same) << 3 | end) + leb128(len(path) - same)
+        run = 0
+        for place in range(same, len(path)):
+            parent = path[place - 1] if place else 0
+            if predicted.get(parent) == path[place]:
+                run += 1
+                continue
+            if run:
+                out += leb128((run - 1) << 1)
+                run = 0
+            difference = (path[place] - parent + (1 << 63)) % (1 << 64) - (1 << 63)
+            zigzag = difference << 1 if difference >= 0 else (-difference << 1) - 1
+            out += leb128(zigzag << 1 | 1)
+            predicted[parent] = path[place]
+        if run:
+            out += leb128((run - 1) << 1)
+        before = path
+    return bytes(out)
+
+
+def samples(
+    time: int,
+    thread: int,
+    rows: Sequence[tuple[int, int, int, int]],
+    stacks: Sequence[tuple[Sequence[int], int]] = (((0x401000,), 0),),
+    *,
+    source: int = 1,
+    unit_ns: int = 1000,
+) -> bytes:
+    """A PCSAMPLE record; a row is (time delta, user, system, stack index)."""
+    columns = [column(values) for values in zip(*rows)] if rows else [[0, b""]] * 4
+    return record(
+        Kind.PCSAMPLE, time, thread,
+        source=source, count=len(rows), unit_ns=unit_ns, times=columns[0], user=columns[1], system=columns[2],
+        stacks=columns[3], stack_count=len(stacks), definitions=definitions(stacks),
+    )
+
+
+def initialize(time: int = 1000, pid: int = 77, image: int = 0, **fields: object) -> bytes:
+    """An INITIALIZE record of this version."""
+    given = {"version_major": 1, "version_minor": 0, "wall_ns": 10**18, "pid": pid, "ppid": 1, "image": image,
+             "host": "here", "executable": "/bin/prog", "arguments": ["prog", "-x"], "page_bytes": 4096, **fields}
+    return record(Kind.INITIALIZE, time, 0, **given)
+
+
+class LogBuilder:
+    """Puts frames one behind the other; `spans` remembers where each lies."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self.spans: list[tuple[int, int]] = []
+
+    def add(self, *records: bytes) -> LogBuilder:
+        """One frame with these records."""
+        start = len(self.data)
+        self.data += frame(b"".join(records), len(self.spans))
+        self.spans.append((start, len(self.data)))
+        return self
+
+
+def small_log(frames: int = 6) -> LogBuilder:
+    """A log with a bit of everything: greeting, maps, samples, metric, close."""
+    log = LogBuilder()
+    log.add(initialize(), record(Kind.PMCALLOCATE, 1001, 0, source=1, name="cpu", clock="sigtrap", unit="ns"))
+    log.add(record(Kind.MAPPINGCHANGE, 1002, 0, action=1, start=0x400000, end=0x500000, bias=0, path="/bin/prog",
+                   build_id=b"\x01" * 20))
+    for number in range(frames - 3):
+        stacks = [((0x401200 + number, 0x401010), 0), ((0x401208, 0x401300, 0x401010), 0)]
+        log.add(samples(2000 + 5000 * number, 77 + number % 2, [(1, 2, 0, 0), (1, 1, 1, 1), (2, 3, 0, 0)], stacks))
+    log.add(record(Kind.CLOSELOG, 90000, 0, reason=0, sample_count=3 * (frames - 3), frame_count=frames - 1))
+    return log
+
+
+def open_slot(
+    time: int,
+    thread: int,
+    rows: Sequence[tuple[int, int, int, int, bytes]],
+    *,
+    state: int = 1,
+    source: int = 1,
+    unit_ns: int = 1000,
+    commits: tuple[int, int] | None = None,
+    torn: Sequence[int] = (),
+) -> bytes:
+    """A slot of an open-frames file; a row is (time delta, user, system, stack, definition).
+
+    commits: how many rows commit A and B cover; torn: the commits (0, 1) whose CRC is spoilt.
+    """
+    header = struct.pack("<8sIIIIQ", OPEN_MAGIC, state, thread, source, unit_ns, time)
+    encoded = [struct.pack("<IIIHH", *row[:4], len(row[4])) + row[4] for row in rows]
+    out = bytearray(header)
+    for place, covered in enumerate(commits or (len(rows), max(len(rows) - 1, 0))):
+        part = b"".join(encoded[:covered])
+        checksum = zlib.crc32(header[8:] + part) ^ (0xFF if place in torn else 0)
+        out += struct.pack("<II", len(part), checksum)
+    out += bytes(OPEN_HEADER_BYTES - len(out)) + b"".join(encoded)
+    assert len(out) <= OPEN_SLOT_BYTES
+    return bytes(out) + bytes(OPEN_SLOT_BYTES - len(out))

@@ -1,8 +1,10 @@
 """demangle -- names as the programmer wrote them, and short ones for narrow tables
 
 The C++ runtime that is installed demangles: __cxa_demangle of libstdc++ or libc++abi, called
-in this process. Where there is none, mangled names are shown. Source: Itanium C++ ABI,
-section "Demangler API"; Rust's legacy scheme is the same with a hash behind the name.
+in this process. libstdc++ refuses names of more than 1024 characters to spare its stack; those
+few go to binutils' c++filt, which has a process of its own to lose. Where nobody can read a
+name it is shown mangled. Source: Itanium C++ ABI, section "Demangler API"; Rust's legacy scheme
+is the same with a hash behind the name.
 """
 
 from __future__ import annotations
@@ -10,10 +12,14 @@ from __future__ import annotations
 import ctypes
 import functools
 import re
+import subprocess
 from typing import Callable
 
 # Tried by name only: ctypes.util.find_library would start ldconfig and gcc.
 _RUNTIMES = ("libstdc++.so.6", "libc++abi.so.1", "libc++.so.1")
+
+_LONGEST_FOR_LIBSTDCXX = 1024
+_FILTER_SECONDS = 10
 
 _RUST_HASH = re.compile(r"::h[0-9a-f]{16}(?=$|[ .])")
 _RUST_ESCAPE = re.compile(r"\$(SP|BP|RF|LT|GT|LP|RP|C|u[0-9a-f]{1,6})\$")
@@ -34,6 +40,8 @@ def demangle(name: str) -> str:
         return demangle(name[:-4]) + "@plt"
     run = _runtime()
     plain = run(name) if run else None
+    if plain is None and len(name) > _LONGEST_FOR_LIBSTDCXX:
+        plain = _run_filter(name)
     if plain is None:
         return name
     return _as_rust(plain) if _RUST_HASH.search(plain) else plain
@@ -66,6 +74,15 @@ def _call(call: Callable[..., int | None], free: Callable[[int], None], name: st
         free(buffer)
 
 
+@functools.cache
+def _run_filter(name: str) -> str | None:
+    try:
+        made = subprocess.run(["c++filt", "-r"], input=name, capture_output=True, text=True, timeout=_FILTER_SECONDS)
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return None
+    return made.stdout.strip() if made.returncode == 0 else None
+
+
 def _as_rust(name: str) -> str:
     name = _RUST_HASH.sub("", name)
     name = _RUST_ESCAPE.sub(_rust_character, name.replace("..", "::"))
@@ -89,7 +106,7 @@ def short_name(name: str) -> str:
     if "(" not in name and "<" not in name:
         return name
     try:
-        return _Shortener(name).shorten()
+        return _Shortener(name, " thunk to " not in name).shorten()
     except IndexError:
         return name
 
@@ -97,12 +114,12 @@ def short_name(name: str) -> str:
 class _Shortener:
     """One pass over a demangled name; IndexError where the text ends inside a bracket."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, is_return_type_possible: bool) -> None:
         self.text = text
         self.position = 0
         self.pieces: list[str] = []
         self.name_starts_at = 0  # piece behind the return type
-        self.is_return_type_possible = " thunk to " not in text and " for " not in text.split("(")[0]
+        self.is_return_type_possible = is_return_type_possible
 
     def shorten(self) -> str:
         while self.position < len(self.text):
@@ -115,7 +132,8 @@ class _Shortener:
             self._take_operator()
         elif character == "<":
             inside = self._bracketed("<", ">")
-            self.pieces.append("<...>" if self.pieces[self.name_starts_at:] else "<" + short_name(inside) + ">")
+            is_template = len(self.pieces) > self.name_starts_at  # else it is Rust's <Type as Trait>
+            self.pieces.append("<...>" if is_template else f"<{_Shortener(inside, False).shorten()}>")
         elif character == "(":
             self._take_parameters()
         elif character == "{":
@@ -154,6 +172,8 @@ class _Shortener:
         if not symbol and rest[:1] == " ":  # operator new, or a conversion to the type that follows
             symbol = " "
             self.is_return_type_possible = False
+        elif rest[len(symbol):].startswith(" <"):
+            symbol += " "
         self.pieces.append("operator" + symbol)
         self.position += len(symbol)
 

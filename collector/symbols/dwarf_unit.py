@@ -181,7 +181,7 @@ class _RootReader:
     def _value(self, form: int, constant: int) -> int | str | None:
         cursor, offset_bytes = self.cursor, self.unit.offset_bytes
         if form == 0x16:  # the form stands in the entry itself
-            return self._value(cursor.uleb(), constant) if cursor.position < len(cursor.data) else None
+            form = cursor.uleb()
         if form in _FORM_SIZES:
             size = _FORM_SIZES[form]
             return cursor.fixed(size)

@@ -30,7 +30,7 @@ def read_frame_ranges(image: ElfImage) -> list[tuple[int, int]]:
     for index, (start, end) in enumerate(ranges):
         if index + 1 < len(ranges):
             end = min(end, ranges[index + 1][0])
-        if start < end and start:
+        if start < end:
             inside.append((start, end))
     return inside
 

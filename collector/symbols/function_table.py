@@ -92,7 +92,7 @@ def build_function_table(image: ElfImage, debug_images: Sequence[ElfImage] = ())
 
     `debug_images` lend their symbols only; code and unwind entries are the image's own.
     """
-    frames = read_frame_ranges(image)
+    frames = _clip_to_code(read_frame_ranges(image), image.code_ranges)
     symbols = _inside_code(image, read_symbols([image, *debug_images]))
     stubs = iter_plt_stubs(image, {symbol.start: symbol.name for symbol in symbols})
     known = {symbol.start for symbol in symbols}
@@ -111,6 +111,16 @@ def _enclosing(ranges: Sequence[tuple[int, int]], address: int) -> tuple[int, in
     """The member of ascending disjoint `ranges` that holds `address`."""
     index = bisect_right(ranges, (address, 1 << 64)) - 1
     return ranges[index] if index >= 0 and ranges[index][0] <= address < ranges[index][1] else None
+
+
+def _clip_to_code(frames: list[tuple[int, int]], code: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Unwind entries of discarded code point at address 0 or outside all sections."""
+    clipped = []
+    for start, end in frames:
+        section = _enclosing(code, start)
+        if section is not None:
+            clipped.append((start, min(end, section[1])))
+    return clipped
 
 
 def _extents(symbols: list[Symbol], frames: list[tuple[int, int]], code: Sequence[tuple[int, int]]) -> list[Range]:

@@ -2,7 +2,7 @@
 
 A line program is a small byte code that grows a table of (address, file, line). It is run
 here rather than by pyelftools, which makes an object of every instruction: 0.3 million
-instructions a second there against 3 million here, and a C++ unit has 100,000.
+instructions a second there against 4 million here, and a C++ unit has 100,000.
 A row holds until the next one; an end marker closes each contiguous sequence, so that code of
 other units in between is never given a line of this one.
 Source: DWARF 5 section 6.2; versions 2 to 4 differ in the header only.

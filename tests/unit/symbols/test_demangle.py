@@ -1,0 +1,74 @@
+"""test_demangle -- mangled names, shown whole and shown short"""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from collector.symbols import demangle, short_name
+from collector.symbols.demangle import _runtime
+
+needs_runtime = pytest.mark.skipif(_runtime() is None, reason="there is no C++ runtime to demangle with")
+
+
+@needs_runtime
+@pytest.mark.parametrize("mangled, plain", [
+    ("_ZN3foo3barEi", "foo::bar(int)"),
+    ("_ZN3foo3barEi.cold", "foo::bar(int) [clone .cold]"),
+    ("_ZN3foo3barEi@plt", "foo::bar(int)@plt"),
+    ("_ZNSt6vectorIiSaIiEE9push_backEOi", "std::vector<int, std::allocator<int> >::push_back(int&&)"),
+    ("_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write"),
+    ("_ZN60_$LT$alloc..string..String$u20$as$u20$core..fmt..Display$GT$3fmt17h0123456789abcdefE",
+     "<alloc::string::String as core::fmt::Display>::fmt"),
+    ("main", "main"),
+    ("_Zebra", "_Zebra"),
+    ("", ""),
+    ("_ZN", "_ZN"),
+])
+def test_demangle(mangled, plain):
+    assert demangle(mangled) == plain
+
+
+@needs_runtime
+@pytest.mark.parametrize("count", [10, 50, 100, 1000])
+def test_long_names_stay_whole(count):
+    """libstdc++ itself gives up above 1024 characters."""
+    name = "_Z1fI" + "St6vectorIiSaIiEE" * count + "Evv"
+    if len(name) > 1024 and shutil.which("c++filt") is None:
+        pytest.skip("c++filt is not installed")
+    assert demangle(name) == "void f<" + ", ".join(["std::vector<int, std::allocator<int> >"] * count) + " >()"
+
+
+@needs_runtime
+def test_hostile_names():
+    for name in ("_Z" + "P" * 5000 + "i", "_ZN" + "1a" * 5000, "_Z1f" + "F" * 3000, "_Z\0", "_Z\udc80"):
+        assert isinstance(demangle(name), str)
+
+
+@pytest.mark.parametrize("name, short", [
+    ("main", "main"),
+    ("foo(int)", "foo(...)"),
+    ("foo()", "foo()"),
+    ("void std::sort<int*>(int*, int*)", "std::sort<...>(...)"),
+    ("std::vector<int, std::allocator<int> >::push_back(int const&)", "std::vector<...>::push_back(...)"),
+    ("std::ostream& std::operator<< <char>(std::ostream&, char)", "std::operator<< <...>(...)"),
+    ("bool operator< <int>(A<int> const&, A<int> const&)", "operator< <...>(...)"),
+    ("shapes::Box<int>& shapes::operator<< <int>(shapes::Box<int>&, int)", "shapes::operator<< <...>(...)"),
+    ("A::operator()(int) const", "A::operator()(...) const"),
+    ("A::operator bool() const", "A::operator bool() const"),
+    ("operator new(unsigned long)", "operator new(...)"),
+    ("A::operator->() const", "A::operator->() const"),
+    ("(anonymous namespace)::hidden(char const*)", "(anonymous namespace)::hidden(...)"),
+    ("foo(int)::{lambda(int)#1}::operator()(int) const", "foo(...)::{lambda(...)#1}::operator()(...) const"),
+    ("foo(int) [clone .cold]", "foo(...) [clone .cold]"),
+    ("std::string::append[abi:cxx11](char)", "std::string::append[abi:cxx11](...)"),
+    ("decltype (f(0)) g<int>(int)", "g<...>(...)"),
+    ("virtual thunk to A::f(int)", "virtual thunk to A::f(...)"),
+    ("<alloc::vec::Vec<T> as core::ops::Drop>::drop", "<alloc::vec::Vec<...> as core::ops::Drop>::drop"),
+    ("my_operator(int)", "my_operator(...)"),
+    ("broken<(", "broken<("),
+    ("broken)>", "broken)>"),
+])
+def test_short_name(name, short):
+    assert short_name(name) == short

@@ -4,6 +4,7 @@
 #endif
 #include "control/session.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/utsname.h>
@@ -291,7 +292,6 @@ void col_session_fork_child(void)
     self.is_sampling_point = 0;
     col_clock_source_forget();
     col_log_writer_forget();
-    col_open_frame_forget();
     col_thread_forget_others();
     col_modules_forget();
     if (was_open && col_options_follow(NULL))
@@ -308,7 +308,6 @@ void col_session_exec_revive(void)
     if (state_now() != CLOSED || getpid() != self.pid)
         return;
     col_clock_source_forget();
-    col_open_frame_forget();
     col_thread_forget_others();
     col_modules_forget();
     begin(RECORDING, 0);

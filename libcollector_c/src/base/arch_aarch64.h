@@ -108,7 +108,7 @@ static inline bool col_arch_follows_call(uintptr_t return_address)
     return (code & 0xfc000000) == 0x94000000 || (code & 0xfefff000) == 0xd63f0000;
 }
 
-/* Where a direct call that ends at `return_address` leads to, or 0. */
+/* Where `bl` leads that ends at `return_address`; 0 when it is another call. */
 static inline uintptr_t col_arch_called_address(uintptr_t return_address)
 {
     uint32_t code = col_arch_instruction(return_address - 4);
@@ -118,33 +118,31 @@ static inline uintptr_t col_arch_called_address(uintptr_t return_address)
     return return_address - 4 + (uintptr_t)(words * 4);
 }
 
-/* How far a function without unwind table has come with its frame record {caller's fp, return address}. */
-enum col_arch_frame_record {
-    COL_ARCH_RECORD_UNKNOWN,
-    COL_ARCH_RECORD_ABSENT, /* at its first or last instruction: only the return address is there */
-    COL_ARCH_RECORD_AT_SP,  /* pushed, but the frame pointer is still the caller's */
+/* A guess about a frame's caller. */
+struct col_arch_caller {
+    uintptr_t pc, sp, fp;
 };
 
-/* Judges by the instruction that would come next. */
-static inline enum col_arch_frame_record col_arch_frame_record_at(uintptr_t pc)
-{
-    uint32_t code = col_arch_instruction(pc);
-    bool is_return = code == 0xd65f03c0 || code == 0xd65f0bff || code == 0xd65f0fff;       /* ret, retaa, retab */
-    bool is_entry = code == 0xd503245f || code == 0xd503233f || code == 0xd503237f         /* bti c, pacia-, pacibsp */
-                    || (code & 0xffc07fff) == 0xa9807bfd;                                  /* stp fp, lr, [sp, #n]! */
-    if (is_return || is_entry)
-        return COL_ARCH_RECORD_ABSENT;
-    return code == 0x910003fd ? COL_ARCH_RECORD_AT_SP : COL_ARCH_RECORD_UNKNOWN; /* mov fp, sp */
-}
+enum { COL_ARCH_RETURN_PLACES = 1 };
 
-/* The return address of a function that has built no frame yet, and the caller's stack pointer. */
-static inline bool col_arch_leaf_return(const struct col_regs *regs, struct col_stack_reader *reader,
-                                        uintptr_t *return_address, uintptr_t *caller_sp)
+/* The caller of a function that has no frame record: its return address is in the link register. */
+static inline bool col_arch_caller_by_place(const struct col_regs *regs, struct col_stack_reader *reader,
+                                            unsigned place, struct col_arch_caller *caller)
 {
     (void)reader;
-    *caller_sp = regs->sp;
-    *return_address = col_arch_strip_return(regs->dwarf[COL_DWARF_LR]);
-    return true;
+    *caller = (struct col_arch_caller){col_arch_strip_return(regs->dwarf[COL_DWARF_LR]), regs->sp, regs->fp};
+    return place == 0;
+}
+
+/* Guesses the caller of a function without unwind table from the instruction that comes next. */
+static inline bool col_arch_caller_by_code(const struct col_regs *regs, struct col_stack_reader *reader,
+                                           struct col_arch_caller *caller)
+{
+    uint32_t code = col_arch_instruction(regs->pc);
+    bool is_return = code == 0xd65f03c0 || code == 0xd65f0bff || code == 0xd65f0fff; /* ret, retaa, retab */
+    bool is_entry = code == 0xd503245f || code == 0xd503233f || code == 0xd503237f   /* bti c, paciasp, pacibsp */
+                    || (code & 0xffc07fff) == 0xa9807bfd;                            /* stp fp, lr, [sp, #n]! */
+    return (is_return || is_entry) && col_arch_caller_by_place(regs, reader, 0, caller);
 }
 
 #endif

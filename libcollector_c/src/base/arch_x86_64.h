@@ -107,45 +107,106 @@ static inline bool col_arch_follows_call(uintptr_t return_address)
            || (code[1] == 0xff && (code[2] & 0x38) == 0x10) || (code[0] == 0xff && (code[1] & 0x38) == 0x10);
 }
 
-/* Where a direct call that ends at `return_address` leads to, or 0. */
+/* The word at a distance that an instruction gives, counted from its end. */
+static inline uintptr_t col_arch_relative_word(uintptr_t instruction_end, const uint8_t *distance_bytes)
+{
+    int32_t distance;
+    uintptr_t word = 0;
+    memcpy(&distance, distance_bytes, sizeof distance);
+    return col_safe_read_word(instruction_end + (uintptr_t)(intptr_t)distance, &word) ? word : 0;
+}
+
+/* Where `call` leads that ends at `return_address`, through a PLT entry too; 0 when the bytes do not tell. */
 static inline uintptr_t col_arch_called_address(uintptr_t return_address)
 {
-    uint8_t code[5];
+    uint8_t call[6], code[11];
     int32_t distance;
-    if (!col_safe_read_bytes(return_address - sizeof code, code, sizeof code) || code[0] != 0xe8)
+    if (!col_safe_read_bytes(return_address - sizeof call, call, sizeof call))
         return 0;
-    memcpy(&distance, code + 1, sizeof distance);
-    return return_address + (uintptr_t)(intptr_t)distance;
+    if (call[0] == 0xff && call[1] == 0x15) /* call *distance(%rip) */
+        return col_arch_relative_word(return_address, call + 2);
+    if (call[1] != 0xe8)
+        return 0;
+    memcpy(&distance, call + 2, sizeof distance);
+    uintptr_t target = return_address + (uintptr_t)(intptr_t)distance;
+    if (!col_safe_read_bytes(target, code, sizeof code))
+        return 0;
+    size_t at = code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e ? 4 : 0; /* endbr64 */
+    at += code[at] == 0xf2;                                                    /* bnd */
+    if (code[at] == 0xff && code[at + 1] == 0x25)                              /* jmp *distance(%rip) */
+        return at + 6 <= sizeof code ? col_arch_relative_word(target + at + 6, code + at + 2) : 0;
+    return target;
 }
 
-/* How far a function without unwind table has come with its frame record {caller's fp, return address}. */
-enum col_arch_frame_record {
-    COL_ARCH_RECORD_UNKNOWN,
-    COL_ARCH_RECORD_ABSENT, /* at its first or last instruction: only the return address is there */
-    COL_ARCH_RECORD_AT_SP,  /* pushed, but the frame pointer is still the caller's */
+/* A guess about a frame's caller. */
+struct col_arch_caller {
+    uintptr_t pc, sp, fp;
 };
 
-/* Judges by the instruction that would come next. */
-static inline enum col_arch_frame_record col_arch_frame_record_at(uintptr_t pc)
+/* How many bytes the epilogue that begins with `code` takes off the stack before its return; -1 when it is none.
+   *fp_at is where among them the frame pointer is popped from, or -1. */
+static inline int col_arch_epilogue_bytes(const uint8_t *code, size_t size, int *fp_at)
 {
-    uint8_t code[4];
-    if (!col_safe_read_bytes(pc, code, sizeof code))
-        return COL_ARCH_RECORD_UNKNOWN;
-    if (code[0] == 0xc3 || code[0] == 0xc2 || (code[0] == 0xf3 && code[1] == 0xc3)) /* ret */
-        return COL_ARCH_RECORD_ABSENT;
-    if (code[0] == 0x55 || (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa)) /* push, endbr */
-        return COL_ARCH_RECORD_ABSENT;
-    if (code[0] == 0x48 && ((code[1] == 0x89 && code[2] == 0xe5) || (code[1] == 0x8b && code[2] == 0xec))) /* mov */
-        return COL_ARCH_RECORD_AT_SP;
-    return COL_ARCH_RECORD_UNKNOWN;
+    int bytes = 0;
+    *fp_at = -1;
+    for (size_t i = 0; i + 4 <= size;) {
+        if (code[i] == 0xc3 || code[i] == 0xc2 || (code[i] == 0xf3 && code[i + 1] == 0xc3)) /* ret */
+            return bytes;
+        if (code[i] == 0x5d) /* pop %rbp */
+            *fp_at = bytes;
+        if (code[i] >= 0x58 && code[i] <= 0x5f) { /* pop */
+            bytes += 8;
+            i += 1;
+        } else if (code[i] == 0x41 && code[i + 1] >= 0x58 && code[i + 1] <= 0x5f) { /* pop %r8-%r15 */
+            bytes += 8;
+            i += 2;
+        } else if (code[i] == 0x48 && code[i + 1] == 0x83 && code[i + 2] == 0xc4) { /* add $n, %rsp */
+            bytes += (int8_t)code[i + 3];
+            i += 4;
+        } else if (code[i] == 0xc5 && code[i + 1] == 0xf8 && code[i + 2] == 0x77) { /* vzeroupper */
+            i += 3;
+        } else {
+            return -1;
+        }
+    }
+    return -1;
 }
 
-/* The return address of a function that has built no frame yet, and the caller's stack pointer. */
-static inline bool col_arch_leaf_return(const struct col_regs *regs, struct col_stack_reader *reader,
-                                        uintptr_t *return_address, uintptr_t *caller_sp)
+/* Guesses the caller of a function without unwind table from the instructions that come next. */
+static inline bool col_arch_caller_by_code(const struct col_regs *regs, struct col_stack_reader *reader,
+                                           struct col_arch_caller *caller)
 {
-    *caller_sp = regs->sp + sizeof(uintptr_t);
-    return col_safe_read_stack(reader, regs->sp, return_address);
+    uint8_t code[20];
+    int fp_at = -1, bytes;
+    if (!col_safe_read_bytes(regs->pc, code, sizeof code))
+        return false;
+    if (code[0] == 0x55 || (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa)
+        || (code[0] == 0x48 && code[1] == 0x83 && code[2] == 0xec)) { /* push %rbp, endbr64, sub $n, %rsp */
+        bytes = 0;
+    } else if (code[0] == 0x48 && ((code[1] == 0x89 && code[2] == 0xe5) || (code[1] == 0x8b && code[2] == 0xec))) {
+        bytes = 8; /* mov %rsp, %rbp: the caller's was just pushed */
+        fp_at = 0;
+    } else {
+        bytes = col_arch_epilogue_bytes(code, sizeof code, &fp_at);
+    }
+    if (bytes < 0 || !col_safe_read_stack(reader, regs->sp + (unsigned)bytes, &caller->pc))
+        return false;
+    caller->sp = regs->sp + (unsigned)bytes + sizeof(uintptr_t);
+    caller->fp = regs->fp;
+    return fp_at < 0 || col_safe_read_stack(reader, regs->sp + (unsigned)fp_at, &caller->fp);
+}
+
+enum { COL_ARCH_RETURN_PLACES = 8 };
+
+/* The caller of a function that has no frame record, if its return address is at the place of this number. The
+   function may have pushed that many registers. */
+static inline bool col_arch_caller_by_place(const struct col_regs *regs, struct col_stack_reader *reader,
+                                            unsigned place, struct col_arch_caller *caller)
+{
+    uintptr_t at = regs->sp + place * sizeof at;
+    caller->sp = at + sizeof at;
+    caller->fp = regs->fp;
+    return col_safe_read_stack(reader, at, &caller->pc);
 }
 
 #endif

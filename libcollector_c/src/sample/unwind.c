@@ -11,6 +11,7 @@
 
 enum {
     MOST_STACK_SWITCHES = 64, /* signal frames, and jumps to another stack: what could lead in a circle */
+    ENTRY_CODE_BYTES = 128,   /* _start, and in the dynamic linker what follows it */
 };
 
 static const uint64_t all_registers = (UINT64_C(1) << COL_DWARF_REGS) - 1;
@@ -47,6 +48,14 @@ static bool find_row(const struct col_code_module *module, uintptr_t pc, struct 
     return finding->has_fde;
 }
 
+/* True in a module's first instructions if they have no unwind table: the dynamic linker's, and other libraries' _start.
+   Nobody called those. */
+static bool is_entry(const struct col_code_module *module, uintptr_t pc, struct finding *finding)
+{
+    uintptr_t entry = col_code_finder_entry_point(module);
+    return entry != 0 && pc - entry < ENTRY_CODE_BYTES && !find_row(module, entry, finding);
+}
+
 /* Studies the code at a frame. An unknown rule means that no module has it. */
 static void study(const struct walk *walk, struct finding *finding)
 {
@@ -69,7 +78,7 @@ static void study(const struct walk *walk, struct finding *finding)
         finding->rule = COL_RULE_NO_TABLE;
     if (finding->rule == COL_RULE_SIGNAL && !walk->is_exact)
         finding->rule |= COL_RULE_AT_START;
-    if (finding->rule == COL_RULE_NO_TABLE && col_code_finder_is_entry(&module, pc - !walk->is_exact))
+    if (finding->rule == COL_RULE_NO_TABLE && is_entry(&module, pc - !walk->is_exact, finding))
         finding->rule = COL_RULE_OUTERMOST;
 }
 
@@ -179,59 +188,106 @@ static enum step step_rarely(struct walk *walk, col_unwind_rule rule, enum col_s
     return STEP_END;
 }
 
-/* By a simple rule. The registers that it does not follow are no longer known afterwards. */
-static inline bool step_simply(struct walk *walk, col_unwind_rule rule, enum col_stack_end *end)
+/* What a frame needs for a simple rule, apart from the walk so that the compiler keeps it in registers. */
+struct place {
+    uintptr_t pc, sp, fp;
+};
+
+/* By a simple rule: loads, adds and compares. False at an end. */
+static inline bool step_simply(struct col_stack_reader *reader, col_unwind_rule rule, struct place *place,
+                               enum col_stack_end *end)
 {
-    struct col_regs *regs = &walk->regs;
-    uintptr_t cfa = (rule & COL_RULE_FROM_FP ? regs->fp : regs->sp) + (uintptr_t)col_unwind_rule_cfa_offset(rule);
+    uintptr_t cfa = (rule & COL_RULE_FROM_FP ? place->fp : place->sp) + (uintptr_t)col_unwind_rule_cfa_offset(rule);
     uintptr_t return_at = cfa + (uintptr_t)(COL_ARCH_RETURN_OFFSET ? COL_ARCH_RETURN_OFFSET
                                                                    : col_unwind_rule_return_offset(rule));
-    uintptr_t fp = regs->fp, pc;
+    uintptr_t pc;
     *end = COL_STACK_BAD_STACK_POINTER;
-    if (cfa <= regs->sp || cfa % sizeof cfa != 0)
+    if (__builtin_expect(cfa <= place->sp || cfa % sizeof cfa != 0, 0))
         return false;
     *end = COL_STACK_UNREADABLE;
-    if (!col_safe_read_stack(&walk->reader, return_at, &pc))
+    if (!col_safe_read_stack(reader, return_at, &pc))
         return false;
     if (rule & COL_RULE_FP_IS_SAVED
-        && !col_safe_read_stack(&walk->reader, cfa + (uintptr_t)col_unwind_rule_fp_offset(rule), &fp))
+        && !col_safe_read_stack(reader, cfa + (uintptr_t)col_unwind_rule_fp_offset(rule), &place->fp))
         return false;
-    regs->pc = col_arch_strip_return(pc);
-    regs->sp = cfa;
-    regs->fp = fp;
-    walk->known = basic_registers;
-    walk->is_exact = false;
+    place->pc = col_arch_strip_return(pc);
+    place->sp = cfa;
     *end = COL_STACK_COMPLETE;
-    return regs->pc != 0;
+    return place->pc != 0;
 }
 
-/* Walks from the registers that the walk has, writes *count addresses. */
-static enum step walk_frames(struct walk *walk, uintptr_t *pcs, size_t max, size_t *count, enum col_stack_end *end)
+/* The addresses found so far. */
+struct output {
+    uintptr_t *pcs;
+    size_t count, max;
+};
+
+/* As many frames with known simple rules as there are. The walk stands at the first other one afterwards. */
+static enum step walk_simple_frames(struct walk *walk, struct output *output, enum col_stack_end *end)
 {
+    struct place place = {walk->regs.pc, walk->regs.sp, walk->regs.fp};
+    uint64_t tag = walk->tag;
+    size_t n = output->count, max = output->max;
     enum step step = STEP_ON;
-    size_t n = 0;
-    while (step == STEP_ON) {
-        col_unwind_rule rule =
-            col_unwind_cache_find(walk->tag, col_unwind_place(walk->regs.pc, walk->is_exact));
-        if (__builtin_expect(rule == COL_RULE_UNKNOWN, 0)) {
-            rule = learn(walk);
-            if (rule == COL_RULE_UNKNOWN && n > 0 && !col_code_finder_is_code(walk->regs.pc - !walk->is_exact)) {
-                *end = COL_STACK_BAD_PC;
-                break;
-            }
-        }
-        if (n == max) {
-            *end = COL_STACK_DEPTH_LIMIT;
+    while (n < max) {
+        col_unwind_rule rule = col_unwind_cache_find(tag, col_unwind_place(place.pc, false));
+        if ((rule & (COL_RULE_TYPE_MASK | COL_RULE_AT_START)) != COL_RULE_SIMPLE)
+            break;
+        output->pcs[n++] = place.pc;
+        if (!step_simply(&walk->reader, rule, &place, end)) {
+            step = STEP_END;
             break;
         }
-        pcs[n] = walk->regs.pc + (n > 0 && (walk->is_exact || rule & COL_RULE_AT_START));
-        n++;
-        if (__builtin_expect((rule & COL_RULE_TYPE_MASK) == COL_RULE_SIMPLE && n > walk->full_until, 1))
-            step = step_simply(walk, rule, end) ? STEP_ON : STEP_END;
-        else
-            step = step_rarely(walk, rule, end);
     }
-    *count = n;
+    if (n > output->count)
+        walk->known = basic_registers; /* a simple rule does not follow the others */
+    output->count = n;
+    walk->regs.pc = place.pc;
+    walk->regs.sp = place.sp;
+    walk->regs.fp = place.fp;
+    return step;
+}
+
+/* One frame of any kind. */
+static enum step walk_frame(struct walk *walk, struct output *output, enum col_stack_end *end)
+{
+    uintptr_t pc = walk->regs.pc;
+    bool is_innermost = output->count == 0;
+    col_unwind_rule rule = col_unwind_cache_find(walk->tag, col_unwind_place(pc, walk->is_exact));
+    if (rule == COL_RULE_UNKNOWN)
+        rule = learn(walk);
+    if (rule == COL_RULE_UNKNOWN && !is_innermost && !col_code_finder_is_code(pc - !walk->is_exact)) {
+        *end = COL_STACK_BAD_PC;
+        return STEP_END;
+    }
+    if (output->count == output->max) {
+        *end = COL_STACK_DEPTH_LIMIT;
+        return STEP_END;
+    }
+    output->pcs[output->count++] = pc + (!is_innermost && (walk->is_exact || rule & COL_RULE_AT_START));
+    if ((rule & COL_RULE_TYPE_MASK) != COL_RULE_SIMPLE || output->count <= walk->full_until)
+        return step_rarely(walk, rule, end);
+
+    struct place place = {pc, walk->regs.sp, walk->regs.fp};
+    if (!step_simply(&walk->reader, rule, &place, end))
+        return STEP_END;
+    walk->regs.pc = place.pc;
+    walk->regs.sp = place.sp;
+    walk->regs.fp = place.fp;
+    walk->known = basic_registers;
+    walk->is_exact = false;
+    return STEP_ON;
+}
+
+/* Walks from the registers that the walk has. */
+static enum step walk_frames(struct walk *walk, struct output *output, enum col_stack_end *end)
+{
+    enum step step = STEP_ON;
+    while (step == STEP_ON)
+        if (walk->is_exact || output->count < walk->full_until)
+            step = walk_frame(walk, output, end);
+        else if ((step = walk_simple_frames(walk, output, end)) == STEP_ON)
+            step = walk_frame(walk, output, end);
     return step;
 }
 
@@ -240,7 +296,7 @@ size_t col_unwind_walk(const ucontext_t *context, struct col_stack_bounds *bound
 {
     struct col_stack_bounds unknown = {0, 0};
     struct walk walk = {.tag = col_unwind_cache_tag()};
-    size_t count = 0;
+    struct output output = {pcs, 0, max};
     *end = COL_STACK_DEPTH_LIMIT;
     /* Most stacks are walked once. The first frame that needs a register which was not followed is walked to again,
        following all; should that happen once more, all are followed to the end. */
@@ -249,12 +305,13 @@ size_t col_unwind_walk(const ucontext_t *context, struct col_stack_bounds *bound
         walk.known = all_registers;
         walk.is_exact = true;
         walk.switches = 0;
+        output.count = 0;
         col_safe_read_begin(&walk.reader, bounds ? bounds : &unknown, walk.regs.sp);
-        if (walk_frames(&walk, pcs, max, &count, end) != STEP_NEEDS_REGISTERS || count <= walk.full_until)
+        if (walk_frames(&walk, &output, end) != STEP_NEEDS_REGISTERS || output.count <= walk.full_until)
             break;
-        walk.full_until = attempt == 0 ? count : SIZE_MAX;
+        walk.full_until = attempt == 0 ? output.count : SIZE_MAX;
     }
-    return count;
+    return output.count;
 }
 
 void col_unwind_forget_modules(void)

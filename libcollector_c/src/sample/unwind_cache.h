@@ -75,7 +75,7 @@ enum {
 /* A place in code. The same address is another place when it is where a call returns to: that looks one byte back. */
 static inline uint64_t col_unwind_place(uintptr_t pc, bool is_exact)
 {
-    return (uint64_t)pc << 1 | is_exact;
+    return pc | (uint64_t)is_exact << COL_ARCH_ADDRESS_BITS;
 }
 
 struct col_unwind_cache_entry {

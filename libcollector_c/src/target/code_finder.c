@@ -32,7 +32,6 @@ extern int find_object(void *pc, struct found_object *found) __asm__(COL_FIND_OB
 
 enum {
     REGISTERED_TABLES = 1024,
-    ENTRY_CODE_BYTES = 128, /* _start, and in the dynamic linker what follows it */
 };
 
 /* An .eh_frame that the program registered. Free while frames is NULL. */
@@ -46,7 +45,13 @@ static struct {
     struct registered registered[REGISTERED_TABLES];
     _Atomic uint32_t registered_end; /* no entry in use at or behind this place */
     atomic_flag is_registering;
+    void (*met)(uintptr_t low, uintptr_t high, const void *link_map); /* who wants to know of objects; set before the first walk */
 } self;
+
+void col_code_finder_observe(void (*met)(uintptr_t low, uintptr_t high, const void *link_map))
+{
+    self.met = met;
+}
 
 static bool find_registered(uintptr_t pc, struct col_code_module *module)
 {
@@ -71,6 +76,8 @@ bool col_code_finder_find(uintptr_t pc, struct col_code_module *module)
     if (find_object && find_object((void *)pc, &found) == 0) {
         *module = (struct col_code_module){
             .low = (uintptr_t)found.map_start, .high = (uintptr_t)found.map_end, .header = found.eh_frame_header};
+        if (self.met)
+            self.met(module->low, module->high, found.link_map);
         return true;
     }
     if (!find_object && col_range_table_find(&self.modules, pc, &range)) {
@@ -120,20 +127,30 @@ static bool is_executable_in(const struct col_code_module *module, uintptr_t pc)
     return false;
 }
 
-bool col_code_finder_is_code(uintptr_t pc)
+static bool is_code(uintptr_t pc, bool may_read_mappings)
 {
     struct col_code_module module;
     if (pc < COL_PAGE_BYTES || pc >> COL_ARCH_ADDRESS_BITS)
         return false;
     if (col_code_finder_find(pc, &module))
         return is_executable_in(&module, pc);
-    return col_executable_mappings_cover(pc);
+    return col_executable_mappings_cover(pc, may_read_mappings);
 }
 
-bool col_code_finder_is_entry(const struct col_code_module *module, uintptr_t pc)
+bool col_code_finder_is_code(uintptr_t pc)
+{
+    return is_code(pc, true);
+}
+
+bool col_code_finder_is_known_code(uintptr_t pc)
+{
+    return is_code(pc, false);
+}
+
+uintptr_t col_code_finder_entry_point(const struct col_code_module *module)
 {
     const ElfW(Ehdr) *header = elf_header_of(module);
-    return header && header->e_entry != 0 && pc - load_bias_of(header) - header->e_entry < ENTRY_CODE_BYTES;
+    return header && header->e_entry != 0 ? load_bias_of(header) + header->e_entry : 0;
 }
 
 /* dl_iterate_phdr's callback: one module into the snapshot. */

@@ -26,10 +26,19 @@ bool col_code_finder_find(uintptr_t pc, struct col_code_module *module);
  */
 bool col_code_finder_is_code(uintptr_t pc);
 
-/* True within the first instructions of a module's entry point (_start), which often has no unwind table. */
-bool col_code_finder_is_entry(const struct col_code_module *module, uintptr_t pc);
+/* The same, but never reads that file: for words that are only perhaps addresses of code. */
+bool col_code_finder_is_known_code(uintptr_t pc);
+
+/* Where the module's execution begins (_start), or 0. */
+uintptr_t col_code_finder_entry_point(const struct col_code_module *module);
 
 /* ======== FROM ORDINARY THREADS ======== */
+
+/*
+ * `met` is called, from wherever col_code_finder_find is, with each loaded object it finds, again and again; it must be signal-safe. `link_map` is the
+ * dynamic linker's. Only where the C library can be asked from a handler.
+ */
+void col_code_finder_observe(void (*met)(uintptr_t low, uintptr_t high, const void *link_map));
 
 /* Looks at the list of modules again. Needed before the first walk, after dlopen and after dlclose; nothing to do, and
    nothing done, where the C library can be asked from a handler (glibc 2.35). */

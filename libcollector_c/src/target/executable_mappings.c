@@ -13,11 +13,13 @@ enum {
     CHUNK_BYTES = 512, /* read on the stack of a signal handler */
     REST_PER_READING = 50, /* after a reading that took t, none for 50 t: at most 2 % of the time goes into it */
     SHORTEST_REST_NS = 10000000,
+    MOST_DOUBLINGS = 8, /* after readings in vain the rest grows up to 2^8 times as long */
 };
 
 static struct {
     struct col_range_table ranges;
     _Atomic uint64_t next_reading_ns;
+    _Atomic unsigned readings_in_vain; /* in a row, that did not know the address either */
 } self;
 
 static uint64_t now_ns(void)
@@ -85,32 +87,46 @@ static bool read_mappings(struct col_range_side *side)
     return count == 0;
 }
 
-static void read_again_if_rested(void)
+static void rest(uint64_t begun_ns)
+{
+    uint64_t ended_ns = now_ns(), rest_ns = (ended_ns - begun_ns) * REST_PER_READING;
+    unsigned doublings = atomic_load_explicit(&self.readings_in_vain, memory_order_relaxed);
+    rest_ns = rest_ns > SHORTEST_REST_NS ? rest_ns : SHORTEST_REST_NS;
+    rest_ns <<= doublings < MOST_DOUBLINGS ? doublings : MOST_DOUBLINGS;
+    atomic_store_explicit(&self.next_reading_ns, ended_ns + rest_ns, memory_order_relaxed);
+}
+
+/* False when nothing new was learnt. */
+static bool read_again_if_rested(void)
 {
     uint64_t begun_ns = now_ns();
     if (begun_ns < atomic_load_explicit(&self.next_reading_ns, memory_order_relaxed))
-        return;
+        return false;
     struct col_range_side *side = col_range_table_begin(&self.ranges);
     if (!side)
-        return;
+        return false;
     bool is_complete = read_mappings(side);
-    uint64_t ended_ns = now_ns();
-    uint64_t rest_ns = (ended_ns - begun_ns) * REST_PER_READING;
-    atomic_store_explicit(&self.next_reading_ns, ended_ns + (rest_ns > SHORTEST_REST_NS ? rest_ns : SHORTEST_REST_NS),
-                          memory_order_relaxed);
+    rest(begun_ns);
     if (is_complete)
         col_range_table_finish(&self.ranges, side);
     else
         col_range_table_cancel(&self.ranges, side);
+    return is_complete;
 }
 
-bool col_executable_mappings_cover(uintptr_t address)
+bool col_executable_mappings_cover(uintptr_t address, bool may_read)
 {
     struct col_range range;
     if (col_range_table_find(&self.ranges, address, &range))
         return true;
-    read_again_if_rested();
-    return col_range_table_find(&self.ranges, address, &range);
+    if (!may_read || !read_again_if_rested())
+        return false;
+    bool is_covered = col_range_table_find(&self.ranges, address, &range);
+    if (is_covered)
+        atomic_store_explicit(&self.readings_in_vain, 0, memory_order_relaxed);
+    else
+        atomic_fetch_add_explicit(&self.readings_in_vain, 1, memory_order_relaxed);
+    return is_covered;
 }
 
 void col_executable_mappings_after_fork(void)

@@ -6,11 +6,11 @@
 #include <stdint.h>
 
 /*
- * CALLABLE FROM ANYWHERE, signal handlers included. True when the address lies in an executable mapping. An unknown
- * address makes it read /proc/self/maps again, unless that was done too recently: the answer may then lag behind
- * the program, either way. Opens and closes one descriptor.
+ * CALLABLE FROM ANYWHERE, signal handlers included. True when the address lies in an executable mapping, as far as is
+ * known. With `may_read`, an unknown address makes it read /proc/self/maps again, which opens and closes a
+ * descriptor, unless that was done too recently; the answer may then lag behind the program, either way.
  */
-bool col_executable_mappings_cover(uintptr_t address);
+bool col_executable_mappings_cover(uintptr_t address, bool may_read);
 
 /* In the child after fork: a reading that another thread had begun will not be finished. */
 void col_executable_mappings_after_fork(void);

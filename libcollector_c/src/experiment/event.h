@@ -1,0 +1,119 @@
+/* event.h -- one function per kind of record: the only C that knows the fields (docs/format.md) */
+#ifndef COL_EXPERIMENT_EVENT_H
+#define COL_EXPERIMENT_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "experiment/format.h"
+
+/*
+ * Each writes one record as a frame of its own: 0 or -errno as col_log_writer_append. Strings may be NULL, which is nil.
+ * From anywhere, signal handlers included, but for col_event_initialize and batches.
+ */
+struct col_event_head {
+    uint64_t time_ns; /* CLOCK_MONOTONIC */
+    uint32_t thread;  /* kernel thread id; 0: the whole process */
+};
+
+#define COL_EVENT_UNKNOWN UINT64_MAX /* a reading that could not be had; nil in the record */
+
+struct col_event_initialize {
+    uint64_t wall_ns;
+    uint32_t pid, ppid, image, cpu_count, uid;
+    uint64_t page_bytes;
+    const char *host, *machine, *kernel;
+    const char *executable, *directory, *library_version;
+    const char *const *arguments; /* cut where they would fill more than half a frame */
+    size_t argument_count;
+    const char *const *options;
+    size_t option_count;
+    uint64_t user_ns, system_ns;
+};
+int col_event_initialize(struct col_event_head head, const struct col_event_initialize *initialize);
+
+struct col_event_closelog {
+    uint32_t reason;
+    uint64_t sample_count, frame_count, drop_count, user_ns, system_ns;
+};
+int col_event_closelog(struct col_event_head head, const struct col_event_closelog *closelog);
+
+int col_event_dropnotify(struct col_event_head head, uint32_t cause, uint64_t count);
+
+struct col_event_mappingchange {
+    uint32_t action, map_kind;
+    uint64_t start, end, bias, file_offset;
+    const char *path;
+    const void *build_id; /* NULL: none, which is an empty one */
+    size_t build_id_bytes;
+    const char *name, *alias, *source; /* of a dynamic function */
+    const void *lines, *code;          /* of a dynamic function, NULL: nil */
+    size_t lines_bytes, code_bytes;
+    const char *copy; /* of a dynamic module */
+};
+int col_event_mappingchange(struct col_event_head head, const struct col_event_mappingchange *change);
+
+/* The rows of an open frame (experiment/sample_rows.h) as columns. `count` gets the number of samples. */
+int col_event_pcsample(struct col_event_head head, uint32_t source, uint32_t unit_ns, const void *rows, size_t bytes, uint32_t *count);
+
+struct col_event_pmcallocate {
+    uint32_t source;
+    const char *name, *clock, *unit;
+    uint64_t period_ns, effective_period_ns;
+    const char *detail;
+};
+int col_event_pmcallocate(struct col_event_head head, const struct col_event_pmcallocate *allocate);
+
+int col_event_pmcattach(struct col_event_head head, uint32_t source, uint32_t pid);
+int col_event_pmcdetach(struct col_event_head head, uint32_t source, uint32_t pid);
+int col_event_proccsw(struct col_event_head head, uint32_t source, uint32_t pid, uint64_t value, bool is_voluntary);
+int col_event_procexec(struct col_event_head head, uint32_t pid, uint64_t entry, const char *path);
+int col_event_procfork(struct col_event_head head, uint32_t parent_pid, uint32_t child_pid);
+
+struct col_event_procexit {
+    uint32_t pid, source;
+    uint64_t value, user_ns, system_ns;
+    bool has_status;
+    int status;
+};
+int col_event_procexit(struct col_event_head head, const struct col_event_procexit *procexit);
+
+int col_event_sysexit(struct col_event_head head, uint32_t pid, const int *status, const char *path, const char *reason); /* status may be NULL */
+int col_event_userdata(struct col_event_head head, const void *data, size_t bytes);                                       /* -EFBIG: more than a frame holds */
+
+struct col_event_sample {
+    const char *label;
+    uint32_t cause, pid;
+    uint64_t user_ns, system_ns;
+    uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
+    uint64_t resident_bytes, read_bytes, written_bytes; /* or COL_EVENT_UNKNOWN */
+};
+int col_event_sample(struct col_event_head head, const struct col_event_sample *sample);
+
+int col_event_pause(struct col_event_head head, uint32_t cause);
+int col_event_resume(struct col_event_head head, uint32_t cause);
+int col_event_thr_create(struct col_event_head head, const char *name, uint64_t start_address);
+int col_event_thr_exit(struct col_event_head head, const char *name, uint64_t user_ns, uint64_t system_ns, bool is_exit);
+
+struct col_event_metric {
+    uint32_t source;
+    uint64_t interval_ns;
+    bool is_real; /* the value is `real`, else `whole` */
+    uint64_t whole;
+    double real;
+    uint64_t merged_count;
+};
+int col_event_metric(struct col_event_head head, const struct col_event_metric *metric);
+
+int col_event_message(struct col_event_head head, uint32_t severity, const char *text, uint64_t count, const char *subject);
+
+/*
+ * Between begin and finish the records of the calling thread are gathered into few frames: for the many modules of a start. From ordinary code.
+ * One thread at a time; a second one's records, and those of a signal handler that comes between, are written one by one as always.
+ * A record of a batch may be lost after its function has answered 0, if finish cannot write: finish answers 0 or -errno.
+ */
+void col_event_batch_begin(void);
+int col_event_batch_finish(void);
+
+#endif

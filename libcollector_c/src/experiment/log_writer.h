@@ -1,0 +1,53 @@
+/* log_writer.h -- the log of this process image: frames into shared pages, without a lock */
+#ifndef COL_EXPERIMENT_LOG_WRITER_H
+#define COL_EXPERIMENT_LOG_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * One log per process image. A frame takes its number and its place in the file in one step, after the disk has given room for it: a full disk
+ * leaves no hole, and whoever is interrupted or killed between stands in nobody's way. Nothing here waits for another thread.
+ */
+
+/* From ordinary code. */
+
+/* Makes `directory` if need be, and in it PID.N.log and PID.N.open, N being the first number not there yet. Files and a possible new directory
+ * have the modes the program's umask gives. 0 or -errno; no descriptor stays open. */
+int col_log_writer_open(const char *directory, pid_t pid, unsigned *image);
+
+/* Cuts the log to its length and removes PID.N.open if all of it was written to the log. Frames being written by other threads find their place as
+ * before; later ones are refused. The last record must have been appended. */
+void col_log_writer_close(void);
+
+/* In a fork child: lets go of the parent's log, whose windows are not mapped here. Without this call, too, nothing is written to it. */
+void col_log_writer_forget(void);
+
+/* Path of the log, absolute; empty when none was ever opened. */
+const char *col_log_writer_path(void);
+
+/* From anywhere, signal handlers included. */
+
+bool col_log_writer_is_open(void);
+
+/* Appends one frame. 0; -EBADF: not open; -ENOSPC: the disk is full; -EFBIG: the log has reached its greatest length, or the payload is too big for a
+ * frame; -ENOMEM: no memory for another window. */
+int col_log_writer_append(const void *payload, size_t bytes);
+
+/* The same in two steps, for those who write the payload where it will lie. After begin, finish or abandon must follow. */
+struct col_log_frame {
+    uint8_t *payload;
+    uint32_t payload_bytes;
+    uint32_t sequence;
+    uint32_t window;
+};
+int col_log_writer_begin(struct col_log_frame *frame, size_t payload_bytes);
+void col_log_writer_finish(const struct col_log_frame *frame);
+void col_log_writer_abandon(const struct col_log_frame *frame); /* its number will be missing in the log */
+
+/* Frames and bytes so far, or at the close. */
+void col_log_writer_counts(uint64_t *frame_count, uint64_t *byte_count);
+
+#endif

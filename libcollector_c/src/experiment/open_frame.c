@@ -1,0 +1,238 @@
+/* open_frame.c -- the samples of one thread between two frames of the log */
+#include "experiment/open_frame.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/os.h"
+#include "experiment/crc32.h"
+#include "experiment/event.h"
+#include "experiment/format.h"
+#include "experiment/log_writer.h"
+#include "experiment/sample_rows.h"
+
+#define UNIT_NS 1000u
+#define FRAME_NS 1000000000u /* no frame is open longer than this while samples come */
+#define ROW_AREA_BYTES (COL_OPEN_SLOT_BYTES - COL_OPEN_HEADER_BYTES)
+#define CRC_BEGIN offsetof(struct col_open_slot, state) /* byte 8; the CRC covers bytes 8 to 31, then the rows */
+#define CRC_END offsetof(struct col_open_slot, commits)
+
+struct col_open_frame_private {
+    bool is_used; /* the table is not all zero */
+    struct col_stack_table stacks;
+};
+
+_Static_assert(2 * 10 + 10 * COL_STACK_TABLE_DEPTH + sizeof(struct col_sample_row) <= ROW_AREA_BYTES, "any stack fits an empty frame");
+
+uint64_t col_open_frame_sample_count(void)
+{
+    return col_open_slots_sample_count();
+}
+
+size_t col_open_frame_private_bytes(void)
+{
+    return sizeof(struct col_open_frame_private);
+}
+
+void col_open_frame_prepare(struct col_open_frame *frame, void *private_memory)
+{
+    *frame = (struct col_open_frame){.private = private_memory};
+}
+
+static bool is_usable(const struct col_open_frame *frame)
+{
+    return frame->slot != NULL && frame->generation == col_open_slots_generation() && col_log_writer_is_open();
+}
+
+/* Makes `bytes` of rows safe to store to. Pages are taken as they are needed: a short-lived thread takes one. */
+static int make_room(struct col_open_frame *frame, uint32_t bytes)
+{
+    if (bytes <= frame->room_bytes)
+        return 0;
+    uint32_t page_bytes = (uint32_t)col_os_page_bytes(), old = COL_OPEN_HEADER_BYTES + frame->room_bytes;
+    uint32_t wanted = (COL_OPEN_HEADER_BYTES + bytes + page_bytes - 1) & ~(page_bytes - 1);
+    if (frame->room_bytes == 0)
+        old = 0;
+    int error = col_os_populate((uint8_t *)frame->slot + old, wanted - old);
+    if (error == 0)
+        frame->room_bytes = wanted - COL_OPEN_HEADER_BYTES;
+    return error;
+}
+
+static void empty(struct col_open_frame *frame)
+{
+    frame->row_count = frame->row_bytes = frame->next_commit = 0;
+    __atomic_store_n(&frame->slot->commits[0], 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&frame->slot->commits[1], 0, __ATOMIC_RELEASE);
+}
+
+int col_open_frame_acquire(struct col_open_frame *frame, uint32_t thread, uint32_t source, uint64_t time_ns)
+{
+    if (!col_log_writer_is_open())
+        return -EBADF;
+    frame->slot = col_open_slots_claim(&frame->slot_index);
+    if (frame->slot == NULL)
+        return -ENOMEM;
+    frame->generation = col_open_slots_generation();
+    frame->thread = thread;
+    frame->source = source;
+    frame->time_ns = time_ns;
+    frame->room_bytes = 0;
+    int error = make_room(frame, 1);
+    if (error != 0) {
+        col_open_slots_give_back(frame->slot_index);
+        frame->slot = NULL;
+        return error;
+    }
+    empty(frame);
+    return 0;
+}
+
+/* Begins an empty frame. Its time is the frame's name in the log: never that of the one before. */
+static void begin(struct col_open_frame *frame, uint64_t time_ns)
+{
+    struct col_open_slot *slot = frame->slot;
+    frame->time_ns = time_ns > frame->time_ns ? time_ns : frame->time_ns + 1;
+    frame->last_us = 0;
+    memcpy(slot->magic, COL_OPEN_MAGIC, sizeof slot->magic);
+    slot->state = 1;
+    slot->thread = frame->thread;
+    slot->source = frame->source;
+    slot->unit_ns = UNIT_NS;
+    slot->time_ns = frame->time_ns;
+    frame->crc = col_crc32_update(0, (const uint8_t *)slot + CRC_BEGIN, CRC_END - CRC_BEGIN);
+    if (frame->private->is_used)
+        col_stack_table_reset(&frame->private->stacks);
+    frame->private->is_used = true;
+}
+
+int col_open_frame_flush(struct col_open_frame *frame)
+{
+    if (!is_usable(frame))
+        return -EBADF;
+    if (frame->row_count == 0)
+        return 0;
+    uint32_t count;
+    struct col_event_head head = {frame->time_ns, frame->thread};
+    int error = col_event_pcsample(head, frame->source, UNIT_NS, frame->slot->rows, frame->row_bytes, &count);
+    if (error != 0)
+        return error;
+    col_open_slots_count_samples(count);
+    empty(frame);
+    return 0;
+}
+
+void col_open_frame_release(struct col_open_frame *frame)
+{
+    if (is_usable(frame) && col_open_frame_flush(frame) == 0) {
+        __atomic_store_n(&frame->slot->state, 0, __ATOMIC_RELEASE);
+        col_open_slots_give_back(frame->slot_index);
+    }
+    frame->slot = NULL;
+}
+
+/* Microseconds since the frame's time, never less than those of the sample before. */
+static uint64_t sample_us(const struct col_open_frame *frame, uint64_t time_ns)
+{
+    uint64_t us = time_ns > frame->time_ns ? (time_ns - frame->time_ns) / UNIT_NS : 0;
+    return us > frame->last_us ? us : frame->last_us;
+}
+
+static bool is_full(const struct col_open_frame *frame, uint64_t time_ns)
+{
+    if (frame->row_count == COL_STACK_TABLE_STACKS)
+        return true;
+    return time_ns > frame->time_ns && time_ns - frame->time_ns >= FRAME_NS;
+}
+
+static int begin_afresh(struct col_open_frame *frame, uint64_t time_ns)
+{
+    int error = col_open_frame_flush(frame);
+    if (error == 0)
+        begin(frame, time_ns);
+    return error;
+}
+
+/* Makes sure that the sample has a place in the frame, in a new one if need be. */
+static int find_place(struct col_open_frame *frame, uint64_t time_ns, const struct col_stack *stack, bool *is_known, uint64_t hash, uint32_t *index)
+{
+    struct col_stack_table *stacks = &frame->private->stacks;
+    uint32_t row = sizeof(struct col_sample_row);
+    if (frame->row_count == 0)
+        begin(frame, time_ns);
+    int error = is_full(frame, time_ns) ? begin_afresh(frame, time_ns) : 0;
+    if (error != 0)
+        return error;
+    *is_known = col_stack_table_find(stacks, hash, index);
+    uint32_t bytes = frame->row_bytes + row + (*is_known ? 0 : (uint32_t)col_stack_table_bound(stacks, stack));
+    if (bytes <= ROW_AREA_BYTES && make_room(frame, bytes) == 0)
+        return 0;
+    error = frame->row_count != 0 ? begin_afresh(frame, time_ns) : 0;
+    *is_known = false;
+    return error != 0 ? error : make_room(frame, row + (uint32_t)col_stack_table_bound(stacks, stack));
+}
+
+/* Makes the rows so far, and all of them, those that count: one store of 8 bytes. */
+static void commit(struct col_open_frame *frame, uint32_t new_bytes)
+{
+    frame->crc = col_crc32_update(frame->crc, frame->slot->rows + frame->row_bytes, new_bytes);
+    frame->row_bytes += new_bytes;
+    frame->row_count++;
+    __atomic_store_n(&frame->slot->commits[frame->next_commit], (uint64_t)frame->crc << 32 | frame->row_bytes, __ATOMIC_RELEASE);
+    frame->next_commit ^= 1;
+}
+
+/* Where a file system may want new room for a page it has written back, the pages we are about to store to. */
+static int be_careful(const struct col_open_frame *frame)
+{
+    if (!col_open_slots_is_careful())
+        return 0;
+    int error = col_os_populate(frame->slot, 1);
+    return error != 0 ? error : col_os_populate(frame->slot, COL_OPEN_HEADER_BYTES + frame->room_bytes);
+}
+
+static int add_row(struct col_open_frame *frame, uint64_t time_ns, uint32_t user_us, uint32_t system_us, const struct col_stack *stack)
+{
+    struct col_stack_table *stacks = &frame->private->stacks;
+    uint64_t hash = col_stack_table_hash(stack);
+    bool is_known;
+    uint32_t index;
+    int error = find_place(frame, time_ns, stack, &is_known, hash, &index);
+    if (error == 0)
+        error = be_careful(frame);
+    if (error != 0)
+        return error;
+    uint8_t *at = frame->slot->rows + frame->row_bytes;
+    size_t definition_bytes = 0;
+    if (!is_known) {
+        index = stacks->stack_count;
+        definition_bytes = col_stack_table_define(stacks, hash, stack, at + sizeof(struct col_sample_row));
+    }
+    uint64_t us = sample_us(frame, time_ns);
+    struct col_sample_row row = {(uint32_t)(us - frame->last_us), user_us, system_us, (uint16_t)index, (uint16_t)definition_bytes};
+    memcpy(at, &row, sizeof row);
+    frame->last_us = us;
+    commit(frame, (uint32_t)(sizeof row + definition_bytes));
+    return 0;
+}
+
+static uint32_t at_most_u32(uint64_t value)
+{
+    return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
+int col_open_frame_add(struct col_open_frame *frame, uint64_t time_ns, uint64_t user_us, uint64_t system_us, const uintptr_t *pcs, size_t count, unsigned end)
+{
+    if (!is_usable(frame))
+        return -EBADF;
+    bool is_cut = count > COL_STACK_TABLE_DEPTH;
+    struct col_stack stack = {pcs, is_cut ? COL_STACK_TABLE_DEPTH : (uint32_t)count, is_cut ? COL_END_DEPTH_LIMIT : end};
+    int error;
+    do { /* once, but for a sample that stands for more than 71 minutes */
+        uint32_t user = at_most_u32(user_us), system = at_most_u32(system_us);
+        error = add_row(frame, time_ns, user, system, &stack);
+        user_us -= user;
+        system_us -= system;
+    } while (error == 0 && user_us + system_us != 0);
+    return error;
+}

@@ -1,0 +1,72 @@
+/* sparse_file.c -- a file that is written through memory, window by window */
+#include "experiment/sparse_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+
+#include "base/os.h"
+
+#ifndef XFS_SUPER_MAGIC
+#define XFS_SUPER_MAGIC 0x58465342
+#endif
+
+/* These keep a page's room once it has it. Copy-on-write file systems look for new room after each writeback, and others do not say. */
+static bool keeps_room(uint64_t file_system)
+{
+    return file_system == EXT4_SUPER_MAGIC || file_system == XFS_SUPER_MAGIC || file_system == TMPFS_MAGIC;
+}
+
+static int stretch(int fd, uint64_t bytes, uint64_t *got)
+{
+    uint64_t limit = col_os_file_size_limit(), page_bytes = col_os_page_bytes();
+    if (bytes > limit)
+        bytes = limit;
+    int error = -EFBIG;
+    for (; bytes >= page_bytes; bytes /= 2) {
+        bytes -= bytes % page_bytes;
+        error = col_os_ftruncate(fd, bytes);
+        if (error == 0) {
+            *got = bytes;
+            return 0;
+        }
+    }
+    return error;
+}
+
+/* A second mapping keeps the first one's advice (checked in smaps), so windows are advised once. */
+static int map_first(struct col_sparse_file *file, int fd)
+{
+    file->first = col_os_map_file(fd, COL_SPARSE_WINDOW_BYTES);
+    if (file->first == NULL)
+        return -ENOMEM;
+    col_os_advise(file->first, COL_SPARSE_WINDOW_BYTES, MADV_DONTFORK);
+    col_os_advise(file->first, COL_SPARSE_WINDOW_BYTES, MADV_DONTDUMP);
+    return 0;
+}
+
+int col_sparse_file_create(struct col_sparse_file *file, const char *path, uint64_t bytes)
+{
+    int fd = col_os_open(path, O_RDWR | O_CREAT | O_EXCL, 0666);
+    if (fd < 0)
+        return fd;
+    file->is_careful = !keeps_room(col_os_file_system(fd));
+    int error = stretch(fd, bytes, &file->bytes);
+    if (error == 0)
+        error = map_first(file, fd);
+    col_os_close(fd);
+    if (error != 0)
+        col_os_unlink(path);
+    return error;
+}
+
+uint8_t *col_sparse_file_next(uint8_t *window)
+{
+    return col_os_map_following(window, COL_SPARSE_WINDOW_BYTES);
+}
+
+void col_sparse_file_drop(uint8_t *window)
+{
+    col_os_unmap(window, COL_SPARSE_WINDOW_BYTES);
+}

@@ -1,0 +1,29 @@
+/* sparse_file.h -- a file that is written through memory, window by window, and needs no descriptor */
+#ifndef COL_EXPERIMENT_SPARSE_FILE_H
+#define COL_EXPERIMENT_SPARSE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The file is made as long as it may ever become; only pages that were populated take room on the disk. Its first window is mapped, its descriptor
+ * closed at once: the program may close or reuse any number. Each later window is mapped from the one before it.
+ * Windows are shared with the kernel, so what was stored survives any death of the process. They are not inherited by fork, nor dumped.
+ */
+#define COL_SPARSE_WINDOW_BYTES ((size_t)4 << 20)
+
+struct col_sparse_file {
+    uint8_t *first;  /* the first window */
+    uint64_t bytes;  /* length of the file, whole pages */
+    bool is_careful; /* the file system may want new room whenever a page is stored to again: populate it each time */
+};
+
+/* Makes the file, `bytes` long or as long as the system allows. It must not exist: -EEXIST. Opens a descriptor for a moment. Not for signal handlers. */
+int col_sparse_file_create(struct col_sparse_file *file, const char *path, uint64_t bytes);
+
+/* From anywhere, signal handlers included. */
+uint8_t *col_sparse_file_next(uint8_t *window); /* the window after this one; NULL: no memory */
+void col_sparse_file_drop(uint8_t *window);     /* unmaps a window */
+
+#endif

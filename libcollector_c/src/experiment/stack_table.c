@@ -1,0 +1,127 @@
+/* stack_table.c -- the stacks of one record, each defined as its difference from the one before */
+#include "experiment/stack_table.h"
+
+#include <string.h>
+
+#define INDEX_BITS 10u
+#define INDEX_MASK (((uint64_t)1 << INDEX_BITS) - 1)
+#define NUMBER_BYTES 10u /* a LEB128 number of up to 70 bits */
+
+_Static_assert(COL_STACK_TABLE_STACKS <= INDEX_MASK, "an index + 1 fits its bits");
+
+void col_stack_table_reset(struct col_stack_table *table)
+{
+    memset(table->interned, 0, sizeof table->interned);
+    memset(table->predicted, 0, sizeof table->predicted);
+    table->previous_count = table->stack_count = 0;
+}
+
+/* Both halves of a product of 128 bits: every bit of it depends on every bit of both factors. */
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+uint64_t col_stack_table_hash(const struct col_stack *stack)
+{
+    uint64_t hash = 0x9e3779b97f4a7c15u ^ ((uint64_t)stack->count << 8 | stack->end);
+    uint32_t i = 0;
+    for (; i + 1 < stack->count; i += 2) /* the multiplier is a random odd number, as is the start */
+        hash = mix(stack->pcs[i] ^ 0xa0761d6478bd642fu, stack->pcs[i + 1] ^ hash);
+    if (i < stack->count)
+        hash = mix(stack->pcs[i] ^ 0xe7037ed1a0b428dbu, hash);
+    return mix(hash, 0x8ebc6af09c88c6e3u);
+}
+
+/* The slot of the hash, or the empty one where it belongs. The table is at most half full. */
+static uint32_t slot_of(const struct col_stack_table *table, uint64_t hash)
+{
+    uint32_t slot = (uint32_t)hash % COL_STACK_TABLE_SLOTS;
+    while (table->interned[slot] != 0 && (table->interned[slot] ^ hash) >> INDEX_BITS != 0)
+        slot = (slot + 1) % COL_STACK_TABLE_SLOTS;
+    return slot;
+}
+
+bool col_stack_table_find(const struct col_stack_table *table, uint64_t hash, uint32_t *index)
+{
+    uint64_t entry = table->interned[slot_of(table, hash)];
+    *index = (uint32_t)(entry & INDEX_MASK) - 1;
+    return entry != 0;
+}
+
+/* Frames that the stack shares with the one before it, from the root. */
+static uint32_t shared_count(const struct col_stack_table *table, const struct col_stack *stack)
+{
+    uint32_t most = stack->count < table->previous_count ? stack->count : table->previous_count, shared = 0;
+    while (shared < most && table->previous[shared] == stack->pcs[stack->count - 1 - shared])
+        shared++;
+    return shared;
+}
+
+size_t col_stack_table_bound(const struct col_stack_table *table, const struct col_stack *stack)
+{
+    return 2 * NUMBER_BYTES + NUMBER_BYTES * (stack->count - shared_count(table, stack));
+}
+
+static uint8_t *put_number(uint8_t *at, uint64_t number)
+{
+    for (; number >= 128; number >>= 7)
+        *at++ = (uint8_t)(number | 128);
+    *at++ = (uint8_t)number;
+    return at;
+}
+
+/* zigzag(address - parent) << 1 | 1, which has up to 65 bits: the lowest byte is put by hand. */
+static uint8_t *put_address(uint8_t *at, uintptr_t address, uintptr_t parent)
+{
+    int64_t difference = (int64_t)((uint64_t)address - (uint64_t)parent);
+    uint64_t zigzag = (uint64_t)difference << 1 ^ (uint64_t)(difference >> 63);
+    if (zigzag < 64) {
+        *at++ = (uint8_t)(zigzag << 1 | 1);
+        return at;
+    }
+    *at++ = (uint8_t)(zigzag << 1 | 129);
+    return put_number(at, zigzag >> 6);
+}
+
+static uint8_t *put_run(uint8_t *at, uint32_t run)
+{
+    return run > 0 ? put_number(at, (uint64_t)(run - 1) << 1) : at;
+}
+
+static uint32_t prediction_of(uintptr_t parent)
+{
+    return (uint32_t)((uint64_t)parent * 0x9e3779b97f4a7c15u >> 54) % COL_STACK_TABLE_PREDICTIONS;
+}
+
+static uint8_t *put_frames(struct col_stack_table *table, const struct col_stack *stack, uint32_t shared, uint8_t *at)
+{
+    uintptr_t parent = shared > 0 ? table->previous[shared - 1] : 0;
+    uint32_t run = 0;
+    for (uint32_t level = shared; level < stack->count; level++) {
+        uintptr_t address = stack->pcs[stack->count - 1 - level];
+        uint32_t guess = prediction_of(parent);
+        if (table->predicted[guess].parent == parent && table->predicted[guess].child == address && address != 0) { /* 0: may be an empty place */
+            run++;
+        } else {
+            at = put_address(put_run(at, run), address, parent);
+            run = 0;
+            table->predicted[guess].parent = parent;
+            table->predicted[guess].child = address;
+        }
+        table->previous[level] = parent = address;
+    }
+    return put_run(at, run);
+}
+
+size_t col_stack_table_define(struct col_stack_table *table, uint64_t hash, const struct col_stack *stack, uint8_t *out)
+{
+    uint32_t shared = shared_count(table, stack);
+    uint8_t *at = put_number(out, (uint64_t)(table->previous_count - shared) << 3 | stack->end);
+    at = put_number(at, stack->count - shared);
+    at = put_frames(table, stack, shared, at);
+    table->previous_count = stack->count;
+    table->interned[slot_of(table, hash)] = (hash & ~INDEX_MASK) | ++table->stack_count;
+    return (size_t)(at - out);
+}

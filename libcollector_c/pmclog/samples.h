@@ -1,0 +1,44 @@
+/* samples.h -- one PCSAMPLE record, handed out sample by sample */
+#ifndef COL_PMCLOG_SAMPLES_H
+#define COL_PMCLOG_SAMPLES_H
+
+#include "cursor.h"
+#include "pmclog.h"
+#include "stacks.h"
+
+/* More samples than this in one record are not believed: columns of width 0 make any number of them out of nothing.
+   The recorder writes at most 1000. */
+#define COL_SAMPLES_MAX_COUNT 65536u
+
+/* Value i is base + the little-endian integer at bytes + i * width, cut to the mask. */
+struct col_column {
+    const uint8_t *bytes;
+    size_t width;
+    uint64_t mask;
+    uint64_t base;
+};
+
+struct col_samples {
+    size_t next;
+    size_t count;
+    struct col_column times;
+    struct col_column user;
+    struct col_column system;
+    struct col_column places; /* indices of stacks */
+    struct col_stacks stacks;
+    uint64_t time_ns; /* of the sample before `next` */
+    uint64_t unit_ns;
+    uint32_t source;
+    uint32_t thread;
+    pid_t pid;
+    off_t offset;
+};
+
+/* Takes a record whose first three fields are read; `fields` are left in it. The record's bytes must stay until its last sample is handed out,
+   and eight more must be readable. 0, -EBADMSG if it is not what the format says, -ENOMEM. */
+int col_samples_begin(struct col_samples *samples, struct col_cursor *record, size_t fields, uint64_t time_ns, uint32_t thread);
+
+/* Fills everything of *ev but pl_count. There must be a sample left. */
+void col_samples_next(struct col_samples *samples, struct pmclog_ev *ev);
+
+#endif

@@ -1,0 +1,201 @@
+/* stacks.c -- the call stacks that a PCSAMPLE record defines, unfolded once and shared by its samples */
+#include "stacks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { END_BITS = 3, MAX_DEPTH = 65535, FIRST_LINKS = 1024 };
+
+struct col_link {
+    uint64_t parent;
+    uint64_t child;
+    uint32_t epoch;
+};
+
+struct reader {
+    const uint8_t *at;
+    const uint8_t *end;
+};
+
+/* The rest of a LEB128 number whose lowest `shift` bits are known. A number that does not fit 64 bits, or does not end, is refused. */
+static bool read_rest(struct reader *reader, uint64_t *number, unsigned shift)
+{
+    for (; shift < 64 && reader->at < reader->end; shift += 7) {
+        uint8_t byte = *reader->at++;
+        uint64_t bits = byte & 0x7F;
+        if (bits << shift >> shift != bits)
+            return false;
+        *number |= bits << shift;
+        if (byte < 0x80)
+            return true;
+    }
+    return false;
+}
+
+static bool read_number(struct reader *reader, uint64_t *number)
+{
+    *number = 0;
+    return read_rest(reader, number, 0);
+}
+
+/* A token without its lowest bit, which goes to *is_literal: the whole of it may have 65 bits. */
+static bool read_token(struct reader *reader, bool *is_literal, uint64_t *token)
+{
+    if (reader->at == reader->end)
+        return false;
+    uint8_t byte = *reader->at++;
+    *is_literal = byte & 1;
+    *token = byte >> 1 & 0x3F;
+    return byte < 0x80 || read_rest(reader, token, 6);
+}
+
+static struct col_link *link_of(const struct col_stacks *stacks, uint64_t parent)
+{
+    size_t mask = stacks->link_capacity - 1;
+    size_t slot = (size_t)(parent * UINT64_C(0x9E3779B97F4A7C15) >> 32) & mask;
+    while (stacks->links[slot].epoch == stacks->epoch && stacks->links[slot].parent != parent)
+        slot = (slot + 1) & mask;
+    return &stacks->links[slot];
+}
+
+static bool double_links(struct col_stacks *stacks)
+{
+    struct col_link *old = stacks->links;
+    size_t old_capacity = stacks->link_capacity;
+    size_t capacity = old_capacity ? 2 * old_capacity : FIRST_LINKS;
+    struct col_link *links = calloc(capacity, sizeof *links);
+    if (!links)
+        return false;
+    stacks->links = links;
+    stacks->link_capacity = capacity;
+    for (size_t i = 0; i < old_capacity; i++)
+        if (old[i].epoch == stacks->epoch)
+            *link_of(stacks, old[i].parent) = old[i];
+    free(old);
+    return true;
+}
+
+static int remember(struct col_stacks *stacks, uint64_t parent, uint64_t child)
+{
+    struct col_link *link = link_of(stacks, parent);
+    if (link->epoch == stacks->epoch) {
+        link->child = child;
+        return 0;
+    }
+    *link = (struct col_link){parent, child, stacks->epoch};
+    if (++stacks->link_count <= stacks->link_capacity / 2)
+        return 0;
+    return double_links(stacks) ? 0 : -ENOMEM;
+}
+
+/* Puts `add` frames on, the last of them at frames[0]. */
+static int put_on(struct col_stacks *stacks, uint64_t *frames, size_t add, uint64_t parent, struct reader *reader)
+{
+    while (add > 0) {
+        bool is_literal;
+        uint64_t token;
+        if (!read_token(reader, &is_literal, &token))
+            return -EBADMSG;
+        if (is_literal) {
+            uint64_t child = parent + (token >> 1 ^ -(token & 1));
+            int error = remember(stacks, parent, child);
+            if (error)
+                return error;
+            frames[--add] = parent = child;
+            continue;
+        }
+        if (token >= add)
+            return -EBADMSG;
+        for (uint64_t run = token + 1; run > 0; run--) {
+            const struct col_link *link = link_of(stacks, parent);
+            if (link->epoch != stacks->epoch)
+                return -EBADMSG;
+            frames[--add] = parent = link->child;
+        }
+    }
+    return 0;
+}
+
+static int reserve_frames(struct col_stacks *stacks, size_t more)
+{
+    size_t needed = stacks->frame_count + more;
+    if (needed <= stacks->frame_capacity)
+        return 0;
+    if (needed > COL_STACKS_MAX_FRAMES)
+        return -EBADMSG;
+    size_t capacity = needed < 4096 ? 4096 : needed + needed / 2;
+    uint64_t *frames = realloc(stacks->frames, capacity * sizeof *frames);
+    if (!frames)
+        return -ENOMEM;
+    stacks->frames = frames;
+    stacks->frame_capacity = capacity;
+    return 0;
+}
+
+static int define_one(struct col_stacks *stacks, const struct col_stack *before, struct col_stack *stack, struct reader *reader)
+{
+    uint64_t drop_and_end, add;
+    if (!read_number(reader, &drop_and_end) || !read_number(reader, &add))
+        return -EBADMSG;
+    uint64_t drop = drop_and_end >> END_BITS;
+    if (drop > before->count || add > MAX_DEPTH || before->count - drop + add > MAX_DEPTH)
+        return -EBADMSG;
+    size_t kept = before->count - (size_t)drop;
+    size_t count = kept + (size_t)add;
+    *stack = (struct col_stack){before->first + (size_t)drop, (uint32_t)count, (uint32_t)drop_and_end & ((1u << END_BITS) - 1)};
+    if (add == 0)
+        return 0;
+    int error = reserve_frames(stacks, count);
+    if (error)
+        return error;
+    uint64_t *frames = stacks->frames + stacks->frame_count;
+    if (kept > 0)
+        memcpy(frames + add, stacks->frames + stack->first, kept * sizeof *frames);
+    stack->first = stacks->frame_count;
+    stacks->frame_count += count;
+    return put_on(stacks, frames, (size_t)add, kept > 0 ? frames[add] : 0, reader);
+}
+
+static bool begin(struct col_stacks *stacks, size_t count)
+{
+    stacks->frame_count = stacks->stack_count = stacks->link_count = 0;
+    if (++stacks->epoch == 0) {
+        memset(stacks->links, 0, stacks->link_capacity * sizeof *stacks->links);
+        stacks->epoch = 1;
+    }
+    if (!stacks->links && !double_links(stacks))
+        return false;
+    if (count <= stacks->stack_capacity)
+        return true;
+    struct col_stack *larger = realloc(stacks->stacks, count * sizeof *larger);
+    if (!larger)
+        return false;
+    stacks->stacks = larger;
+    stacks->stack_capacity = count;
+    return true;
+}
+
+bool col_stacks_define(struct col_stacks *stacks, uint64_t count, const uint8_t *definitions, size_t bytes)
+{
+    static const struct col_stack empty;
+    struct reader reader = {definitions, definitions + bytes};
+    size_t most = count < bytes / 2 ? (size_t)count : bytes / 2; /* the shortest definition has two bytes */
+    if (!begin(stacks, most))
+        return false;
+    for (; stacks->stack_count < most; stacks->stack_count++) {
+        struct col_stack *stack = &stacks->stacks[stacks->stack_count];
+        int error = define_one(stacks, stacks->stack_count > 0 ? stack - 1 : &empty, stack, &reader);
+        if (error)
+            return error != -ENOMEM;
+    }
+    return true;
+}
+
+void col_stacks_free(struct col_stacks *stacks)
+{
+    free(stacks->frames);
+    free(stacks->stacks);
+    free(stacks->links);
+    *stacks = (struct col_stacks){0};
+}

@@ -38,8 +38,9 @@ class Child:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a program ended: its wait status, when (ns of CLOCK_MONOTONIC), and its own CPU time."""
+    """How a program ended: its process, its wait status, and when (ns of CLOCK_MONOTONIC)."""
 
+    pid: int
     status: int
     time_ns: int
 
@@ -54,7 +55,7 @@ def start(path: str, arguments: Sequence[str], environment_of: Callable[[int], M
     """Run `path` in a new process with the environment that `environment_of` gives for its pid.
 
     Signal mask and dispositions are those that we were started with. StartError if it cannot be run.
-    From here on all signals are blocked in this thread, until `wait` has returned and the caller restores `Child.mask`.
+    From here on all signals are blocked in this thread, until `restore_signals`.
     """
     all_signals = signal.valid_signals() - _FAULTS
     # Where SIGCHLD is ignored, children vanish without a status.
@@ -113,7 +114,15 @@ def wait(child: Child, interval_ns: int | None, on_interval: Callable[[], None],
     time_ns = time.monotonic_ns()
     on_end()
     _, status = os.waitpid(child.pid, 0)
-    return Ending(status, time_ns)
+    return Ending(child.pid, status, time_ns)
+
+
+def restore_signals(child: Child) -> None:
+    """Take signals again as before `start`. Those of the terminal that came meanwhile were for the program."""
+    pending = signal.sigpending() & {signal.SIGINT, signal.SIGQUIT}
+    if pending:
+        signal.sigtimedwait(pending, 0)
+    signal.pthread_sigmask(signal.SIG_SETMASK, child.mask)
 
 
 def _has_ended(pid: int) -> bool:

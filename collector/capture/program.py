@@ -14,6 +14,7 @@ from enum import Enum
 
 _PT_DYNAMIC, _PT_INTERP = 2, 3
 _DT_NEEDED, _DT_STRTAB = 1, 5
+_SHELL = "/bin/sh"
 _MOST_INTERPRETERS = 4  # as the kernel: a script may name a script, but not for ever
 _MACHINES = {3: "i386", 8: "MIPS", 20: "PowerPC", 21: "ppc64", 22: "s390x", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
 
@@ -62,7 +63,7 @@ class Program:
     binary       the ELF file that the kernel loads in the end: the last interpreter or path itself
     obstacle     why that one cannot be recorded, None if it can
     reason       the same as a sentence, empty if it can
-    needs_asan   it is linked with a sanitizer's shared library, which wants to come first
+    is_text      it names no interpreter, so that a shell has to read it
     """
 
     path: str
@@ -70,7 +71,11 @@ class Program:
     binary: str
     obstacle: Obstacle | None
     reason: str
-    is_text_without_interpreter: bool = False
+    is_text: bool = False
+
+    def start_with(self, command: list[str]) -> tuple[str, list[str]]:
+        """Give path and arguments for execve, as execvp would choose them."""
+        return (_SHELL, [_SHELL, self.path, *command[1:]]) if self.is_text else (self.path, command)
 
 
 def find_program(command: str, search_path: str, recorder: str) -> Program:
@@ -126,7 +131,7 @@ def _follow_scripts(path: str) -> tuple[tuple[str, ...], str | None, bool]:
             return tuple(interpreters), None, False  # execute permission without read permission is enough to run
         if not line.startswith(b"#!"):
             is_text = not interpreters and not line.startswith(b"\x7fELF") and b"\0" not in line
-            return (("/bin/sh",), "/bin/sh", True) if is_text else (tuple(interpreters), current, False)
+            return ((_SHELL,), _SHELL, True) if is_text else (tuple(interpreters), current, False)
         words = line[2:].split()
         if not words or len(interpreters) == _MOST_INTERPRETERS:
             raise CannotRun(f"{path}: its first line names no interpreter that can run it", 126)

@@ -1,6 +1,6 @@
 """main -- the command line: finds the command, ends every expected exception in one sentence and an exit status
 
-A command is a module of this package named as the command, with
+A command is a module of this package named as the command (packages below it are parts of commands), with
 
     NAME                    the word on the command line
     HELP                    the module's docstring, whose first line says what it does
@@ -44,19 +44,24 @@ def iter_commands() -> list[str]:
     """Give the names of all commands."""
     import collector.cli as home
 
-    return sorted(module.name for module in pkgutil.iter_modules(home.__path__) if module.name not in _NOT_COMMANDS)
+    modules = pkgutil.iter_modules(home.__path__)
+    return sorted(module.name for module in modules if not module.ispkg and module.name not in _NOT_COMMANDS)
 
 
 def load_command(name: str) -> ModuleType:
     """Import a command's module. UsageError if there is no such command."""
-    if not name.isidentifier() or name in _NOT_COMMANDS:
+    module = f"collector.cli.{name}"
+    if name in _NOT_COMMANDS or not name.isidentifier():
         raise _unknown(name)
     try:
-        return importlib.import_module(f"collector.cli.{name}")
+        command = importlib.import_module(module)
     except ModuleNotFoundError as error:
-        if error.name != f"collector.cli.{name}":
+        if error.name != module:
             raise
         raise _unknown(name) from None
+    if not hasattr(command, "NAME"):
+        raise _unknown(name)
+    return command
 
 
 def build_parser(command: ModuleType) -> argparse.ArgumentParser:
@@ -87,9 +92,7 @@ def _run(words: list[str]) -> int:
 def _overview() -> str:
     lines = ["collector COMMAND ... -- records where a program spends its time, and shows it", ""]
     for name in iter_commands():
-        module = load_command(name)
-        if hasattr(module, "NAME"):
-            lines.append(f"  {name:<10} {_describe(module.HELP).splitlines()[0]}")
+        lines.append(f"  {name:<10} {_describe(load_command(name).HELP).splitlines()[0]}")
     return "\n".join([*lines, "", "collector COMMAND -h tells more about one of them."])
 
 

@@ -4,6 +4,7 @@
 
 The options are those of collect(1). Everything after PROGRAM belongs to the program.
 The exit status is the program's: 128+n if signal n killed it, 126 or 127, as from a shell, if it could not be run.
+It is 1 where the program ended well but nothing was recorded.
 """
 
 from __future__ import annotations
@@ -15,10 +16,14 @@ import time
 from dataclasses import dataclass, replace
 
 from collector.capture import destination, options
-from collector.capture.environment import build_environment
+from collector.capture.environment import build_environment, make_preloadable
 from collector.capture.installation import find_installation
-from collector.capture.launch import StartError, start, wait
-from collector.capture.program import CannotRun, find_program
+from collector.capture.launch import Ending, StartError, restore_signals, start, wait
+from collector.capture.program import CannotRun, Program, find_program
+from collector.capture.readings import Readings, read_process
+from collector.capture.recorded_processes import RecordedProcesses
+from collector.cli.recording.launch_log import LaunchLog
+from collector.errors import CollectorError, RecordError, UsageError
 
 NAME = "record"
 HELP = __doc__ or ""
@@ -26,11 +31,53 @@ HELP = __doc__ or ""
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What came of it: the experiment (None if there is none), whether anything was written to it, and our exit status."""
+    """What came of it: the experiment (None if there is none to show) and our exit status."""
 
     experiment: str | None
-    has_log: bool
     status: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be done, checked as far as it can be before anything is done."""
+
+    command: list[str]
+    program: Program
+    recorder: str
+    experiment: str | None
+    is_overwritten: bool
+    wanted: options.RecorderOptions
+    window: options.Window | None
+    interval_ns: int | None
+    follow: str
+    comments: list[str]
+
+    def options_at(self, now_ns: int, pid: int) -> options.RecorderOptions:
+        """Give what the recorder is told by a program that is started now, in process `pid`."""
+        window = self.window or options.Window()
+        return replace(
+            self.wanted,
+            root=pid,
+            start=now_ns + window.start_ns if window.start_ns else None,
+            end=None if window.end_ns is None else now_ns + window.end_ns,
+        )
+
+    def describe(self) -> list[str]:
+        """Give the choices as texts of the form name=value, as they are kept in the experiment."""
+        values = {
+            "clock": self.wanted.clock,
+            "period": f"{self.wanted.period} ns",
+            "samples": f"{self.interval_ns} ns" if self.interval_ns else "off",
+            "sample_signal": self.wanted.sample_signal,
+            "pause_signal": self.wanted.pause_signal,
+            "paused": 1 if self.wanted.paused else None,
+            "start": f"{self.window.start_ns} ns" if self.window else None,
+            "end": f"{self.window.end_ns} ns" if self.window and self.window.end_ns else None,
+            "context_switches": 1 if self.wanted.context_switches else None,
+            "follow": self.follow,
+        }
+        texts = [f"{name}={value}" for name, value in values.items() if value is not None]
+        return texts + [f"comment={comment}" for comment in self.comments]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,18 +87,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-O", "--overwrite", metavar="NAME.expt", help="the same, and if an experiment of that name is there, it is deleted first")
     add("-p", "--profile", metavar="on|off|hi|lo|VALUE[u|m]", default="on",
         help="CPU clock: on 997 Hz (default), hi 9973 Hz, lo 97 Hz, or a period in milliseconds (m) or microseconds (u)")
-    add("-S", "--sample", metavar="on|off|SECONDS", default="on", help="periodic samples of each process; default on, every second")
+    add("-S", "--sample", metavar="on|off|SECONDS", default="on", help="periodic samples of each process; on (default) is every second")
     add("-l", "--sample-signal", metavar="SIGNAL", help="a signal that takes a sample when the program gets it")
     add("-y", "--pause-signal", metavar="SIGNAL[,r]",
         help="a signal that pauses and resumes recording; recording starts paused unless ,r is given")
     add("-t", "--time", metavar="DURATION|START-END", help="the part of the run to record, in seconds (s) or minutes (m)")
-    add("-F", "--follow", metavar="on|off|=REGEX", default=None,
-        help="descendants to record: all (default), none, or those whose program's name matches")
+    add("-F", "--follow", metavar="on|off|=REGEX", help="descendants to record: all (default), none, or those whose program's name matches")
     add("-C", "--comment", metavar="TEXT", action="append", default=[], help="a comment to keep in the experiment; may be repeated")
     add("-n", "--dry-run", action="store_true", help="say what would be done, and do nothing")
     add("--clock", choices=options.CLOCKS, default="auto", help="the clock to use; auto takes the best that works here")
     add("--context-switches", action="store_true", help="also record when threads are switched out")
-    add("command", metavar="PROGRAM [ARG...]", nargs=argparse.PARSER, help="the program and its arguments")
+    add("command", metavar="PROGRAM", nargs=argparse.PARSER, help="the program, and its arguments behind it")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -61,30 +107,154 @@ def run(args: argparse.Namespace) -> int:
 
 def record(args: argparse.Namespace) -> Recording:
     """Record a program; what there is to say goes to stderr."""
-    command = args.command[1:] if args.command[0] == "--" else args.command
-    installation = find_installation()
     try:
-        program = find_program(command[0], os.environ.get("PATH", os.defpath), installation.recorder)
+        plan = make_plan(args)
     except CannotRun as error:
         say(str(error))
-        return Recording(None, False, error.status)
+        return Recording(None, error.status)
+    if plan.program.reason and args.follow in (None, "off"):
+        hint = "" if args.follow else "; to record the descendants it may have, say so with -F on"
+        raise RecordError(f"{plan.program.reason}: nothing was run{hint}")
+    if args.dry_run:
+        print("\n".join(_describe_plan(plan)))
+        return Recording(None, 0)
+    if plan.program.reason:
+        say(f"{plan.program.reason}; only its descendants can be recorded")
+    return _carry_out(plan)
+
+
+def make_plan(args: argparse.Namespace) -> Plan:
+    """Check the command line. UsageError if it makes no sense, CannotRun if there is no program to run."""
+    command = args.command[1:] if args.command[0] == "--" else args.command
+    if not command:
+        raise UsageError("which program? collector record [options] [--] PROGRAM [ARG...]")
+    if args.output and args.overwrite:
+        raise UsageError("-o and -O both name the experiment; give one of them")
     period = options.parse_period(args.profile)
-    wanted = options.RecorderOptions(clock=args.clock if period else "off", period=period or options.DEFAULT_PERIOD_NS)
-    experiment = destination.claim_directory(args.overwrite or args.output, command[0], args.overwrite is not None)
-
-    def environment_of(pid: int) -> dict[str, str]:
-        return build_environment(os.environ, installation.recorder, experiment, replace(wanted, root=pid), args.follow or "on")
-
-    try:
-        child = start(program.path, command, environment_of)
-    except StartError as error:
-        say(f"{command[0]}: {error}")
-        return Recording(experiment, False, 126)
-    ending = wait(child, None, lambda: None, lambda: None)
-    say(f"the experiment is {os.path.relpath(experiment)}")
-    return Recording(experiment, True, ending.exit_status)
+    pause_signal, is_paused = options.parse_pause_signal(args.pause_signal) if args.pause_signal else (None, None)
+    sample_signal = options.parse_signal(args.sample_signal, "-l") if args.sample_signal else None
+    if pause_signal is not None and pause_signal == sample_signal:
+        raise UsageError("-l and -y name the same signal; it cannot mean both")
+    installation = find_installation()
+    return Plan(
+        command=command,
+        program=find_program(command[0], os.environ.get("PATH", os.defpath), installation.recorder),
+        recorder=installation.recorder,
+        experiment=args.overwrite or args.output,
+        is_overwritten=args.overwrite is not None,
+        wanted=options.RecorderOptions(
+            clock=args.clock if period else "off",
+            period=period or options.DEFAULT_PERIOD_NS,
+            sample_signal=sample_signal,
+            pause_signal=pause_signal,
+            paused=is_paused or None,
+            context_switches=args.context_switches or None,
+        ),
+        window=options.parse_window(args.time) if args.time else None,
+        interval_ns=options.parse_interval(args.sample),
+        follow=options.parse_follow(args.follow or "on"),
+        comments=args.comment,
+    )
 
 
 def say(sentence: str) -> None:
     """Print one sentence of ours where it does not mix with the program's output."""
-    print(f"collector: {sentence}", file=sys.stderr)
+    try:
+        print(f"collector: {sentence}", file=sys.stderr)
+    except OSError:
+        pass  # the program's status matters more than our words
+
+
+def _carry_out(plan: Plan) -> Recording:
+    experiment = destination.claim_directory(plan.experiment, plan.command[0], plan.is_overwritten)
+    try:
+        log = LaunchLog(experiment)
+        log.begin(plan.program.path, plan.command, plan.describe())
+        if log.error:
+            raise log.error
+    except OSError as error:
+        destination.remove_experiment(experiment)
+        raise RecordError(f"{experiment} cannot be written: {(error.strerror or str(error)).lower()}; nothing was run") from None
+    try:
+        ending = _run_program(plan, experiment, log)
+    except StartError as error:
+        destination.remove_experiment(experiment)
+        say(f"{plan.command[0]}: {error}")
+        return Recording(None, 126)
+    has_recorded = _conclude(plan, experiment, ending)
+    status = ending.exit_status
+    return Recording(experiment if has_recorded else None, status if has_recorded else status or 1)
+
+
+def _run_program(plan: Plan, experiment: str, log: LaunchLog) -> Ending:
+    preload, directory = make_preloadable(plan.recorder)
+
+    def environment_of(pid: int) -> dict[str, str]:
+        asked = plan.options_at(time.monotonic_ns(), pid)
+        return build_environment(os.environ, preload, experiment, asked, plan.follow)
+
+    processes = RecordedProcesses(experiment)
+    last: list[Readings | None] = [None]
+
+    def take_samples() -> None:
+        for pid in processes.live():
+            readings = read_process(pid)
+            if readings is not None:
+                log.sample(pid, readings)
+
+    def take_last() -> None:
+        last[0] = read_process(child.pid)
+
+    path, arguments = plan.program.start_with(plan.command)
+    child = start(path, arguments, environment_of)
+    try:
+        ending = wait(child, plan.interval_ns, take_samples, take_last)
+        log.finish(child.pid, last[0], ending)
+    finally:
+        restore_signals(child)
+        if directory is not None and not processes.live():
+            os.unlink(preload)
+            os.rmdir(directory)
+    return ending
+
+
+def _conclude(plan: Plan, experiment: str, ending: Ending) -> bool:
+    """Bring the logs of killed processes to their end and say what was recorded; False if nothing was."""
+    from collector.cli.recording.outcome import tell_outcome
+    from collector.experiment.totals import sum_up
+
+    live = []
+    try:
+        if any(name.endswith(".open") for name in os.listdir(experiment)):
+            processes = RecordedProcesses(experiment)
+            live = processes.live()
+            _recover(experiment, processes)
+        totals = sum_up(experiment, ending.pid)
+    except (CollectorError, OSError) as error:
+        say(f"{os.path.relpath(experiment)}: {error}")
+        return False
+    outcome = tell_outcome(experiment, plan.command[0], totals, live, plan.wanted.clock == "off")
+    for sentence in outcome.sentences:
+        say(sentence)
+    return outcome.has_recorded
+
+
+def _recover(experiment: str, processes: RecordedProcesses) -> None:
+    from collector.experiment.open_frames import recover
+
+    recover(experiment, lambda log: processes.is_writing(os.path.basename(log.open_path)))
+
+
+def _describe_plan(plan: Plan) -> list[str]:
+    name = plan.experiment or destination.next_name(plan.command[0])
+    environment = build_environment({}, plan.recorder, os.path.abspath(name), plan.options_at(time.monotonic_ns(), 0), plan.follow)
+    interpreters = f" by {' by '.join(plan.program.interpreters)}" if plan.program.interpreters else ""
+    if plan.is_overwritten and os.path.lexists(name) and not destination.is_experiment(name):
+        raise UsageError(f"{name} is not an experiment, so -O does not touch it; choose another name")
+    return [
+        "would run     " + " ".join(plan.command),
+        f"program       {plan.program.path}{interpreters}",
+        f"experiment    {name}",
+        *(f"option        {text}" for text in plan.describe()),
+        *(f"environment   {key}={value}" for key, value in environment.items()),
+    ]

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Record, report, and give the program's exit status; a report that fails is told, not hidden."""
     recording = record.record(args)
-    if recording.experiment is None or not recording.has_log:
+    if recording.experiment is None:
         return recording.status
     from collector.cli import main
 

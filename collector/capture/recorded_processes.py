@@ -1,0 +1,56 @@
+"""recorded_processes -- which processes are being recorded into an experiment at this moment"""
+
+from __future__ import annotations
+
+import os
+
+_OPEN = ".open"
+
+
+class RecordedProcesses:
+    """The processes whose logs in `directory` are open, as long as they live."""
+
+    def __init__(self, directory: str) -> None:
+        self._directory = directory
+        # Open files that were seen in the address space of their process, and when that one began.
+        self._seen: dict[str, bytes] = {}
+
+    def live(self) -> list[int]:
+        """Give their process numbers, sorted."""
+        return sorted({int(name.partition(".")[0]) for name in self._open_files() if self.is_writing(name)})
+
+    def is_writing(self, name: str) -> bool:
+        """Say whether the process that the open file PID.N.open was named after is alive and still has that log.
+
+        A number alone proves nothing: it may have been given to somebody else, or count in another PID namespace.
+        """
+        pid, _, rest = name.partition(".")
+        started = _read_start(pid)
+        if started is None or name in self._seen:
+            return started is not None and self._seen[name] == started
+        prefix = f"/{pid}.{rest.removesuffix(_OPEN)}.".encode()
+        try:
+            with open(f"/proc/{pid}/maps", "rb") as maps:
+                is_mapped = any(prefix in line for line in maps)
+        except OSError:
+            return False
+        if is_mapped:
+            self._seen[name] = started
+        return is_mapped
+
+    def _open_files(self) -> list[str]:
+        try:
+            with os.scandir(self._directory) as entries:
+                return [entry.name for entry in entries if entry.name.endswith(_OPEN)]
+        except OSError:
+            return []
+
+
+def _read_start(pid: str) -> bytes | None:
+    """Give the time at which a living process began, in the kernel's words; None if it does not live."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] in (b"Z", b"X") else fields[19]

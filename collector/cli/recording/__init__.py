@@ -1,0 +1,1 @@
+"""recording -- what the command `record` writes and says beside running the program"""

@@ -1,0 +1,66 @@
+"""launch_log -- what `collector record` itself knows, written into launch.log"""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+
+from collector import __version__
+from collector.capture.launch import Ending
+from collector.capture.readings import Readings
+from collector.experiment.log_writer import LogWriter
+from collector.format import VERSION_MAJOR, VERSION_MINOR, Kind, SampleCause
+
+
+class LaunchLog:
+    """The launcher's log: the command, periodic samples of the processes, how the program ended."""
+
+    def __init__(self, experiment: str) -> None:
+        """Make it. OSError if that cannot be done."""
+        self._writer = LogWriter(os.path.join(experiment, "launch.log"))
+
+    @property
+    def error(self) -> OSError | None:
+        """The first write that failed, None if all went well."""
+        return self._writer.error
+
+    def begin(self, path: str, command: list[str], options: list[str]) -> None:
+        """Write what is run and how; `options` are texts of the form name=value."""
+        system = os.uname()
+        times = os.times()
+        self._writer.append(
+            Kind.INITIALIZE,
+            time.monotonic_ns(),
+            VERSION_MAJOR,
+            VERSION_MINOR,
+            time.time_ns(),
+            os.getpid(),
+            os.getppid(),
+            0,
+            system.nodename,
+            system.machine,
+            system.release,
+            os.cpu_count() or 1,
+            os.sysconf("SC_PAGE_SIZE"),
+            path,
+            command,
+            os.getcwd(),
+            options,
+            __version__,
+            os.getuid(),
+            round(times.user * 1e9),
+            round(times.system * 1e9),
+        )
+
+    def sample(self, pid: int, readings: Readings) -> None:
+        """Write the readings of a process, taken just now."""
+        values = (getattr(readings, name) for name in readings.__slots__)
+        self._writer.append(Kind.SAMPLE, time.monotonic_ns(), "", int(SampleCause.PERIODIC), pid, *values)
+
+    def finish(self, pid: int, last: Readings | None, ending: Ending) -> None:
+        """Write how the program ended, and close the log with the CPU time of all processes that were waited for."""
+        own = (last.user_ns, last.system_ns) if last else (0, 0)
+        self._writer.append(Kind.PROCEXIT, ending.time_ns, pid, 0, 0, *own, ending.status)
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self._writer.close(time.monotonic_ns(), round(usage.ru_utime * 1e9), round(usage.ru_stime * 1e9))

@@ -1,0 +1,64 @@
+"""log_writer -- events into a log, from Python: the launcher's own log is written here
+
+The C half writes the logs of the recorded processes (libcollector_c/src/experiment); the format is docs/format.md.
+It knows frames and msgpack by itself, because the reader's modules take longer to import than many programs run.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import struct
+import zlib
+from typing import Any
+
+import msgpack
+
+from collector import format
+
+_HEADER = struct.Struct(">BIB4sI")
+_CRCS = struct.Struct(">II")
+_LENGTH_FROM = 6  # the ext length counts from behind the type byte
+
+
+class LogWriter:
+    """A log that grows by one frame for each event.
+
+    A write that fails is not raised, so that a full disk does not end a recording: the first error is kept in
+    `error`, and later events are dropped.
+    """
+
+    def __init__(self, path: str) -> None:
+        """Make the log. OSError if that cannot be done or something of that name is there."""
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_APPEND, 0o666)
+        # Names and arguments are bytes to the system; Python holds odd ones as surrogates.
+        self._pack = msgpack.Packer(unicode_errors="surrogateescape").pack
+        self._frame_count = 0
+        self.error: OSError | None = None
+
+    def append(self, kind: format.Kind, time_ns: int, *fields: Any, thread: int = 0) -> None:
+        """Write one event with the fields of its kind, in the order of format.FIELDS."""
+        if self.error is None:
+            self._write(_build_frame(self._frame_count, self._pack([int(kind), time_ns, thread, *fields])))
+
+    def close(self, time_ns: int, user_ns: int, system_ns: int) -> None:
+        """End the log in order."""
+        reason = int(format.CloseReason.EXIT)
+        self.append(format.Kind.CLOSELOG, time_ns, reason, 0, self._frame_count, 0, user_ns, system_ns)
+        os.close(self._descriptor)
+
+    def _write(self, frame: bytes) -> None:
+        try:
+            if os.write(self._descriptor, frame) != len(frame):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            self._frame_count += 1
+        except OSError as error:
+            self.error = error
+
+
+def _build_frame(sequence: int, payload: bytes) -> bytes:
+    length = format.FRAME_HEADER_BYTES - _LENGTH_FROM + len(payload)
+    if length > format.FRAME_MAX_BYTES:
+        raise ValueError(f"{len(payload)} bytes do not fit a frame")
+    header = _HEADER.pack(format.FRAME_EXT_CODE, length, format.FRAME_EXT_TYPE, format.FRAME_SYNC, sequence)
+    return header + _CRCS.pack(zlib.crc32(header), zlib.crc32(payload)) + payload

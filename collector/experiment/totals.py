@@ -1,0 +1,149 @@
+"""totals -- how much was recorded, found without reading it all
+
+Every log that was closed in order ends with its own totals, and the clock is defined near its beginning. This module
+looks there and nowhere else, and needs neither the reader nor the event types; only the logs of killed processes and
+those with losses are read through.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import msgpack
+
+from collector.errors import ExperimentError
+from collector.format import FRAME_HEADER_BYTES, FRAME_SYNC, Kind
+
+_LOG_NAME = re.compile(r"(\d+)\.(\d+)\.log")
+_HEADER = struct.Struct(">BIB4sIII")
+_LENGTH_FROM = 6
+_TAIL_BYTES = 1 << 16
+_HEAD_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A clock as a log defines it: PMCALLOCATE's fields of the same names."""
+
+    name: str
+    period_ns: int
+    effective_period_ns: int
+
+
+@dataclass(slots=True)
+class Totals:
+    """Sums over the logs of an experiment.
+
+    process_count  processes with a log
+    closed_count   logs that were closed in order
+    cpu_ns         CPU time of the processes while they were recorded, as far as their logs tell it
+    drops          what the recorder could not keep, by cause (format.DropCause)
+    clock          that of the first process; None if none of them got so far
+    warnings       what the recorder had to say
+    """
+
+    log_count: int = 0
+    process_count: int = 0
+    closed_count: int = 0
+    sample_count: int = 0
+    cpu_ns: int = 0
+    drops: Counter[int] = field(default_factory=Counter)
+    clock: Clock | None = None
+    warnings: list[str] = field(default_factory=list)
+
+
+def sum_up(directory: str, root_pid: int) -> Totals:
+    """Add up the logs of an experiment; `root_pid` is the process whose clock is asked for first."""
+    names = {name: match for name in os.listdir(directory) if (match := _LOG_NAME.fullmatch(name))}
+    pids = {int(match[1]) for match in names.values()}
+    totals = Totals(log_count=len(names), process_count=len(pids))
+    for name in names:
+        _add_log(totals, os.path.join(directory, name))
+    in_order = sorted(names, key=lambda name: (int(names[name][1]) != root_pid, int(names[name][1]), int(names[name][2])))
+    clocks = (_find_clock(_read_head(os.path.join(directory, name))) for name in in_order)
+    totals.clock = next((clock for clock in clocks if clock is not None), None)
+    return totals
+
+
+def _add_log(totals: Totals, path: str) -> None:
+    closing = _read_closing(path)
+    if closing is None or closing["drop_count"]:
+        _read_through(totals, path, counts_samples=closing is None)
+    if closing is None:
+        return
+    totals.closed_count += 1
+    totals.sample_count += closing["sample_count"]
+    first = next(_iter_records(_read_head(path), 0), [])
+    before_ns = sum(value or 0 for value in first[20:22]) if first and first[0] == Kind.INITIALIZE else 0
+    totals.cpu_ns += max(0, closing["user_ns"] + closing["system_ns"] - before_ns)
+
+
+def _read_closing(path: str) -> dict[str, int] | None:
+    """Give the totals that a log closes with, None if its last record is no CLOSELOG."""
+    with open(path, "rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - _TAIL_BYTES))
+        tail = file.read(_TAIL_BYTES)
+    records = list(_iter_records(tail, tail.rfind(FRAME_SYNC) - _LENGTH_FROM))
+    if not records or records[-1][0] != Kind.CLOSELOG or len(records[-1]) < 9:
+        return None
+    names = ("sample_count", "frame_count", "drop_count", "user_ns", "system_ns")
+    return {name: value or 0 for name, value in zip(names, records[-1][4:])}
+
+
+def _read_head(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(_HEAD_BYTES)
+
+
+def _find_clock(head: bytes) -> Clock | None:
+    for record in _iter_records(head, 0):
+        if record[0] == Kind.PMCALLOCATE and len(record) >= 9 and record[4] == "cpu":
+            return Clock(str(record[5]), record[7] or 0, record[8] or 0)
+    return None
+
+
+def _iter_records(data: bytes, offset: int) -> Iterator[list]:  # type: ignore[type-arg]
+    """Give the records of whole, undamaged frames from `offset` on, until something else comes."""
+    while 0 <= offset <= len(data) - FRAME_HEADER_BYTES:
+        _, length, _, sync, _, header_crc, payload_crc = _HEADER.unpack_from(data, offset)
+        end = offset + _LENGTH_FROM + length
+        payload = data[offset + FRAME_HEADER_BYTES : end]
+        if sync != FRAME_SYNC or end > len(data) or zlib.crc32(data[offset : offset + 14]) != header_crc or zlib.crc32(payload) != payload_crc:
+            return
+        unpacker = msgpack.Unpacker(max_buffer_size=max(1, len(payload)), unicode_errors="surrogateescape")
+        unpacker.feed(payload)
+        for record in unpacker:
+            if not isinstance(record, list) or len(record) < 3:
+                return
+            yield record
+        offset = end
+
+
+def _read_through(totals: Totals, path: str, counts_samples: bool) -> None:
+    from collector.experiment.events import DropNotify, Message
+    from collector.experiment.log_reader import EventReader
+    from collector.experiment.samples import PcSampleBlock
+
+    drops: dict[tuple[int, int], int] = {}  # cumulative per thread and cause
+    reader = EventReader(path)
+    try:
+        for record in reader.records():
+            if isinstance(record, PcSampleBlock) and counts_samples:
+                totals.sample_count += record.count
+            elif isinstance(record, DropNotify) and record.cause is not None:
+                drops[record.thread, record.cause] = record.count or 0
+            elif isinstance(record, Message) and record.severity and record.text:
+                totals.warnings.append(record.text)
+    except ExperimentError as error:
+        totals.warnings.append(str(error))
+    finally:
+        reader.close()
+    for (_, cause), count in drops.items():
+        totals.drops[cause] += count

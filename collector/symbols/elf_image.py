@@ -17,12 +17,12 @@ import stat
 import struct
 import zlib
 from dataclasses import dataclass
-from typing import BinaryIO, Iterator
-
-from elftools.common.utils import struct_parse
-from elftools.elf.elffile import ELFFile
+from typing import TYPE_CHECKING, Any, BinaryIO, Iterator
 
 from collector.errors import CollectorError, DamagedImageError, SymbolError
+
+if TYPE_CHECKING:
+    from elftools.elf.elffile import ELFFile
 
 SHT_NOBITS = "SHT_NOBITS"
 SHF_ALLOC = 0x2
@@ -112,6 +112,8 @@ class ElfImage:
         self._stream.seek(0)
         if self._stream.read(6) != b"\x7fELF\x02\x01":
             raise SymbolError(f"{self.path} is not a 64-bit little-endian ELF file.")
+        from elftools.elf.elffile import ELFFile  # late: 30 ms that a report from a warm cache can spare
+
         elf = ELFFile(self._stream)
         self.machine = _MACHINES.get(elf["e_machine"], "other")
         self.is_relocatable = elf["e_type"] == "ET_REL"
@@ -127,7 +129,7 @@ class ElfImage:
         self._check_table("program headers", offset, count, elf["e_phentsize"], _SEGMENT_HEADER_BYTES)
         segments, frame_header, notes = [], None, []
         for index in range(count):
-            header = struct_parse(elf.structs.Elf_Phdr, self._stream, offset + index * elf["e_phentsize"])
+            header = self._parse(elf.structs.Elf_Phdr, offset + index * elf["e_phentsize"])
             if header["p_type"] == "PT_LOAD":
                 segments.append(Segment(header["p_vaddr"], header["p_offset"], header["p_filesz"],
                                         header["p_memsz"], bool(header["p_flags"] & PF_X)))
@@ -144,10 +146,10 @@ class ElfImage:
             return ()
         try:
             self._check_table("section headers", offset, 1, size, _SECTION_HEADER_BYTES)
-            first = struct_parse(elf.structs.Elf_Shdr, self._stream, offset)
+            first = self._parse(elf.structs.Elf_Shdr, offset)
             count = count or first["sh_size"]  # 65280 and more sections: the count moved there
             self._check_table("section headers", offset, count, size, _SECTION_HEADER_BYTES)
-            headers = [struct_parse(elf.structs.Elf_Shdr, self._stream, offset + i * size) for i in range(count)]
+            headers = [self._parse(elf.structs.Elf_Shdr, offset + i * size) for i in range(count)]
             names_index = elf["e_shstrndx"]
             names_index = first["sh_link"] if names_index in (0xFFFF, "SHN_XINDEX") else names_index
             names = self._bytes_of_header(headers[names_index])
@@ -155,8 +157,12 @@ class ElfImage:
             return ()
         return tuple(_section(index, header, names) for index, header in enumerate(headers))
 
-    def _bytes_of_header(self, header: object) -> bytes:
-        return self._read_at(header["sh_offset"], header["sh_size"])  # type: ignore[index]
+    def _parse(self, structure: Any, file_offset: int) -> Any:
+        self._stream.seek(file_offset)
+        return structure.parse_stream(self._stream)
+
+    def _bytes_of_header(self, header: Any) -> bytes:
+        return self._read_at(header["sh_offset"], header["sh_size"])
 
     def _check_table(self, what: str, offset: int, count: int, size: int, least: int) -> None:
         if count and (size < least or offset + count * size > self.file_bytes):
@@ -272,10 +278,9 @@ def _is_compressed(section: Section) -> bool:
     return bool(section.flags & SHF_COMPRESSED) or section.name.startswith(".zdebug_")
 
 
-def _section(index: int, header: object, names: bytes) -> Section:
-    get = header.__getitem__  # type: ignore[attr-defined]
-    start = get("sh_name")
+def _section(index: int, header: Any, names: bytes) -> Section:
+    start = header["sh_name"]
     end = names.find(b"\0", start)
     name = names[start:end if end >= 0 else len(names)].decode("utf-8", "replace")
-    return Section(index, name, str(get("sh_type")), get("sh_flags"), get("sh_addr"), get("sh_offset"),
-                   get("sh_size"), get("sh_link"), get("sh_entsize"))
+    return Section(index, name, str(header["sh_type"]), header["sh_flags"], header["sh_addr"], header["sh_offset"],
+                   header["sh_size"], header["sh_link"], header["sh_entsize"])

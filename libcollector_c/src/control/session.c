@@ -229,10 +229,11 @@ static void close_log(unsigned reason, const char *next_path)
     if (!col_session_is_open() || getpid() != self.pid)
         return;
     col_session_sample("", COL_SAMPLE_END);
+    bool is_recording = col_session_is_recording_at(col_clock_now());
     if (!change_state(state, CLOSED))
         return;
     col_clock_source_stop();
-    col_sampler_close();
+    col_sampler_close(is_recording);
     if (next_path != NULL)
         col_event_procexec(head_now(0), (uint32_t)self.pid, 0, next_path);
     write_totals(reason);

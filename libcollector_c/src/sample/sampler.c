@@ -190,22 +190,10 @@ static void write_rest(struct col_thread *thread, uint64_t time_ns, uint64_t cpu
 {
     struct weight weight = weigh_user(thread, cpu_ns - thread->cpu_ns);
     weight.system_ns += thread->kernel_ns;
-    if (thread->last_count == 0 || weight.system_ns == 0 || !col_session_is_recording_at(time_ns))
+    if (thread->last_count == 0 || weight.system_ns == 0)
         return;
     weight.user_ns = 0; /* less than a period: the reader spreads it over all of the thread's samples */
     write_sample(thread, time_ns, weight);
-}
-
-/* A thread that ended before its first tick still used CPU time: it stands under the function it was started with. */
-static void write_unsampled(struct col_thread *thread, uint64_t time_ns, uint64_t cpu_ns)
-{
-    bool is_unseen = thread->sample_count == 0 && thread->start_address != 0;
-    if (!is_unseen || cpu_ns == 0 || !col_session_is_recording_at(time_ns))
-        return;
-    thread->pcs[0] = thread->start_address;
-    thread->last_count = 1;
-    thread->last_end = COL_END_NOT_SAMPLED;
-    write_sample(thread, time_ns, (struct weight){cpu_ns, 0});
 }
 
 static void write_end(struct col_thread *thread, const char *name, uint64_t time_ns, uint64_t user_ns, uint64_t system_ns, bool is_exit)
@@ -226,19 +214,26 @@ void col_sampler_thread_end(struct col_thread *thread)
     uint64_t user_ns, system_ns, time_ns = col_clock_now();
     prctl(PR_GET_NAME, name);
     col_clock_thread_times(&user_ns, &system_ns);
-    write_unsampled(thread, time_ns, user_ns + system_ns);
-    write_rest(thread, time_ns, user_ns + system_ns);
+    if (col_session_is_recording_at(time_ns))
+        write_rest(thread, time_ns, user_ns + system_ns);
     write_end(thread, name, time_ns, user_ns, system_ns, true);
 }
 
+struct closing {
+    uint64_t time_ns;
+    bool is_recording;
+};
+
 static void close_thread(struct col_thread *thread, void *argument)
 {
-    uint64_t time_ns = *(const uint64_t *)argument, cpu_ns = col_clock_cpu_of(thread->tid);
+    const struct closing *closing = argument;
+    uint64_t cpu_ns = col_clock_cpu_of(thread->tid);
     char name[16] = "";
     col_os_thread_name(thread->tid, name, sizeof name);
-    write_rest(thread, time_ns, cpu_ns);
+    if (closing->is_recording)
+        write_rest(thread, closing->time_ns, cpu_ns);
     col_clock_source_thread_end(thread);
-    write_end(thread, name, time_ns, cpu_ns, 0, false);
+    write_end(thread, name, closing->time_ns, cpu_ns, 0, false);
 }
 
 static void set_unloading(bool is_unloading)
@@ -269,10 +264,11 @@ uint64_t col_sampler_drop_count(void)
     return self.drop_count;
 }
 
-void col_sampler_close(void)
+void col_sampler_close(bool is_recording)
 {
-    uint64_t time_ns = col_clock_now(), lost_count = col_thread_lost_count();
-    col_thread_each_closing(close_thread, &time_ns);
+    struct closing closing = {col_clock_now(), is_recording};
+    uint64_t lost_count = col_thread_lost_count();
+    col_thread_each_closing(close_thread, &closing);
     if (lost_count != 0)
-        col_event_dropnotify((struct col_event_head){time_ns, 0}, COL_DROP_NO_MEMORY, lost_count);
+        col_event_dropnotify((struct col_event_head){closing.time_ns, 0}, COL_DROP_NO_MEMORY, lost_count);
 }

@@ -2,6 +2,7 @@
 #ifndef COL_SAMPLE_SAMPLER_H
 #define COL_SAMPLE_SAMPLER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <ucontext.h>
 
@@ -35,6 +36,6 @@ void col_sampler_unload_end(void);
 uint64_t col_sampler_drop_count(void);
 
 /* The log is to be closed: writes what is left of every thread. Blocks stay taken: no tick comes after this. */
-void col_sampler_close(void);
+void col_sampler_close(bool is_recording);
 
 #endif

@@ -1,26 +1,25 @@
 """dwarf_unit -- which compilation unit an address belongs to, and where its line program is
 
 Only the first entry of a unit is read: its address ranges, directory and line program.
-.debug_aranges answers for the units it lists (gcc writes it, clang does not); the others are
-opened once. pyelftools would parse each unit's whole abbreviation table for that, 7 ms a unit
+pyelftools would parse each unit's whole abbreviation table for that, 7 ms a unit
 against 0.1 ms here, and would load every debug section first.
-Source: DWARF 5 sections 2.17, 6.1.2, 7.3, 7.5 and appendix F; DWARF 4 for .debug_ranges.
+Source: DWARF 5 sections 3.1, 7.4 and 7.5.
 """
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from typing import Iterator
 
 from collector.errors import DamagedImageError
+from collector.symbols.address_ranges import iter_old_ranges, iter_ranges
 from collector.symbols.byte_cursor import ByteCursor
 from collector.symbols.elf_image import ElfImage, Section
 
 DW_AT_STMT_LIST, DW_AT_LOW_PC, DW_AT_HIGH_PC, DW_AT_NAME = 0x10, 0x11, 0x12, 0x03
 DW_AT_COMP_DIR, DW_AT_RANGES = 0x1B, 0x55
 DW_AT_STR_OFFSETS_BASE, DW_AT_ADDR_BASE, DW_AT_RNGLISTS_BASE = 0x72, 0x73, 0x74
-DW_AT_GNU_ADDR_BASE, DW_AT_GNU_RANGES_BASE = 0x2133, 0x2132
+DW_AT_GNU_ADDR_BASE = 0x2133
 
 _FORM_SIZES = {0x01: 8, 0x05: 2, 0x06: 4, 0x07: 8, 0x0B: 1, 0x0C: 1, 0x11: 1, 0x12: 2, 0x13: 4, 0x14: 8,
                0x1C: 4, 0x20: 8, 0x24: 8, 0x25: 1, 0x26: 2, 0x27: 3, 0x28: 4, 0x29: 1, 0x2A: 2, 0x2B: 3, 0x2C: 4}
@@ -234,6 +233,11 @@ class _RootReader:
         raw = self.dwarf.image.slice(self.dwarf._section("addr"), base + 8 * index, 8)
         return ByteCursor(raw).fixed(8)
 
+    def _indexed_list(self, index: int) -> int:
+        """Where in .debug_rnglists the list with that number begins."""
+        base, width = self._number(DW_AT_RNGLISTS_BASE, 0) or 0, self.unit.offset_bytes
+        return base + ByteCursor(self.dwarf.whole("rnglists"), base + index * width).fixed(width)
+
     def _low_pc(self) -> int | None:
         form, value = self.values.get(DW_AT_LOW_PC, (0, None))
         if not isinstance(value, int):
@@ -244,10 +248,11 @@ class _RootReader:
         low = self._low_pc()
         form, offset = self.values.get(DW_AT_RANGES, (0, None))
         if isinstance(offset, int):
-            if self.unit.version >= 5:
-                yield from self._range_list(form, offset, low or 0)
+            if self.unit.version < 5:
+                yield from iter_old_ranges(self.dwarf.whole("ranges"), offset, low or 0)
             else:
-                yield from self._old_range_list(offset, low or 0)
+                offset = self._indexed_list(offset) if form == 0x23 else offset
+                yield from iter_ranges(self.dwarf.whole("rnglists"), offset, low or 0, self._indexed_address)
             return
         form, high = self.values.get(DW_AT_HIGH_PC, (0, None))
         if low is None or not isinstance(high, int):
@@ -258,71 +263,3 @@ class _RootReader:
             high += low
         if low < high <= _HIGHEST:
             yield low, high
-
-    def _old_range_list(self, offset: int, base: int) -> Iterator[tuple[int, int]]:
-        rows = memoryview(self.dwarf.whole("ranges"))[offset:]
-        for low, high in struct.iter_unpack("<QQ", rows[:len(rows) & ~15]):
-            if low == 0 == high:
-                return
-            if low == _HIGHEST:
-                base = high
-            elif base + low < base + high <= _HIGHEST:
-                yield base + low, base + high
-
-    def _range_list(self, form: int, offset: int, base: int) -> Iterator[tuple[int, int]]:
-        data = self.dwarf.whole("rnglists")
-        if form == 0x23:
-            width = self.unit.offset_bytes
-            lists = self._number(DW_AT_RNGLISTS_BASE, 0) or 0
-            offset = lists + ByteCursor(data, lists + offset * width).fixed(width)
-        cursor = ByteCursor(data, offset)
-        while kind := cursor.fixed(1):
-            low = high = 0
-            if kind == 1:
-                base = self._indexed_address(cursor.uleb())
-            elif kind == 5:
-                base = cursor.fixed(8)
-            elif kind == 2:
-                low, high = self._indexed_address(cursor.uleb()), self._indexed_address(cursor.uleb())
-            elif kind == 3:
-                low = self._indexed_address(cursor.uleb())
-                high = low + cursor.uleb()
-            elif kind == 4:
-                low, high = base + cursor.uleb(), base + cursor.uleb()
-            elif kind == 6:
-                low, high = cursor.fixed(8), cursor.fixed(8)
-            elif kind == 7:
-                low = cursor.fixed(8)
-                high = low + cursor.uleb()
-            else:
-                raise DamagedImageError(f"{self.dwarf.image.path} has an unknown kind of address range.")
-            if low < high <= _HIGHEST:
-                yield low, high
-
-
-def read_address_ranges(dwarf: DwarfData) -> list[tuple[int, int, int]]:
-    """[(low, high, unit offset)] of .debug_aranges; the sets before any damage."""
-    data = dwarf.whole("aranges")
-    found: list[tuple[int, int, int]] = []
-    position = 0
-    while position + 12 <= len(data):
-        cursor = ByteCursor(data, position)
-        length, offset_bytes = cursor.fixed(4), 4
-        if length == 0xFFFFFFFF:
-            length, offset_bytes = cursor.fixed(8), 8
-        end = cursor.position + length
-        try:
-            version = cursor.fixed(2)
-            unit_offset = cursor.fixed(offset_bytes)
-            address_bytes, segment_bytes = cursor.fixed(1), cursor.fixed(1)
-        except DamagedImageError:
-            break
-        if version != 2 or address_bytes != 8 or segment_bytes or end > len(data):
-            break
-        first = position + (cursor.position - position + 15 & ~15)
-        rows = data[first:end]
-        for low, size in struct.iter_unpack("<QQ", rows[:len(rows) & ~15]):
-            if size and low + size <= _HIGHEST:
-                found.append((low, low + size, unit_offset))
-        position = end
-    return found

@@ -232,7 +232,9 @@ class ElfImage:
         else:  # .zdebug_*: "ZLIB", then the size as 8 bytes, most significant first
             algorithm, size_bytes, start = 1, int.from_bytes(raw[4:12], "big"), 12
         if algorithm != 1:
-            raise SymbolError(f"{section.name} of {self.path} is compressed in a way not known here (type {algorithm}).")
+            kind = "with zstd" if algorithm == 2 else f"in an unknown way ({algorithm})"
+            raise SymbolError(f"{section.name} of {self.path} is compressed {kind}, which cannot be read; "
+                              "objcopy --decompress-debug-sections makes a plain copy.")
         try:
             return zlib.decompressobj().decompress(raw[start:], min(size_bytes, len(raw) * 1100) or 1)
         except zlib.error as error:

@@ -86,7 +86,8 @@ class ModuleSymbols:
                 if record is None:
                     self.complaints.append(f"{self.name} is shown without function names: {error}")
                     return
-        self._cache.touch(key)
+        if key:
+            self._cache.touch(key)
         self._use(record, key)
 
     def _is_current(self, record: Record) -> bool:

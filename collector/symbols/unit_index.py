@@ -12,9 +12,10 @@ from collections import defaultdict
 from typing import Callable, Iterable, Sequence
 
 from collector.errors import SymbolError
+from collector.symbols.address_ranges import read_listed_units
 from collector.symbols.cache import SymbolCache
 from collector.symbols.debug_files import find_supplement
-from collector.symbols.dwarf_unit import DwarfData, read_address_ranges
+from collector.symbols.dwarf_unit import DwarfData, UnitHeader
 from collector.symbols.elf_image import ElfImage
 from collector.symbols.line_table import LineTable, read_line_table
 
@@ -109,7 +110,7 @@ class UnitIndex:
     def _read_ranges(self) -> list[tuple[int, int, int]]:
         try:
             dwarf = self._open()
-            rows = read_address_ranges(dwarf)
+            rows = read_listed_units(dwarf.whole("aranges"))
             listed = {row[2] for row in rows}
             for unit in dwarf.iter_units():
                 if unit.offset not in listed:
@@ -119,9 +120,9 @@ class UnitIndex:
             return []
         return [row for row in rows if self._is_code(row[0])]
 
-    def _ranges_of(self, dwarf: DwarfData, unit: object) -> tuple[tuple[int, int], ...]:
+    def _ranges_of(self, dwarf: DwarfData, unit: UnitHeader) -> tuple[tuple[int, int], ...]:
         try:
-            return dwarf.root(unit).ranges  # type: ignore[arg-type]
+            return dwarf.root(unit).ranges
         except SymbolError as error:
             self._complain(error)
             return ()

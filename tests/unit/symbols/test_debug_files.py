@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import lzma
+import subprocess
 
 import pytest
 
 from collector.symbols import Symbolizer
-from collector.symbols.debug_files import build_id_path
+from collector.symbols.debug_files import build_id_path, find_supplement
 from collector.symbols.elf_image import ElfImage
 
 
@@ -116,3 +117,35 @@ def test_packed_symbols(is_damaged, split, workshop, run_tool, tmp_path):
         assert location.kind == "frame" and len(warnings) == 1
     else:
         assert location.function == "leaf_sum" and warnings == []
+
+
+def test_strings_that_dwz_moved_away(split, workshop, run_tool, tmp_path):
+    """.gnu_debugaltlink names a file and its build id; another build's file is not taken."""
+    stripped, debug, _, _ = split
+    supplement = tmp_path / "shared-strings"
+    run_tool("objcopy", "--only-keep-debug", workshop.build("symbols_shapes.c", "-O0", "-g", "-Wl,--build-id"), supplement)
+    with ElfImage(str(supplement)) as image:
+        build_id = image.build_id
+    for wanted, is_found in ((build_id, True), (bytes(20), False)):
+        link = tmp_path / "link"
+        link.write_bytes(b"shared-strings\0" + wanted)
+        linked = tmp_path / f"linked-{is_found}"
+        run_tool("objcopy", f"--add-section=.gnu_debugaltlink={link}", stripped, linked)
+        with ElfImage(str(linked)) as image:
+            found = find_supplement(image)
+            assert (found is not None) == is_found
+            if found is not None:
+                found.close()
+
+
+def test_sections_compressed_with_zstd(workshop, run_tool, tmp_path):
+    """Python has no zstd before 3.14: functions are named, lines are not, and a sentence says why."""
+    program = workshop.build("symbols_shapes.c", "-O2", "-gdwarf-5", "-Wl,--build-id")
+    packed = tmp_path / "packed"
+    if subprocess.run(["objcopy", "--compress-debug-sections=zstd", program, packed], capture_output=True).returncode:
+        pytest.skip("this objcopy knows no zstd")
+    address = next(int(row.split()[0], 16) for row in run_tool("nm", program).splitlines() if row.endswith(" leaf_sum"))
+    symbolizer = Symbolizer(cache_dir=tmp_path / "cache")
+    location = symbolizer.locate(str(packed), None, address)
+    assert (location.function, location.line) == ("leaf_sum", None)
+    assert len(symbolizer.warnings) == 1 and "zstd" in symbolizer.warnings[0]

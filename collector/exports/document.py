@@ -1,6 +1,6 @@
 """document -- every view as one plain structure of dicts and lists, the same for all formats (docs/json.md).
 
-All views share the frame `experiment`, `view`, `metrics`, `total`, `rows`. Times are seconds since the
+All views share the frame `experiment`, `metrics`, `total`, `rows`. Times are seconds since the
 experiment began, or durations in seconds; figures that belong to a metric stand under its name.
 """
 
@@ -24,14 +24,13 @@ Document = dict[str, Any]
 
 def functions(profile: Profile, rows: Iterable[aggregate.FunctionRow]) -> Document:
     """The view `functions`."""
-    return _framed(profile, "functions", [_function_row(profile, row) for row in rows])
+    return _framed(profile, [_function_row(profile, row) for row in rows])
 
 
 def lines(profile: Profile, rows: Iterable[aggregate.LineRow]) -> Document:
     """The view `lines`."""
     return _framed(
         profile,
-        "lines",
         [
             {
                 "file": row.file,
@@ -50,7 +49,6 @@ def objects(profile: Profile, rows: Iterable[aggregate.ObjectRow]) -> Document:
     """The view `objects`."""
     return _framed(
         profile,
-        "objects",
         [
             {
                 "module": row.module.name,
@@ -68,7 +66,6 @@ def threads(profile: Profile, rows: Iterable[aggregate.ThreadRow]) -> Document:
     """The view `threads`."""
     return _framed(
         profile,
-        "threads",
         [
             {
                 **_of_experiment(profile, row.process.experiment),
@@ -90,19 +87,18 @@ def threads(profile: Profile, rows: Iterable[aggregate.ThreadRow]) -> Document:
 
 def processes(profile: Profile, rows: Iterable[aggregate.ProcessRow]) -> Document:
     """The view `processes`."""
-    return _framed(profile, "processes", [_process_row(profile, row) for row in rows])
+    return _framed(profile, [_process_row(profile, row) for row in rows])
 
 
 def samples(profile: Profile, rows: Iterable[SamplePointRow]) -> Document:
     """The view `samples`: sample points."""
-    return _framed(profile, "samples", [_sample_row(profile, row) for row in rows])
+    return _framed(profile, [_sample_row(profile, row) for row in rows])
 
 
 def call_tree(profile: Profile, rows: Iterable[CallNode]) -> Document:
     """The view `calltree`."""
     return _framed(
         profile,
-        "calltree",
         [
             {
                 "id": row.id,
@@ -128,7 +124,7 @@ def callers_callees(profile: Profile, neighbours: Neighbours, limit: int | None 
         }
     )
     rows += [_neighbour_row(profile, "callee", row) for row in neighbours.callees[: limit or None]]
-    document = _framed(profile, "callers-callees", rows)
+    document = _framed(profile, rows)
     document["function"] = {
         **_named(neighbours.function, neighbours.module),
         "exclusive": _figures(profile, neighbours.exclusive),
@@ -141,7 +137,6 @@ def source(profile: Profile, path: str, text: Sequence[str], rows: Iterable[Sour
     """The view `source`: the lines of the file that are on a stack, with their text."""
     document = _framed(
         profile,
-        "source",
         [
             {
                 "line": row.line,
@@ -159,7 +154,7 @@ def source(profile: Profile, path: str, text: Sequence[str], rows: Iterable[Sour
 
 def header(profile: Profile) -> Document:
     """The view `header`: experiments, their processes, losses and messages."""
-    document = _framed(profile, "header", [_recording_row(recording) for recording in profile.recordings])
+    document = _framed(profile, [_recording_row(recording) for recording in profile.recordings])
     document["processes"] = [_process_row(profile, row) for row in aggregate.processes(profile)]
     document["losses"] = _losses(profile)
     document["messages"] = [
@@ -177,7 +172,7 @@ def header(profile: Profile) -> Document:
 
 def overview(profile: Profile, rows: Iterable[aggregate.FunctionRow]) -> Document:
     """The view `overview`: its rows are the top functions."""
-    document = _framed(profile, "overview", [_function_row(profile, row) for row in rows])
+    document = _framed(profile, [_function_row(profile, row) for row in rows])
     document["experiments"] = [_recording_row(recording) for recording in profile.recordings]
     document["samples"] = sample_count(profile.cells)
     document["threads"] = len(profile.threads)
@@ -189,11 +184,10 @@ def overview(profile: Profile, rows: Iterable[aggregate.FunctionRow]) -> Documen
     return document
 
 
-def _framed(profile: Profile, view: str, rows: list[dict[str, Any]]) -> Document:
+def _framed(profile: Profile, rows: list[dict[str, Any]]) -> Document:
     names = [recording.name for recording in profile.recordings]
     return {
         "experiment": names[0] if len(names) == 1 else names,
-        "view": view,
         "metrics": [{"name": metric.name, "unit": metric.unit} for metric in profile.metrics],
         "total": _figures(profile, aggregate.total_values(profile)),
         "rows": rows,

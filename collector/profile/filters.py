@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from itertools import accumulate, islice
 
 from collector.profile.model import Profile, SampleBlock
 from collector.profile.samples import sum_blocks
@@ -47,20 +49,16 @@ def _cut_block(block: SampleBlock, start_ns: int | None, end_ns: int | None) -> 
     if start_ns is None and end_ns is None:
         yield block
         return
-    keep = [
-        (start_ns is None or time_ns >= start_ns) and (end_ns is None or time_ns < end_ns)
-        for time_ns in (block.time_ns + block.unit_ns * time for time in block.times)
-    ]
-    if all(keep):
+    times = [block.time_ns + block.unit_ns * passed for passed in accumulate(block.gaps)]
+    first = 0 if start_ns is None else bisect_left(times, start_ns)
+    last = len(times) if end_ns is None else bisect_left(times, end_ns)
+    if last - first == len(times):
         yield block
-    elif any(keep):
+    elif first < last:
         yield replace(
             block,
-            times=_compressed(block.times, keep),
-            stacks=_compressed(block.stacks, keep),
-            values=tuple(_compressed(column, keep) for column in block.values),
+            time_ns=times[first],
+            gaps=array("Q", [0, *islice(block.gaps, first + 1, last)]),
+            stacks=array("Q", islice(block.stacks, first, last)),
+            values=tuple(array("Q", islice(column, first, last)) for column in block.values),
         )
-
-
-def _compressed(column: Collection[int], keep: list[bool]) -> array[int]:
-    return array("Q", (value for value, is_kept in zip(column, keep) if is_kept))

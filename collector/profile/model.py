@@ -28,7 +28,10 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function; `short_name` has long template and parameter lists abbreviated for tables."""
+    """A function; `short_name` has long template and parameter lists abbreviated for tables.
+
+    `alias` is what a program that made the function at run time says of it.
+    """
 
     name: str
     short_name: str
@@ -36,6 +39,7 @@ class Function:
     module: int
     file: str | None = None
     line: int | None = None
+    alias: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,8 @@ class Recording:
 class Process:
     """One program image of a process; an `execve` begins the next image.
 
-    `user_ns` and `system_ns` are what the kernel accounted while it was recorded, None if that is not known.
+    `user_ns` and `system_ns` are what the kernel accounted while it was recorded, None if that is not known;
+    `unrecorded_ns` is CPU time from before recording began, as of the dynamic linker.
     """
 
     experiment: int
@@ -114,26 +119,17 @@ class Process:
     status: int | None = None
     user_ns: int | None = None
     system_ns: int | None = None
+    unrecorded_ns: int = 0
     clock: Clock | None = None
     is_closed: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Gain:
-    """What makes a thread's samples add up to the CPU time the kernel accounts: value * factor + per_sample_ns."""
-
-    factors: tuple[float, ...] = (1.0, 1.0)
-    per_sample_ns: tuple[float, ...] = (0.0, 0.0)
-
-
-NO_GAIN: Final = Gain()
 
 
 @dataclass(frozen=True, slots=True)
 class Thread:
     """A thread of one process image, with the kernel's account of its CPU time (None if not known).
 
-    `unattributed_ns` is the part of that account that no sample stands for, as while recording was paused.
+    `gain` makes the samples add up to that account; `unattributed_ns` is the part of it that no sample stands
+    for, as while recording was paused.
     """
 
     process: int
@@ -144,12 +140,12 @@ class Thread:
     user_ns: int | None = None
     system_ns: int | None = None
     unattributed_ns: int = 0
-    gain: Gain = NO_GAIN
+    gain: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class SampleBlock:
-    """Samples of one thread as columns: sample i was taken at time_ns + unit_ns * times[i].
+    """Samples of one thread as columns: sample i was taken at time_ns + unit_ns * (gaps[0] + ... + gaps[i]).
 
     `values` has one column for each base metric, in units of `unit_ns`.
     """
@@ -157,7 +153,7 @@ class SampleBlock:
     thread: int
     time_ns: int
     unit_ns: int
-    times: Sequence[int]
+    gaps: Sequence[int]
     stacks: Sequence[int]
     values: tuple[Sequence[int], ...]
 

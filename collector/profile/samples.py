@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 
 from collector.profile.metrics import BASE_COUNT
-from collector.profile.model import Cells, Gain, SampleBlock, Thread
+from collector.profile.model import Cells, SampleBlock, Thread
 from collector.units import NS_PER_S
 
 _Sums = dict[int, list[int]]
@@ -37,15 +37,13 @@ def _add_block(into: _Sums, block: SampleBlock) -> None:
             sums[2] += system
 
 
-def _append_cells(cells: Cells, thread: int, unit_ns: int, gain: Gain, by_stack: _Sums) -> None:
+def _append_cells(cells: Cells, thread: int, unit_ns: int, gain: float, by_stack: _Sums) -> None:
     count = len(by_stack)
     cells.threads.extend(array("I", [thread]) * count)
     cells.stacks.extend(by_stack)
     cells.counts.extend(sums[0] for sums in by_stack.values())
     for base, column in enumerate(cells.values):
-        factor = gain.factors[base] * unit_ns / NS_PER_S
-        extra = gain.per_sample_ns[base] / NS_PER_S
-        column.extend(sums[base + 1] * factor + sums[0] * extra for sums in by_stack.values())
+        column.extend(sums[base + 1] * unit_ns * gain / NS_PER_S for sums in by_stack.values())
 
 
 def sample_count(cells: Cells) -> int:

@@ -76,11 +76,8 @@ def _what_ran(recording: Recording) -> list[tuple[str, str]]:
 
 
 def _option(recording: Recording, name_of_option: str) -> str:
-    for option in recording.options:
-        key, _, value = option.partition("=")
-        if key == name_of_option:
-            return value
-    return ""
+    pairs = (option.partition("=") for option in recording.options)
+    return "; ".join(value for key, _, value in pairs if key == name_of_option)
 
 
 def _what_was_measured(profile: Profile) -> list[tuple[str, str]]:

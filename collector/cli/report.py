@@ -1,0 +1,146 @@
+"""report -- show where a recorded program spent its time
+
+    collector report EXPERIMENT... [VIEW [ARGUMENT]]
+
+Several experiments are added up. Without a view it is the overview.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+
+from collector.cli.reporting.words import VIEWS, parse_words
+from collector.errors import CollectorError, UsageError
+
+NAME = "report"
+HELP = (__doc__ or "") + "\nviews:\n" + "\n".join(
+    f"  {f'{view} {argument}'.strip():<27} {meaning}" for view, (argument, meaning) in VIEWS.items()
+)
+
+_WIDTH_OF_FILES = 100
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    add = parser.add_argument
+    add("words", metavar="EXPERIMENT... [VIEW [ARGUMENT]]", nargs="+", help="experiments, and what to show of them")
+    add("-l", "--limit", metavar="N", type=int, help="show N rows; 0 is all of them")
+    add("-s", "--sort", metavar="COLUMN", help="sort a table by this column")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--json", dest="format", action="store_const", const="json", help="as JSON")
+    kind.add_argument("--csv", dest="format", action="store_const", const="csv", help="as CSV")
+    add("-o", "--output", metavar="FILE", help="write to FILE instead of the terminal")
+    add("-w", "--width", metavar="COLUMNS", type=int, help="width of the text; default: the terminal's, or 100")
+    add("--threshold", metavar="PERCENT", type=float, help="calltree: leave out branches below this; default 0.5")
+    add("--process", metavar="PID", type=int, action="append", help="only this process; may be repeated")
+    add("--thread", metavar="TID", type=int, action="append", help="only this thread; may be repeated")
+    add("--time", metavar="START-END", help="only this span, in seconds since the experiment began")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show the view and give the exit status."""
+    request = parse_words(args.words)
+    _check(args)
+    from collector.cli.reporting.pages import PageOptions, check_sort, make_page
+
+    check_sort(request.view, args.sort)
+    profile = _chosen(_load(request.paths), args)
+    options = PageOptions(
+        args.format or "text",
+        args.limit,
+        args.sort,
+        None if args.threshold is None else args.threshold / 100,
+        _style(args),
+    )
+    _write(make_page(profile, request.view, request.argument, options), args.output)
+    return 0
+
+
+def _check(args: argparse.Namespace) -> None:
+    if args.limit is not None and args.limit < 0:
+        raise UsageError(f"--limit is a number of rows, not {args.limit}")
+    if args.width is not None and args.width < 20:
+        raise UsageError(f"--width is at least 20 columns, not {args.width}")
+    if args.threshold is not None and not 0 <= args.threshold <= 100:
+        raise UsageError(f"--threshold is between 0 and 100 percent, not {args.threshold:g}")
+
+
+def _load(paths: tuple[str, ...]):
+    from collector.cli.reporting.progress import ProgressLine
+    from collector.load import load
+
+    progress = ProgressLine(sys.stderr)
+    try:
+        return load(paths, progress=progress)
+    finally:
+        progress.close()
+
+
+def _chosen(profile, args: argparse.Namespace):
+    if not (args.process or args.thread or args.time):
+        return profile
+    from collector.profile.filters import select
+    from collector.units import NS_PER_S
+
+    begin_ns = min(recording.start_ns for recording in profile.recordings)
+    start_s, end_s = _parse_span(args.time)
+    _check_known("process", args.process, {process.pid for process in profile.processes})
+    _check_known("thread", args.thread, {thread.tid for thread in profile.threads})
+    return select(
+        profile,
+        pids=args.process,
+        tids=args.thread,
+        start_ns=None if start_s is None else begin_ns + round(start_s * NS_PER_S),
+        end_ns=None if end_s is None else begin_ns + round(end_s * NS_PER_S),
+    )
+
+
+def _parse_span(text: str | None) -> tuple[float | None, float | None]:
+    if text is None:
+        return None, None
+    start, dash, end = text.partition("-")
+    try:
+        span = float(start) if start else None, float(end) if end else None
+    except ValueError:
+        dash = ""
+    if not dash or text == "-":
+        raise UsageError(f"--time is START-END in seconds, such as 1.5-3 or 10-, not {text!r}")
+    if span[0] is not None and span[1] is not None and span[0] >= span[1]:
+        raise UsageError(f"--time {text}: the end comes before the start")
+    return span
+
+
+def _check_known(what: str, wanted: list[int] | None, known: set[int]) -> None:
+    for number in wanted or ():
+        if number not in known:
+            raise UsageError(f"there is no {what} {number} in the experiment")
+
+
+def _style(args: argparse.Namespace):
+    from collector.reports.style import Style
+
+    is_terminal = args.output is None and sys.stdout.isatty()
+    default = shutil.get_terminal_size().columns if is_terminal else _columns_asked()
+    has_color = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return Style(max(20, args.width or default or _WIDTH_OF_FILES), has_color)
+
+
+def _columns_asked() -> int:
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isdecimal() else 0
+
+
+def _write(text: str, path: str | None) -> None:
+    if path is None or path == "-":
+        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    try:
+        with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except OSError as error:
+        raise CollectorError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}") from error

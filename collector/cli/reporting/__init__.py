@@ -1,0 +1,1 @@
+"""reporting -- the parts of `collector report`"""

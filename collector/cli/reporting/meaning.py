@@ -1,0 +1,76 @@
+"""meaning -- which function or source file a word means, or one sentence that helps to say it better"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from collector.errors import CollectorError, UsageError
+from collector.profile.model import Profile
+from collector.profile.names import find_files, find_functions
+from collector.profile.source_lines import function_span
+
+_LISTED = 8
+_CONTEXT_LINES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePart:
+    """Lines `first` to `last` of a source file, and the text of the file."""
+
+    path: str
+    text: tuple[str, ...]
+    first: int
+    last: int
+
+
+def meant_function(profile: Profile, word: str) -> int:
+    """The position of the one function that the word names."""
+    match = find_functions(profile, word)
+    if not match.found:
+        raise UsageError(f"no function {word!r} is on any stack{_hint(match.near)}")
+    if len(match.found) > 1:
+        raise UsageError(f"{word!r} may mean {_listed(_full_name(profile, index) for index in match.found)}")
+    return match.found[0]
+
+
+def meant_source(profile: Profile, word: str) -> SourcePart:
+    """The file that the word names, or else the part of a file that holds the function of that name."""
+    files = find_files(profile, word)
+    if len(files.found) > 1:
+        raise UsageError(f"{word!r} may mean {_listed(files.found)}")
+    if files.found:
+        text = _read(files.found[0])
+        return SourcePart(files.found[0], text, 1, len(text))
+    functions = find_functions(profile, word)
+    if not functions.found:
+        raise UsageError(f"neither a source file nor a function {word!r} is on any stack{_hint(files.near + functions.near)}")
+    span = function_span(profile, meant_function(profile, word))
+    if span is None:
+        name = profile.functions[functions.found[0]].name
+        raise CollectorError(f"of {name} no source lines are known: its module was built without -g, or its debug file is not here")
+    path, first, last = span
+    text = _read(path)
+    return SourcePart(path, text, max(1, first - _CONTEXT_LINES), min(len(text), last + _CONTEXT_LINES))
+
+
+def _read(path: str) -> tuple[str, ...]:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return tuple(file.read().removesuffix("\n").split("\n"))
+    except OSError as error:
+        raise CollectorError(f"the source file {path} cannot be read: {(error.strerror or str(error)).lower()}") from error
+
+
+def _full_name(profile: Profile, index: int) -> str:
+    function = profile.functions[index]
+    return f"{function.name} ({profile.modules[function.module].name})"
+
+
+def _hint(near: tuple[str, ...]) -> str:
+    return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
+def _listed(names) -> str:
+    every = sorted(names)
+    more = f", and {len(every) - _LISTED} more" if len(every) > _LISTED else ""
+    return ", ".join(every[:_LISTED]) + more + ": say which"

@@ -1,0 +1,129 @@
+"""pages -- makes the view that was asked for, as text, JSON or CSV"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from collector.cli.reporting.meaning import meant_function, meant_source
+from collector.errors import UsageError
+from collector.exports import document
+from collector.exports.csv_text import to_csv
+from collector.exports.json_text import to_json
+from collector.profile.callers_callees import callers_callees
+from collector.profile.model import Profile
+from collector.profile.source_lines import source_lines
+from collector.profile.views import FUNCTIONS, TABLE_VIEWS, choose, choose_branches
+from collector.reports import (
+    call_tree,
+    callers_callees as callers_callees_text,
+    functions,
+    header,
+    lines,
+    objects,
+    overview,
+    processes,
+    samples,
+    source,
+    threads,
+)
+from collector.reports.style import Style
+
+_TABLES = {
+    "functions": (functions.render, document.functions),
+    "lines": (lines.render, document.lines),
+    "objects": (objects.render, document.objects),
+    "threads": (threads.render, document.threads),
+    "processes": (processes.render, document.processes),
+    "samples": (samples.render, document.samples),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PageOptions:
+    """How a view is to be shown. `format` is text, json or csv; a `limit` of None is the view's own, 0 is none."""
+
+    format: str = "text"
+    limit: int | None = None
+    sort: str | None = None
+    threshold: float | None = None
+    style: Style = Style()
+
+
+def check_sort(view: str, sort: str | None) -> None:
+    """UsageError if the view has no such column; it can be known before anything is read."""
+    if sort is None:
+        return
+    if view not in TABLE_VIEWS:
+        raise UsageError(f"{view} has its own order; --sort is for {', '.join(TABLE_VIEWS)}")
+    keys = TABLE_VIEWS[view].sort_keys
+    if sort not in keys:
+        raise UsageError(f"{view} has no column {sort!r} to sort by; there are {', '.join(keys)}")
+
+
+def make_page(profile: Profile, view: str, argument: str | None, options: PageOptions) -> str:
+    """The view's text, ending in a newline."""
+    if view in _TABLES:
+        return _table_page(profile, view, options)
+    return _MAKERS[view](profile, argument or "", options)
+
+
+def _table_page(profile: Profile, view: str, options: PageOptions) -> str:
+    as_text, as_document = _TABLES[view]
+    selection = choose(TABLE_VIEWS[view], profile, options.sort, options.limit)
+    if options.format == "text":
+        return as_text(profile, selection, options.style) + "\n"
+    return _exported(as_document(profile, selection.rows), options)
+
+
+def _overview_page(profile: Profile, argument: str, options: PageOptions) -> str:
+    if options.format == "text":
+        return overview.render(profile, options.limit, options.style) + "\n"
+    limit = 10 if options.limit is None else options.limit
+    return _exported(document.overview(profile, choose(FUNCTIONS, profile, limit=limit).rows), options)
+
+
+def _header_page(profile: Profile, argument: str, options: PageOptions) -> str:
+    if options.format == "text":
+        return header.render(profile, options.style) + "\n"
+    return _exported(document.header(profile), options)
+
+
+def _call_tree_page(profile: Profile, argument: str, options: PageOptions) -> str:
+    default = 0.005 if options.format == "text" else 0.0
+    threshold = default if options.threshold is None else options.threshold
+    selection = choose_branches(profile, threshold, options.limit)
+    if options.format == "text":
+        return call_tree.render(profile, selection, threshold, options.style) + "\n"
+    return _exported(document.call_tree(profile, selection.rows), options)
+
+
+def _neighbours_page(profile: Profile, argument: str, options: PageOptions) -> str:
+    neighbours = callers_callees(profile, meant_function(profile, argument))
+    if options.format == "text":
+        return callers_callees_text.render(profile, neighbours, options.limit, options.style) + "\n"
+    return _exported(document.callers_callees(profile, neighbours, options.limit), options)
+
+
+def _source_page(profile: Profile, argument: str, options: PageOptions) -> str:
+    part = meant_source(profile, argument)
+    rows = source_lines(profile, part.path)
+    if options.format == "text":
+        text = source.render(
+            profile, part.path, part.text, rows, part.first, part.last, options.limit, options.style
+        )
+        return text + "\n"
+    return _exported(document.source(profile, part.path, part.text, rows, part.first, part.last), options)
+
+
+def _exported(data: document.Document, options: PageOptions) -> str:
+    return to_json(data) if options.format == "json" else to_csv(data)
+
+
+_MAKERS: dict[str, Callable[[Profile, str, PageOptions], str]] = {
+    "overview": _overview_page,
+    "header": _header_page,
+    "calltree": _call_tree_page,
+    "callers-callees": _neighbours_page,
+    "source": _source_page,
+}

@@ -1,0 +1,74 @@
+"""words -- what the words after `collector report` mean: experiments, then a view, then its argument"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from collector.errors import UsageError
+
+VIEWS: Final[dict[str, tuple[str, str]]] = {
+    "overview": ("", "what ran, where, how long, what was lost, top functions, labels"),
+    "functions": ("", "time of each function"),
+    "lines": ("", "time of each source line"),
+    "callers-callees": ("FUNCTION", "who called a function, and whom it called"),
+    "calltree": ("", "the program's calls as a tree"),
+    "source": ("FILE|FUNCTION", "a source file with the time of each line"),
+    "samples": ("", "sample points: readings of the process, with labels"),
+    "threads": ("", "time of each thread"),
+    "processes": ("", "time of each process"),
+    "objects": ("", "time of each module"),
+    "header": ("", "everything the experiments say of themselves"),
+}
+"""Views, in the order of the help: argument, meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be shown, of what; `argument` is None for views that take none."""
+
+    paths: tuple[str, ...]
+    view: str
+    argument: str | None
+
+
+def parse_words(words: Sequence[str]) -> Request:
+    """Tell experiments, view and argument apart. UsageError if they make no sense.
+
+    The first word is an experiment. A word that names a view is that view; an experiment of that name is
+    written with a slash, `./functions`.
+    """
+    if not words:
+        raise UsageError("which experiment? collector report EXPERIMENT... [VIEW [ARGUMENT]]")
+    if words[0] in VIEWS and not os.path.isdir(words[0]):
+        raise UsageError(f"{words[0]!r} is a view; name the experiment before it")
+    split = next((place for place in range(1, len(words)) if words[place] in VIEWS), len(words))
+    paths, rest = words[:split], words[split:]
+    for word in paths[1:]:
+        _check_experiment(word)
+    view = rest[0] if rest else "overview"
+    return Request(tuple(paths), view, _argument(view, rest[1:]))
+
+
+def _check_experiment(word: str) -> None:
+    """A word behind the first that is no directory and looks like no path was meant to be a view."""
+    if os.path.isdir(word) or "/" in word or word.endswith(".expt"):
+        return
+    near = difflib.get_close_matches(word, VIEWS, n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]}?" if near else f"; the views are {', '.join(VIEWS)}"
+    raise UsageError(f"there is no view and no experiment {word!r}{hint}")
+
+
+def _argument(view: str, rest: Sequence[str]) -> str | None:
+    wanted = VIEWS[view][0]
+    if not wanted:
+        if rest:
+            raise UsageError(f"{view} is shown for the whole experiment: it takes no {rest[0]!r}")
+        return None
+    if len(rest) != 1:
+        what = "is missing" if not rest else "is one word; put names with blanks in quotes"
+        raise UsageError(f"{view} {wanted}: the {wanted.lower().replace('|', ' or ')} {what}")
+    return rest[0]

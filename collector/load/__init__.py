@@ -1,0 +1,42 @@
+"""load -- from the files of experiments to a profile: the one place where reading and showing meet
+
+    load(paths) -> Profile             for reports and exports
+    open_experiment(path) -> Experiment    for Python programs
+
+Logs are read one after the other, each twice: first what it says of its process and of what was mapped where and
+when, then its samples, which become call paths as they come. At the end all addresses are named together, so
+that each module's symbols are read only once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+from collector.load.experiment import Experiment
+from collector.load.loader import Loader
+from collector.profile.model import Profile
+from collector.symbols.symbolizer import Symbolizer
+
+Progress = Callable[[int, int, str], None]
+Path = str | os.PathLike[str]
+
+
+def load(
+    paths: Path | Sequence[Path], *, symbolizer: Symbolizer | None = None, progress: Progress | None = None
+) -> Profile:
+    """The profile of one experiment, or of several added up.
+
+    `progress(done, total, text)` is called during long work. ExperimentNotFoundError if there is no experiment
+    at a path, ExperimentError if it cannot be read; damaged parts are left out and counted in `Profile.losses`.
+    """
+    listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    loader = Loader(symbolizer or Symbolizer(progress=progress), progress)
+    for path in listed:
+        loader.add(os.fspath(path))
+    return loader.finish()
+
+
+def open_experiment(path: Path | Sequence[Path], *, progress: Progress | None = None) -> Experiment:
+    """An experiment, or several added up, as values for analysis in Python; errors are those of `load`."""
+    return Experiment(load(path, progress=progress))

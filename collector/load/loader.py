@@ -1,0 +1,206 @@
+"""loader -- reads the logs of experiments one after the other and joins them into one profile"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from collector.errors import ExperimentError
+from collector.experiment.directory import ExperimentDirectory, LogFile, open_directory
+from collector.experiment.log_records import iter_records
+from collector.experiment.samples import PcSampleBlock
+from collector.load.accounting import balance
+from collector.load.call_paths import PathBuilder
+from collector.load.image_places import ImagePlaces
+from collector.load.log_facts import LogFacts, ThreadFacts, read_facts
+from collector.load.naming import LOST_STACK, PlaceTable
+from collector.load.recording import clock_of, process_of, recording_of
+from collector.load.stacks import StackTranslator
+from collector.profile import model
+from collector.profile.samples import sum_blocks
+from collector.symbols.symbolizer import Symbolizer
+
+Progress = Callable[[int, int, str], None]
+
+
+class Loader:
+    """`add` every experiment, then `finish`."""
+
+    def __init__(self, symbolizer: Symbolizer, progress: Progress | None = None) -> None:
+        self._symbolizer = symbolizer
+        self._progress = progress
+        self._places = PlaceTable(symbolizer)
+        self._paths = PathBuilder()
+        self._translator = StackTranslator(self._paths, self._places.number(LOST_STACK))
+        self._recordings: list[model.Recording] = []
+        self._processes: list[model.Process] = []
+        self._threads: list[model.Thread] = []
+        self._blocks: list[model.SampleBlock] = []
+        self._points: list[model.SamplePoint] = []
+        self._losses: list[model.Loss] = []
+        self._messages: list[model.Message] = []
+        self._pauses: list[model.Pause] = []
+
+    def add(self, path: str) -> None:
+        """Read an experiment. ExperimentNotFoundError or ExperimentError if there is nothing to be read."""
+        directory = open_directory(path)
+        experiment = len(self._recordings)
+        launch, logs = self._read_facts(directory, experiment)
+        self._recordings.append(recording_of(path, launch, logs))
+        ended: dict[int, LogFacts] = {}
+        for done, facts in enumerate(logs):
+            self._tell(done, len(logs), f"reading {os.path.basename(facts.log.path)}")
+            process = process_of(experiment, facts, ended.get(facts.log.origin.pid), launch)
+            ended[facts.log.origin.pid] = facts
+            self._add_process(directory, facts, process)
+        for facts in [launch, *logs] if launch else logs:
+            self._add_points(experiment, facts)
+            self._add_losses(experiment, facts)
+
+    def finish(self) -> model.Profile:
+        """Name all places, add up all samples."""
+        modules, functions, frames = self._places.name_all(self._progress)
+        warnings = tuple(model.Message(0, 1, text) for text in self._symbolizer.warnings)
+        return model.Profile(
+            recordings=tuple(self._recordings),
+            modules=modules,
+            functions=functions,
+            frames=frames,
+            paths=self._paths.finish(),
+            processes=tuple(self._processes),
+            threads=tuple(self._threads),
+            blocks=tuple(self._blocks),
+            cells=sum_blocks(self._blocks, self._threads),
+            points=tuple(self._points),
+            losses=tuple(self._losses),
+            messages=(*self._messages, *warnings),
+            pauses=tuple(self._pauses),
+        )
+
+    def _tell(self, done: int, total: int, text: str) -> None:
+        if self._progress is not None:
+            self._progress(done, total, text)
+
+    def _read_facts(self, directory: ExperimentDirectory, experiment: int) -> tuple[LogFacts | None, list[LogFacts]]:
+        launch = None
+        logs = []
+        failures: list[tuple[LogFile, ExperimentError]] = []
+        for log in directory.all_logs:
+            try:
+                facts = read_facts(log)
+            except ExperimentError as error:
+                failures.append((log, error))
+                continue
+            if log is directory.launch_log:
+                launch = facts
+            else:
+                logs.append(facts)
+        if failures and not logs:
+            raise failures[0][1]
+        for log, error in failures:
+            self._messages.append(model.Message(experiment, 2, str(error), subject=os.path.basename(log.path)))
+        return launch, logs
+
+    def _add_process(self, directory: ExperimentDirectory, facts: LogFacts, process: model.Process) -> None:
+        index = len(self._processes)
+        self._processes.append(process)
+        for cause, start_ns, end_ns in facts.pauses:
+            self._pauses.append(model.Pause(index, cause, start_ns, end_ns))
+        first_thread = len(self._threads)
+        places = ImagePlaces(self._places, facts.mappings, directory.objects_path)
+        indexes: dict[int, int] = {}
+        for block in _iter_blocks(facts.log):
+            self._add_block(index, facts.thread_at(block.thread, block.time), indexes, places, block)
+        for lives in facts.threads.values():
+            for thread in lives:
+                self._thread_index(index, thread, indexes)
+        self._balance_threads(facts, first_thread)
+
+    def _thread_index(self, process: int, thread: ThreadFacts, indexes: dict[int, int]) -> int:
+        index = indexes.get(id(thread))
+        if index is None:
+            index = indexes[id(thread)] = len(self._threads)
+            self._threads.append(
+                model.Thread(
+                    process, thread.tid, thread.name, thread.start_ns, thread.end_ns, thread.user_ns, thread.system_ns
+                )
+            )
+        return index
+
+    def _add_block(
+        self, process: int, thread: ThreadFacts, indexes: dict[int, int], places: ImagePlaces, block: PcSampleBlock
+    ) -> None:
+        index = self._thread_index(process, thread, indexes)
+        finder = places.finder(block.time, block.last_time)
+        if finder is not None:
+            stacks = self._translator.translate(block, finder)
+        else:
+            stacks = self._translator.translate_changing(block, places.finder_at)
+        self._blocks.append(
+            model.SampleBlock(index, block.time, block.unit_ns, block.times, stacks, (block.user, block.system))
+        )
+
+    def _balance_threads(self, facts: LogFacts, first_thread: int) -> None:
+        """Fill in what the samples of a process's threads leave open of the kernel's account."""
+        sampled: Counter[int] = Counter()
+        for block in self._blocks_of_last_process(first_thread):
+            user, system = block.values
+            sampled[block.thread] += (user.total() + system.total()) * block.unit_ns
+        clock = clock_of(facts)
+        tick_ns = max(clock.period_ns, clock.effective_period_ns) if clock else 0
+        before = facts.initialize
+        for index in range(first_thread, len(self._threads)):
+            thread = self._threads[index]
+            if thread.user_ns is None or thread.system_ns is None:
+                continue
+            accounted_ns = thread.user_ns + thread.system_ns
+            if before is not None and thread.tid == before.pid:
+                accounted_ns -= (before.user_ns or 0) + (before.system_ns or 0)
+            gain, unattributed_ns = balance(sampled[index], max(0, accounted_ns), tick_ns)
+            self._threads[index] = replace(thread, gain=gain, unattributed_ns=unattributed_ns)
+
+    def _blocks_of_last_process(self, first_thread: int) -> Iterator[model.SampleBlock]:
+        for block in reversed(self._blocks):
+            if block.thread < first_thread:
+                return
+            yield block
+
+    def _add_points(self, experiment: int, facts: LogFacts) -> None:
+        by_pid = {p.pid: index for index, p in enumerate(self._processes) if p.experiment == experiment}
+        for event in facts.points:
+            pid = event.pid if event.pid is not None else facts.log.origin.pid
+            cause = event.cause.name.lower() if hasattr(event.cause, "name") else f"cause {event.cause}"
+            self._points.append(
+                model.SamplePoint(
+                    by_pid.get(pid),
+                    experiment,
+                    pid,
+                    event.time,
+                    event.label or "",
+                    cause,
+                    event.user_ns,
+                    event.system_ns,
+                    event.minor_faults,
+                    event.major_faults,
+                    event.voluntary_switches,
+                    event.involuntary_switches,
+                    event.resident_bytes,
+                    event.read_bytes,
+                    event.written_bytes,
+                )
+            )
+
+    def _add_losses(self, experiment: int, facts: LogFacts) -> None:
+        where = os.path.basename(facts.log.path)
+        counts: Counter[str] = Counter()
+        for (_, cause, _), count in facts.drops.items():
+            counts[cause] += count
+        self._losses += [model.Loss(experiment, cause, count, where) for cause, count in counts.items() if count]
+        for (severity, text, subject), count in facts.messages.items():
+            self._messages.append(model.Message(experiment, severity, text, count, subject))
+
+
+def _iter_blocks(log: LogFile) -> Iterator[PcSampleBlock]:
+    return (record for record in iter_records(log) if isinstance(record, PcSampleBlock))

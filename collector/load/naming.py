@@ -1,0 +1,118 @@
+"""naming -- places in the code while a profile is read, and their names at its end
+
+A *place* is an address in the file it came from, and whether it is exact (a leaf) or a return address. Places are
+numbered as they are met; at the end each module's places are named in one go.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from collector.load.call_paths import HIDDEN
+from collector.profile.model import Frame, Function, Module
+from collector.symbols.demangle import short_name
+from collector.symbols.symbolizer import Symbolizer, lookup_address
+
+RECORDER_MODULE: Final = "libcollector.so"
+
+
+@dataclass(frozen=True, slots=True)
+class CodePlace:
+    """An address in a module's file."""
+
+    path: str
+    build_id: bytes
+    elf_address: int
+    is_leaf: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPlace:
+    """A place in code that no file holds; its name came with it."""
+
+    function: str
+    module: str
+    alias: str | None = None
+    file: str | None = None
+    line: int | None = None
+    function_line: int | None = None
+    offset: int = 0
+    kind: str = "dynamic"
+
+
+UNMAPPED: Final = NamedPlace("(no module)", "(no module)", kind="unknown")
+ANONYMOUS: Final = NamedPlace("(anonymous code)", "(anonymous code)", kind="unknown")
+LOST_STACK: Final = NamedPlace("(stack lost)", "(stack lost)", kind="unknown")
+
+Place = CodePlace | NamedPlace
+
+
+class PlaceTable:
+    """All places of a profile by number, and what becomes of them."""
+
+    def __init__(self, symbolizer: Symbolizer) -> None:
+        self._symbolizer = symbolizer
+        self._numbers: dict[Place, int] = {}
+        self._modules: dict[Module, int] = {}
+        self._functions: dict[tuple[str, str, int, str | None], int] = {}
+        self._function_rows: list[Function] = []
+
+    def number(self, place: Place) -> int:
+        """The number of a place; HIDDEN if it is the recorder's own code."""
+        if isinstance(place, CodePlace) and os.path.basename(place.path) == RECORDER_MODULE:
+            return HIDDEN
+        return self._numbers.setdefault(place, len(self._numbers))
+
+    def name_all(
+        self, progress: Callable[[int, int, str], None] | None = None
+    ) -> tuple[tuple[Module, ...], tuple[Function, ...], tuple[Frame, ...]]:
+        """Modules, functions and frames; frame i is place i."""
+        frames: list[Frame | None] = [None] * len(self._numbers)
+        by_module: dict[tuple[str, bytes], list[tuple[int, CodePlace]]] = defaultdict(list)
+        for place, number in self._numbers.items():
+            if isinstance(place, CodePlace):
+                by_module[place.path, place.build_id].append((number, place))
+            else:
+                frames[number] = self._name(place)
+        for done, ((path, build_id), places) in enumerate(by_module.items()):
+            if progress is not None:
+                progress(done, len(by_module), f"naming {os.path.basename(path)}")
+            for number, frame in self._locate(path, build_id, places):
+                frames[number] = frame
+        named = tuple(frame for frame in frames if frame is not None)
+        return tuple(self._modules), tuple(self._function_rows), named
+
+    def _locate(self, path: str, build_id: bytes, places: list[tuple[int, CodePlace]]):
+        module = self._module(path, build_id)
+        addresses = {number: lookup_address(place.elf_address, place.is_leaf) for number, place in places}
+        located = self._symbolizer.locate_many(path, build_id or None, addresses.values())
+        for number, place in places:
+            where = located[addresses[number]]
+            function = self._function(where.function, where.raw_name, module, where.function_file, where.function_line)
+            kind = "unknown" if where.kind == "unknown" else "native"
+            yield number, Frame(function, where.file, where.line, place.elf_address, kind)
+
+    def _name(self, place: NamedPlace) -> Frame:
+        module = self._module(place.module, b"")
+        function = self._function(
+            place.function, place.function, module, place.file, place.function_line, place.alias
+        )
+        return Frame(function, place.file, place.line, place.offset, place.kind)
+
+    def _module(self, path: str, build_id: bytes) -> int:
+        module = Module(os.path.basename(path) or path, path, build_id.hex())
+        return self._modules.setdefault(module, len(self._modules))
+
+    def _function(
+        self, name: str, raw_name: str, module: int, file: str | None, line: int | None, alias: str | None = None
+    ) -> int:
+        key = (name, raw_name, module, file)
+        function = self._functions.get(key)
+        if function is None:
+            function = self._functions[key] = len(self._function_rows)
+            self._function_rows.append(Function(name, short_name(name), raw_name, module, file, line, alias))
+        return function

@@ -1,10 +1,10 @@
 """demangle -- names as the programmer wrote them, and short ones for narrow tables
 
 The C++ runtime that is installed demangles: __cxa_demangle of libstdc++ or libc++abi, called
-in this process. libstdc++ refuses names of more than 1024 characters to spare its stack; those
-few go to binutils' c++filt, which has a process of its own to lose. Where nobody can read a
-name it is shown mangled. Source: Itanium C++ ABI, section "Demangler API"; Rust's legacy scheme
-is the same with a hash behind the name.
+in this process. libstdc++ refuses names of more than 1024 characters to spare its stack, and
+Rust's newer scheme (`_R...`) is not its own: those go to binutils' c++filt, all in one run.
+Where nobody can read a name it is shown mangled. Source: Itanium C++ ABI, section "Demangler
+API"; Rust's legacy scheme is the same with a hash behind the name.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import ctypes
 import functools
 import re
 import subprocess
-from typing import Callable
+from typing import Callable, Iterable
 
 # Tried by name only: ctypes.util.find_library would start ldconfig and gcc.
 _RUNTIMES = ("libstdc++.so.6", "libc++abi.so.1", "libc++.so.1")
@@ -22,6 +22,7 @@ _LONGEST_FOR_LIBSTDCXX = 1024
 _FILTER_SECONDS = 10
 
 _RUST_HASH = re.compile(r"::h[0-9a-f]{16}(?=$|[ .])")
+_RUST_CRATE_HASH = re.compile(r"(?<=\w)\[[0-9a-f]{8,16}\]")
 _RUST_ESCAPE = re.compile(r"\$(SP|BP|RF|LT|GT|LP|RP|C|u[0-9a-f]{1,6})\$")
 _RUST_CHARACTERS = {"SP": "@", "BP": "*", "RF": "&", "LT": "<", "GT": ">", "LP": "(", "RP": ")", "C": ","}
 
@@ -34,17 +35,31 @@ def demangle(name: str) -> str:
 
     Parts that a compiler cut off keep their mark: `f(int) [clone .cold]`.
     """
-    if not name.startswith(("_Z", "__Z", "___Z")):
-        return name
-    if name.endswith("@plt"):
-        return demangle(name[:-4]) + "@plt"
+    return demangle_many((name,))[name]
+
+
+def demangle_many(names: Iterable[str]) -> dict[str, str]:
+    """{name: demangled name}; one run of c++filt for all that need it."""
+    shown: dict[str, str] = {}
+    refused: list[str] = []
     run = _runtime()
-    plain = run(name) if run else None
-    if plain is None and len(name) > _LONGEST_FOR_LIBSTDCXX:
-        plain = _run_filter(name)
-    if plain is None:
-        return name
-    return _as_rust(plain) if _RUST_HASH.search(plain) else plain
+    for name in names:
+        mangled = name.removesuffix("@plt")
+        plain = run(mangled) if run and mangled.startswith(("_Z", "__Z", "___Z")) else None
+        if plain is not None:
+            shown[name] = (_as_rust(plain) if _RUST_HASH.search(plain) else plain) + name[len(mangled):]
+        else:
+            shown[name] = name
+            if _is_for_filter(name):
+                refused.append(name)
+    if refused:
+        shown.update(zip(refused, _run_filter(tuple(refused))))
+    return shown
+
+
+def _is_for_filter(name: str) -> bool:
+    is_long = len(name) > _LONGEST_FOR_LIBSTDCXX and name.startswith("_Z")
+    return (is_long or name.startswith("_R")) and name.isascii() and name.isprintable()
 
 
 @functools.cache
@@ -75,12 +90,15 @@ def _call(call: Callable[..., int | None], free: Callable[[int], None], name: st
 
 
 @functools.cache
-def _run_filter(name: str) -> str | None:
+def _run_filter(names: tuple[str, ...]) -> tuple[str, ...]:
+    """What c++filt makes of `names`; themselves where there is none."""
     try:
-        made = subprocess.run(["c++filt", "-r"], input=name, capture_output=True, text=True, timeout=_FILTER_SECONDS)
+        made = subprocess.run(["c++filt", "-r"], input="\n".join(names), capture_output=True, text=True,
+                              timeout=_FILTER_SECONDS)
     except (OSError, subprocess.SubprocessError, ValueError):
-        return None
-    return made.stdout.strip() if made.returncode == 0 else None
+        return names
+    lines = [_RUST_CRATE_HASH.sub("", line) for line in made.stdout.splitlines()]
+    return tuple(lines) if made.returncode == 0 and len(lines) == len(names) else names
 
 
 def _as_rust(name: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Iterable, Literal
 
 from collector.symbols.cache import SymbolCache
-from collector.symbols.demangle import demangle
+from collector.symbols.demangle import demangle_many
 from collector.symbols.function_table import FunctionRange
 from collector.symbols.module_symbols import ModuleSymbols
 from collector.symbols.unit_index import Progress, SourceLine
@@ -112,14 +112,12 @@ class Symbolizer:
         definitions = {f.function_start: module.definition_address(f) for f in functions.values() if f is not None}
         lines = module.find_lines(addresses, progress=self._progress)
         entries = module.find_lines(set(definitions.values()), is_entry=True, progress=self._progress)
-        names: dict[str, str] = {}
+        names = demangle_many({f.name for f in functions.values() if f is not None})
         located = {}
         for address, function in functions.items():
             if function is None:
                 located[address] = _unknown(module.name, address, lines.get(address))
                 continue
-            if function.name not in names:
-                names[function.name] = demangle(function.name)
             definition = entries.get(definitions[function.function_start])
             located[address] = _known(module.name, function, names[function.name], lines.get(address), definition)
         return located

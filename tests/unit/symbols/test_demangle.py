@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from collector.symbols import demangle, short_name
-from collector.symbols.demangle import _runtime
+from collector.symbols.demangle import _runtime, demangle_many
 
 needs_runtime = pytest.mark.skipif(_runtime() is None, reason="there is no C++ runtime to demangle with")
 
@@ -40,9 +40,19 @@ def test_long_names_stay_whole(count):
     assert demangle(name) == "void f<" + ", ".join(["std::vector<int, std::allocator<int> >"] * count) + " >()"
 
 
+def test_names_of_new_rust():
+    if shutil.which("c++filt") is None:
+        pytest.skip("c++filt is not installed")
+    name = "_RINvMNtCsgEmfK2I1SDS_4core3stre18trim_start_matchesReECsgY6Mt91CT9J_14rustc_demangle"
+    assert demangle("_RNvNtCsgEmfK2I1SDS_4core3fmt5write") == "core::fmt::write"
+    plain = demangle_many([name, "main", "_ZN3foo3barEi"])
+    assert "trim_start_matches" in plain[name] and not plain[name].startswith("_R")
+    assert plain["main"] == "main"
+
+
 @needs_runtime
 def test_hostile_names():
-    for name in ("_Z" + "P" * 5000 + "i", "_ZN" + "1a" * 5000, "_Z1f" + "F" * 3000, "_Z\0", "_Z\udc80"):
+    for name in ("_Z" + "P" * 5000 + "i", "_ZN" + "1a" * 5000, "_Z1f" + "F" * 3000, "_Z\0", "_Z\udc80", "_R\n", "_R" + "N" * 3000):
         assert isinstance(demangle(name), str)
 
 

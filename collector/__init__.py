@@ -18,7 +18,6 @@ Nothing is imported before it is used: a recorded program pays only for what it 
 from __future__ import annotations
 
 import importlib
-from typing import Any
 
 __version__ = "0.1.0"
 
@@ -43,7 +42,7 @@ _HOMES = {
 __all__ = [*_HOMES, "__version__"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Import the home of a public name when it is first used."""
     home = _HOMES.get(name)
     if home is None:

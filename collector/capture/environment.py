@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 
 from collector.capture.options import RecorderOptions
@@ -42,7 +41,9 @@ def make_preloadable(recorder: str) -> tuple[str, str | None]:
     """
     if not any(separator in recorder for separator in " :\t\n$"):
         return recorder, None
-    directory = tempfile.mkdtemp(prefix="collector-", dir=None)
+    import tempfile  # seldom needed, and slow to import
+
+    directory = tempfile.mkdtemp(prefix="collector-")
     link = os.path.join(directory, os.path.basename(recorder))
     os.symlink(recorder, link)
     return link, directory

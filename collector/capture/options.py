@@ -59,7 +59,7 @@ def parse_period(text: str) -> int | None:
         return None
     if text in _NAMED_PERIODS_NS:
         return _NAMED_PERIODS_NS[text]
-    match = re.fullmatch(r"(\d+\.?\d*|\.\d+)([um]?)", text)
+    match = re.fullmatch(r"([0-9]+\.?[0-9]*|\.[0-9]+)([um]?)", text)
     if match is None:
         raise UsageError(f"-p takes on, off, hi, lo or a period such as 2, 2m (milliseconds) or 500u (microseconds), not {text!r}")
     period_ns = round(float(match[1]) * (1_000 if match[2] == "u" else 1_000_000))
@@ -99,8 +99,8 @@ def parse_window(text: str) -> Window:
 def parse_signal(text: str, option: str) -> int:
     """Give the number of a signal written as USR1, SIGUSR1 or 10. UsageError if it cannot be caught or is none."""
     name = text.upper().removeprefix("SIG")
-    number = int(text) if text.isdecimal() else getattr(signal, f"SIG{name}", None)
-    if match := re.fullmatch(r"RTMIN\+(\d+)", name):
+    number = int(text) if re.fullmatch("[0-9]+", text) else getattr(signal, f"SIG{name}", None)
+    if match := re.fullmatch(r"RTMIN\+([0-9]+)", name):
         number = signal.SIGRTMIN + int(match[1])
     if number is None or number not in signal.valid_signals():
         raise UsageError(f"{option}: {text!r} is not a signal; give a name such as USR1 or a number")
@@ -136,6 +136,6 @@ def _duration(text: str, sentence: str) -> int:
 
 
 def _seconds(text: str, sentence: str) -> int:
-    if not re.fullmatch(r"\d+\.?\d*|\.\d+", text):
+    if not re.fullmatch(r"[0-9]+\.?[0-9]*|\.[0-9]+", text):
         raise UsageError(f"{sentence}, not {text!r}")
     return round(float(text) * 1_000_000_000)

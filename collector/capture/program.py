@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import os
 import stat
-import struct
 from dataclasses import dataclass
 from enum import Enum
 
-_PT_DYNAMIC, _PT_INTERP = 2, 3
-_DT_NEEDED, _DT_STRTAB = 1, 5
+from collector.capture.elf_header import read_elf_header
+
 _SHELL = "/bin/sh"
 _MOST_INTERPRETERS = 4  # as the kernel: a script may name a script, but not for ever
-_MACHINES = {3: "i386", 8: "MIPS", 20: "PowerPC", 21: "ppc64", 22: "s390x", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
 
 
 class Obstacle(Enum):
@@ -27,7 +25,7 @@ class Obstacle(Enum):
     SETUID = "runs with the rights of another user (setuid), and the system lets nobody preload into such a program"
     SETGID = "runs with the rights of another group (setgid), and the system lets nobody preload into such a program"
     CAPABLE = "is given capabilities when it is run, and the system lets nobody preload into such a program"
-    UNREADABLE_LIBC = "uses another C library ({detail}) than the recorder ({own})"
+    OTHER_LIBC = "uses another C library ({detail}) than the recorder ({own})"
 
 
 class CannotRun(Exception):
@@ -36,22 +34,6 @@ class CannotRun(Exception):
     def __init__(self, sentence: str, status: int) -> None:
         super().__init__(sentence)
         self.status = status
-
-
-@dataclass(frozen=True, slots=True)
-class ElfHeader:
-    """What the first bytes of an ELF file say. `interpreter` is the dynamic linker, None if the file names none."""
-
-    machine: int
-    bits: int
-    interpreter: str | None
-    needed: tuple[str, ...]
-
-    @property
-    def machine_name(self) -> str:
-        """The processor, as people call it."""
-        name = _MACHINES.get(self.machine, f"machine {self.machine}")
-        return f"{name}, 32 bits" if self.bits == 32 and self.machine == 62 else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +66,6 @@ def find_program(command: str, search_path: str, recorder: str) -> Program:
     interpreters, binary, is_text = _follow_scripts(path)
     obstacle, reason = (None, "") if binary is None else _find_obstacle(binary, recorder)
     return Program(path, interpreters, binary or path, obstacle, reason, is_text)
-
-
-def read_elf_header(path: str) -> ElfHeader | None:
-    """Read what matters of an ELF file; None if it is none, or damaged. OSError if it cannot be read."""
-    with open(path, "rb") as file:
-        ident = file.read(64)
-        if len(ident) < 52 or ident[:4] != b"\x7fELF" or ident[4] not in (1, 2) or ident[5] not in (1, 2):
-            return None
-        try:
-            return _read_segments(file, ident)
-        except (struct.error, ValueError, OverflowError, OSError):
-            return None
 
 
 def _search(command: str, search_path: str) -> str:
@@ -154,7 +124,7 @@ def _find_obstacle(binary: str, recorder: str) -> tuple[Obstacle | None, str]:
     elif header.interpreter is None and not _is_dynamic_linker(binary):
         obstacle = Obstacle.STATIC
     elif header.interpreter and _is_musl(header.interpreter) != any(map(_is_musl, own.needed)):
-        obstacle, detail, mine = Obstacle.UNREADABLE_LIBC, os.path.basename(header.interpreter), ", ".join(own.needed)
+        obstacle, detail, mine = Obstacle.OTHER_LIBC, os.path.basename(header.interpreter), ", ".join(own.needed)
     else:
         obstacle = _find_rights(binary)
     return obstacle, f"{binary} {obstacle.value.format(detail=detail, own=mine)}" if obstacle else ""
@@ -184,46 +154,3 @@ def _is_dynamic_linker(path: str) -> bool:
 
 def _is_musl(name: str) -> bool:
     return "musl" in name
-
-
-def _read_segments(file, ident: bytes) -> ElfHeader:  # type: ignore[no-untyped-def]
-    order = "<" if ident[5] == 1 else ">"
-    is_wide = ident[4] == 2
-    machine = struct.unpack_from(order + "H", ident, 18)[0]
-    table_offset = struct.unpack_from(order + ("Q" if is_wide else "I"), ident, 32 if is_wide else 28)[0]
-    entry_bytes, count = struct.unpack_from(order + "HH", ident, 54 if is_wide else 42)
-    interpreter = dynamic = None
-    loads = []
-    for index in range(count):
-        file.seek(table_offset + index * entry_bytes)
-        kind, offset, address, size = _unpack_segment(file.read(entry_bytes), order, is_wide)
-        loads.append((address, offset, size))
-        if kind == _PT_INTERP:
-            file.seek(offset)
-            interpreter = os.fsdecode(file.read(min(size, 4096)).partition(b"\0")[0])
-        elif kind == _PT_DYNAMIC:
-            file.seek(offset)
-            dynamic = file.read(min(size, 1 << 16))
-    needed = _read_needed(file, dynamic, order, is_wide, loads) if dynamic else ()
-    return ElfHeader(machine, 64 if is_wide else 32, interpreter, needed)
-
-
-def _unpack_segment(entry: bytes, order: str, is_wide: bool) -> tuple[int, int, int, int]:
-    if is_wide:
-        kind, _, offset, address, _, size = struct.unpack_from(order + "IIQQQQ", entry)
-    else:
-        kind, offset, address, _, size = struct.unpack_from(order + "IIIII", entry)
-    return kind, offset, address, size
-
-
-def _read_needed(file, dynamic: bytes, order: str, is_wide: bool, loads: list[tuple[int, int, int]]) -> tuple[str, ...]:  # type: ignore[no-untyped-def]
-    pair = struct.Struct(order + ("QQ" if is_wide else "II"))
-    entries = list(pair.iter_unpack(dynamic[: len(dynamic) // pair.size * pair.size]))
-    strings = next((value for tag, value in entries if tag == _DT_STRTAB), None)
-    names = []
-    for tag, value in entries:
-        where = None if strings is None else next((o + strings - a for a, o, s in loads if a <= strings < a + s), None)
-        if tag == _DT_NEEDED and where is not None:
-            file.seek(where + value)
-            names.append(os.fsdecode(file.read(256).partition(b"\0")[0]))
-    return tuple(names)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
-import pkgutil
 import sys
 from types import ModuleType
 
@@ -40,8 +39,17 @@ def main(arguments: list[str] | None = None) -> int:
         return 130
 
 
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Help of a fixed width: asking for the terminal's costs an import that every command would wait for."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=36, width=110)
+
+
 def iter_commands() -> list[str]:
     """Give the names of all commands."""
+    import pkgutil
+
     import collector.cli as home
 
     modules = pkgutil.iter_modules(home.__path__)
@@ -69,7 +77,7 @@ def build_parser(command: ModuleType) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"collector {command.NAME}",
         description=_describe(command.HELP),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_HelpFormatter,
         allow_abbrev=False,
     )
     command.add_arguments(parser)

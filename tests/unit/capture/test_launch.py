@@ -1,0 +1,223 @@
+"""test_launch -- a program is started as by a shell, and signals and stops go through as if nobody stood between
+
+The launcher under test is a process of its own (LAUNCHER below), so that signals can be sent to it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from collector.capture.launch import StartError, restore_signals, start, wait
+
+LAUNCHER = """
+import os, sys
+from collector.capture.launch import start, wait, restore_signals
+child = start(sys.argv[1], sys.argv[1:], lambda pid: os.environ)
+ending = wait(child, None, lambda: None, lambda: None)
+restore_signals(child)
+sys.exit(ending.exit_status)
+"""
+
+COUNTER = r"""
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+static volatile sig_atomic_t last;
+static void note(int number) { last = number; }
+int main(void)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = note;
+    sigset_t all, old;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &old);
+    for (int number = 1; number < 32; number++)
+        if (number != SIGTERM && number != SIGTSTP)
+            sigaction(number, &action, NULL);
+    printf("ready %d\n", (int)getpid());
+    fflush(stdout);
+    for (;;) {
+        last = 0;
+        sigsuspend(&old);
+        printf("%d\n", (int)last);
+        fflush(stdout);
+    }
+}
+"""
+
+
+@pytest.fixture
+def launch() -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """launch(*command) starts the launcher with a program; what is left is killed."""
+    started = []
+
+    def run(*command: str, prepare: Callable[[], None] = lambda: None, **options: object) -> subprocess.Popen[str]:
+        def begin() -> None:
+            # A group of its own, as a shell gives to a job. Not a session: nothing can be stopped in one without a shell.
+            os.setpgid(0, 0)
+            prepare()
+
+        process = subprocess.Popen(  # type: ignore[call-overload]
+            [sys.executable, "-c", LAUNCHER, *command], stdout=subprocess.PIPE, text=True, preexec_fn=begin, **options
+        )
+        started.append(process)
+        return process
+
+    yield run
+    for process in started:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+
+
+@pytest.fixture
+def counter(launch: Callable[..., subprocess.Popen[str]], compile_c: Callable[..., Path]) -> tuple[subprocess.Popen[str], int]:
+    """The launcher with a program that prints the number of each signal it gets, and that program's pid."""
+    process = launch(str(compile_c(COUNTER)))
+    ready = process.stdout.readline().split()
+    assert ready[0] == "ready"
+    return process, int(ready[1])
+
+
+def state_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def wait_for_state(pid: int, wanted: str) -> None:
+    deadline = time.monotonic() + 20
+    while state_of(pid) not in wanted:
+        assert time.monotonic() < deadline, f"process {pid} is {state_of(pid)}, not {wanted}"
+        time.sleep(0.002)
+
+
+@pytest.mark.parametrize(
+    ("script", "status"),
+    [("exit 0", 0), ("exit 3", 3), ("exit 255", 255), ("kill -TERM $$", 143), ("kill -KILL $$", 137), ("kill -SEGV $$", 139)],
+)
+def test_exit_status(launch: Callable[..., subprocess.Popen[str]], script: str, status: int) -> None:
+    assert launch("/bin/sh", "-c", f"ulimit -c 0; {script}").wait() == status
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE])
+def test_a_signal_sent_to_us_reaches_the_program(counter: tuple[subprocess.Popen[str], int], number: signal.Signals) -> None:
+    process, _ = counter
+    process.send_signal(number)
+    assert process.stdout.readline() == f"{int(number)}\n"
+
+
+def test_termination_ends_both(counter: tuple[subprocess.Popen[str], int]) -> None:
+    process, _ = counter
+    process.terminate()
+    assert process.wait() == 128 + signal.SIGTERM
+
+
+def test_signals_of_the_terminal_arrive_once(launch: Callable[..., subprocess.Popen[str]], compile_c: Callable[..., Path]) -> None:
+    """Both are in the terminal's foreground group: what it sends has reached the program without us."""
+    master, slave = os.openpty()
+    program = str(compile_c(COUNTER))
+    take_terminal = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    process = subprocess.Popen(
+        [sys.executable, "-c", take_terminal, "-c", LAUNCHER, program],
+        stdin=slave, stdout=subprocess.PIPE, text=True, start_new_session=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("ready")
+        for key, number in (b"\x03", signal.SIGINT), (b"\x1c", signal.SIGQUIT), (b"\x03", signal.SIGINT):
+            os.write(master, key)
+            assert process.stdout.readline() == f"{int(number)}\n"
+        # Had the launcher passed any of them on as well, it would stand before this one.
+        process.send_signal(signal.SIGUSR1)
+        assert process.stdout.readline() == f"{int(signal.SIGUSR1)}\n"
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        os.close(master)
+        os.close(slave)
+
+
+def test_the_terminals_stop_stops_both_and_the_shells_continue_goes_on(counter: tuple[subprocess.Popen[str], int]) -> None:
+    process, pid = counter
+    os.kill(pid, signal.SIGTSTP)
+    wait_for_state(pid, "T")
+    wait_for_state(process.pid, "T")
+    os.killpg(process.pid, signal.SIGCONT)
+    assert process.stdout.readline() == f"{int(signal.SIGCONT)}\n"
+    wait_for_state(process.pid, "S")
+    process.terminate()
+    assert process.wait() == 128 + signal.SIGTERM
+
+
+def test_a_stop_sent_to_us_stops_both(counter: tuple[subprocess.Popen[str], int]) -> None:
+    process, pid = counter
+    process.send_signal(signal.SIGTSTP)
+    wait_for_state(pid, "T")
+    wait_for_state(process.pid, "T")
+    process.send_signal(signal.SIGCONT)
+    assert process.stdout.readline() == f"{int(signal.SIGCONT)}\n"
+
+
+def test_sigstop_for_the_program_is_for_the_program_alone(counter: tuple[subprocess.Popen[str], int]) -> None:
+    process, pid = counter
+    os.kill(pid, signal.SIGSTOP)
+    wait_for_state(pid, "T")
+    assert state_of(process.pid) == "S"
+    os.kill(pid, signal.SIGCONT)
+    assert process.stdout.readline() == f"{int(signal.SIGCONT)}\n"
+
+
+def test_dispositions_and_mask_are_those_we_were_given(launch: Callable[..., subprocess.Popen[str]]) -> None:
+    """What the program inherits with us in between is what it inherits without us."""
+
+    def prepare() -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR2})
+
+    show = ["/bin/grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"]
+    expected = subprocess.run(show, preexec_fn=prepare, stdout=subprocess.PIPE, text=True).stdout
+    process = launch(*show, prepare=prepare)
+    assert process.stdout.read() == expected
+    assert process.wait() == 0
+
+
+def test_descriptors_are_those_we_were_given(launch: Callable[..., subprocess.Popen[str]]) -> None:
+    process = launch("/bin/ls", "/proc/self/fd", stdin=subprocess.DEVNULL)
+    assert process.stdout.read().split() == ["0", "1", "2", "3"]  # 3 is the directory that ls reads
+
+
+def test_what_cannot_be_executed() -> None:
+    with pytest.raises(StartError, match="Permission denied"):
+        start("/etc/passwd", ["passwd"], lambda pid: {})
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == set()
+
+
+def test_arguments_and_environment_arrive(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    child = start("/usr/bin/env", ["env", "sh", "-c", 'echo "$0 $1 $PID $$"', "a b", "ü\udcff"], lambda pid: {"PID": str(pid), "PATH": "/bin"})
+    wait(child, None, lambda: None, lambda: None)
+    restore_signals(child)
+    assert capfdbinary.readouterr().out == b"a b \xc3\xbc\xff %d %d\n" % (child.pid, child.pid)
+
+
+def test_intervals_and_end_are_told() -> None:
+    ticks: list[float] = []
+    ends: list[str] = []
+    child = start("/bin/sleep", ["sleep", "0.35"], lambda pid: {})
+    ending = wait(child, 50_000_000, lambda: ticks.append(time.monotonic()), lambda: ends.append(state_of(child.pid)))
+    restore_signals(child)
+    assert 1 <= len(ticks) <= 7
+    assert ends == ["Z"]
+    assert (ending.pid, ending.exit_status) == (child.pid, 0)

@@ -1,0 +1,61 @@
+"""test_recorded_processes -- a process counts as recorded while it lives and has its own log in its address space"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from collector.capture.recorded_processes import RecordedProcesses
+
+HOLDER = """
+import mmap, sys
+file = open(sys.argv[1], "r+b")
+mapping = mmap.mmap(file.fileno(), 4096)
+file.close()
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def make_files(directory: Path, stem: str) -> Path:
+    log = directory / f"{stem}.log"
+    log.write_bytes(bytes(4096))
+    (directory / f"{stem}.open").write_bytes(b"")
+    return log
+
+
+def test_alive_then_dead(tmp_path: Path) -> None:
+    with open(make_files(tmp_path, f"{os.getpid()}.0"), "r+b") as file, mmap.mmap(file.fileno(), 4096):
+        assert RecordedProcesses(str(tmp_path)).live() == [os.getpid()]
+    assert RecordedProcesses(str(tmp_path)).live() == []
+
+
+def test_a_number_alone_proves_nothing(tmp_path: Path) -> None:
+    """Somebody else has the number now."""
+    make_files(tmp_path, f"{os.getpid()}.0")
+    make_files(tmp_path, "1.0")
+    assert RecordedProcesses(str(tmp_path)).live() == []
+
+
+def test_several(tmp_path: Path) -> None:
+    holders = []
+    for _ in range(2):
+        path = tmp_path / "unnamed"
+        path.write_bytes(bytes(4096))
+        holder = subprocess.Popen([sys.executable, "-c", HOLDER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert holder.stdout and holder.stdout.readline() == b"ready\n"
+        path.rename(tmp_path / f"{holder.pid}.3.log")
+        (tmp_path / f"{holder.pid}.3.open").write_bytes(b"")
+        holders.append(holder)
+    processes = RecordedProcesses(str(tmp_path))
+    assert processes.live() == sorted(holder.pid for holder in holders)
+    for holder in holders:
+        holder.communicate()
+        assert holder.pid not in processes.live()
+
+
+def test_a_directory_that_went_has_none(tmp_path: Path) -> None:
+    assert RecordedProcesses(str(tmp_path / "gone")).live() == []

@@ -1,0 +1,122 @@
+"""test_recorder_options -- words of the command line become what the recorder is told"""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from collector.capture import options
+from collector.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("text", "period_ns"),
+    [
+        ("on", 1_003_009),
+        ("hi", 100_271),
+        ("lo", 10_309_279),
+        ("off", None),
+        ("2", 2_000_000),
+        ("2m", 2_000_000),
+        ("1.5", 1_500_000),
+        (".5m", 500_000),
+        ("500u", 500_000),
+        ("20u", 20_000),
+        ("10000", 10_000_000_000),
+    ],
+)
+def test_period(text: str, period_ns: int | None) -> None:
+    assert options.parse_period(text) == period_ns
+
+
+@pytest.mark.parametrize("rate", ["on", "hi", "lo"])
+def test_named_rates_are_primes_in_hertz(rate: str) -> None:
+    """A prime rate keeps step with nothing that beats in whole milliseconds."""
+    hertz = round(1e9 / (options.parse_period(rate) or 0))
+    assert all(hertz % divisor for divisor in range(2, hertz))
+
+
+@pytest.mark.parametrize("text", ["", "x", "-1", "0", "19u", "10001", "1s", "1e3", "nan", "on,", "٣"])
+def test_bad_period(text: str) -> None:
+    with pytest.raises(UsageError, match="-p takes"):
+        options.parse_period(text)
+
+
+@pytest.mark.parametrize(("text", "interval_ns"), [("on", 10**9), ("off", None), ("3", 3 * 10**9), ("0.25", 250_000_000)])
+def test_interval(text: str, interval_ns: int | None) -> None:
+    assert options.parse_interval(text) == interval_ns
+
+
+@pytest.mark.parametrize("text", ["", "often", "-1", "0", "0.0001"])
+def test_bad_interval(text: str) -> None:
+    with pytest.raises(UsageError, match="-S takes"):
+        options.parse_interval(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "start_s", "end_s"),
+    [("5", 0, 5), ("5s", 0, 5), ("2m", 0, 120), ("1-3", 1, 3), ("30s-1m", 30, 60), ("0.5-1.5", 0.5, 1.5), ("3-0", 3, None)],
+)
+def test_window(text: str, start_s: float, end_s: float | None) -> None:
+    window = options.parse_window(text)
+    assert window.start_ns == start_s * 1e9
+    assert window.end_ns == (None if end_s is None else end_s * 1e9)
+
+
+@pytest.mark.parametrize("text", ["", "x", "-5", "5-", "3-2", "3-3", "0", "1h", "1-2-3"])
+def test_bad_window(text: str) -> None:
+    with pytest.raises(UsageError, match="-t"):
+        options.parse_window(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("USR1", signal.SIGUSR1), ("SIGUSR2", signal.SIGUSR2), ("usr1", signal.SIGUSR1), ("10", 10), ("RTMIN+3", signal.SIGRTMIN + 3)],
+)
+def test_signal(text: str, number: int) -> None:
+    assert options.parse_signal(text, "-l") == number
+
+
+@pytest.mark.parametrize("text", ["", "NOSUCH", "0", "65", "SIG_DFL", "_IGN", "RTMIN+99", "KILL", "9", "STOP", "-1"])
+def test_bad_signal(text: str) -> None:
+    with pytest.raises(UsageError, match="^-l"):
+        options.parse_signal(text, "-l")
+
+
+def test_pause_signal_says_how_to_begin() -> None:
+    assert options.parse_pause_signal("USR1") == (signal.SIGUSR1, True)
+    assert options.parse_pause_signal("USR1,r") == (signal.SIGUSR1, False)
+    with pytest.raises(UsageError):
+        options.parse_pause_signal("USR1,x")
+
+
+@pytest.mark.parametrize("text", ["on", "off", "=cc1.*", "=^(a|b)$"])
+def test_follow(text: str) -> None:
+    assert options.parse_follow(text) == text
+
+
+@pytest.mark.parametrize("text", ["", "=", "yes", "=(", "cc1"])
+def test_bad_follow(text: str) -> None:
+    with pytest.raises(UsageError, match="-F"):
+        options.parse_follow(text)
+
+
+def test_encode_leaves_out_what_was_not_asked() -> None:
+    assert options.RecorderOptions().encode() == "clock=auto,period=1003009"
+
+
+def test_encode_all() -> None:
+    everything = options.RecorderOptions("sigtrap", 500_000, 10, 12, True, 5, 7, True, 42)
+    assert everything.encode() == (
+        "clock=sigtrap,period=500000,sample_signal=10,pause_signal=12,paused=1,start=5,end=7,context_switches=1,root=42"
+    )
+
+
+def test_every_word_is_known_to_the_recorder(repository) -> None:  # type: ignore[no-untyped-def]
+    """The other side parses the same words."""
+    parser = (repository / "libcollector_c/src/control/options.c").read_text()
+    for name in options.RecorderOptions.__slots__:
+        assert f'"{name}"' in parser
+    for clock in options.CLOCKS:
+        assert f'"{clock}"' in parser

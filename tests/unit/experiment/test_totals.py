@@ -1,0 +1,111 @@
+"""test_totals -- the sums of an experiment, and the launcher's log, by what the reader finds in the same files"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from collector.experiment.log_reader import EventReader
+from collector.experiment.log_writer import LogWriter
+from collector.experiment.totals import Clock, sum_up
+from collector.format import FIELDS, DropCause, Kind
+
+COLUMN_OF_ONE = [1, b""]
+
+
+def begin(path: Path, before_ns: int = 0) -> LogWriter:
+    log = LogWriter(str(path))
+    numbers = {"user_ns": before_ns, "arguments": ["a"], "options": []}
+    log.append(Kind.INITIALIZE, 1, *(numbers.get(name, "" if type_ == "str" else 1 if name == "version_major" else 0) for name, type_, _ in FIELDS[Kind.INITIALIZE]))
+    return log
+
+
+def add_clock(log: LogWriter, period_ns: int = 1_003_009) -> None:
+    log.append(Kind.PMCALLOCATE, 2, 1, "cpu", "sigtrap", "ns", period_ns, period_ns, "")
+
+
+def add_samples(log: LogWriter, count: int) -> None:
+    log.append(Kind.PCSAMPLE, 3, 1, count, 1000, *[COLUMN_OF_ONE] * 4, 1, b"\x00\x00", thread=9)
+
+
+def test_written_events_are_read_back(tmp_path: Path) -> None:
+    log = LogWriter(str(tmp_path / "launch.log"))
+    log.append(Kind.MESSAGE, 5, 1, "a sentence", 2, "caf\udce9", thread=3)
+    log.close(7, 100, 200)
+    message, closing = EventReader(tmp_path / "launch.log")
+    assert (message.kind, message.time, message.thread, message.text, message.subject) == (Kind.MESSAGE, 5, 3, "a sentence", "caf\udce9")
+    assert (closing.kind, closing.frame_count, closing.user_ns, closing.system_ns) == (Kind.CLOSELOG, 1, 100, 200)
+
+
+def test_an_existing_log_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "launch.log").write_text("mine")
+    with pytest.raises(FileExistsError):
+        LogWriter(str(tmp_path / "launch.log"))
+
+
+def test_a_write_that_fails_is_kept_not_raised() -> None:
+    log = LogWriter.__new__(LogWriter)
+    log.__init__("/dev/shm/collector-test-%d" % os.getpid())  # type: ignore[misc]
+    os.unlink("/dev/shm/collector-test-%d" % os.getpid())
+    os.close(log._descriptor)
+    log._descriptor = os.open("/dev/full", os.O_WRONLY)
+    log.append(Kind.MESSAGE, 5, 1, "a sentence", 2, None)
+    log.append(Kind.MESSAGE, 6, 1, "another", 2, None)
+    assert log.error is not None and log.error.strerror == "No space left on device"
+    log.close(7, 0, 0)
+
+
+def test_sums(tmp_path: Path) -> None:
+    for number, samples, before_ns, cpu_ns in (7, 10, 100, 1100), (8, 5, 0, 500):
+        log = begin(tmp_path / f"{number}.0.log", before_ns)
+        add_clock(log, period_ns=number)
+        add_samples(log, samples)
+        log.append(Kind.CLOSELOG, 9, 0, samples, 3, 0, cpu_ns, 50)
+    log = begin(tmp_path / "8.1.log", 500)
+    log.append(Kind.CLOSELOG, 9, 0, 2, 1, 0, 700, 50)
+    (tmp_path / "launch.log").write_bytes(b"")
+    totals = sum_up(str(tmp_path), 8)
+    assert (totals.log_count, totals.process_count, totals.closed_count, totals.sample_count) == (3, 2, 3, 17)
+    assert totals.cpu_ns == 1050 + 550 + 250
+    assert totals.clock == Clock("sigtrap", 8, 8)
+    assert not totals.drops
+
+
+def test_a_log_without_an_end_is_read_through(tmp_path: Path) -> None:
+    log = begin(tmp_path / "7.0.log")
+    add_clock(log)
+    add_samples(log, 10)
+    add_samples(log, 4)
+    log.append(Kind.DROPNOTIFY, 4, int(DropCause.BUSY), 2, None, None, thread=9)
+    log.append(Kind.DROPNOTIFY, 5, int(DropCause.BUSY), 3, None, None, thread=9)
+    log.append(Kind.DROPNOTIFY, 5, int(DropCause.BUSY), 1, None, None, thread=10)
+    with open(tmp_path / "7.0.log", "ab") as file:
+        file.truncate(1 << 20)  # space that was reserved and never written
+    totals = sum_up(str(tmp_path), 7)
+    assert (totals.closed_count, totals.sample_count) == (0, 14)
+    assert totals.drops == {DropCause.BUSY: 4}
+
+
+def test_an_end_that_is_damaged_does_not_count(tmp_path: Path) -> None:
+    log = begin(tmp_path / "7.0.log")
+    add_samples(log, 10)
+    log.append(Kind.CLOSELOG, 9, 0, 999, 2, 0, 1, 1)
+    content = bytearray((tmp_path / "7.0.log").read_bytes())
+    content[-3] ^= 1
+    (tmp_path / "7.0.log").write_bytes(content)
+    totals = sum_up(str(tmp_path), 7)
+    assert (totals.closed_count, totals.sample_count) == (0, 10)
+
+
+def test_nothing(tmp_path: Path) -> None:
+    totals = sum_up(str(tmp_path), 7)
+    assert (totals.log_count, totals.clock) == (0, None)
+
+
+@pytest.mark.parametrize("content", [b"", b"\xc9", bytes(100), b"\xc1cev" * 50])
+def test_logs_of_nothing(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "7.0.log").write_bytes(content)
+    totals = sum_up(str(tmp_path), 7)
+    assert (totals.log_count, totals.sample_count) == (1, 0)

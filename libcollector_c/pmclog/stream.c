@@ -135,13 +135,10 @@ static size_t zeros_at(const uint8_t *bytes, size_t count)
 
 enum pmclog_state col_stream_skip_zeros(struct col_stream *stream)
 {
-    uint64_t first = stream->offset;
     for (;;) {
         enum pmclog_state state = col_stream_want(stream, 1);
-        if (state != PMCLOG_OK) {
-            col_stream_return(stream, first);
+        if (state != PMCLOG_OK)
             return state;
-        }
         size_t zeros = zeros_at(col_stream_bytes(stream), col_stream_count(stream));
         if (zeros < col_stream_count(stream)) {
             col_stream_skip(stream, zeros);

@@ -42,8 +42,7 @@ enum pmclog_state col_stream_want(struct col_stream *stream, size_t count);
 /* Passes over count bytes that are there. */
 void col_stream_skip(struct col_stream *stream, size_t count);
 
-/* Passes over zeros, whole holes of a sparse file at once, up to the first other byte. Where only zeros are left, a file stays where it was,
-   because frames may still be written there. */
+/* Passes over zeros, whole holes of a sparse file at once, up to the first other byte. */
 enum pmclog_state col_stream_skip_zeros(struct col_stream *stream);
 
 /* The buffer is all zeros: passes over it and over the hole it may be the start of. */

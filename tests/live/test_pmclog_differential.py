@@ -1,0 +1,167 @@
+"""test_pmclog_differential -- the C and the Python parser read the same logs, good and damaged, and must agree event by event"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from collector.experiment.events import AnyEvent
+from collector.experiment.log_reader import EventReader
+from collector.experiment.samples import PcSample
+from collector.format import FIELDS, Kind
+
+TESTS = Path(__file__).parents[1]
+DAMAGED_LOGS = 4000 if os.environ.get("COLLECTOR_TEST_THOROUGH") else 400
+
+
+def _load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(path.stem, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+writer = _load(TESTS / "unit" / "experiment" / "writer.py")
+pmclog_build = _load(TESTS / "c" / "pmclog_build.py")
+
+
+@pytest.fixture(scope="module")
+def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The C dump program, under the sanitizers."""
+    return pmclog_build.build(TESTS / "c" / "pmclog_dump.c", tmp_path_factory.mktemp("pmclog") / "dump")
+
+
+def _value(value: object) -> str:
+    if value is None or value == 2**64 - 1:
+        return "-"
+    if isinstance(value, str):
+        return '"' + value.encode("utf-8", "surrogateescape").hex()
+    if isinstance(value, bytes):
+        return "x" + value.hex()
+    if isinstance(value, tuple):
+        return " ".join(("[", *map(_value, value), "]"))
+    return f"{value:.17g}" if isinstance(value, float) else str(int(value))  # type: ignore[call-overload]
+
+
+def describe(event: AnyEvent) -> str:
+    """The line that tests/c/pmclog_dump.c prints for the same event."""
+    words = [event.serial, event.log_offset, int(event.kind), event.time, event.thread]
+    if isinstance(event, PcSample):
+        words += [event.source, event.user_ns, event.system_ns, int(event.stack.end), *event.stack]
+        return " ".join(map(str, words))
+    fields = [_value(getattr(event, name)) for name, _, _ in FIELDS[event.kind]]
+    return " ".join([*map(str, words), *fields])
+
+
+def read_by_python(path: Path, *, is_finished: bool) -> list[str]:
+    """The log's events as lines."""
+    reader = EventReader(path)
+    return [describe(event) for event in reader] + ([describe(event) for event in reader.finish()] if is_finished else [])
+
+
+def read_by_c(dump: Path, path: Path, *options: str) -> list[str]:
+    """The same by the C parser."""
+    done = subprocess.run([dump, path, *options], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()[:-2]
+
+
+def full_log(seed: int) -> bytearray:
+    """Every kind, with several records to a frame, strange text, missing fields, and samples of many shapes."""
+    rng = random.Random(seed)
+    log = writer.LogBuilder()
+    log.add(writer.initialize(1000 + seed, arguments=["prog", "", "\udcff\udc80", "ü"], options=None))
+    makers = {"uint": lambda: rng.choice([0, 1, 127, 128, 70000, 2**31, 2**40, None]), "int": lambda: rng.choice([0, 256, -3, 139, None]),
+              "str": lambda: rng.choice(["", "name", "\udcfe", "x" * 300, None]), "bin": lambda: rng.choice([b"", rng.randbytes(40), None]),
+              "array of str": lambda: ["a", "b"], "uint or float": lambda: rng.choice([3, 2.5, -1e300, None])}
+    narrow = lambda value: None if value is None else value % 2**31  # noqa: E731  (ids have 32 bits in C)
+    time = 2000
+    for kind in list(Kind) * 2:
+        if kind in (Kind.INITIALIZE, Kind.PCSAMPLE, Kind.CLOSELOG):
+            continue
+        records = []
+        for _ in range(rng.randrange(1, 4)):
+            time += rng.randrange(10**6)
+            fields = {name: makers[type_name]() for name, type_name, _ in FIELDS[kind]}
+            fields = {name: value if type(value) is not int or name.endswith(("_ns", "count", "bytes", "start", "end", "bias"))
+                      or fields[name] < 0 else narrow(value) for name, value in fields.items()}
+            records.append(writer.record(kind, time, rng.randrange(5), **fields))
+        log.add(*records)
+        chains = [tuple(0x400000 + rng.randrange(50) * 16 for _ in range(rng.randrange(1, 30))) for _ in range(rng.randrange(1, 9))]
+        chains += [(0xFFFFFFFFFF600000, 0x401000), (0x4141414141414141, 0x7FFF00001000)]
+        stacks = [(chain, rng.randrange(8)) for chain in chains]
+        rows = [(rng.choice([1003, 2**33, 0]), rng.randrange(2000), rng.randrange(2), rng.randrange(len(stacks) + 1))
+                for _ in range(rng.randrange(40))]
+        log.add(writer.samples(time, 77, rows, stacks, unit_ns=rng.choice([1, 1000])))
+    log.add(writer.record(Kind.CLOSELOG, time, 0, frame_count=len(log.spans)))
+    return log.data
+
+
+def damaged(data: bytearray, rng: random.Random) -> bytearray:
+    """The log with one to three damages: flipped bits, a burst, a zeroed block, bytes deleted, inserted, cut."""
+    data = bytearray(data)
+    for _ in range(rng.randrange(1, 4)):
+        at, length = rng.randrange(len(data)), rng.choice([1, 4, 22, 100, 700])
+        match rng.randrange(7):
+            case 0 | 1:
+                data[at] ^= 1 << rng.randrange(8)
+            case 2:
+                data[at : at + length] = rng.randbytes(len(data[at : at + length]))
+            case 3:
+                data[at : at + length] = bytes(len(data[at : at + length]))
+            case 4:
+                del data[at : at + length]
+            case 5:
+                data[at:at] = rng.choice([rng.randbytes(length), bytes(length), b"\xc1cev" * 5, data[at : at + length]])
+            case 6:
+                del data[max(at, 100) :]
+        data = data or bytearray(1)
+    return data
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_good_logs(dump: Path, tmp_path: Path, seed: int) -> None:
+    path = tmp_path / "1.0.log"
+    path.write_bytes(full_log(seed))
+    expected = read_by_python(path, is_finished=False)
+    assert len({line.split()[2] for line in expected}) == len(Kind)
+    assert read_by_c(dump, path) == expected
+    assert read_by_c(dump, path, "--feed=1") == expected
+    assert read_by_c(dump, path, "--feed=4093") == expected
+
+
+def test_damaged_logs(dump: Path, tmp_path: Path) -> None:
+    path = tmp_path / "1.0.log"
+    logs = [full_log(seed)[: 3000 + 1000 * seed] for seed in range(4)] + [writer.small_log(8).data]
+    notices = 0
+    for seed in range(DAMAGED_LOGS):
+        rng = random.Random(seed)
+        path.write_bytes(damaged(rng.choice(logs), rng))
+        for options in ((), ("--finish",)):
+            expected = read_by_python(path, is_finished=bool(options))
+            assert read_by_c(dump, path, *options) == expected, f"seed {seed} {options}"
+        expected = read_by_c(dump, path, "--finish")
+        assert read_by_c(dump, path, "--finish", f"--feed={rng.choice([1, 22, 977])}") == expected, f"seed {seed} fed"
+        notices += sum(line.split()[2] == str(int(Kind.DROPNOTIFY)) for line in expected)
+    assert notices > DAMAGED_LOGS / 2
+
+
+def test_unknown_kinds_and_fields(dump: Path, tmp_path: Path) -> None:
+    import msgpack
+
+    path = tmp_path / "1.0.log"
+    log = writer.LogBuilder().add(writer.initialize(), msgpack.packb([99, 5, 0, {"a": [1, 2]}]), msgpack.packb([33, 6, 0, 1, "new field"]))
+    log.add(msgpack.packb([33, 7, 0]), msgpack.packb([33, 8, 0, "not a number"]), msgpack.packb([33, 9]), msgpack.packb(7))
+    log.add(msgpack.packb([200, 5, 0]), b"\xc1", msgpack.packb([33, 10, 0, 1]))
+    path.write_bytes(log.data)
+    for is_finished in (False, True):
+        assert read_by_c(dump, path, *["--finish"] * is_finished) == read_by_python(path, is_finished=is_finished)

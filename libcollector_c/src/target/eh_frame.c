@@ -105,15 +105,21 @@ static bool read_fde(const struct entry *entry, const uint8_t *start, const uint
     return !in.failed && (fde->cie.pointer_encoding & COL_POINTER_INDIRECT) == 0;
 }
 
+/* The C library gives some programs' code segment alone as the module, and the tables lie behind it. */
+static bool holds_its_tables(const struct col_code_module *module)
+{
+    return (uintptr_t)module->header >= module->low && (uintptr_t)module->header < module->high;
+}
+
 /* The bytes that a module's entries may lie in. A registered table does not say where it ends. */
 static const uint8_t *lowest_of(const struct col_code_module *module)
 {
-    return module->frames ? NULL : (const uint8_t *)module->low;
+    return holds_its_tables(module) ? (const uint8_t *)module->low : NULL;
 }
 
 static const uint8_t *limit_of(const struct col_code_module *module)
 {
-    return module->frames ? (const uint8_t *)PTRDIFF_MAX : (const uint8_t *)module->high;
+    return holds_its_tables(module) ? (const uint8_t *)module->high : (const uint8_t *)PTRDIFF_MAX;
 }
 
 static bool scan(const struct col_code_module *module, const uint8_t *at, uintptr_t pc, struct col_eh_fde *fde)
@@ -161,7 +167,7 @@ static bool find_by_header(const struct col_code_module *module, uintptr_t pc, s
     if (in.failed)
         return false;
     if (count == 0 || kinds[3] != SORTED_PAIRS_OF_INT32)
-        return frames >= module->low && frames < module->high && scan(module, (const uint8_t *)frames, pc, fde);
+        return frames >= (uintptr_t)lowest_of(module) && frames < (uintptr_t)limit && scan(module, (const uint8_t *)frames, pc, fde);
     if (count > (uint64_t)(limit - in.at) / 8)
         return false;
     const uint8_t *start = search_index(header, in.at, count, pc);
@@ -175,8 +181,7 @@ bool col_eh_frame_find(const struct col_code_module *module, uintptr_t pc, struc
 {
     if (module->frames)
         return scan(module, module->frames, pc, fde);
-    return module->header && (uintptr_t)module->header >= module->low && (uintptr_t)module->header < module->high
-           && find_by_header(module, pc, fde);
+    return module->header && find_by_header(module, pc, fde);
 }
 
 bool col_eh_frame_extent(const uint8_t *frames, uintptr_t *low, uintptr_t *high)

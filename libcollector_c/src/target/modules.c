@@ -20,12 +20,15 @@
 #define MOVING ((uintptr_t)1) /* an entry's `low` while it is being filled: no object begins there */
 #define GONE ((uintptr_t)2)   /* an entry that was in use: searches go on behind it */
 
+/* An object is known by the range the code finder gives it, which may be less than all of it; the log is told all. */
 struct entry {
-    uintptr_t low, high;
+    uintptr_t low, high;   /* as found */
+    uintptr_t start, end;  /* as written */
 };
 
 static struct {
     struct entry entries[TABLE_SIZE];
+    bool is_listing;   /* the whole list is being written: what the finder meets on the way is on it */
     uint64_t since_ns; /* an object first seen now was loaded at this time or later */
     char executable[PATH_MAX];
 } self;
@@ -92,24 +95,27 @@ static void read_build_id(struct object *object, const ElfW(Phdr) *segments, siz
             read_notes(object, &segments[i]);
 }
 
-/* The object's program headers, found through the ELF header its first segment begins with. */
+/* The object's program headers, found through the ELF header in front of it. */
 static void read_headers(struct object *object)
 {
-    const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)object->low;
-    if (!col_safe_read_probe(object->low) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+    uintptr_t at = object->bias != 0 ? object->bias : object->low;
+    const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)at;
+    if (!col_safe_read_probe(at) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
         return;
     if (header->e_phoff + (uint64_t)header->e_phnum * sizeof(ElfW(Phdr)) <= 4096)
-        read_build_id(object, (const ElfW(Phdr) *)(object->low + header->e_phoff), header->e_phnum);
+        read_build_id(object, (const ElfW(Phdr) *)(at + header->e_phoff), header->e_phnum);
 }
 
-static void write_object(struct entry *entry, const struct object *object)
+static void write_object(struct entry *entry, uintptr_t found_low, uintptr_t found_high, const struct object *object)
 {
     struct col_event_mappingchange change = {
         .action = COL_MAP_INSERT, .map_kind = COL_MAP_OBJECT, .start = object->low, .end = object->high, .bias = object->bias,
         .path = object->path, .build_id = object->build_id, .build_id_bytes = object->build_id_bytes};
     bool is_written = col_event_mappingchange((struct col_event_head){self.since_ns, 0}, &change) == 0;
-    entry->high = object->high;
-    __atomic_store_n(&entry->low, is_written ? object->low : GONE, __ATOMIC_RELEASE); /* not written: met again later */
+    entry->high = found_high;
+    entry->start = object->low;
+    entry->end = object->high;
+    __atomic_store_n(&entry->low, is_written ? found_low : GONE, __ATOMIC_RELEASE); /* not written: met again later */
 }
 
 static const char *name_of(const char *name)
@@ -121,7 +127,7 @@ static const char *name_of(const char *name)
 
 void col_modules_meet(uintptr_t low, uintptr_t high, const void *link_map)
 {
-    if (!col_session_is_open())
+    if (!col_session_is_open() || self.is_listing)
         return;
     struct entry *entry = claim(low, high);
     if (entry == NULL)
@@ -129,31 +135,50 @@ void col_modules_meet(uintptr_t low, uintptr_t high, const void *link_map)
     const struct link_map *map = link_map;
     struct object object = {.low = low, .high = high, .bias = map != NULL ? map->l_addr : low, .path = name_of(map != NULL ? map->l_name : "")};
     read_headers(&object);
-    write_object(entry, &object);
+    write_object(entry, low, high, &object);
+}
+
+/* Sets the object's range and returns an address of its code, 0 if it has none. */
+static uintptr_t measure(struct object *object, const ElfW(Phdr) *segments, size_t count)
+{
+    uintptr_t code = 0;
+    for (const ElfW(Phdr) *segment = segments, *end = segment + count; segment < end; segment++) {
+        uintptr_t low = (object->bias + segment->p_vaddr) & ~(uintptr_t)4095, high = object->bias + segment->p_vaddr + segment->p_memsz;
+        if (segment->p_type != PT_LOAD)
+            continue;
+        object->low = low < object->low ? low : object->low;
+        object->high = high > object->high ? high : object->high;
+        if (segment->p_flags & PF_X)
+            code = object->bias + segment->p_vaddr;
+    }
+    return code;
 }
 
 static int meet_listed(struct dl_phdr_info *info, size_t size, void *argument)
 {
     (void)size, (void)argument;
     struct object object = {.low = UINTPTR_MAX, .bias = info->dlpi_addr, .path = name_of(info->dlpi_name)};
-    for (const ElfW(Phdr) *segment = info->dlpi_phdr, *end = segment + info->dlpi_phnum; segment < end; segment++) {
-        uintptr_t low = (object.bias + segment->p_vaddr) & ~(uintptr_t)4095, high = object.bias + segment->p_vaddr + segment->p_memsz;
-        if (segment->p_type != PT_LOAD)
-            continue;
-        object.low = low < object.low ? low : object.low;
-        object.high = high > object.high ? high : object.high;
-    }
-    if (object.low >= object.high)
+    uintptr_t code = measure(&object, info->dlpi_phdr, info->dlpi_phnum);
+    struct col_code_module found;
+    if (code == 0)
         return 0;
-    struct col_code_module module;
-    if (col_code_finder_find(object.low, &module) && module.frames == NULL)
-        return 0; /* the finder has just made us meet it */
-    struct entry *entry = claim(object.low, object.high);
+    if (!col_code_finder_find(code, &found) || found.frames != NULL)
+        found.low = object.low, found.high = object.high;
+    struct entry *entry = claim(found.low, found.high);
     if (entry != NULL) {
         read_build_id(&object, info->dlpi_phdr, info->dlpi_phnum);
-        write_object(entry, &object);
+        write_object(entry, found.low, found.high, &object);
     }
     return 0;
+}
+
+static void write_list(void)
+{
+    self.is_listing = true;
+    col_event_batch_begin();
+    dl_iterate_phdr(meet_listed, NULL);
+    col_event_batch_finish();
+    self.is_listing = false;
 }
 
 static void read_executable_path(void)
@@ -167,9 +192,7 @@ void col_modules_begin(void)
     self.since_ns = col_clock_now();
     read_executable_path();
     col_code_finder_observe(col_modules_meet);
-    col_event_batch_begin();
-    dl_iterate_phdr(meet_listed, NULL);
-    col_event_batch_finish();
+    write_list();
 }
 
 void col_modules_expect(void)
@@ -192,12 +215,12 @@ void col_modules_rescan(void)
         struct entry entry = self.entries[i];
         if (entry.low <= GONE || is_loaded(&entry))
             continue;
-        struct col_event_mappingchange change = {.action = COL_MAP_DELETE, .map_kind = COL_MAP_OBJECT, .start = entry.low, .end = entry.high};
+        struct col_event_mappingchange change = {.action = COL_MAP_DELETE, .map_kind = COL_MAP_OBJECT, .start = entry.start, .end = entry.end};
         __atomic_store_n(&self.entries[i].low, GONE, __ATOMIC_RELEASE);
         col_event_mappingchange((struct col_event_head){now_ns, 0}, &change);
     }
     self.since_ns = now_ns;
-    dl_iterate_phdr(meet_listed, NULL);
+    write_list();
 }
 
 void col_modules_forget(void)

@@ -2,7 +2,7 @@
 
     cc $(collector config --cflags) program.c               marks in C and C++ need nothing else
     cc $(collector config --cflags) program.c $(collector config --libs)
-    gfortran $(collector config --fflags) program.f90 $(collector config --flibs)
+    gfortran $(collector config --fflags --fortran-module) program.f90 $(collector config --libs)
     LD_PRELOAD=$(collector config --preload) COLLECTOR_EXPERIMENT=name.expt ./program
 """
 
@@ -19,9 +19,8 @@ HELP = __doc__ or ""
 
 _CHOICES = {
     "cflags": "flags to compile C and C++ that includes libcollector.h or pmclog.h",
-    "libs": "flags to link C and C++ with the API as ordinary functions (-lcollectorAPI)",
-    "fflags": "flags to compile Fortran that includes libfcollector.h",
-    "flibs": "flags to link Fortran (-lfcollector)",
+    "libs": "flags to link with the API as ordinary functions, C, C++ or Fortran (-lcollectorAPI -lfcollector, as needed)",
+    "fflags": "flags to compile Fortran that includes libfcollector.h or collector.f90",
     "fortran-module": "the source of the Fortran module `collector`, to be compiled with the program",
     "pmclog-libs": "flags to link with the log parser (-lpmclog)",
     "includes": "the directory of the headers",
@@ -52,9 +51,8 @@ def describe(installation: Installation) -> dict[str, str]:
     link = shlex.join([f"-L{directory}", f"-Wl,-rpath,{directory}"])
     return {
         "cflags": include,
-        "libs": f"{link} -lcollectorAPI",
-        "fflags": include,
-        "flibs": f"{link} -lfcollector",
+        "libs": f"{link} -Wl,--push-state,--as-needed -lfcollector -lcollectorAPI -Wl,--pop-state",
+        "fflags": f"{include} {shlex.quote(f'-I{installation.fortran_dir}')}",
         "fortran-module": os.path.join(installation.fortran_dir, "collector.f90"),
         "pmclog-libs": f"{link} -lpmclog",
         "includes": installation.include_dir,

@@ -29,11 +29,10 @@
 #define WINDOW_BYTES COL_SPARSE_WINDOW_BYTES
 #define WINDOW_COUNT (((uint64_t)1 << OFFSET_BITS) / WINDOW_BYTES)
 #define LOG_BYTES (((uint64_t)1 << OFFSET_BITS) - WINDOW_BYTES)
-#define DROPPED ((uint8_t *)1)
 
-/* A part of the file in memory. Those who write in it are counted, and it is unmapped only when they are none and the tail has left it. */
+/* A part of the file in memory. Those who write in it are counted; when the tail has left it, the last of them unmaps it. */
 struct window {
-    uint8_t *start;     /* NULL: not mapped yet; DROPPED: the tail has passed */
+    uint8_t *start;     /* NULL: not mapped yet; odd: the tail has left it; 1: unmapped */
     uint32_t populated; /* bytes from the start that may be stored to */
     uint32_t user_count;
 };
@@ -75,16 +74,32 @@ void col_log_writer_counts(uint64_t *frame_count, uint64_t *byte_count)
 
 /* --- windows --- */
 
-static void leave(uint32_t index)
+static bool is_left(const uint8_t *start)
 {
-    __atomic_fetch_sub(&self.windows[index].user_count, 1, __ATOMIC_SEQ_CST);
+    return ((uintptr_t)start & 1) != 0;
 }
 
-/* Counts us in and returns where the window is: NULL or DROPPED count, too. */
+/* Who enters after the tail has left sees so and stays out: if it has left and then nobody is inside, nobody ever will be. */
+static void unmap_if_left(struct window *window)
+{
+    if (!is_left(__atomic_load_n(&window->start, __ATOMIC_SEQ_CST)) || __atomic_load_n(&window->user_count, __ATOMIC_SEQ_CST) != 0)
+        return;
+    uint8_t *start = __atomic_exchange_n(&window->start, (uint8_t *)1, __ATOMIC_SEQ_CST);
+    if (start != (uint8_t *)1)
+        col_sparse_file_drop(start - 1);
+}
+
+/* Counts us in and returns where the window is, or that it is not; leave must follow in any case. */
 static uint8_t *enter(uint32_t index)
 {
     __atomic_fetch_add(&self.windows[index].user_count, 1, __ATOMIC_SEQ_CST);
     return __atomic_load_n(&self.windows[index].start, __ATOMIC_SEQ_CST);
+}
+
+static void leave(uint32_t index)
+{
+    if (__atomic_sub_fetch(&self.windows[index].user_count, 1, __ATOMIC_SEQ_CST) == 0)
+        unmap_if_left(&self.windows[index]);
 }
 
 static void note_window(uint32_t index)
@@ -98,7 +113,7 @@ static void note_window(uint32_t index)
 static uint8_t *map_window(uint32_t index)
 {
     uint8_t *before = enter(index - 1), *mapped = NULL;
-    if (before != NULL && before != DROPPED)
+    if (before != NULL && !is_left(before))
         mapped = col_sparse_file_next(before);
     leave(index - 1);
     if (mapped == NULL)
@@ -111,17 +126,14 @@ static uint8_t *map_window(uint32_t index)
     return start;
 }
 
-/* The tail has left this window. If somebody is still inside it stays mapped for good, but costs no memory. */
+/* The tail has left this window. */
 static void drop_window(uint32_t index)
 {
     struct window *window = &self.windows[index];
-    uint8_t *start = __atomic_exchange_n(&window->start, DROPPED, __ATOMIC_SEQ_CST);
-    if (start == NULL || start == DROPPED)
-        return;
-    if (__atomic_load_n(&window->user_count, __ATOMIC_SEQ_CST) == 0)
-        col_sparse_file_drop(start);
-    else
-        col_os_advise(start, WINDOW_BYTES, MADV_DONTNEED);
+    uint8_t *start = __atomic_load_n(&window->start, __ATOMIC_SEQ_CST);
+    while (start != NULL && !is_left(start) && !__atomic_compare_exchange_n(&window->start, &start, start + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        ;
+    unmap_if_left(window);
 }
 
 /* Small at first, so that a process that is hardly sampled takes 4 KiB of the disk; then in steps that make the call rare. */
@@ -179,8 +191,8 @@ static int try_take(struct col_log_frame *frame, uint64_t tail, uint32_t frame_b
     uint8_t *start = enter(index);
     if (start == NULL)
         start = map_window(index);
-    int answer = start == NULL ? -ENOMEM : start == DROPPED ? 0 : make_room(index, start, at, at + frame_bytes);
-    if (start == DROPPED || answer != 0) {
+    int answer = start == NULL ? -ENOMEM : is_left(start) ? 0 : make_room(index, start, at, at + frame_bytes);
+    if (is_left(start) || answer != 0) {
         leave(index);
         return load_tail() == tail ? answer : 0;
     }

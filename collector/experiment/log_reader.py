@@ -111,6 +111,11 @@ class EventReader:
         """What the reader found missing, by cause: as in the DROPNOTIFY events it made."""
         return dict(self._loss_counts)
 
+    @property
+    def is_holding(self) -> bool:
+        """True if a live log shows good frames that are held back, because something before them is not there yet."""
+        return self._scanner.is_holding
+
     def feed(self, data: bytes | bytearray | memoryview) -> None:
         """The next bytes of a stream, in pieces of any size. Iterate before feeding more: nothing is thrown away unread."""
         if self._source is not None:
@@ -157,9 +162,11 @@ class EventReader:
         self._is_final = True
         self._scanner.is_live = False
         yield from self
-        if self.unknown_kinds:
-            total = self.unknown_kinds.total()
-            yield self._notice(DropCause.UNKNOWN_KIND, total, self.offset, 0)
+        total = self.unknown_kinds.total()
+        if total > self._loss_counts[DropCause.UNKNOWN_KIND]:
+            self._loss_counts[DropCause.UNKNOWN_KIND] = total
+            self._append(self._notice(DropCause.UNKNOWN_KIND, total, self.offset, 0))
+            yield from self
 
     def give_up_waiting(self) -> None:
         """What looks broken in a live log will not be mended: tell it as damage and go on."""

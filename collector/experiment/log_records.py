@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from collector.experiment.directory import LogFile
 from collector.experiment.events import AnyRecord
 from collector.experiment.liveness import is_alive
 from collector.experiment.log_reader import EventReader
 from collector.experiment.log_source import READ_BYTES, PathSource
-from collector.experiment.open_frames import read_open_blocks
+from collector.experiment.open_frames import number_blocks, read_open_blocks
 from collector.experiment.samples import PcSampleBlock
 
 
@@ -43,7 +42,5 @@ def _last_groups(reader: EventReader, open_blocks: list[PcSampleBlock]) -> Itera
     notices = list(reader.finish())
     if notices:
         yield notices  # type: ignore[misc]
-    serial = reader.event_count + 1
-    for block in sorted(open_blocks, key=lambda block: block.time):
-        yield [replace(block, serial=serial, log_offset=reader.offset)]
-        serial += block.count
+    for block in number_blocks(reader, open_blocks):
+        yield [block]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from zlib import crc32
 
 from collector.errors import ExperimentError
@@ -131,9 +131,35 @@ def recover(path: str | os.PathLike[str], liveness: Callable[[LogFile], bool] = 
     return Recovery(samples, frames, tuple(alive))
 
 
+def missing_blocks(log: LogFile) -> list[PcSampleBlock]:
+    """The open frames that the log of a process that is gone does not have, in order of time, numbered on behind it."""
+    return _read_missing(log)[1]
+
+
+def _read_missing(log: LogFile) -> tuple[EventReader, list[PcSampleBlock]]:
+    """Read the log to its end; that reader, and the open frames that it did not see."""
+    reader = EventReader(log.path, origin=log.origin)
+    wanted = {(block.thread, block.time): block for block in read_open_blocks(log.open_path, log.origin)}
+    for record in reader.records():
+        if isinstance(record, PcSampleBlock):
+            wanted.pop((record.thread, record.time), None)
+    for _ in reader.finish():
+        pass
+    return reader, number_blocks(reader, wanted.values())
+
+
+def number_blocks(reader: EventReader, blocks: Iterable[PcSampleBlock]) -> list[PcSampleBlock]:
+    """Open frames as if they stood behind what the reader has read."""
+    numbered = []
+    serial = reader.event_count + 1
+    for block in sorted(blocks, key=lambda block: (block.time, block.thread)):
+        numbered.append(replace(block, serial=serial, log_offset=reader.offset))
+        serial += block.count
+    return numbered
+
+
 def _recover_log(log: LogFile) -> list[PcSampleBlock]:
-    reader = EventReader(log.path)
-    blocks = [*_missing_blocks(reader, read_open_blocks(log.open_path))]
+    reader, blocks = _read_missing(log)
     sequence = reader.next_sequence
     data = b"".join(encode_frame(sequence + number, _pack_block(block)) for number, block in enumerate(blocks))
     try:
@@ -145,17 +171,6 @@ def _recover_log(log: LogFile) -> list[PcSampleBlock]:
     except OSError as error:
         raise ExperimentError(f"the open frames of {log.path} cannot be moved into it: {error.strerror}") from error
     return blocks
-
-
-def _missing_blocks(reader: EventReader, blocks: list[PcSampleBlock]) -> list[PcSampleBlock]:
-    """Read the log to its end; the blocks that it does not have, in order of time."""
-    wanted = {(block.thread, block.time): block for block in blocks}
-    for record in reader.records():
-        if isinstance(record, PcSampleBlock):
-            wanted.pop((record.thread, record.time), None)
-    for _ in reader.finish():
-        pass
-    return sorted(wanted.values(), key=lambda block: block.time)
 
 
 def _pack_block(block: PcSampleBlock) -> bytes:

@@ -1,0 +1,92 @@
+"""follow -- the events of an experiment while it is being written, as they come"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+
+from collector.experiment.directory import LogFile, open_directory
+from collector.experiment.events import AnyEvent, CloseLog, Initialize
+from collector.experiment.liveness import is_running, read_process_state
+from collector.experiment.log_reader import EventReader
+from collector.experiment.merge import expand
+from collector.experiment.open_frames import missing_blocks
+from collector.experiment.origin import LAUNCHER
+
+_POLL_SECONDS = 0.1
+_PATIENCE_SECONDS = 2.0  # for a gap in front of good frames; a writer fills it within microseconds, or never
+_IDLE_POLLS = 5  # without a launcher: so long nothing may happen between the end of one process and the next log
+
+
+def follow_events(path: str | os.PathLike[str], sleep: Callable[[float], None] = time.sleep) -> Iterator[AnyEvent]:
+    """All events so far, then the new ones, until every log was closed or its process died.
+
+    The order is that of each log; between logs, that in which their frames came. Samples come when their frame is complete, within about
+    a second. Raises what `open_directory` raises.
+    """
+    followed: dict[str, _FollowedLog] = {}
+    idle = 0
+    while idle <= _IDLE_POLLS:
+        count = 0
+        for log in open_directory(path).all_logs:
+            tail = followed.setdefault(log.path, _FollowedLog(log))
+            for event in tail.poll():
+                count += 1
+                yield event
+        launcher = next((tail for tail in followed.values() if tail.is_launcher), None)
+        if all(tail.is_over for tail in followed.values()):
+            idle += _IDLE_POLLS + 1 if launcher else 1
+        else:
+            idle = 0
+        if not count and idle <= _IDLE_POLLS:
+            sleep(_POLL_SECONDS)
+
+
+class _FollowedLog:
+    """One log, read as it grows. `is_over`: nothing more will come."""
+
+    def __init__(self, log: LogFile) -> None:
+        self.is_over = False
+        self.is_launcher = log.origin == LAUNCHER
+        self._log = log
+        self._reader = EventReader(log.path, is_live=True)
+        self._launcher_pid: int | None = None
+        self._held_since: float | None = None
+
+    def poll(self) -> Iterator[AnyEvent]:
+        """What came since the last time."""
+        if self.is_over:
+            return
+        was_running = self._is_running()  # asked first: what a process wrote before it died is read below
+        for event in self._reader:
+            yield event
+            self._note(event)
+        if not self.is_over and not was_running:
+            self.is_over = True
+            yield from self._read_last()
+        self._keep_patience()
+
+    def _note(self, event: AnyEvent) -> None:
+        if isinstance(event, CloseLog):
+            self.is_over = True
+        elif self.is_launcher and isinstance(event, Initialize):
+            self._launcher_pid = event.pid
+
+    def _is_running(self) -> bool:
+        if not self.is_launcher:
+            return is_running(self._log)
+        return self._launcher_pid is None or read_process_state(self._launcher_pid)[0] not in ("", "Z")
+
+    def _read_last(self) -> Iterator[AnyEvent]:
+        """The process is gone: the end of its log, and its open frames unless somebody moved them into the log already."""
+        yield from self._reader.finish()
+        yield from expand(missing_blocks(self._log))
+
+    def _keep_patience(self) -> None:
+        if not self._reader.is_holding:
+            self._held_since = None
+        elif self._held_since is None:
+            self._held_since = time.monotonic()
+        elif time.monotonic() - self._held_since > _PATIENCE_SECONDS:
+            self._reader.give_up_waiting()

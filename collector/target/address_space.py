@@ -1,0 +1,141 @@
+"""address_space -- what was mapped at an address of a process image, and when
+
+Samples carry their time in microseconds, rounded down, and mappings theirs in nanoseconds: a mapping that began within the
+microsecond of a sample counts as there.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from collector.experiment.events import MappingChange
+from collector.format import MapAction, MapKind
+from collector.target.range_index import Range, RangeIndex
+
+_SAMPLE_UNIT_NS = 1000
+_ADDRESS_MASK = (1 << 64) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """Code that was in memory from `born` until `died` (nanoseconds; None: to the end), at [start, end)."""
+
+    kind: MapKind | int
+    start: int
+    end: int
+    bias: int
+    file_offset: int
+    path: str
+    build_id: bytes
+    born: int
+    died: int | None = None
+    name: str | None = None
+    alias: str | None = None
+    source: str | None = None
+    lines: bytes = b""
+    code: bytes = b""
+    copy: str | None = None
+
+    def elf_address(self, address: int) -> int:
+        """The address as it is written in the ELF file."""
+        return (address - self.bias) & _ADDRESS_MASK
+
+    def is_alive(self, time: int) -> bool:
+        """True if a sample of that time can lie in this mapping."""
+        return self.born < time + _SAMPLE_UNIT_NS and (self.died is None or time < self.died)
+
+
+class AddressSpace:
+    """The mappings of one process image over its whole life. Add all changes first, in the order of the log, then ask."""
+
+    def __init__(self, changes: Iterable[MappingChange] = ()) -> None:
+        self._lives: dict[Range, list[Mapping]] = {}
+        self._alive: dict[tuple[int, int], list[Range]] = {}
+        self._index: RangeIndex | None = None
+        self.ignored_count = 0
+        """Changes that made no sense: deletions of what was not there, empty ranges."""
+        for change in changes:
+            self.add(change)
+
+    def __iter__(self) -> Iterator[Mapping]:
+        """All mappings that ever were, by address and then by time."""
+        for place in sorted(self._lives):
+            yield from self._lives[place]
+
+    def add(self, change: MappingChange) -> None:
+        """Take a change in."""
+        start, end = change.start, change.end
+        if start is None or (change.action == MapAction.INSERT and (end is None or end <= start)):
+            self.ignored_count += 1
+        elif change.action == MapAction.INSERT:
+            self._insert(change, (start, end))  # type: ignore[arg-type]
+        elif change.action == MapAction.DELETE:
+            self._delete(change, start)
+        else:
+            self.ignored_count += 1
+
+    def _insert(self, change: MappingChange, place: Range) -> None:
+        kind = MapKind.OBJECT if change.map_kind is None else change.map_kind
+        mapping = Mapping(
+            kind, *place, change.bias or 0, change.file_offset or 0, change.path or "", change.build_id or b"", change.time, None,
+            change.name, change.alias, change.source, change.lines or b"", change.code or b"", change.copy,
+        )
+        lives = self._lives.setdefault(place, [])
+        if not lives:
+            self._index = None
+        lives.append(mapping)
+        if len(lives) > 1 and lives[-2].born > mapping.born:
+            lives.sort(key=lambda life: life.born)
+        self._alive.setdefault((kind, place[0]), []).append(place)
+
+    def _delete(self, change: MappingChange, start: int) -> None:
+        """End the newest life of that kind which began at `start`, of the same end if one is there."""
+        places = self._alive.get((MapKind.OBJECT if change.map_kind is None else change.map_kind, start), [])
+        place = next((place for place in reversed(places) if place[1] == change.end), places[-1] if places else None)
+        if place is None:
+            self.ignored_count += 1
+            return
+        places.remove(place)
+        lives = self._lives[place]
+        for number in range(len(lives) - 1, -1, -1):
+            if lives[number].died is None and lives[number].kind == (change.map_kind or MapKind.OBJECT):
+                lives[number] = replace(lives[number], died=change.time)
+                return
+
+    def find(self, address: int, time: int) -> Mapping | None:
+        """What was at the address at that time (of a sample, in nanoseconds): the newest that was there; None if nothing.
+
+        A file's code may be sampled before its mapping is written down, while its constructors run: if nothing else was there, the
+        next file that came counts. A dynamic function is valid only from the moment it was told.
+        """
+        best = early = None
+        for place in self._covering(address):
+            lives = self._lives[place]
+            after = bisect_left(lives, time + _SAMPLE_UNIT_NS, key=lambda life: life.born)
+            alive = next((life for life in reversed(lives[:after][-_LIVES_LOOKED_AT:]) if life.is_alive(time)), None)
+            if alive and (best is None or _rank(alive) > _rank(best)):
+                best = alive
+            for life in lives[after : after + 1]:
+                if life.kind != MapKind.DYNAMIC_FUNCTION and (early is None or life.born < early.born):
+                    early = life
+        return best or early
+
+    def history(self, address: int) -> list[Mapping]:
+        """All that ever was at the address, oldest first. If it is one, `find` gives it whatever the time, or None before its birth."""
+        found = [life for place in self._covering(address) for life in self._lives[place]]
+        return sorted(found, key=lambda life: life.born)
+
+    def _covering(self, address: int) -> Iterator[Range]:
+        if self._index is None:
+            self._index = RangeIndex(self._lives)
+        return self._index.find(address)
+
+
+_LIVES_LOOKED_AT = 64  # of the same range, one within the other: more than that is not a program but an attack
+
+
+def _rank(life: Mapping) -> tuple[bool, int]:
+    """Anonymous memory is where dynamic functions live, so it never hides one; else the newest wins."""
+    return (life.kind != MapKind.ANONYMOUS, life.born)

@@ -1,0 +1,192 @@
+"""process -- the processes of an experiment: their images, their threads, their parents, and the CPU time they took"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from collector.experiment.events import (
+    AnyRecord, CloseLog, Initialize, ProcExec, ProcExit, ProcFork, Sample, SysExit, ThrCreate, ThrExit,
+)
+from collector.experiment.origin import LAUNCHER, Origin
+from collector.experiment.samples import PcSampleBlock
+from collector.format import CloseReason
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A thread. Times in nanoseconds; None where the log does not say. `is_exit`: it ended before its log did."""
+
+    origin: Origin
+    thread_id: int
+    name: str | None = None
+    start_time: int | None = None
+    end_time: int | None = None
+    start_address: int | None = None
+    user_ns: int | None = None
+    system_ns: int | None = None
+    is_exit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A program that a process ran: from its start or an execve until the next execve or its end.
+
+    `is_complete`: its log was closed in order. `end_time` is that of its last event otherwise.
+    """
+
+    origin: Origin
+    executable: str | None = None
+    arguments: tuple[str, ...] = ()
+    directory: str | None = None
+    start_time: int | None = None
+    end_time: int | None = None
+    close_reason: CloseReason | int | None = None
+    is_complete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process and its images, oldest first.
+
+    `user_ns` and `system_ns` are the last the log knows of the whole process; `user_before_ns` and `system_before_ns` what of it
+    passed before recording began. `status` is the wait status, None if nobody saw it.
+    """
+
+    pid: int
+    parent_pid: int | None = None
+    is_forked: bool = False
+    images: tuple[Image, ...] = ()
+    threads: tuple[Thread, ...] = ()
+    user_ns: int | None = None
+    system_ns: int | None = None
+    user_before_ns: int = 0
+    system_before_ns: int = 0
+    status: int | None = None
+
+    @property
+    def start_time(self) -> int | None:
+        """When its first image began."""
+        return self.images[0].start_time if self.images else None
+
+    @property
+    def end_time(self) -> int | None:
+        """The time of the last event of its last image."""
+        return self.images[-1].end_time if self.images else None
+
+    @property
+    def executable(self) -> str | None:
+        """The program of its last image."""
+        return self.images[-1].executable if self.images else None
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The arguments of its last image."""
+        return self.images[-1].arguments if self.images else ()
+
+
+class ProcessTable:
+    """Builds the processes from the records of all logs. Each log's records in their order; the logs in any."""
+
+    def __init__(self) -> None:
+        self._images: dict[Origin, Image] = {}
+        self._last_times: dict[Origin, int] = {}
+        self._processes: dict[int, Process] = {}
+        self._threads: dict[tuple[Origin, int], list[Thread]] = {}
+        self.unrecorded: list[SysExit] = []
+        """The ends of descendants that were not recorded."""
+
+    def add_log(self, origin: Origin, records: Iterable[AnyRecord]) -> None:
+        """Take in all records of a log."""
+        for record in records:
+            self.add(origin, record)
+
+    def add(self, origin: Origin, record: AnyRecord) -> None:
+        """Take in one record of the log of `origin`."""
+        if origin != LAUNCHER:
+            self._see(origin, record)
+        if isinstance(record, PcSampleBlock):
+            return
+        if isinstance(record, SysExit):
+            self.unrecorded.append(record)
+        elif isinstance(record, (ProcExit, Sample)) and record.pid is not None:
+            self._account(record.pid, record)
+        elif origin != LAUNCHER:
+            self._add_own(origin, record)
+
+    def processes(self) -> list[Process]:
+        """The recorded processes, oldest first."""
+        images: dict[int, list[Image]] = {}
+        for origin in sorted(self._images):
+            image = self._images[origin]
+            end_time = image.end_time if image.is_complete else self._last_times[origin]
+            images.setdefault(origin.pid, []).append(replace(image, end_time=end_time))
+        threads: dict[int, list[Thread]] = {}
+        for (origin, _), lives in self._threads.items():
+            threads.setdefault(origin.pid, []).extend(lives)
+        complete = [
+            replace(self._process(pid), images=tuple(own), threads=tuple(sorted(threads.get(pid, ()), key=_thread_order)))
+            for pid, own in images.items()
+        ]
+        return sorted(complete, key=lambda process: (process.start_time or 0, process.pid))
+
+    def _process(self, pid: int) -> Process:
+        return self._processes.setdefault(pid, Process(pid))
+
+    def _see(self, origin: Origin, record: AnyRecord) -> None:
+        """Whatever it is, it happened while the image, and the thread, were there."""
+        if origin not in self._images:
+            self._process(origin.pid)
+            self._images[origin] = Image(origin, start_time=record.time)
+        last = record.last_time if isinstance(record, PcSampleBlock) else record.time
+        self._last_times[origin] = max(last, self._last_times.get(origin, 0))
+        if isinstance(record, PcSampleBlock) and (origin, record.thread) not in self._threads:
+            self._threads[origin, record.thread] = [Thread(origin, record.thread)]
+
+    def _add_own(self, origin: Origin, record: AnyRecord) -> None:
+        image, process = self._images[origin], self._process(origin.pid)
+        if isinstance(record, Initialize):
+            self._initialize(image, process, record)
+        elif isinstance(record, CloseLog):
+            self._images[origin] = replace(image, close_reason=record.reason, is_complete=True, end_time=record.time)
+            self._account(origin.pid, record)
+        elif isinstance(record, ProcExec) and record.path and not image.executable:
+            self._images[origin] = replace(image, executable=record.path)
+        elif isinstance(record, ProcFork):
+            self._processes[origin.pid] = replace(process, is_forked=True, parent_pid=record.parent_pid)
+        elif isinstance(record, ThrCreate):
+            thread = Thread(origin, record.thread, record.name, record.time, None, record.start_address)
+            self._threads.setdefault((origin, record.thread), []).append(thread)
+        elif isinstance(record, ThrExit):
+            self._end_thread(origin, record)
+
+    def _initialize(self, image: Image, process: Process, record: Initialize) -> None:
+        self._images[image.origin] = replace(
+            image, executable=record.executable, arguments=record.arguments or (), directory=record.directory, start_time=record.time
+        )
+        parent_pid = record.ppid if process.parent_pid is None else process.parent_pid
+        before = {}
+        if image.origin.image == 0:
+            before = {"user_before_ns": record.user_ns or 0, "system_before_ns": record.system_ns or 0}
+        self._processes[process.pid] = replace(process, parent_pid=parent_pid, **before)
+
+    def _account(self, pid: int, record: ProcExit | Sample | CloseLog) -> None:
+        """Clocks only rise, so the largest reading is the last."""
+        process = self._process(pid)
+        user = max(process.user_ns or 0, record.user_ns or 0) if record.user_ns is not None else process.user_ns
+        system = max(process.system_ns or 0, record.system_ns or 0) if record.system_ns is not None else process.system_ns
+        status = record.status if isinstance(record, ProcExit) and record.status is not None else process.status
+        self._processes[pid] = replace(process, user_ns=user, system_ns=system, status=status)
+
+    def _end_thread(self, origin: Origin, record: ThrExit) -> None:
+        lives = self._threads.setdefault((origin, record.thread), [])
+        if not lives or lives[-1].end_time is not None:
+            lives.append(Thread(origin, record.thread))
+        lives[-1] = replace(
+            lives[-1], name=record.name or lives[-1].name, end_time=record.time, user_ns=record.user_ns,
+            system_ns=record.system_ns, is_exit=bool(record.is_exit),
+        )
+
+
+def _thread_order(thread: Thread) -> tuple[int, Origin, int]:
+    return (thread.start_time or 0, thread.origin, thread.thread_id)

@@ -34,8 +34,7 @@ static struct {
     int is_sampling_point; /* somebody is writing a sample point */
     pid_t pid;
     struct col_options options;
-    int argc;
-    char **argv;
+    const char *arguments, *arguments_end; /* the kernel's block of strings: programs move and free what argv points to */
     struct col_thread *forking;
 } self;
 
@@ -123,11 +122,29 @@ static size_t split_options(char *text, const char **words)
     return count;
 }
 
+#define ARGUMENT_LIMIT 1024 /* a longer command line is cut */
+
+static size_t list_arguments(const char **list)
+{
+    size_t count = 0;
+    for (const char *at = self.arguments; at < self.arguments_end && count < ARGUMENT_LIMIT; at += strlen(at) + 1)
+        list[count++] = at;
+    return count;
+}
+
+static void remember_arguments(int argc, char **argv)
+{
+    if (argc < 1)
+        return;
+    self.arguments = argv[0];
+    self.arguments_end = argv[argc - 1] + strlen(argv[argc - 1]) + 1;
+}
+
 static void write_initialize(unsigned image)
 {
     struct utsname name;
     char options[1024];
-    const char *words[OPTION_LIMIT];
+    const char *words[OPTION_LIMIT], *arguments[ARGUMENT_LIMIT];
     options[0] = '\0';
     strncat(options, self.options.text, sizeof options - 1);
     size_t option_count = split_options(options, words);
@@ -140,7 +157,7 @@ static void write_initialize(unsigned image)
     struct col_event_initialize event = {
         .wall_ns = col_clock_wall(), .pid = (uint32_t)self.pid, .ppid = (uint32_t)getppid(), .image = image, .host = name.nodename, .machine = name.machine, .kernel = name.release,
         .cpu_count = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE), .executable = executable,
-        .argument_count = (size_t)self.argc, .arguments = (const char *const *)self.argv, .directory = directory, .options = words, .option_count = option_count,
+        .argument_count = list_arguments(arguments), .arguments = arguments, .directory = directory, .options = words, .option_count = option_count,
         .library_version = COLLECTOR_VERSION, .uid = (uint32_t)getuid()};
     col_clock_process_times(&event.user_ns, &event.system_ns);
     col_event_initialize(head_now(current_thread()), &event);
@@ -200,8 +217,7 @@ void col_session_open(int argc, char **argv)
     col_options_read(&self.options);
     if (self.options.experiment == NULL || !self.options.is_followed)
         return;
-    self.argc = argc;
-    self.argv = argv;
+    remember_arguments(argc, argv);
     col_real_resolve();
     col_child_environment_remember();
     col_signals_install(self.options.sample_signal, self.options.pause_signal);

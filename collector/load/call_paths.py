@@ -3,37 +3,43 @@
 from __future__ import annotations
 
 from array import array
+from typing import Final
 
-from collector.profile.model import ROOT, CallPaths
+from collector.profile.model import CallPaths
 
-HIDDEN = -1
+HIDDEN: Final = -1
 """The place of a frame that no report shows: the recorder's own."""
 
-_PLACE_BITS = 32
+PLACE_BITS: Final = 32
+
+
+class NodeTable(dict[int, int]):
+    """Call paths are interned: the same chain of places is the same node, in whatever log it is found.
+
+    `table[parent << PLACE_BITS | place]` is the node of a place called from `parent`, made where it is new. That
+    this is one subscription, without a call, is what makes loading fast.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parents = array("i", [-1])
+        self.places = array("i", [-1])
+
+    def __missing__(self, key: int) -> int:
+        node = self[key] = len(self.parents)
+        self.parents.append(key >> PLACE_BITS)
+        self.places.append(key & (1 << PLACE_BITS) - 1)
+        return node
 
 
 class PathBuilder:
-    """Call paths are interned: the same chain of places is the same node, in whatever log it is found."""
+    """The call paths of a profile, and its stacks."""
 
     def __init__(self) -> None:
-        self._parents = array("i", [-1])
-        self._places = array("i", [-1])
-        self._nodes: dict[int, int] = {}
+        self.nodes = NodeTable()
         self._stack_nodes = array("I")
         self._stack_ends: list[str] = []
         self._stacks: dict[tuple[int, str], int] = {}
-
-    def node(self, parent: int, place: int) -> int:
-        """The node of a place called from `parent`; the parent itself if the place is hidden."""
-        if place < 0:
-            return parent
-        key = parent << _PLACE_BITS | place
-        node = self._nodes.get(key)
-        if node is None:
-            node = self._nodes[key] = len(self._parents)
-            self._parents.append(parent)
-            self._places.append(place)
-        return node
 
     def stack(self, node: int, end: str) -> int:
         """The stack that ends in `node`, and whose root side ends as `end` says."""
@@ -47,7 +53,4 @@ class PathBuilder:
 
     def finish(self) -> CallPaths:
         """The tree, in which a node's frame is its place."""
-        return CallPaths(self._parents, self._places, self._stack_nodes, self._stack_ends)
-
-
-__all__ = ["HIDDEN", "ROOT", "PathBuilder"]
+        return CallPaths(self.nodes.parents, self.nodes.places, self._stack_nodes, self._stack_ends)

@@ -3,87 +3,88 @@
 from __future__ import annotations
 
 import os
-import struct
-from bisect import bisect_right
-from collections.abc import Callable, Sequence
 
-from collector.experiment.events import MappingChange
 from collector.format import MapKind
 from collector.load.naming import ANONYMOUS, UNMAPPED, CodePlace, NamedPlace, Place, PlaceTable
+from collector.load.stacks import ChangingAddress, PlaceMaps
+from collector.symbols.symbolizer import lookup_address
 from collector.target.address_space import AddressSpace, Mapping
+from collector.target.dynamic_code import first_line, line_at
 
-Finder = Callable[[int, bool], int]
-"""(address, is_leaf) -> number of its place."""
-
-_LINE = struct.Struct("<ii")
-_KNOWN_STATES = 64
+_DYNAMIC_MODULE_NAME = "(dynamic code)"
 
 
 class ImagePlaces:
-    """The places of one process image. Between two changes of the address space all answers are remembered."""
+    """The places of one process image."""
 
-    def __init__(self, table: PlaceTable, mappings: Sequence[MappingChange], objects_path: str) -> None:
+    def __init__(self, table: PlaceTable, space: AddressSpace, objects_path: str) -> None:
         self._table = table
-        self._space = AddressSpace(mappings)
-        self._change_times = self._space.change_times
+        self._space = space
         self._objects_path = objects_path
-        self._finders: dict[int, Finder] = {}
+        self.lasting = PlaceMaps(_LastingNumbers(self, False), _LastingNumbers(self, True))
+        """The numbers of places by address; ChangingAddress if an address meant different things in time."""
 
-    def finder(self, first_ns: int, last_ns: int) -> Finder | None:
-        """The finder for this span of time; None if the address space changes within it."""
-        state = bisect_right(self._change_times, first_ns)
-        if bisect_right(self._change_times, last_ns) != state:
-            return None
-        return self._finder_of(state, first_ns)
+    def at(self, time_ns: int) -> PlaceMaps:
+        """The places at a moment."""
+        return PlaceMaps(_NumbersAt(self, False, time_ns), _NumbersAt(self, True, time_ns))
 
-    def finder_at(self, time_ns: int) -> Finder:
-        """The finder for a moment."""
-        return self._finder_of(bisect_right(self._change_times, time_ns), time_ns)
+    def lasting_number(self, address: int, is_leaf: bool) -> int:
+        """The number of the place that the address is for the whole time."""
+        history = self._space.history(lookup_address(address, is_leaf))
+        if len(history) > 1 or (history and history[0].kind is MapKind.DYNAMIC_FUNCTION):
+            raise ChangingAddress
+        return self._number(history[0] if history else None, address, is_leaf)
 
-    def _finder_of(self, state: int, time_ns: int) -> Finder:
-        finder = self._finders.get(state)
-        if finder is None:
-            if len(self._finders) >= _KNOWN_STATES:
-                self._finders.clear()
-            finder = self._finders[state] = self._make_finder(time_ns)
-        return finder
+    def number_at(self, address: int, is_leaf: bool, time_ns: int) -> int:
+        """The number of the place that the address is at a moment."""
+        return self._number(self._space.find(lookup_address(address, is_leaf), time_ns), address, is_leaf)
 
-    def _make_finder(self, time_ns: int) -> Finder:
-        known: dict[tuple[int, bool], int] = {}
+    def _number(self, mapping: Mapping | None, address: int, is_leaf: bool) -> int:
+        return self._table.number(self._place(mapping, address, is_leaf))
 
-        def find(address: int, is_leaf: bool) -> int:
-            key = (address, is_leaf)
-            number = known.get(key)
-            if number is None:
-                number = known[key] = self._table.number(self._place(address, is_leaf, time_ns))
-            return number
-
-        return find
-
-    def _place(self, address: int, is_leaf: bool, time_ns: int) -> Place:
-        inside = address if is_leaf or not address else address - 1
-        mapping = self._space.find(inside, time_ns)
+    def _place(self, mapping: Mapping | None, address: int, is_leaf: bool) -> Place:
         if mapping is None:
             return UNMAPPED
-        if mapping.map_kind is MapKind.DYNAMIC_FUNCTION:
-            return _dynamic_place(mapping, inside)
-        if mapping.map_kind is MapKind.ANONYMOUS or not mapping.path:
+        if mapping.kind is MapKind.DYNAMIC_FUNCTION:
+            return _dynamic_place(mapping, lookup_address(address, is_leaf))
+        if mapping.kind is MapKind.ANONYMOUS or not mapping.path:
             return ANONYMOUS
-        path = os.path.join(self._objects_path, mapping.copy) if mapping.copy else mapping.path
-        return CodePlace(path, mapping.build_id or b"", address - mapping.bias & 0xFFFFFFFFFFFFFFFF, is_leaf)
+        copy = os.path.join(self._objects_path, os.path.basename(mapping.copy)) if mapping.copy else None
+        return CodePlace(mapping.path, mapping.build_id, mapping.elf_address(address), is_leaf, copy)
 
 
-def _dynamic_place(mapping: Mapping, address: int) -> NamedPlace:
+class _LastingNumbers(dict[int, int]):
+    def __init__(self, places: ImagePlaces, is_leaf: bool) -> None:
+        super().__init__()
+        self._places = places
+        self._is_leaf = is_leaf
+
+    def __missing__(self, address: int) -> int:
+        number = self[address] = self._places.lasting_number(address, self._is_leaf)
+        return number
+
+
+class _NumbersAt(dict[int, int]):
+    def __init__(self, places: ImagePlaces, is_leaf: bool, time_ns: int) -> None:
+        super().__init__()
+        self._places = places
+        self._is_leaf = is_leaf
+        self._time_ns = time_ns
+
+    def __missing__(self, address: int) -> int:
+        number = self[address] = self._places.number_at(address, self._is_leaf, self._time_ns)
+        return number
+
+
+def _dynamic_place(function: Mapping, address: int) -> NamedPlace:
     """A function that the program made and named itself."""
-    lines = list(_LINE.iter_unpack(mapping.lines[: len(mapping.lines or b"") // 8 * 8])) if mapping.lines else []
-    offset = address - mapping.start
-    line = next((number for start, number in reversed(lines) if start <= offset), None)
+    has_lines = function.source is not None
     return NamedPlace(
-        mapping.name or f"(dynamic)+{mapping.start:#x}",
-        "(dynamic code)",
-        mapping.alias,
-        mapping.source,
-        line if mapping.source else None,
-        lines[0][1] if lines and mapping.source else None,
-        offset,
+        function.name or f"(dynamic)+{function.start:#x}",
+        _DYNAMIC_MODULE_NAME,
+        function.alias,
+        function.source,
+        line_at(function, address) if has_lines else None,
+        first_line(function) if has_lines else None,
+        address - function.start,
     )

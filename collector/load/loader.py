@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from collector.errors import ExperimentError
 from collector.experiment.directory import ExperimentDirectory, LogFile, open_directory
 from collector.experiment.log_records import iter_records
 from collector.experiment.samples import PcSampleBlock
-from collector.load.accounting import balance
 from collector.load.call_paths import PathBuilder
 from collector.load.image_places import ImagePlaces
-from collector.load.log_facts import LogFacts, ThreadFacts, read_facts
+from collector.load.log_facts import LogFacts, read_facts, word_of
 from collector.load.naming import LOST_STACK, PlaceTable
-from collector.load.recording import clock_of, process_of, recording_of
+from collector.load.recording import process_of, recording_of
 from collector.load.stacks import StackTranslator
+from collector.load.threads import ThreadLives, balanced, thread_of
 from collector.profile import model
 from collector.profile.samples import sum_blocks
 from collector.symbols.symbolizer import Symbolizer
@@ -109,69 +108,24 @@ class Loader:
         for cause, start_ns, end_ns in facts.pauses:
             self._pauses.append(model.Pause(index, cause, start_ns, end_ns))
         first_thread = len(self._threads)
-        places = ImagePlaces(self._places, facts.mappings, directory.objects_path)
-        indexes: dict[int, int] = {}
-        for block in _iter_blocks(facts.log):
-            self._add_block(index, facts.thread_at(block.thread, block.time), indexes, places, block)
-        for lives in facts.threads.values():
-            for thread in lives:
-                self._thread_index(index, thread, indexes)
-        self._balance_threads(facts, first_thread)
-
-    def _thread_index(self, process: int, thread: ThreadFacts, indexes: dict[int, int]) -> int:
-        index = indexes.get(id(thread))
-        if index is None:
-            index = indexes[id(thread)] = len(self._threads)
-            self._threads.append(
-                model.Thread(
-                    process, thread.tid, thread.name, thread.start_ns, thread.end_ns, thread.user_ns, thread.system_ns
-                )
-            )
-        return index
-
-    def _add_block(
-        self, process: int, thread: ThreadFacts, indexes: dict[int, int], places: ImagePlaces, block: PcSampleBlock
-    ) -> None:
-        index = self._thread_index(process, thread, indexes)
-        finder = places.finder(block.time, block.last_time)
-        if finder is not None:
-            stacks = self._translator.translate(block, finder)
-        else:
-            stacks = self._translator.translate_changing(block, places.finder_at)
-        self._blocks.append(
-            model.SampleBlock(index, block.time, block.unit_ns, block.times, stacks, (block.user, block.system))
-        )
-
-    def _balance_threads(self, facts: LogFacts, first_thread: int) -> None:
-        """Fill in what the samples of a process's threads leave open of the kernel's account."""
+        lives = ThreadLives(facts.threads, first_thread)
+        self._threads += [thread_of(index, thread, process) for thread in facts.threads]
+        places = ImagePlaces(self._places, facts.space, directory.objects_path)
         sampled: Counter[int] = Counter()
-        for block in self._blocks_of_last_process(first_thread):
-            user, system = block.values
-            sampled[block.thread] += (user.total() + system.total()) * block.unit_ns
-        clock = clock_of(facts)
-        tick_ns = max(clock.period_ns, clock.effective_period_ns) if clock else 0
-        before = facts.initialize
-        for index in range(first_thread, len(self._threads)):
-            thread = self._threads[index]
-            if thread.user_ns is None or thread.system_ns is None:
-                continue
-            accounted_ns = thread.user_ns + thread.system_ns
-            if before is not None and thread.tid == before.pid:
-                accounted_ns -= (before.user_ns or 0) + (before.system_ns or 0)
-            gain, unattributed_ns = balance(sampled[index], max(0, accounted_ns), tick_ns)
-            self._threads[index] = replace(thread, gain=gain, unattributed_ns=unattributed_ns)
-
-    def _blocks_of_last_process(self, first_thread: int) -> Iterator[model.SampleBlock]:
-        for block in reversed(self._blocks):
-            if block.thread < first_thread:
-                return
-            yield block
+        for block in _iter_blocks(facts.log):
+            thread = lives.at(block.thread, block.time)
+            stacks = self._translator.translate(block, places.lasting, places.at)
+            sampled[thread] += block.user_ns + block.system_ns
+            self._blocks.append(
+                model.SampleBlock(thread, block.time, block.unit_ns, block.times, stacks, (block.user, block.system))
+            )
+        for thread in range(first_thread, len(self._threads)):
+            self._threads[thread] = balanced(self._threads[thread], process, sampled[thread])
 
     def _add_points(self, experiment: int, facts: LogFacts) -> None:
         by_pid = {p.pid: index for index, p in enumerate(self._processes) if p.experiment == experiment}
         for event in facts.points:
             pid = event.pid if event.pid is not None else facts.log.origin.pid
-            cause = event.cause.name.lower() if hasattr(event.cause, "name") else f"cause {event.cause}"
             self._points.append(
                 model.SamplePoint(
                     by_pid.get(pid),
@@ -179,7 +133,7 @@ class Loader:
                     pid,
                     event.time,
                     event.label or "",
-                    cause,
+                    word_of(event.cause),
                     event.user_ns,
                     event.system_ns,
                     event.minor_faults,
@@ -200,6 +154,10 @@ class Loader:
         self._losses += [model.Loss(experiment, cause, count, where) for cause, count in counts.items() if count]
         for (severity, text, subject), count in facts.messages.items():
             self._messages.append(model.Message(experiment, severity, text, count, subject))
+        for event in facts.unrecorded:
+            reason = f": {event.reason}" if event.reason else ""
+            text = f"process {event.pid} was not recorded{reason}"
+            self._messages.append(model.Message(experiment, 1, text, subject=event.path))
 
 
 def _iter_blocks(log: LogFile) -> Iterator[PcSampleBlock]:

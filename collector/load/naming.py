@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,12 +22,13 @@ RECORDER_MODULE: Final = "libcollector.so"
 
 @dataclass(frozen=True, slots=True)
 class CodePlace:
-    """An address in a module's file."""
+    """An address in a module's file; `copy` is where to read the file if it is not to be found at its path."""
 
     path: str
     build_id: bytes
     elf_address: int
     is_leaf: bool
+    copy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,24 +73,26 @@ class PlaceTable:
     ) -> tuple[tuple[Module, ...], tuple[Function, ...], tuple[Frame, ...]]:
         """Modules, functions and frames; frame i is place i."""
         frames: list[Frame | None] = [None] * len(self._numbers)
-        by_module: dict[tuple[str, bytes], list[tuple[int, CodePlace]]] = defaultdict(list)
+        by_module: dict[tuple[str, bytes, str | None], list[tuple[int, CodePlace]]] = defaultdict(list)
         for place, number in self._numbers.items():
             if isinstance(place, CodePlace):
-                by_module[place.path, place.build_id].append((number, place))
+                by_module[place.path, place.build_id, place.copy].append((number, place))
             else:
                 frames[number] = self._name(place)
-        for done, ((path, build_id), places) in enumerate(by_module.items()):
+        for done, ((path, build_id, copy), places) in enumerate(by_module.items()):
             if progress is not None:
                 progress(done, len(by_module), f"naming {os.path.basename(path)}")
-            for number, frame in self._locate(path, build_id, places):
+            for number, frame in self._locate(path, build_id, copy, places):
                 frames[number] = frame
         named = tuple(frame for frame in frames if frame is not None)
         return tuple(self._modules), tuple(self._function_rows), named
 
-    def _locate(self, path: str, build_id: bytes, places: list[tuple[int, CodePlace]]):
+    def _locate(
+        self, path: str, build_id: bytes, copy: str | None, places: list[tuple[int, CodePlace]]
+    ) -> Iterator[tuple[int, Frame]]:
         module = self._module(path, build_id)
         addresses = {number: lookup_address(place.elf_address, place.is_leaf) for number, place in places}
-        located = self._symbolizer.locate_many(path, build_id or None, addresses.values())
+        located = self._symbolizer.locate_many(copy or path, build_id or None, addresses.values())
         for number, place in places:
             where = located[addresses[number]]
             function = self._function(where.function, where.raw_name, module, where.function_file, where.function_line)

@@ -3,62 +3,102 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import repeat
 
 from collector.experiment.samples import PcSampleBlock
 from collector.experiment.stacks import StackTable
 from collector.format import StackEnd
-from collector.load.call_paths import ROOT, PathBuilder
+from collector.load.call_paths import PLACE_BITS, PathBuilder
+from collector.profile.model import ROOT
 
 _END_NAMES = {int(end): end.name.lower() for end in StackEnd}
 
-PlaceFinder = Callable[[int, bool], int]
-"""(address, is_leaf) -> number of its place, for one state of the address space."""
+
+class ChangingAddress(Exception):
+    """An address meant one thing at one time and another at another. Stays inside this package."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceMaps:
+    """The numbers of places by address: of callers, and of leaves."""
+
+    callers: Mapping[int, int]
+    leaves: Mapping[int, int]
 
 
 class StackTranslator:
-    """Translates the stacks of one process image. `lost_place` is the place of a stack that is not in the log."""
+    """Translates stacks of addresses to stacks of the profile. `lost_place` is that of a stack not in the log."""
 
     def __init__(self, paths: PathBuilder, lost_place: int) -> None:
         self._paths = paths
-        self._lost_stack = paths.stack(paths.node(ROOT, lost_place), StackEnd.NO_UNWIND_INFO.name.lower())
+        lost = paths.nodes[ROOT << PLACE_BITS | lost_place]
+        self._lost_stack = paths.stack(lost, StackEnd.NO_UNWIND_INFO.name.lower())
 
-    def translate(self, block: PcSampleBlock, find_place: PlaceFinder) -> array[int]:
-        """The stack of each sample of a block during which the address space did not change."""
-        stacks = self._all_stacks(block.stack_table(), find_place)
-        return array("I", self._chosen(block.stacks.tolist(), stacks))
+    def translate(self, block: PcSampleBlock, lasting: PlaceMaps, places_at: Callable[[int], PlaceMaps]) -> array[int]:
+        """The stack of each sample of a block.
 
-    def translate_changing(self, block: PcSampleBlock, find_place_at: Callable[[int], PlaceFinder]) -> array[int]:
-        """The same where it did change: `find_place_at(time)` knows the state of that time."""
+        Nearly all addresses mean the same all the time, and `lasting` knows them. Where one does not, each sample
+        is looked up at its own time.
+        """
         table = block.stack_table()
-        known: dict[PlaceFinder, Sequence[int]] = {}
-        chosen = array("I")
+        try:
+            return array("I", self._chosen(block.stacks.tolist(), self._all_stacks(table, lasting)))
+        except ChangingAddress:
+            return array("I", self._each_at_its_time(block, table, places_at))
+
+    def _each_at_its_time(
+        self, block: PcSampleBlock, table: StackTable, places_at: Callable[[int], PlaceMaps]
+    ) -> Iterator[int]:
         for index, time_ns in zip(block.stacks, block.iter_times()):
-            find_place = find_place_at(time_ns)
-            if find_place not in known:
-                known[find_place] = self._all_stacks(table, find_place)
-            chosen.extend(self._chosen([index], known[find_place]))
-        return chosen
+            if index < len(table):
+                yield self._stack_at(table, index, places_at(time_ns))
+            else:
+                yield self._lost_stack
+
+    def _stack_at(self, table: StackTable, index: int, places: PlaceMaps) -> int:
+        stack = table.stack(index)
+        node = ROOT
+        for position, address in enumerate(reversed(stack.addresses), 1 - len(stack.addresses)):
+            place = places.callers[address] if position else places.leaves[address]
+            if place >= 0:
+                node = self._paths.nodes[node << PLACE_BITS | place]
+        return self._lost_stack if node == ROOT else self._paths.stack(node, _END_NAMES[int(stack.end)])
 
     def _chosen(self, indexes: list[int], stacks: Sequence[int]):
         if not indexes or max(indexes) < len(stacks):
             return map(stacks.__getitem__, indexes)
         return map(dict(enumerate(stacks)).get, indexes, repeat(self._lost_stack))
 
-    def _all_stacks(self, table: StackTable, find_place: PlaceFinder) -> list[int]:
+    def _all_stacks(self, table: StackTable, places: PlaceMaps) -> list[int]:
         """The stacks of a table by their index. An address is exact only where it is the leaf of the stack."""
-        node_of = self._paths.node
         parents, addresses = table.parents, table.addresses
-        is_caller = bytearray(len(parents))
-        for parent in parents:
-            is_caller[parent] = 1
-        nodes = [ROOT] * len(parents)
-        for index in range(1, len(parents)):
-            if is_caller[index]:
-                nodes[index] = node_of(nodes[parents[index]], find_place(addresses[index], False))
+        nodes = self._caller_nodes(table, places.callers)
+        node_of, leaves, stack_of = self._paths.nodes, places.leaves, self._paths.stack
         stacks = []
         for leaf, end in zip(table.nodes, table.ends):
-            node = node_of(nodes[parents[leaf]], find_place(addresses[leaf], True)) if leaf else ROOT
-            stacks.append(self._paths.stack(node, _END_NAMES[end]) if node != ROOT else self._lost_stack)
+            node = ROOT
+            if leaf:
+                node, place = nodes[parents[leaf]], leaves[addresses[leaf]]
+                if place >= 0:
+                    node = node_of[node << PLACE_BITS | place]
+            stacks.append(self._lost_stack if node == ROOT else stack_of(node, _END_NAMES[end]))
         return stacks
+
+    def _caller_nodes(self, table: StackTable, callers: Mapping[int, int]) -> list[int]:
+        """The nodes of all addresses of a table that have something on top of them."""
+        is_caller = bytearray(len(table.parents))
+        for parent in table.parents:
+            is_caller[parent] = 1
+        is_caller[0] = 0
+        node_of = self._paths.nodes
+        nodes: list[int] = []
+        append = nodes.append
+        for is_needed, parent, address in zip(is_caller, table.parents, table.addresses):
+            if is_needed:
+                place = callers[address]
+                append(nodes[parent] if place < 0 else node_of[nodes[parent] << PLACE_BITS | place])
+            else:
+                append(ROOT)
+        return nodes

@@ -78,7 +78,11 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One experiment: what ran, where, when. `status` is the wait status of the command, None if unknown."""
+    """One experiment: what ran, where, when.
+
+    `status` is the wait status of the command and `accounted_ns` the CPU time that the kernel accounts for all
+    processes that were waited for, recorded or not; None where nobody was there to see it.
+    """
 
     path: str
     name: str
@@ -93,6 +97,7 @@ class Recording:
     start_ns: int = 0
     end_ns: int = 0
     status: int | None = None
+    accounted_ns: int | None = None
     library_version: str = ""
     format_version: str = ""
     options: tuple[str, ...] = ()
@@ -105,7 +110,8 @@ class Process:
     """One program image of a process; an `execve` begins the next image.
 
     `user_ns` and `system_ns` are what the kernel accounted while it was recorded, None if that is not known;
-    `unrecorded_ns` is CPU time from before recording began, as of the dynamic linker.
+    `before_ns` is its CPU time when this image's recording began, `unrecorded_ns` the part of that which no
+    earlier image accounts for, as of the dynamic linker.
     """
 
     experiment: int
@@ -119,6 +125,7 @@ class Process:
     status: int | None = None
     user_ns: int | None = None
     system_ns: int | None = None
+    before_ns: int = 0
     unrecorded_ns: int = 0
     clock: Clock | None = None
     is_closed: bool = True

@@ -1,0 +1,53 @@
+"""threads -- the threads of a process, and whose a sample is; thread ids are used again and again"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+
+from collector.load.accounting import balance
+from collector.profile import model
+from collector.target.process import Thread
+
+
+class ThreadLives:
+    """Finds the thread that had an id at some time; positions begin at `first`."""
+
+    def __init__(self, threads: Sequence[Thread], first: int) -> None:
+        self._starts: dict[int, list[int]] = {}
+        self._positions: dict[int, list[int]] = {}
+        for position, thread in enumerate(threads, first):
+            self._starts.setdefault(thread.thread_id, []).append(thread.start_time or 0)
+            self._positions.setdefault(thread.thread_id, []).append(position)
+
+    def at(self, thread_id: int, time_ns: int) -> int:
+        """The position of the thread. One that was sampled is always known; before its time it is the first."""
+        life = bisect_right(self._starts[thread_id], time_ns) - 1
+        return self._positions[thread_id][max(0, life)]
+
+
+def thread_of(process: int, thread: Thread, within: model.Process) -> model.Thread:
+    """A thread as profiles have it; `within` is its process."""
+    return model.Thread(
+        process,
+        thread.thread_id,
+        thread.name or "",
+        thread.start_time or within.start_ns,
+        thread.end_time,
+        thread.user_ns,
+        thread.system_ns,
+    )
+
+
+def balanced(thread: model.Thread, process: model.Process, sampled_ns: int) -> model.Thread:
+    """The thread with what its samples leave open of the kernel's account filled in, or stated."""
+    if thread.user_ns is None or thread.system_ns is None:
+        return thread
+    accounted_ns = thread.user_ns + thread.system_ns
+    if thread.tid == process.pid:
+        accounted_ns -= process.before_ns
+    clock = process.clock
+    tick_ns = max(clock.period_ns, clock.effective_period_ns) if clock else 0
+    gain, unattributed_ns = balance(sampled_ns, max(0, accounted_ns), tick_ns)
+    return replace(thread, gain=gain, unattributed_ns=unattributed_ns)

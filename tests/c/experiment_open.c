@@ -257,7 +257,7 @@ static void full(const char *directory)
     while (write(fd, data, 1000) > 0)
         continue;
     uint32_t number = 1, refused = 0;
-    for (; number <= 300; number++) { /* there is one page of rows, and no room for a frame of the log beyond its first page */
+    for (; number <= 600; number++) { /* there is a page of rows, and no room for a frame of the log beyond its first page */
         int error = add(frame, 1, number);
         CHECK(error == 0 || error == -ENOSPC);
         if (error != 0 && ++refused > 0)
@@ -276,10 +276,46 @@ static void full(const char *directory)
     col_log_writer_close(); /* `other` was not released: its sample stays in the file of slots */
 }
 
+/* --- writeback: a full disk whose pages are written back all the time, so that file systems that copy on write want new room for them --- */
+
+static void writeback(const char *directory)
+{
+    char ballast[4096];
+    static char data[1 << 16];
+    struct col_open_frame *frame = new_frame();
+    open_log(directory);
+    CHECK(col_open_frame_acquire(frame, 1, 1, 0) == 0);
+    uint32_t number = 1, taken = 0;
+    for (; number <= 500; number++)
+        taken += add(frame, 1, number) == 0;
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (char)random_number(); /* nothing to compress */
+    snprintf(ballast, sizeof ballast, "%s.ballast", directory);
+    int fd = open(ballast, O_CREAT | O_WRONLY, 0600);
+    for (unsigned round = 0; round < 10; round++) {
+        while (write(fd, data, sizeof data) > 0 || write(fd, data, 512) > 0)
+            continue;
+        CHECK(syscall(SYS_syncfs, fd) == 0);
+        for (unsigned i = 0; i < 300; i++, number++) {
+            int error = add(frame, 1, number);
+            CHECK(error == 0 || error == -ENOSPC);
+            taken += error == 0;
+        }
+    }
+    close(fd);
+    unlink(ballast);
+    CHECK(taken < number - 1);
+    for (uint32_t last = number + 300; number < last; number++)
+        taken += add(frame, 1, number) == 0;
+    col_open_frame_release(frame);
+    col_log_writer_close();
+    printf("%u\n", taken);
+}
+
 static const struct {
     const char *name;
     void (*run)(const char *directory);
-} cases[] = {{"kill", kill_us}, {"threads", threads}, {"slots", slots}, {"stacks", stacks}, {"times", times}, {"forks", forks}, {"full", full}};
+} cases[] = {{"kill", kill_us}, {"threads", threads}, {"slots", slots}, {"stacks", stacks}, {"times", times}, {"forks", forks}, {"full", full}, {"writeback", writeback}};
 
 int main(int count, char **arguments)
 {

@@ -244,6 +244,28 @@ def stack_like(thread: int, depth: int, shift: int) -> tuple[int, ...]:
     return tuple(0x1000 * (thread + 1) + i * 16 + (shift if i > 20 else 0) for i in range(depth))
 
 
+@pytest.mark.parametrize(("system", "megabytes"), [("ext4", 16), ("btrfs", 130), ("xfs", 320)])
+def test_full_disk_that_writes_back(build, tmp_path: Path, system: str, megabytes: int) -> None:
+    """On btrfs a page that was written back wants new room at the next store: without care that is SIGBUS."""
+    make, unshare = shutil.which(f"mkfs.{system}", path=os.environ["PATH"] + ":/sbin:/usr/sbin"), shutil.which("unshare")
+    if not make or not unshare or os.geteuid() != 0:
+        pytest.skip(f"no mkfs.{system}" if not make else "only root can mount a disk")
+    image, mounted, result = tmp_path / "image", tmp_path / "mounted", tmp_path / "result"
+    mounted.mkdir()
+    with open(image, "wb") as file:
+        file.truncate(megabytes << 20)
+    subprocess.run([make, "-q", str(image)], check=True, capture_output=True)
+    program = build("experiment_open", ["-O2"])
+    script = f"mount -o loop '{image}' '{mounted}' || exit 77; '{program}' writeback '{mounted}/a.expt' || exit $?; cp -r '{mounted}/a.expt' '{result}'"
+    done = subprocess.run([unshare, "-m", "sh", "-c", script], capture_output=True, text=True, timeout=60)
+    if done.returncode == 77:
+        pytest.skip(done.stderr.splitlines()[0])
+    assert done.returncode == 0, done.stderr
+    found = decode.all_samples(result)
+    assert len(found) == int(done.stdout) > 500
+    assert all(sample.stack == expected_stack(1, sample.user) for sample in found)
+
+
 def expected_stack(thread: int, number: int) -> tuple[int, ...]:
     return stack_like(thread, number % 37 + 1, number // 3 % 5)
 

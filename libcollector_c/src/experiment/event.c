@@ -9,10 +9,10 @@
 #include "experiment/msgpack.h"
 #include "experiment/sample_rows.h"
 
-#define SMALL_BYTES 1024u                                                   /* on the stack of a handler */
+#define SMALL_BYTES 1024u                     /* on the stack of a handler */
 #define BATCH_BYTES (64u << 10)
 #define PAYLOAD_BYTES (COL_FRAME_MAX_BYTES - COL_FRAME_HEADER_BYTES)
-#define ARGUMENT_BYTES (COL_FRAME_MAX_BYTES / 2)                            /* most that one array of strings may take */
+#define ARRAY_BYTES (COL_FRAME_MAX_BYTES / 4) /* most that one array of strings may take */
 
 static struct {
     uint32_t batch_thread; /* who gathers; 0: nobody. The rest is that thread's */
@@ -206,7 +206,7 @@ int col_event_resume(struct col_event_head head, uint32_t cause)
 static void put_strings(struct col_msgpack *out, const char *const *strings, size_t count)
 {
     size_t fitting = 0, bytes = 0;
-    while (fitting < count && (bytes += strlen(strings[fitting]) + 5) <= ARGUMENT_BYTES / 2)
+    while (fitting < count && (bytes += strlen(strings[fitting]) + 5) <= ARRAY_BYTES)
         fitting++;
     col_msgpack_array(out, (uint32_t)(fitting < count ? fitting + 1 : count));
     for (size_t i = 0; i < fitting; i++)

@@ -25,7 +25,7 @@ struct col_event_initialize {
     uint64_t page_bytes;
     const char *host, *machine, *kernel;
     const char *executable, *directory, *library_version;
-    const char *const *arguments; /* cut where they would fill more than half a frame */
+    const char *const *arguments; /* cut where they would fill more than a quarter of a frame */
     size_t argument_count;
     const char *const *options;
     size_t option_count;

@@ -44,18 +44,27 @@ static bool is_usable(const struct col_open_frame *frame)
     return frame->slot != NULL && frame->generation == col_open_slots_generation() && col_log_writer_is_open();
 }
 
-/* Makes `bytes` of rows safe to store to. Pages are taken as they are needed: a short-lived thread takes one. */
+/* A file system may want new room for a page it has written back (struct col_sparse_file): then pages are populated before each store, not once. */
+static int renew(const struct col_open_frame *frame, uint32_t offset, uint32_t bytes)
+{
+    return col_open_slots_is_careful() ? col_os_populate((uint8_t *)frame->slot + offset, bytes) : 0;
+}
+
+static int renew_header(const struct col_open_frame *frame)
+{
+    return renew(frame, 0, COL_OPEN_HEADER_BYTES);
+}
+
+/* Makes rows that end at `bytes` safe to store to. Pages are taken as they are needed: a short-lived thread takes one. */
 static int make_room(struct col_open_frame *frame, uint32_t bytes)
 {
     if (bytes <= frame->room_bytes)
-        return 0;
-    uint32_t page_bytes = (uint32_t)col_os_page_bytes(), old = COL_OPEN_HEADER_BYTES + frame->room_bytes;
-    uint32_t wanted = (COL_OPEN_HEADER_BYTES + bytes + page_bytes - 1) & ~(page_bytes - 1);
-    if (frame->room_bytes == 0)
-        old = 0;
-    int error = col_os_populate((uint8_t *)frame->slot + old, wanted - old);
+        return renew(frame, COL_OPEN_HEADER_BYTES + frame->row_bytes, bytes - frame->row_bytes);
+    uint32_t page_bytes = (uint32_t)col_os_page_bytes(), begin = frame->room_bytes == 0 ? 0 : COL_OPEN_HEADER_BYTES + frame->row_bytes;
+    uint32_t end = (COL_OPEN_HEADER_BYTES + bytes + page_bytes - 1) & ~(page_bytes - 1);
+    int error = col_os_populate((uint8_t *)frame->slot + begin, end - begin);
     if (error == 0)
-        frame->room_bytes = wanted - COL_OPEN_HEADER_BYTES;
+        frame->room_bytes = end - COL_OPEN_HEADER_BYTES;
     return error;
 }
 
@@ -114,7 +123,9 @@ int col_open_frame_flush(struct col_open_frame *frame)
         return 0;
     uint32_t count;
     struct col_event_head head = {frame->time_ns, frame->thread};
-    int error = col_event_pcsample(head, frame->source, UNIT_NS, frame->slot->rows, frame->row_bytes, &count);
+    int error = renew_header(frame);
+    if (error == 0)
+        error = col_event_pcsample(head, frame->source, UNIT_NS, frame->slot->rows, frame->row_bytes, &count);
     if (error != 0)
         return error;
     col_open_slots_count_samples(count);
@@ -138,13 +149,6 @@ static uint64_t sample_us(const struct col_open_frame *frame, uint64_t time_ns)
     return us > frame->last_us ? us : frame->last_us;
 }
 
-static bool is_full(const struct col_open_frame *frame, uint64_t time_ns)
-{
-    if (frame->row_count == COL_STACK_TABLE_STACKS)
-        return true;
-    return time_ns > frame->time_ns && time_ns - frame->time_ns >= FRAME_NS;
-}
-
 static int begin_afresh(struct col_open_frame *frame, uint64_t time_ns)
 {
     int error = col_open_frame_flush(frame);
@@ -153,23 +157,46 @@ static int begin_afresh(struct col_open_frame *frame, uint64_t time_ns)
     return error;
 }
 
-/* Makes sure that the sample has a place in the frame, in a new one if need be. */
-static int find_place(struct col_open_frame *frame, uint64_t time_ns, const struct col_stack *stack, bool *is_known, uint64_t hash, uint32_t *index)
+/* Begins a frame where there is none, or where this one is full or old. When the log has no room an old frame just grows older. */
+static int begin_if_due(struct col_open_frame *frame, uint64_t time_ns)
 {
-    struct col_stack_table *stacks = &frame->private->stacks;
-    uint32_t row = sizeof(struct col_sample_row);
     if (frame->row_count == 0)
         begin(frame, time_ns);
-    int error = is_full(frame, time_ns) ? begin_afresh(frame, time_ns) : 0;
+    uint64_t age_ns = time_ns > frame->time_ns ? time_ns - frame->time_ns : 0;
+    bool is_full = frame->row_count == COL_STACK_TABLE_STACKS || sample_us(frame, time_ns) - frame->last_us > UINT32_MAX;
+    if (age_ns < FRAME_NS && !is_full)
+        return 0;
+    int error = begin_afresh(frame, time_ns);
+    return is_full ? error : 0;
+}
+
+/* A sample on its way into the frame. */
+struct sample {
+    struct col_stack stack;
+    uint64_t hash;
+    bool is_known; /* its stack is defined in the frame, as number `index` */
+    uint32_t index;
+};
+
+/* Bytes of the row, at most. */
+static uint32_t look_up(const struct col_open_frame *frame, struct sample *sample)
+{
+    const struct col_stack_table *stacks = &frame->private->stacks;
+    sample->is_known = col_stack_table_find(stacks, sample->hash, &sample->index);
+    return (uint32_t)(sizeof(struct col_sample_row) + (sample->is_known ? 0 : col_stack_table_bound(stacks, &sample->stack)));
+}
+
+/* Makes sure that the sample has a place in the frame, in a new one if need be. */
+static int find_place(struct col_open_frame *frame, uint64_t time_ns, struct sample *sample)
+{
+    int error = begin_if_due(frame, time_ns);
     if (error != 0)
         return error;
-    *is_known = col_stack_table_find(stacks, hash, index);
-    uint32_t bytes = frame->row_bytes + row + (*is_known ? 0 : (uint32_t)col_stack_table_bound(stacks, stack));
-    if (bytes <= ROW_AREA_BYTES && make_room(frame, bytes) == 0)
+    uint32_t end = frame->row_bytes + look_up(frame, sample);
+    if (end <= ROW_AREA_BYTES && make_room(frame, end) == 0)
         return 0;
     error = frame->row_count != 0 ? begin_afresh(frame, time_ns) : 0;
-    *is_known = false;
-    return error != 0 ? error : make_room(frame, row + (uint32_t)col_stack_table_bound(stacks, stack));
+    return error != 0 ? error : make_room(frame, look_up(frame, sample));
 }
 
 /* Makes the rows so far, and all of them, those that count: one store of 8 bytes. */
@@ -182,34 +209,21 @@ static void commit(struct col_open_frame *frame, uint32_t new_bytes)
     frame->next_commit ^= 1;
 }
 
-/* Where a file system may want new room for a page it has written back, the pages we are about to store to. */
-static int be_careful(const struct col_open_frame *frame)
+static int add_row(struct col_open_frame *frame, uint64_t time_ns, uint32_t user_us, uint32_t system_us, struct sample *sample)
 {
-    if (!col_open_slots_is_careful())
-        return 0;
-    int error = col_os_populate(frame->slot, 1);
-    return error != 0 ? error : col_os_populate(frame->slot, COL_OPEN_HEADER_BYTES + frame->room_bytes);
-}
-
-static int add_row(struct col_open_frame *frame, uint64_t time_ns, uint32_t user_us, uint32_t system_us, const struct col_stack *stack)
-{
-    struct col_stack_table *stacks = &frame->private->stacks;
-    uint64_t hash = col_stack_table_hash(stack);
-    bool is_known;
-    uint32_t index;
-    int error = find_place(frame, time_ns, stack, &is_known, hash, &index);
+    int error = renew_header(frame);
     if (error == 0)
-        error = be_careful(frame);
+        error = find_place(frame, time_ns, sample);
     if (error != 0)
         return error;
     uint8_t *at = frame->slot->rows + frame->row_bytes;
     size_t definition_bytes = 0;
-    if (!is_known) {
-        index = stacks->stack_count;
-        definition_bytes = col_stack_table_define(stacks, hash, stack, at + sizeof(struct col_sample_row));
+    if (!sample->is_known) {
+        sample->index = frame->private->stacks.stack_count;
+        definition_bytes = col_stack_table_define(&frame->private->stacks, sample->hash, &sample->stack, at + sizeof(struct col_sample_row));
     }
     uint64_t us = sample_us(frame, time_ns);
-    struct col_sample_row row = {(uint32_t)(us - frame->last_us), user_us, system_us, (uint16_t)index, (uint16_t)definition_bytes};
+    struct col_sample_row row = {(uint32_t)(us - frame->last_us), user_us, system_us, (uint16_t)sample->index, (uint16_t)definition_bytes};
     memcpy(at, &row, sizeof row);
     frame->last_us = us;
     commit(frame, (uint32_t)(sizeof row + definition_bytes));
@@ -226,11 +240,12 @@ int col_open_frame_add(struct col_open_frame *frame, uint64_t time_ns, uint64_t 
     if (!is_usable(frame))
         return -EBADF;
     bool is_cut = count > COL_STACK_TABLE_DEPTH;
-    struct col_stack stack = {pcs, is_cut ? COL_STACK_TABLE_DEPTH : (uint32_t)count, is_cut ? COL_END_DEPTH_LIMIT : end};
+    struct sample sample = {.stack = {pcs, is_cut ? COL_STACK_TABLE_DEPTH : (uint32_t)count, is_cut ? COL_END_DEPTH_LIMIT : end}};
     int error;
+    sample.hash = col_stack_table_hash(&sample.stack);
     do { /* once, but for a sample that stands for more than 71 minutes */
         uint32_t user = at_most_u32(user_us), system = at_most_u32(system_us);
-        error = add_row(frame, time_ns, user, system, &stack);
+        error = add_row(frame, time_ns, user, system, &sample);
         user_us -= user;
         system_us -= system;
     } while (error == 0 && user_us + system_us != 0);

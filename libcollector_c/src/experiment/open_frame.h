@@ -11,7 +11,7 @@
 
 /*
  * Samples are rows in a slot of PID.N.open, whole as soon as add returns, whatever becomes of the process. A frame that is full, or a second old,
- * moves into the log as one PCSAMPLE record. One at a time may be at work on a frame (target/thread.h sees to that); it may be a signal handler,
+ * moves into the log as one PCSAMPLE record; one that is old while the disk is full goes on until it is full. One at a time may be at work on a frame (target/thread.h sees to that); it may be a signal handler,
  * and all functions here may be called from one.
  * In a fork child, and after the log was closed, adding answers -EBADF until the frame is acquired again.
  */

@@ -27,14 +27,16 @@ bool col_safe_read_probe(uintptr_t address)
     return answer == -EINVAL;
 }
 
-bool col_safe_read_bytes(uintptr_t address, void *to, size_t size)
+COL_READS_FOREIGN bool col_safe_read_bytes(uintptr_t address, void *to, size_t size)
 {
     if (size == 0 || size > COL_PAGE_BYTES || address > UINTPTR_MAX - size)
         return false;
     uintptr_t last = address + size - 1;
     if (!col_safe_read_probe(address) || (page_of(last) != page_of(address) && !col_safe_read_probe(last)))
         return false;
-    memcpy(to, (const void *)address, size);
+    const volatile uint8_t *from = (const volatile uint8_t *)address; /* volatile: not to be made a memcpy */
+    for (size_t i = 0; i < size; i++)
+        ((uint8_t *)to)[i] = from[i];
     return true;
 }
 
@@ -98,7 +100,7 @@ static bool extend_run(struct col_stack_reader *reader, uintptr_t first_page, ui
     return true;
 }
 
-bool col_safe_read_stack_slowly(struct col_stack_reader *reader, uintptr_t address, uintptr_t *value)
+COL_READS_FOREIGN bool col_safe_read_stack_slowly(struct col_stack_reader *reader, uintptr_t address, uintptr_t *value)
 {
     const struct col_stack_bounds *own = reader->own;
     if (address < LOWEST_ADDRESS || address > UINTPTR_MAX - 2 * COL_PAGE_BYTES)
@@ -109,6 +111,6 @@ bool col_safe_read_stack_slowly(struct col_stack_reader *reader, uintptr_t addre
     if (!extend_run(reader, page_of(address), page_of(address + WORD - 1)))
         return false;
     join_own_stack(reader);
-    memcpy(value, (const void *)address, sizeof *value);
+    *value = ((const struct col_foreign_word *)address)->word;
     return true;
 }

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 /*
  * CALLABLE FROM ANYWHERE, signal handlers included: nothing here locks, allocates or sets errno.
@@ -14,6 +13,10 @@
  * them. What was proved a moment ago can be unmapped by another thread; what stays mapped in practice is what a
  * walk reads: the stack that the asking thread is standing on.
  */
+
+/* For what reads words that belong to others: a sanitizer that the program is built with must not take offence. For the
+   same reason nothing here calls memcpy, which sanitizers replace, for such words. */
+#define COL_READS_FOREIGN __attribute__((no_sanitize("address")))
 
 enum { COL_PAGE_BYTES = 4096 }; /* the smallest page of any kernel we run on: a larger page only costs more probes */
 
@@ -46,14 +49,20 @@ void col_safe_read_begin(struct col_stack_reader *reader, struct col_stack_bound
 /* The walk goes on at `sp`, perhaps on another stack: forgets the pages proved so far that are not the thread's own. */
 void col_safe_read_enter(struct col_stack_reader *reader, uintptr_t sp);
 
+/* A word at any address, aligned or not. */
+struct __attribute__((packed, may_alias)) col_foreign_word {
+    uintptr_t word;
+};
+
 bool col_safe_read_stack_slowly(struct col_stack_reader *reader, uintptr_t address, uintptr_t *value);
 
 /* Reads one word of the stack. Free within the pages proved so far; any other page is probed once. */
-static inline bool col_safe_read_stack(struct col_stack_reader *reader, uintptr_t address, uintptr_t *value)
+COL_READS_FOREIGN static inline bool col_safe_read_stack(struct col_stack_reader *reader, uintptr_t address,
+                                                         uintptr_t *value)
 {
     if (__builtin_expect(address < reader->low || address > reader->last, 0))
         return col_safe_read_stack_slowly(reader, address, value);
-    memcpy(value, (const void *)address, sizeof *value);
+    *value = ((const struct col_foreign_word *)address)->word;
     return true;
 }
 

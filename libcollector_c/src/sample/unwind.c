@@ -7,6 +7,7 @@
 #include "sample/unwind_cache.h"
 #include "sample/unwind_cfi.h"
 #include "sample/unwind_fp.h"
+#include "sample/unwind_row.h"
 #include "target/code_finder.h"
 
 enum {
@@ -39,12 +40,12 @@ struct finding {
     col_unwind_rule rule;
     bool has_fde;
     struct col_eh_fde fde;
-    struct col_cfi_row row;
+    struct col_unwind_row row;
 };
 
 static bool find_row(const struct col_code_module *module, uintptr_t pc, struct finding *finding)
 {
-    finding->has_fde = col_eh_frame_find(module, pc, &finding->fde) && col_cfi_find_row(&finding->fde, pc, &finding->row);
+    finding->has_fde = col_eh_frame_find(module, pc, &finding->fde) && col_unwind_row_find(&finding->fde, pc, &finding->row);
     return finding->has_fde;
 }
 
@@ -67,13 +68,13 @@ static void study(const struct walk *walk, struct finding *finding)
         return;
     bool is_found = find_row(&module, pc - !walk->is_exact, finding);
     if (walk->is_exact || (is_found && finding->fde.cie.is_signal_frame))
-        finding->rule = is_found ? col_cfi_pack(&finding->fde, &finding->row) : COL_RULE_NO_TABLE;
+        finding->rule = is_found ? col_unwind_cfi_pack(&finding->fde, &finding->row) : COL_RULE_NO_TABLE;
     else if (col_arch_is_signal_return(pc))
         finding->rule = COL_RULE_SIGNAL;
     else if (is_found)
-        finding->rule = col_cfi_pack(&finding->fde, &finding->row);
+        finding->rule = col_unwind_cfi_pack(&finding->fde, &finding->row);
     else if (find_row(&module, pc, finding)) /* no call led to it: a coroutine's or a thread's first function */
-        finding->rule = col_cfi_pack(&finding->fde, &finding->row) | COL_RULE_AT_START;
+        finding->rule = col_unwind_cfi_pack(&finding->fde, &finding->row) | COL_RULE_AT_START;
     else
         finding->rule = COL_RULE_NO_TABLE;
     if (finding->rule == COL_RULE_SIGNAL && !walk->is_exact)
@@ -133,12 +134,12 @@ static bool is_sensible_move(struct walk *walk, uintptr_t old_sp, uintptr_t old_
 static enum step step_by_table(struct walk *walk, const struct finding *finding, enum col_stack_end *end)
 {
     uintptr_t old_sp = walk->regs.sp, old_pc = walk->regs.pc;
-    struct col_cfi_frame frame = {&walk->regs, walk->known | basic_registers};
+    struct col_unwind_cfi_frame frame = {&walk->regs, walk->known | basic_registers};
     bool sp_is_saved;
     walk->regs.dwarf[COL_DWARF_PC] = old_pc;
     walk->regs.dwarf[COL_DWARF_SP] = old_sp;
     walk->regs.dwarf[COL_DWARF_FP] = walk->regs.fp;
-    switch (col_cfi_apply(&finding->fde, &finding->row, &walk->reader, &frame, &sp_is_saved)) {
+    switch (col_unwind_cfi_apply(&finding->fde, &finding->row, &walk->reader, &frame, &sp_is_saved)) {
     case COL_CFI_DONE: break;
     case COL_CFI_OUTERMOST: *end = COL_STACK_COMPLETE; return STEP_END;
     case COL_CFI_UNREADABLE: *end = COL_STACK_UNREADABLE; return STEP_END;
@@ -256,7 +257,8 @@ static enum step walk_frame(struct walk *walk, struct output *output, enum col_s
     col_unwind_rule rule = col_unwind_cache_find(walk->tag, col_unwind_place(pc, walk->is_exact));
     if (rule == COL_RULE_UNKNOWN)
         rule = learn(walk);
-    if (rule == COL_RULE_UNKNOWN && !is_innermost && !col_code_finder_is_code(pc - !walk->is_exact)) {
+    bool has_table = rule != COL_RULE_UNKNOWN && (rule & COL_RULE_TYPE_MASK) != COL_RULE_NO_TABLE;
+    if (!has_table && !is_innermost && !col_code_finder_is_code(pc - !walk->is_exact)) {
         *end = COL_STACK_BAD_PC;
         return STEP_END;
     }

@@ -46,17 +46,17 @@ enum {
 
 static inline intptr_t col_unwind_rule_cfa_offset(col_unwind_rule rule)
 {
-    return (int64_t)rule >> 42 << 3;
+    return ((int64_t)rule >> 42) * 8;
 }
 
 static inline intptr_t col_unwind_rule_fp_offset(col_unwind_rule rule)
 {
-    return (int64_t)(rule << 22) >> 46 << 3;
+    return ((int64_t)(rule << 22) >> 46) * 8;
 }
 
 static inline intptr_t col_unwind_rule_return_offset(col_unwind_rule rule)
 {
-    return (int64_t)(rule << 40) >> 46 << 3;
+    return ((int64_t)(rule << 40) >> 46) * 8;
 }
 
 /* Packs offsets in bytes. False when they do not fit: then the rule is a COL_RULE_TABLE. */

@@ -1,7 +1,7 @@
 /* unwind_expression.c -- the little stack machine inside unwind tables */
 #include "sample/unwind_expression.h"
 
-#include "base/dwarf_cursor.h"
+#include "base/cursor.h"
 
 enum {
     STACK_DEPTH = 16,
@@ -63,7 +63,7 @@ enum operation {
 struct machine {
     struct col_cursor code;
     const uint8_t *begin;
-    const struct col_expression_scene *scene;
+    const struct col_unwind_expression_scene *scene;
     uintptr_t stack[STACK_DEPTH];
     unsigned depth;
 };
@@ -244,7 +244,7 @@ static void run_operation(struct machine *machine, unsigned operation)
     }
 }
 
-bool col_expression_evaluate(const struct col_expression_scene *scene, const uint8_t *block, const uintptr_t *initial,
+bool col_unwind_expression_evaluate(const struct col_unwind_expression_scene *scene, const uint8_t *block, const uintptr_t *initial,
                              uintptr_t *result)
 {
     struct machine machine = {.code = {block, block + LONGEST_LENGTH_BYTES, false}, .scene = scene};

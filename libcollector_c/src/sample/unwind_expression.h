@@ -9,7 +9,7 @@
 #include "base/safe_read.h"
 
 /* What an expression may ask for. */
-struct col_expression_scene {
+struct col_unwind_expression_scene {
     const struct col_regs *regs;
     uint64_t known; /* which of regs->dwarf are this frame's */
     struct col_stack_reader *reader;
@@ -20,7 +20,7 @@ struct col_expression_scene {
  * bytes). `initial`, when not NULL, is on the stack to begin with. False when it asks for something unknown or
  * unreadable, or does not come to an end. DWARF 5, section 2.5.
  */
-bool col_expression_evaluate(const struct col_expression_scene *scene, const uint8_t *block, const uintptr_t *initial,
+bool col_unwind_expression_evaluate(const struct col_unwind_expression_scene *scene, const uint8_t *block, const uintptr_t *initial,
                              uintptr_t *result);
 
 #endif

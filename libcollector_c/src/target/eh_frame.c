@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "base/dwarf_cursor.h"
+#include "base/cursor.h"
 
 enum {
     /* Tables without index are read from the start; the limit keeps a damaged one from holding up a handler. */

@@ -3,10 +3,10 @@
 
 #include <fcntl.h>
 #include <stddef.h>
-#include <sys/syscall.h>
-#include <time.h>
 
 #include "base/arch.h"
+#include "base/clock.h"
+#include "base/os.h"
 #include "target/range_table.h"
 
 enum {
@@ -21,13 +21,6 @@ static struct {
     _Atomic uint64_t next_reading_ns;
     _Atomic unsigned readings_in_vain; /* in a row, that did not know the address either */
 } self;
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* Reads lines "low-high rwxp ..." from a stream of characters that comes in chunks. */
 struct line_reader {
@@ -77,19 +70,20 @@ static bool read_mappings(struct col_range_side *side)
 {
     struct line_reader line = {.state = IN_LOW};
     char chunk[CHUNK_BYTES];
-    long count, fd = col_arch_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/maps", O_RDONLY | O_CLOEXEC, 0, 0, 0);
+    ssize_t count;
+    int fd = col_os_open("/proc/self/maps", O_RDONLY, 0);
     if (fd < 0)
         return false;
-    while ((count = col_arch_syscall(SYS_read, fd, (long)chunk, sizeof chunk, 0, 0, 0)) > 0)
-        for (long i = 0; i < count; i++)
+    while ((count = col_os_read(fd, chunk, sizeof chunk)) > 0)
+        for (ssize_t i = 0; i < count; i++)
             read_character(&line, chunk[i], side);
-    col_arch_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+    col_os_close(fd);
     return count == 0;
 }
 
 static void rest(uint64_t begun_ns)
 {
-    uint64_t ended_ns = now_ns(), rest_ns = (ended_ns - begun_ns) * REST_PER_READING;
+    uint64_t ended_ns = col_clock_now(), rest_ns = (ended_ns - begun_ns) * REST_PER_READING;
     unsigned doublings = atomic_load_explicit(&self.readings_in_vain, memory_order_relaxed);
     rest_ns = rest_ns > SHORTEST_REST_NS ? rest_ns : SHORTEST_REST_NS;
     rest_ns <<= doublings < MOST_DOUBLINGS ? doublings : MOST_DOUBLINGS;
@@ -99,7 +93,7 @@ static void rest(uint64_t begun_ns)
 /* False when nothing new was learnt. */
 static bool read_again_if_rested(void)
 {
-    uint64_t begun_ns = now_ns();
+    uint64_t begun_ns = col_clock_now();
     if (begun_ns < atomic_load_explicit(&self.next_reading_ns, memory_order_relaxed))
         return false;
     struct col_range_side *side = col_range_table_begin(&self.ranges);

@@ -3,13 +3,38 @@
 
 #include <stddef.h>
 
+/* Readers look at ranges while they change, and find out afterwards: so each word is read and written by itself. */
+static struct col_range load(const struct col_range *from)
+{
+    return (struct col_range){__atomic_load_n(&from->low, __ATOMIC_RELAXED), __atomic_load_n(&from->high, __ATOMIC_RELAXED),
+                              __atomic_load_n(&from->payload, __ATOMIC_RELAXED)};
+}
+
+static void store(struct col_range *to, struct col_range range)
+{
+    __atomic_store_n(&to->low, range.low, __ATOMIC_RELAXED);
+    __atomic_store_n(&to->high, range.high, __ATOMIC_RELAXED);
+    __atomic_store_n(&to->payload, range.payload, __ATOMIC_RELAXED);
+}
+
+static uint32_t count_of(const struct col_range_side *side)
+{
+    uint32_t count = __atomic_load_n(&side->count, __ATOMIC_RELAXED);
+    return count <= COL_RANGE_TABLE_SIZE ? count : 0;
+}
+
+static void set_count(struct col_range_side *side, uint32_t count)
+{
+    __atomic_store_n(&side->count, count, __ATOMIC_RELAXED);
+}
+
 /* The first range that ends behind `address`. */
 static uint32_t search(const struct col_range_side *side, uint32_t count, uintptr_t address)
 {
     uint32_t low = 0, high = count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (side->ranges[middle].high <= address)
+        if (load(&side->ranges[middle]).high <= address)
             low = middle + 1;
         else
             high = middle;
@@ -22,12 +47,11 @@ bool col_range_table_find(struct col_range_table *table, uintptr_t address, stru
     for (int attempt = 0; attempt < 3; attempt++) {
         const struct col_range_side *side = &table->side[atomic_load_explicit(&table->active, memory_order_acquire)];
         uint32_t version = atomic_load_explicit(&side->version, memory_order_acquire);
-        uint32_t count = side->count <= COL_RANGE_TABLE_SIZE ? side->count : 0;
-        uint32_t place = search(side, count, address);
-        bool is_covered = place < count && side->ranges[place].low <= address;
-        struct col_range copy = {0, 0, 0};
-        if (is_covered)
-            copy = side->ranges[place];
+        uint32_t count = count_of(side), place = search(side, count, address);
+        struct col_range copy = {UINTPTR_MAX, 0, 0};
+        if (place < count)
+            copy = load(&side->ranges[place]);
+        bool is_covered = copy.low <= address && address < copy.high;
         atomic_thread_fence(memory_order_acquire);
         if ((version & 1) == 0 && version == atomic_load_explicit(&side->version, memory_order_relaxed)) {
             *found = copy;
@@ -44,28 +68,31 @@ struct col_range_side *col_range_table_begin(struct col_range_table *table)
     struct col_range_side *side = &table->side[!atomic_load_explicit(&table->active, memory_order_relaxed)];
     atomic_fetch_add_explicit(&side->version, 1, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
-    side->count = 0;
+    set_count(side, 0);
     return side;
 }
 
 void col_range_table_add(struct col_range_side *side, struct col_range range)
 {
-    struct col_range *last = side->count ? &side->ranges[side->count - 1] : NULL;
-    if (last && last->high == range.low && last->payload == range.payload)
-        last->high = range.high;
-    else if (side->count < COL_RANGE_TABLE_SIZE)
-        side->ranges[side->count++] = range;
+    uint32_t count = count_of(side);
+    struct col_range last = count ? load(&side->ranges[count - 1]) : (struct col_range){0, 0, 0};
+    if (count && last.high == range.low && last.payload == range.payload) {
+        store(&side->ranges[count - 1], (struct col_range){last.low, range.high, range.payload});
+    } else if (count < COL_RANGE_TABLE_SIZE) {
+        store(&side->ranges[count], range);
+        set_count(side, count + 1);
+    }
 }
 
 /* Insertion sort: the ranges come nearly sorted, and qsort may allocate. */
 static void sort(struct col_range_side *side)
 {
-    for (uint32_t i = 1; i < side->count; i++) {
-        struct col_range moving = side->ranges[i];
+    for (uint32_t i = 1; i < count_of(side); i++) {
+        struct col_range moving = load(&side->ranges[i]);
         uint32_t place = i;
-        for (; place > 0 && side->ranges[place - 1].low > moving.low; place--)
-            side->ranges[place] = side->ranges[place - 1];
-        side->ranges[place] = moving;
+        for (; place > 0 && load(&side->ranges[place - 1]).low > moving.low; place--)
+            store(&side->ranges[place], load(&side->ranges[place - 1]));
+        store(&side->ranges[place], moving);
     }
 }
 
@@ -79,7 +106,7 @@ void col_range_table_finish(struct col_range_table *table, struct col_range_side
 
 void col_range_table_cancel(struct col_range_table *table, struct col_range_side *side)
 {
-    side->count = 0;
+    set_count(side, 0);
     atomic_fetch_add_explicit(&side->version, 1, memory_order_release);
     atomic_flag_clear_explicit(&table->is_writing, memory_order_release);
 }

@@ -1,6 +1,6 @@
-/* dwarf_cursor.h -- reading DWARF's numbers from a block of bytes, never past its end */
-#ifndef COL_BASE_DWARF_CURSOR_H
-#define COL_BASE_DWARF_CURSOR_H
+/* cursor.h -- reading DWARF's numbers from a block of bytes, never past its end */
+#ifndef COL_BASE_CURSOR_H
+#define COL_BASE_CURSOR_H
 
 #include <stdbool.h>
 #include <stdint.h>

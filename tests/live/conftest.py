@@ -1,0 +1,132 @@
+"""conftest -- the recorder built once, targets compiled once, and a function that records one"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from recorded import ROOT, TARGETS, Outcome, Recorded, collector_command, execute
+
+Compile = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def recorder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """libcollector.so: the one that COLLECTOR_LIBRARY names, else the source tree's, built for this session."""
+    given = os.environ.get("COLLECTOR_LIBRARY")
+    if given:
+        yield Path(given)
+        return
+    build = tmp_path_factory.mktemp("recorder")
+    done = subprocess.run(
+        ["make", "-j4", "-C", str(ROOT / "libcollector_c"), f"BUILD={build}"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    os.environ["COLLECTOR_LIBRARY"] = str(build / "libcollector.so")
+    yield build / "libcollector.so"
+    del os.environ["COLLECTOR_LIBRARY"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Symbols are cached for this session only, so that no test lives on what another session found."""
+    patch = pytest.MonkeyPatch()
+    patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]))
+    yield
+    patch.undo()
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
+    """compiled(source, *flags, compiler=...) is the program made of tests/targets/source; each combination is built once."""
+    directory = tmp_path_factory.mktemp("targets")
+    made: dict[tuple, Path] = {}
+
+    def compile_target(source: str, *flags: object, compiler: str | None = None, name: str | None = None) -> Path:
+        words = tuple(map(str, flags))
+        key = (source, words, compiler, name)
+        if key not in made:
+            chosen = compiler or {".cc": "g++", ".f90": "gfortran"}.get(Path(source).suffix, "gcc")
+            if not shutil.which(chosen):
+                pytest.skip(f"{chosen} is not installed")
+            place = directory / str(len(made))
+            place.mkdir()
+            program = place / (name or Path(source).stem)
+            build(chosen, "-g", *(words or ("-O2",)), TARGETS / source, "-o", program, f"-I{ROOT}/libcollector_c/include", "-pthread")
+            made[key] = program
+        return made[key]
+
+    return compile_target
+
+
+def build(*command: object) -> None:
+    """Run a compiler; a failure is a failure of the test."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stderr}"
+
+
+@pytest.fixture(scope="session")
+def record(recorder: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Recorded]:
+    """record(command, options=[...], environment={...}) records through `collector record`; direct=True preloads without it."""
+    directory = tmp_path_factory.mktemp("experiments")
+    numbers = itertools.count()
+
+    def run(
+        command: Sequence[object],
+        options: Sequence[object] = (),
+        environment: Mapping[str, str] | None = None,
+        directory_to_run_in: Path | None = None,
+        experiment: Path | None = None,
+        direct: bool = False,
+        clock: str | None = None,
+        timeout_s: float = 120,
+    ) -> Recorded:
+        path = experiment or directory / f"{next(numbers)}.expt"
+        if direct:
+            preload = {"LD_PRELOAD": str(recorder), "COLLECTOR_EXPERIMENT": str(path), **({"COLLECTOR_OPTIONS": f"clock={clock}"} if clock else {})}
+            outcome = execute(command, {**(environment or {}), **preload}, directory_to_run_in, timeout_s)
+        else:
+            words = ["-o", path, *(["--clock", clock] if clock else []), *options]
+            outcome = execute(collector_command("record", *words, "--", *command), environment, directory_to_run_in, timeout_s)
+        return Recorded(outcome, path)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def rung_works(record: Callable[..., Recorded], compiled: Compile) -> Callable[[str], None]:
+    """rung_works(clock) skips the test where this system refuses that clock."""
+    answers: dict[str, set[str]] = {}
+
+    def check(clock: str) -> None:
+        if clock not in answers:
+            answers[clock] = record([compiled("split_cpu.c"), 30], clock=clock).clocks
+        if answers[clock] != {clock}:
+            pytest.skip(f"this system has no {clock}; it gave {', '.join(answers[clock]) or 'no clock'}")
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def unharmed(record: Callable[..., Recorded]) -> Callable[..., Recorded]:
+    """unharmed(command, ...) runs it plain and recorded, asserts that nobody could tell the two apart, and gives the recording."""
+    plain: dict[tuple, Outcome] = {}
+
+    def compare(command: Sequence[object], environment: Mapping[str, str] | None = None, **how: object) -> Recorded:
+        key = (tuple(map(str, command)), tuple(sorted((environment or {}).items())))
+        if key not in plain:
+            plain[key] = execute(command, environment, how.get("directory_to_run_in"))  # type: ignore[arg-type]
+        without, recorded = plain[key], record(command, environment=environment, **how)
+        with_it = recorded.outcome
+        assert (with_it.stdout, with_it.own_stderr) == (without.stdout, without.stderr)
+        expected = without.status if how.get("direct") else without.shell_status
+        assert with_it.status == expected, with_it.stderr
+        return recorded
+
+    return compare

@@ -1,0 +1,140 @@
+"""test_truth -- programs that know their own profile, on each rung of the clock's ladder"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from recorded import IS_THOROUGH, RUNGS, Recorded, judge_shares, judge_stacks, judge_total
+
+from collector.experiment import events
+from collector.experiment.log_reader import EventReader
+from collector.profile import aggregate
+
+pytestmark = pytest.mark.parametrize("clock", RUNGS)
+LEVELS = {"O0": ["-O0"], "O2": ["-O2"], "O3": ["-O3", "-fomit-frame-pointer"]}
+SPLIT = ("ten", "twenty", "thirty", "forty")
+
+
+@pytest.fixture
+def take(record: Callable[..., Recorded], rung_works: Callable[[str], None], clock: str) -> Callable[..., Recorded]:
+    """Record on the rung of this test, and assert that it is the one that was used, with nothing lost."""
+
+    def run(*command: object, options: tuple[object, ...] = ()) -> Recorded:
+        rung_works(clock)
+        recorded = record(command, options=options, clock=clock)
+        assert recorded.outcome.status == 0, recorded.outcome.stderr
+        assert (recorded.clocks, recorded.lost_count) == ({clock}, 0)
+        return recorded
+
+    return run
+
+
+def raw_sums_ns(recorded: Recorded) -> dict[int, int]:
+    """CPU time of each thread's samples as they were written, before any reader balances them."""
+    sums: dict[int, int] = {}
+    for log in recorded.path.glob("[0-9]*.log"):
+        for event in EventReader(log):
+            if isinstance(event, events.PcSample):
+                sums[event.thread] = sums.get(event.thread, 0) + event.user_ns + event.system_ns
+    return sums
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_split(take: Callable[..., Recorded], compiled: Callable[..., Path], level: str) -> None:
+    recorded = take(compiled("split_cpu.c", *LEVELS[level]), 600)
+    judge_shares(recorded, recorded.outcome.truth, names=SPLIT)
+    judge_stacks(recorded, 1.0)
+    judge_total(recorded, recorded.outcome.truth["process"])
+    for name in SPLIT:
+        assert set(recorded.callers(name)) == {"main"}
+        assert recorded.exclusive_ns(name) >= 0.5 * recorded.inclusive_ns(name), "its own loop is where its time goes"
+
+
+def test_split_at_ten_kilohertz(take: Callable[..., Recorded], compiled: Callable[..., Path], clock: str) -> None:
+    recorded = take(compiled("split_cpu.c"), 600, options=("-p", "hi"))
+    judge_shares(recorded, recorded.outcome.truth, names=SPLIT)
+    # A shared machine may withhold the processor between ticks, but not for most of them.
+    expected = recorded.total_ns / recorded.profile.processes[0].clock.effective_period_ns
+    assert recorded.sample_count >= 0.8 * expected
+
+
+def test_threads_of_five_milliseconds(take: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    recorded = take(compiled("brief_threads.c"), 400, 5000, 4)
+    truth = recorded.outcome.truth
+    threads = aggregate.threads(recorded.profile)
+    assert len(threads) == 401
+    assert abs(recorded.inclusive_ns("run") - truth["run"]) <= 0.01 * truth["run"]
+    assert recorded.inclusive_ns("brief") >= 0.5 * truth["run"]
+    seen_count = sum(row.sample_count > 0 for row in threads)
+    assert seen_count >= 400, f"{seen_count} of 400 threads were seen"
+    judge_total(recorded, truth["process"], share=0.015)
+
+
+def test_recursion_2000_deep(take: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    recorded = take(compiled("deep_recursion.c"), 2000, 200)
+    judge_stacks(recorded, 1.0)
+    judge_total(recorded, recorded.outcome.truth["bottom"], slack_ns=4e6)
+    at_bottom = [stack for stack in named_stacks(recorded) if "bottom" in stack]
+    assert at_bottom
+    assert {stack.count("descend") for stack in at_bottom} == {2000}
+    assert all(stack.index("main") > stack.index("descend") for stack in at_bottom)
+
+
+def named_stacks(recorded: Recorded) -> list[list[str]]:
+    """Each different stack as the names of its functions, leaf first."""
+    profile = recorded.profile
+    paths = profile.paths
+    stacks = []
+    for node in set(paths.stack_nodes):
+        names = []
+        while node > 0:
+            names.append(profile.functions[profile.frames[paths.frames[node]].function].name)
+            node = paths.parents[node]
+        stacks.append(names)
+    return stacks
+
+
+@pytest.mark.parametrize("cycle_us", [1000, 4000, 10000])
+def test_load_in_phase_with_the_tick(take: Callable[..., Recorded], compiled: Callable[..., Path], clock: str, cycle_us: int) -> None:
+    if clock == "cpu-timer":
+        pytest.skip("a CPU timer fires with the kernel's own tick: a load in step with that is beyond it, by construction")
+    recorded = take(compiled("phase_locked.c"), cycle_us, 600)
+    judge_shares(recorded, recorded.outcome.truth, names=("in_phase", "out_of_phase"))
+
+
+def test_load_in_phase_with_nothing(take: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    recorded = take(compiled("phase_locked.c"), 7310, 600)
+    judge_shares(recorded, recorded.outcome.truth, names=("in_phase", "out_of_phase"), systematic=0.02)
+
+
+@pytest.mark.parametrize("kernel_part", ["reads", "draws", "touches"])
+def test_system_time(take: Callable[..., Recorded], compiled: Callable[..., Path], kernel_part: str) -> None:
+    recorded = take(compiled("kernel_share.c"), 350, "computes", kernel_part)
+    truth = recorded.outcome.truth
+    judge_shares(recorded, truth, names=("computes", kernel_part), systematic=0.03)
+    judge_stacks(recorded)
+    # How the kernel itself tells user from system time is sampled, so both sides of this have an error.
+    system_share = recorded.system_ns(kernel_part) / recorded.inclusive_ns(kernel_part)
+    assert system_share >= 0.5 * truth[f"{kernel_part}.system"] / truth[kernel_part]
+    assert recorded.system_ns("computes") <= 0.15 * recorded.inclusive_ns("computes")
+
+
+def test_sums_of_threads(take: Callable[..., Recorded], compiled: Callable[..., Path], clock: str) -> None:
+    recorded = take(compiled("thread_sums.c"))
+    truth = recorded.outcome.truth
+    judge_total(recorded, truth["process"])
+    raw = raw_sums_ns(recorded)
+    period_ns = 4e6 if clock == "cpu-timer" else 1.1e6
+    for row in aggregate.threads(recorded.profile):
+        name = row.thread.name
+        if name.startswith("sum"):
+            assert abs(row.values[0] * 1e9 - truth[name]) <= 0.01 * truth[name] + 1e5, name
+            assert abs(raw[row.thread.tid] - truth[name]) <= 0.01 * truth[name] + 2 * period_ns, f"{name}, as written"
+
+
+@pytest.mark.skipif(not IS_THOROUGH, reason="three seconds a rung; COLLECTOR_TEST_THOROUGH=1 runs it")
+def test_split_of_three_seconds(take: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    recorded = take(compiled("split_cpu.c", "-O3"), 3000)
+    judge_shares(recorded, recorded.outcome.truth, names=SPLIT)

@@ -29,6 +29,15 @@
 
 enum state { IDLE, RECORDING, PAUSED, CLOSED };
 
+#define OPTION_LIMIT 32
+#define ARGUMENT_LIMIT 1024 /* a longer command line is cut */
+
+/* What INITIALIZE is made of, here because threads that fork may have little stack. Used while one thread is all there is. */
+static struct {
+    char options[1024], directory[4096], executable[4096];
+    const char *words[OPTION_LIMIT], *arguments[ARGUMENT_LIMIT];
+} scratch;
+
 static struct {
     int state;      /* enum state, atomic */
     int is_sampling_point; /* somebody is writing a sample point */
@@ -111,8 +120,6 @@ void col_session_sample(const char *label, unsigned cause)
 
 /* ---- open ---- */
 
-#define OPTION_LIMIT 32
-
 /* The words of COLLECTOR_OPTIONS, one by one; `text` is cut up for it. */
 static size_t split_options(char *text, const char **words)
 {
@@ -121,8 +128,6 @@ static size_t split_options(char *text, const char **words)
         words[count++] = word;
     return count;
 }
-
-#define ARGUMENT_LIMIT 1024 /* a longer command line is cut */
 
 static size_t list_arguments(const char **list)
 {
@@ -143,21 +148,18 @@ static void remember_arguments(int argc, char **argv)
 static void write_initialize(unsigned image)
 {
     struct utsname name;
-    char options[1024];
-    const char *words[OPTION_LIMIT], *arguments[ARGUMENT_LIMIT];
-    options[0] = '\0';
-    strncat(options, self.options.text, sizeof options - 1);
-    size_t option_count = split_options(options, words);
-    char directory[4096] = "", executable[4096];
-    if (getcwd(directory, sizeof directory) == NULL)
-        directory[0] = '\0';
-    ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
-    executable[length > 0 ? length : 0] = '\0';
+    scratch.options[0] = '\0';
+    strncat(scratch.options, self.options.text, sizeof scratch.options - 1);
+    size_t option_count = split_options(scratch.options, scratch.words);
+    if (getcwd(scratch.directory, sizeof scratch.directory) == NULL)
+        scratch.directory[0] = '\0';
+    ssize_t length = readlink("/proc/self/exe", scratch.executable, sizeof scratch.executable - 1);
+    scratch.executable[length > 0 ? length : 0] = '\0';
     uname(&name);
     struct col_event_initialize event = {
         .wall_ns = col_clock_wall(), .pid = (uint32_t)self.pid, .ppid = (uint32_t)getppid(), .image = image, .host = name.nodename, .machine = name.machine, .kernel = name.release,
-        .cpu_count = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE), .executable = executable,
-        .argument_count = list_arguments(arguments), .arguments = arguments, .directory = directory, .options = words, .option_count = option_count,
+        .cpu_count = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE), .executable = scratch.executable,
+        .argument_count = list_arguments(scratch.arguments), .arguments = scratch.arguments, .directory = scratch.directory, .options = scratch.words, .option_count = option_count,
         .library_version = COLLECTOR_VERSION, .uid = (uint32_t)getuid()};
     col_clock_process_times(&event.user_ns, &event.system_ns);
     col_event_initialize(head_now(current_thread()), &event);

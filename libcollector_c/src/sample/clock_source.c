@@ -24,7 +24,8 @@
 #define MAGIC 0x636f6c6c6563746fULL /* in signals of ours: "collecto" */
 #define TEST_PERIOD_NS 20000u
 #define TEST_PATIENCE_NS 1000000u
-#define SLOW_PERIOD_NS 10000000u
+#define FAST_PERIOD_NS 4000000u /* of the slow timer: a kernel tick, usually */
+#define SLOW_PERIOD_NS 20000000u
 #define SHORTEST_EVENT_NS 10000u /* the kernel's own floor for its timer-driven events */
 #define TRAP_PERF_CODE 6
 
@@ -85,27 +86,29 @@ static uint64_t next_random(void)
     return x;
 }
 
+static long set_timer(int timer, uint64_t first_ns, uint64_t period_ns)
+{
+    struct itimerspec when = {
+        .it_interval = {(time_t)(period_ns / 1000000000u), (long)(period_ns % 1000000000u)},
+        .it_value = {(time_t)(first_ns / 1000000000u), (long)(first_ns % 1000000000u)}};
+    return col_arch_syscall(SYS_timer_settime, timer, 0, (long)&when, 0, 0, 0);
+}
+
 /* A timer of the calling thread's CPU time. It first fires at a random time within a period: threads that all do the same must not all be caught at the same point. */
 static int start_timer(uint64_t period_ns, uint32_t tid)
 {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = COL_CLOCK_SIGNAL, .sigev_value.sival_ptr = (void *)MAGIC};
-    uint64_t first_ns = 1 + next_random() % period_ns;
-    struct itimerspec when = {
-        .it_interval = {(time_t)(period_ns / 1000000000u), (long)(period_ns % 1000000000u)},
-        .it_value = {(time_t)(first_ns / 1000000000u), (long)(first_ns % 1000000000u)}};
     int timer = -1;
     event._sigev_un._tid = (pid_t)tid;
     long error = col_arch_syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, (long)&event, (long)&timer, 0, 0, 0);
     if (error == 0)
-        error = col_arch_syscall(SYS_timer_settime, timer, 0, (long)&when, 0, 0, 0);
+        error = set_timer(timer, 1 + next_random() % period_ns, period_ns);
     return error == 0 ? timer : (int)error;
 }
 
 static uint64_t timer_period_ns(void)
 {
-    if (self.kind == COL_CLOCK_TIMER)
-        return self.period_ns;
-    return self.period_ns > SLOW_PERIOD_NS / 2 ? 2 * self.period_ns : SLOW_PERIOD_NS;
+    return self.kind == COL_CLOCK_TIMER ? self.period_ns : FAST_PERIOD_NS;
 }
 
 /* ---- signals ---- */
@@ -269,6 +272,13 @@ void col_clock_source_thread_end(struct col_thread *thread)
         col_arch_syscall(SYS_timer_delete, thread->timer, 0, 0, 0, 0, 0);
     col_descriptors_close(thread->event);
     thread->timer = thread->event = -1;
+}
+
+void col_clock_source_pace(struct col_thread *thread, bool is_fast)
+{
+    uint64_t period_ns = is_fast ? FAST_PERIOD_NS : SLOW_PERIOD_NS;
+    if (thread->timer >= 0 && set_timer(thread->timer, period_ns, period_ns) == 0)
+        thread->is_slow_timer_fast = is_fast;
 }
 
 void col_clock_source_revive(struct col_thread *thread)

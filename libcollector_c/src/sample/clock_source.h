@@ -29,6 +29,9 @@ uint64_t col_clock_source_shortest_ns(enum col_clock_kind kind);
 void col_clock_source_thread_begin(struct col_thread *thread);
 void col_clock_source_thread_end(struct col_thread *thread);
 
+/* Sets the pace of the thread's slow timer: fast is every kernel tick. Signal-safe. */
+void col_clock_source_pace(struct col_thread *thread, bool is_fast);
+
 /* The thread runs and does not tick: its event was closed. Gives it a new one. Signal-safe. */
 void col_clock_source_revive(struct col_thread *thread);
 

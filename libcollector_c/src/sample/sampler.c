@@ -12,7 +12,8 @@
 #include "experiment/open_frame.h"
 #include "sample/clock_source.h"
 
-#define KERNEL_PATIENCE_NS 40000000u /* system time that found no system call for so long is given to the next stack */
+#define KERNEL_PATIENCE_NS 60000000u /* system time that waits for a slow tick to say where it passed: never more than this, nor than ... */
+#define KERNEL_PATIENCE_SHARE 32    /* ... this part of the thread's CPU time */
 #define US 1000u
 
 static struct {
@@ -41,12 +42,12 @@ static struct weight weigh_user(struct col_thread *thread, uint64_t passed_ns)
     uint64_t system_ns = periods > 1 ? (periods - 1) * self.period_ns : 0;
     thread->tick_count++;
     thread->kernel_ns += system_ns;
-    struct weight weight = {passed_ns - system_ns, 0};
-    if (thread->kernel_ns > KERNEL_PATIENCE_NS) {
-        weight.system_ns = thread->kernel_ns;
-        thread->kernel_ns = 0;
-    }
-    return weight;
+    uint64_t patience_ns = thread->cpu_ns / KERNEL_PATIENCE_SHARE;
+    if (patience_ns > KERNEL_PATIENCE_NS)
+        patience_ns = KERNEL_PATIENCE_NS;
+    uint64_t overdue_ns = thread->kernel_ns > patience_ns ? thread->kernel_ns - patience_ns : 0;
+    thread->kernel_ns -= overdue_ns;
+    return (struct weight){passed_ns - system_ns, overdue_ns}; /* it passed nearby: page faults, mostly */
 }
 
 /* A thread that runs its own code and does not tick has lost its event: the program closed it behind our back. */
@@ -60,23 +61,44 @@ static void watch_event(struct col_thread *thread, uint64_t own_ns)
     }
 }
 
-/* The slow timer shows what the thread was at when system time passed: a system call is known by its instruction, page faults by the kernel's account. */
+#define QUIET_ENOUGH 16            /* slow ticks without system time after which they come more rarely */
+#define LOUD_ENOUGH_NS 8000000u    /* system time found meanwhile after which they come at every kernel tick again */
+
+/* Where there is system time the slow timer keeps the kernel's pace, so that the account of each of its ticks can be told; where there is none it costs less. */
+static void pace_slow_timer(struct col_thread *thread, bool has_system_time)
+{
+    thread->quiet_count = has_system_time ? 0 : thread->quiet_count + 1;
+    if (thread->is_slow_timer_fast ? thread->quiet_count > QUIET_ENOUGH : thread->kernel_ns > LOUD_ENOUGH_NS)
+        col_clock_source_pace(thread, !thread->is_slow_timer_fast);
+}
+
+/* What the thread is at: a system call is known by its instruction, a page fault by the kernel's account, which grows when its own tick finds it at work. */
+static bool is_in_kernel(struct col_thread *thread, const ucontext_t *context, uint64_t slow_ns)
+{
+    uint64_t user_ns, system_ns, before_ns = thread->stime_ns;
+    col_clock_thread_times(&user_ns, &system_ns);
+    thread->stime_ns = system_ns;
+    return col_arch_follows_syscall(context) || (system_ns - before_ns) * 4 >= slow_ns * (thread->is_slow_timer_fast ? 2 : 3);
+}
+
+/*
+ * The slow timer shows where system time passed. Each of its ticks stands for the time since the last one, and takes no more system time than that: the few system
+ * calls it meets must not be charged with the page faults.
+ */
 static struct weight weigh_slow(struct col_thread *thread, const ucontext_t *context, uint64_t passed_ns, uint64_t cpu_ns)
 {
-    uint64_t user_ns, system_ns;
-    col_clock_thread_times(&user_ns, &system_ns);
-    uint64_t slow_ns = cpu_ns - thread->slow_cpu_ns;
-    bool is_in_kernel = col_arch_follows_syscall(context) || system_ns - thread->stime_ns > slow_ns / 4 * 3;
-    thread->stime_ns = system_ns;
-    thread->slow_cpu_ns = cpu_ns;
-    uint64_t periods = passed_ns / self.period_ns;
+    uint64_t slow_ns = cpu_ns - thread->slow_cpu_ns, periods = passed_ns / self.period_ns;
+    uint64_t waiting_ns = thread->kernel_ns + periods * self.period_ns;
+    bool is_found = is_in_kernel(thread, context, slow_ns);
     struct weight weight = {0, 0};
-    if (is_in_kernel) {
-        weight.system_ns = thread->kernel_ns + periods * self.period_ns;
-        thread->kernel_ns = 0;
+    thread->slow_cpu_ns = cpu_ns;
+    if (is_found) {
+        weight.system_ns = waiting_ns < slow_ns ? waiting_ns : slow_ns;
+        thread->kernel_ns = waiting_ns - weight.system_ns;
         thread->cpu_ns += periods * self.period_ns; /* the rest of the period belongs to the event's next tick */
     }
-    watch_event(thread, is_in_kernel ? 0 : slow_ns);
+    pace_slow_timer(thread, is_found || waiting_ns != 0);
+    watch_event(thread, is_found ? 0 : slow_ns);
     return weight;
 }
 

@@ -65,6 +65,8 @@ static void begin_block(struct col_thread *thread)
     thread->cpu_ns = thread->cpu_us_rest_ns = thread->system_rest_ns = thread->kernel_ns = 0;
     thread->stime_ns = thread->slow_cpu_ns = thread->tick_count = thread->slow_tick_count = 0;
     thread->sample_count = thread->silent_ns = 0;
+    thread->is_slow_timer_fast = true;
+    thread->quiet_count = 0;
     thread->last_count = 0;
     thread->start_address = 0;
     thread->bounds = (struct col_stack_bounds){0, 0};

@@ -27,6 +27,8 @@ struct col_thread {
     uint64_t kernel_ns;       /* system time seen but not yet given to a stack */
     uint64_t stime_ns;        /* the kernel's account at the last slow tick */
     uint64_t slow_cpu_ns;     /* CPU clock at the last slow tick */
+    bool is_slow_timer_fast;  /* it fires at every kernel tick */
+    unsigned quiet_count;     /* slow ticks in a row that found no system time */
     uint64_t tick_count;      /* of the perf event */
     uint64_t slow_tick_count; /* tick_count at the last slow tick */
     uint64_t silent_ns;       /* of its own code without a tick: has the event died? */

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
+from collector.format import CloseReason
 from collector.load.log_facts import LogFacts
 from collector.profile.model import Clock, Process, Recording
 
@@ -66,6 +67,7 @@ def process_of(experiment: int, facts: LogFacts, previous: LogFacts | None, laun
             user_ns = max(0, closed.user_ns - (begun.user_ns or 0))
             system_ns = max(0, closed.system_ns - (begun.system_ns or 0))
     image, process = facts.image, facts.process
+    has_execed = closed is not None and closed.reason is CloseReason.EXEC
     statuses = _launched_statuses(launch)
     pid = facts.log.origin.pid
     return Process(
@@ -77,13 +79,14 @@ def process_of(experiment: int, facts: LogFacts, previous: LogFacts | None, laun
         arguments=image.arguments if image else (),
         start_ns=facts.start_ns,
         end_ns=facts.last_ns or None,
-        status=statuses.get(pid, process.status if process else None),
+        status=None if has_execed else statuses.get(pid, process.status if process else None),
         user_ns=user_ns,
         system_ns=system_ns,
         before_ns=before_ns,
         unrecorded_ns=max(0, unrecorded_ns),
         clock=_clock(facts),
         is_closed=closed is not None,
+        has_execed=has_execed,
     )
 
 

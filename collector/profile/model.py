@@ -111,7 +111,8 @@ class Process:
 
     `user_ns` and `system_ns` are what the kernel accounted while it was recorded, None if that is not known;
     `before_ns` is its CPU time when this image's recording began, `unrecorded_ns` the part of that which no
-    earlier image accounts for, as of the dynamic linker.
+    earlier image accounts for, as of the dynamic linker. `is_closed`: its log was ended in order;
+    `has_execed`: by an `execve`, so that its status is that of the next image.
     """
 
     experiment: int
@@ -129,6 +130,7 @@ class Process:
     unrecorded_ns: int = 0
     clock: Clock | None = None
     is_closed: bool = True
+    has_execed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

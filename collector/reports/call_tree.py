@@ -18,7 +18,7 @@ COLUMNS = (
     figure("Inclusive", "s"),
     figure("Inclusive", "%"),
     figure("Exclusive", "s", rank=1),
-    name("Call tree", least=24, keep="start"),
+    name("Call tree", least=44, keep="start"),
     name("Module", least=10, rank=2),
 )
 _DEEPEST_INDENT = 48
@@ -31,7 +31,7 @@ def render(profile: Profile, selection: Selection, threshold: float, style: Styl
     if not whole:
         return "\n".join(lines + layout.nothing_lines(style))
     indents = _indents(selection.rows)
-    room = min(_DEEPEST_INDENT, max(12, style.width // 2))
+    room = min(_DEEPEST_INDENT, max(12, style.width // 4))
     body = []
     for node, indent in zip(selection.rows, indents):
         seconds, percent = layout.time_cells(node.inclusive[0], whole)
@@ -42,7 +42,8 @@ def render(profile: Profile, selection: Selection, threshold: float, style: Styl
     lines += table_lines(COLUMNS, body, style)
     lines += layout.hidden_line(selection.hidden, "branch|branches", style)
     if threshold:
-        lines += ["", style.dim(f"  Branches below {100 * threshold:g} % are not shown (--threshold 0 shows all).")]
+        remark = f"Branches below {100 * threshold:g} % are not shown (--threshold 0 shows all)."
+        lines += ["", *map(style.dim, layout.paragraph(remark, style))]
     return "\n".join(lines)
 
 

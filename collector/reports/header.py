@@ -55,7 +55,7 @@ def _process_pairs(process: Process) -> list[tuple[str, str]]:
         ("Program", process.executable),
         ("Arguments", shlex.join(process.arguments)),
         ("Parent", str(process.parent_pid or "")),
-        ("Ended", layout.ending(process.status) if process.is_closed else "its log was not closed"),
+        ("Ended", layout.process_ending(process)),
     ]
     if clock is not None:
         rate = f"every {clock.period_ns:,} ns ({format_rate(clock.period_ns)})"

@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from collector.profile.metrics import Values
-from collector.profile.model import Function, Profile
-from collector.reports.style import Style, printable
+from collector.profile.model import Function, Process, Profile
+from collector.reports.style import Style, printable, shorten
 from collector.reports.table import INDENT
 from collector.units import format_percent, format_seconds, plural
 
@@ -17,7 +17,7 @@ def title_line(profile: Profile, words: str, style: Style, preposition: str = "o
     names = ", ".join(printable(recording.name) for recording in profile.recordings)
     if len(words) + len(names) + 5 > style.width and len(profile.recordings) > 1:
         names = plural(len(profile.recordings), "experiment")
-    return style.bold(f"{words} {preposition} {names}")
+    return style.bold(shorten(f"{words} {preposition} {names}", style.width))
 
 
 def pair_lines(pairs: Iterable[tuple[str, str]], style: Style) -> list[str]:
@@ -84,6 +84,15 @@ def place(file: str | None, line: int | None) -> str:
         return ""
     base = file.rpartition("/")[2]
     return f"{base}:{line}" if line else base
+
+
+def process_ending(process: Process) -> str:
+    """How a process image ended; a log that was not closed is one that something cut short."""
+    if process.has_execed:
+        return "exec"
+    if process.status is None and not process.is_closed:
+        return "cut short"
+    return ending(process.status)
 
 
 def ending(status: int | None) -> str:

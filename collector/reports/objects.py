@@ -16,7 +16,7 @@ COLUMNS = (
     figure("Exclusive", "system", rank=4),
     figure("Inclusive", "s", rank=1),
     figure("Inclusive", "%", rank=1),
-    name("Module", least=12),
+    name("Module", least=20),
     name("File", least=20, rank=2),
     name("Build id", least=16, keep="start", rank=3),
 )

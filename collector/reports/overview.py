@@ -12,7 +12,7 @@ from collector.profile.sample_points import labelled_points
 from collector.profile.samples import sample_count
 from collector.profile.views import FUNCTIONS, choose
 from collector.reports import layout
-from collector.reports.style import Style, printable
+from collector.reports.style import Style, printable, shorten
 from collector.reports.table import figure, name, table_lines
 from collector.units import (
     NS_PER_S,
@@ -26,6 +26,8 @@ from collector.units import (
 
 _TOP_COUNT = 10
 _LABEL_COUNT = 12
+_COMMAND_WIDTH = 300
+_WORTH_SAYING_S = 0.0005
 FUNCTION_COLUMNS = (
     figure("Exclusive", "s"),
     figure("Exclusive", "%"),
@@ -67,7 +69,7 @@ def _what_ran(recording: Recording) -> list[tuple[str, str]]:
     )
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(recording.wall_ns / NS_PER_S))
     return [
-        ("Command", shlex.join(recording.command)),
+        ("Command", shorten(shlex.join(recording.command), _COMMAND_WIDTH)),
         ("Comment", _option(recording, "comment")),
         ("Ended", "" if recording.status is None else "with " + layout.ending(recording.status)),
         ("Where", where),
@@ -85,16 +87,43 @@ def _what_was_measured(profile: Profile) -> list[tuple[str, str]]:
     elapsed = sum(recording.end_ns - recording.start_ns for recording in profile.recordings) / NS_PER_S
     load = f", {cpu / elapsed:.2f} CPUs on average" if elapsed > 0 else ""
     threads, processes = len(profile.threads), len(profile.processes)
+    coverage = _coverage(profile, cpu)
     scope = f"{plural(threads, 'thread')} of {plural(processes, 'process', 'processes')}"
     return [
         ("CPU time", f"{format_seconds(cpu)} s: {format_seconds(user)} user, {format_seconds(system)} system{load}"),
+        ("Coverage" if coverage else "Unattributed", coverage or _unattributed(profile)),
         ("Samples", f"{format_count(sample_count(profile.cells))} in {scope}"),
         ("Clock", _clocks(profile)),
         ("Stacks", _stacks(profile)),
         ("Lost", _losses(profile)),
-        ("Unattributed", _unattributed(profile)),
         ("Paused", _paused(profile)),
     ]
+
+
+def _coverage(profile: Profile, cpu: float) -> str:
+    """How much of what the kernel accounts for the whole run the samples stand for, and where the rest went."""
+    accounts = [recording.accounted_ns for recording in profile.recordings]
+    known = [account for account in accounts if account is not None]
+    accounted = sum(known) / NS_PER_S
+    if len(known) < len(accounts) or not accounted:
+        return ""
+    text = f"{format_percent(cpu, accounted)} % of the {format_seconds(accounted)} s that the kernel accounts for"
+    before = sum(process.unrecorded_ns for process in profile.processes) / NS_PER_S
+    unseen = _unattributed_s(profile)
+    parts = [
+        f"{format_seconds(value)} s {where}"
+        for value, where in (
+            (before, "before recording began"),
+            (unseen, "without a sample"),
+            (accounted - cpu - before - unseen, "elsewhere"),
+        )
+        if value >= _WORTH_SAYING_S
+    ]
+    return text + (f"; missing: {', '.join(parts)}" if parts else "")
+
+
+def _unattributed_s(profile: Profile) -> float:
+    return sum(thread.unattributed_ns for thread in profile.threads) / NS_PER_S
 
 
 def _clocks(profile: Profile) -> str:
@@ -135,8 +164,8 @@ def _losses(profile: Profile) -> str:
 
 
 def _unattributed(profile: Profile) -> str:
-    missing = sum(thread.unattributed_ns for thread in profile.threads) / NS_PER_S
-    if missing < 0.0005:
+    missing = _unattributed_s(profile)
+    if missing < _WORTH_SAYING_S:
         return ""
     return f"{format_seconds(missing)} s of CPU time that no sample stands for"
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 
 from collector.profile.aggregate import ProcessRow, total_values
-from collector.profile.model import Profile
+from collector.profile.model import Process, Profile
 from collector.profile.views import Selection
 from collector.reports import layout
 from collector.reports.style import Style
@@ -52,6 +53,12 @@ def _cells(profile: Profile, row: ProcessRow, whole: float) -> list[str]:
         format_seconds(max(0, end_ns - process.start_ns) / NS_PER_S),
         str(process.pid),
         str(process.parent_pid or "-"),
-        layout.ending(process.status) if process.is_closed else "killed",
-        shlex.join(process.arguments) or process.executable,
+        layout.process_ending(process),
+        _command(process),
     ]
+
+
+def _command(process: Process) -> str:
+    """The command line, without the directory of the program."""
+    program = os.path.basename(process.arguments[0] if process.arguments else process.executable)
+    return shlex.join([program, *process.arguments[1:]])

@@ -8,12 +8,20 @@ from collector.profile.aggregate import total_values
 from collector.profile.model import Profile
 from collector.profile.source_lines import SourceRow
 from collector.reports import layout
-from collector.reports.style import Style, printable, shorten
-from collector.reports.table import INDENT
-from collector.units import format_percent, format_seconds
+from collector.reports.style import Style, printable
+from collector.reports.table import figure, name, table_lines
 
+COLUMNS = (
+    figure("Exclusive", "s"),
+    figure("Exclusive", "%"),
+    figure("Inclusive", "s", rank=1),
+    figure("Inclusive", "%", rank=1),
+    figure("Line"),
+    name("Source", least=24, keep="start"),
+)
 _CONTEXT_LINES = 3
 _HOT_SHARE = 0.05
+_GAP = ["", "", "", "", "...", ""]
 
 
 def render(
@@ -29,39 +37,37 @@ def render(
     """Lines `first` to `last` of the file; with a limit only so many of the costliest, and a few around each."""
     whole = total_values(profile)[0]
     by_line = {row.line: row for row in rows}
-    shown = _shown_lines(by_line, first, min(last, len(text)), limit)
-    width = max(len("Line"), len(str(last)))
-    lines = [layout.title_line(profile, f"Source {printable(path)}", style, "in"), ""]
-    lines.append(style.bold(f"{INDENT}{'Exclusive':>16}  {'Inclusive':>16}  {'Line':>{width}}  Source"))
-    lines.append(style.bold(f"{INDENT}{'s':>9}  {'%':>5}  {'s':>9}  {'%':>5}"))
+    cells: list[list[str]] = []
+    hot: set[int] = set()
     before = first - 1
-    for number in shown:
+    for number in _shown_lines(by_line, first, min(last, len(text)), limit):
         if number != before + 1:
-            lines.append(style.dim(f"{INDENT}{'':>34}  {'...':>{width}}"))
+            cells.append(_GAP)
         before = number
-        lines.append(_line(by_line.get(number), number, text[number - 1], width, whole, style))
-    return "\n".join(lines)
+        row = by_line.get(number)
+        if row is not None and row.exclusive[0] > _HOT_SHARE * whole:
+            hot.add(len(cells))
+        cells.append(_cells(row, number, text[number - 1], whole))
+    table = table_lines(COLUMNS, cells, style)
+    heading = len(table) - len(cells)
+    body = [style.bold(line) if place in hot else line for place, line in enumerate(table[heading:])]
+    title = layout.title_line(profile, f"Source {printable(path)}", style, "in")
+    return "\n".join([title, "", *table[:heading], *body])
 
 
 def _shown_lines(by_line: dict[int, SourceRow], first: int, last: int, limit: int | None) -> list[int]:
     if not limit:
         return list(range(first, last + 1))
-    costly = sorted(by_line.values(), key=lambda row: (-row.exclusive[0], -row.inclusive[0]))[:limit]
+    within = [row for row in by_line.values() if first <= row.line <= last]
+    costly = sorted(within, key=lambda row: (-row.exclusive[0], -row.inclusive[0]))[:limit]
     near = {
         number for row in costly for number in range(row.line - _CONTEXT_LINES, row.line + _CONTEXT_LINES + 1)
     }
     return sorted(number for number in near if first <= number <= last)
 
 
-def _line(row: SourceRow | None, number: int, text: str, width: int, whole: float, style: Style) -> str:
-    source = printable(text.expandtabs(8)).rstrip()
-    room = max(16, style.width - len(INDENT) - 34 - 2 - width - 2)
-    tail = f"{number:>{width}}  {shorten(source, room, 'start')}".rstrip()
+def _cells(row: SourceRow | None, number: int, text: str, whole: float) -> list[str]:
+    source = text.expandtabs(8).rstrip()
     if row is None:
-        return f"{INDENT}{'':>34}  {tail}"
-    cells = (
-        f"{format_seconds(row.exclusive[0]):>9}  {format_percent(row.exclusive[0], whole):>5}  "
-        f"{format_seconds(row.inclusive[0]):>9}  {format_percent(row.inclusive[0], whole):>5}"
-    )
-    line = f"{INDENT}{cells}  {tail}"
-    return style.bold(line) if row.exclusive[0] >= _HOT_SHARE * whole else line
+        return ["", "", "", "", str(number), source]
+    return [*layout.time_cells(row.exclusive[0], whole), *layout.time_cells(row.inclusive[0], whole), str(number), source]

@@ -13,6 +13,7 @@ from collector.reports.style import Style, pad, printable, shorten, text_width
 
 INDENT = "  "
 _GAP = 2
+_NARROWEST = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +74,19 @@ def _kept_columns(columns: Sequence[Column], widths: Sequence[int], room: int) -
 
 
 def _fitting(columns: Sequence[Column], widths: Sequence[int], room: int) -> list[int]:
-    """Widths that fit the room, taken from the widest names first."""
+    """Widths that fit the room: names give way, the widest first, below their least width only on a very narrow page."""
     fitting = _widened(columns, widths)
-    excess = sum(fitting) + _GAP * (len(columns) - 1) - room
-    while excess > 0:
-        can_give = [i for i, column in enumerate(columns) if column.is_text and fitting[i] > column.least]
-        if not can_give:
-            break
-        widest = max(can_give, key=lambda i: fitting[i])
-        others = [fitting[i] for i in can_give if fitting[i] < fitting[widest]]
-        floor = max([columns[widest].least, *others])
-        give = min(excess, max(1, fitting[widest] - floor))
-        fitting[widest] -= give
-        excess -= give
+    for floors in ([column.least for column in columns], [min(_NARROWEST, column.least) for column in columns]):
+        excess = sum(fitting) + _GAP * (len(columns) - 1) - room
+        while excess > 0:
+            can_give = [i for i, column in enumerate(columns) if column.is_text and fitting[i] > floors[i]]
+            if not can_give:
+                break
+            widest = max(can_give, key=lambda i: fitting[i])
+            others = [fitting[i] for i in can_give if fitting[i] < fitting[widest]]
+            give = min(excess, max(1, fitting[widest] - max([floors[widest], *others])))
+            fitting[widest] -= give
+            excess -= give
     return fitting
 
 

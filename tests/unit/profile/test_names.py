@@ -1,0 +1,64 @@
+"""test_names -- which function or file a word means"""
+
+from __future__ import annotations
+
+import pytest
+from tiny_profile import build_profile
+
+from collector.profile.names import find_files, find_functions
+from collector.profile.source_lines import function_span, source_lines
+
+PROFILE = build_profile(
+    [
+        ("main;work:12;read_block@libdata.so", 1, 0),
+        ("main;read_line@libdata.so;work:14", 1, 0),
+        ("main;app::Parser::parse(std::string const&) const", 1, 0),
+        ("main;app::Writer::parse(int)", 1, 0),
+        ("main;work:12;work:14", 1, 0),
+    ]
+)
+
+
+def found(word: str) -> list[str]:
+    return sorted(PROFILE.functions[index].name for index in find_functions(PROFILE, word).found)
+
+
+@pytest.mark.parametrize(
+    ("word", "names"),
+    [
+        ("work", ["work"]),
+        ("read_block", ["read_block"]),
+        ("read", ["read_block", "read_line"]),
+        ("block", ["read_block"]),
+        ("app::Parser::parse", ["app::Parser::parse(std::string const&) const"]),
+        ("Parser::parse", ["app::Parser::parse(std::string const&) const"]),
+        ("parse", ["app::Parser::parse(std::string const&) const", "app::Writer::parse(int)"]),
+        ("nothing_like_it", []),
+    ],
+)
+def test_functions_are_found_by_the_first_rule_that_fits(word: str, names: list[str]) -> None:
+    assert found(word) == names
+
+
+def test_near_names_are_offered() -> None:
+    assert find_functions(PROFILE, "wrok").near == ("work",)
+    assert "read_block" in find_functions(PROFILE, "READ_BLOK").near
+
+
+def test_files_are_found_by_path_end_and_part() -> None:
+    assert find_files(PROFILE, "/src/work.c").found == ("/src/work.c",)
+    assert find_files(PROFILE, "work.c").found == ("/src/work.c",)
+    assert find_files(PROFILE, "src/work.c").found == ("/src/work.c",)
+    assert find_files(PROFILE, "wor").found == ("/src/work.c",)
+    assert find_files(PROFILE, "wrk.c").near == ("work.c",)
+
+
+def test_source_lines_count_recursion_once() -> None:
+    rows = {row.line: (row.exclusive[0], row.inclusive[0]) for row in source_lines(PROFILE, "/src/work.c")}
+    assert rows == {12: (0.0, 2.0), 14: (2.0, 2.0)}
+
+
+def test_the_span_of_a_function_reaches_from_its_definition_to_its_last_sampled_line() -> None:
+    work = find_functions(PROFILE, "work").found[0]
+    assert function_span(PROFILE, work) == ("/src/work.c", 10, 14)
+    assert function_span(PROFILE, find_functions(PROFILE, "read_block").found[0]) is None

@@ -1,0 +1,177 @@
+"""test_text_views -- every view as text, at three widths, against golden files"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tiny_profile import CLOCK, MS, PROCESS, RECORDING, S, START_NS, THREAD, build_profile
+
+from collector.profile import views
+from collector.profile.callers_callees import callers_callees
+from collector.profile.model import Loss, Message, Pause, Profile, SamplePoint
+from collector.profile.source_lines import source_lines
+from collector.reports import (
+    call_tree,
+    callers_callees as callers_callees_text,
+    functions,
+    header,
+    lines,
+    objects,
+    overview,
+    processes,
+    samples,
+    source,
+    threads,
+)
+from collector.reports.style import Style, text_width
+
+WIDTHS = (40, 80, 200)
+LONG_NAME = "app::Table<std::string, std::vector<app::Row> >::insert_or_assign(std::string const&, app::Row&&)"
+
+
+def busy_profile() -> Profile:
+    """A little of everything: two experiments, two threads, recursion, an unfinished stack, losses, labels."""
+    points = tuple(
+        SamplePoint(
+            0, 0, 100, START_NS + i * S, label, cause, i * S, i * S // 10, i * 100, 0, i * 3, i, (20 + i) << 20, i * 5000, i * 123456
+        )
+        for i, (label, cause) in enumerate(
+            [("", "start"), ("read input", "api"), ("", "periodic"), ("solve", "api"), ("", "end")]
+        )
+    )
+    return build_profile(
+        [
+            ("_start;main;work:12;read@libc.so.6", 3, 1),
+            ("_start;main;work:12", 5, 0),
+            ("_start;main;work:14", 0.5, 0),
+            ("_start;main;fib;fib;fib", 1, 0),
+            (f"_start;main;{LONG_NAME}", 0.25, 0.125),
+            ("clone@libc.so.6;worker", 2, 0.5, {"thread": 1}),
+            ("worker", 0.1, 0, {"thread": 1, "end": "no_unwind_info"}),
+            ("_start;main;work:12", 1, 0, {"thread": 2}),
+        ],
+        recordings=(replace(RECORDING, accounted_ns=15 * S), replace(RECORDING, name="test.2.expt", status=9, accounted_ns=S)),
+        processes=(
+            replace(PROCESS, unrecorded_ns=8 * MS),
+            replace(PROCESS, experiment=1, pid=200, status=9, is_closed=False, clock=replace(CLOCK, name="cpu-timer", effective_period_ns=4 * MS)),
+        ),
+        threads=(
+            THREAD,
+            replace(THREAD, tid=101, name="worker with a long name", unattributed_ns=12 * MS),
+            replace(THREAD, process=1, tid=200),
+        ),
+        points=points,
+        losses=(Loss(0, "busy", 3, "100.0.log"), Loss(1, "truncated", 1, "200.0.log")),
+        messages=(Message(0, 1, "the program closed its clock", 2), Message(1, 0, "the clock is the second choice")),
+        pauses=(Pause(0, "api", START_NS + 5 * S, START_NS + 6 * S),),
+    )
+
+
+PROFILE = busy_profile()
+EMPTY = build_profile([])
+SOURCE_TEXT = [f"line {number};" + "\tx = y;" * (number % 3) for number in range(1, 21)]
+
+
+def table(module, view: views.TableView, limit: int | None = None):
+    return lambda profile, style: module.render(profile, views.choose(view, profile, limit=limit), style)
+
+
+def position_of(profile: Profile, name: str) -> int:
+    return next(index for index, function in enumerate(profile.functions) if function.name == name)
+
+
+VIEWS = {
+    "overview": lambda profile, style: overview.render(profile, None, style),
+    "functions": table(functions, views.FUNCTIONS),
+    "functions --limit 2": table(functions, views.FUNCTIONS, 2),
+    "lines": table(lines, views.LINES),
+    "objects": table(objects, views.OBJECTS),
+    "threads": table(threads, views.THREADS),
+    "processes": table(processes, views.PROCESSES),
+    "samples": table(samples, views.SAMPLES),
+    "calltree": lambda profile, style: call_tree.render(profile, views.choose_branches(profile, 0.01), 0.01, style),
+    "header": header.render,
+}
+ARGUMENT_VIEWS = {
+    "callers-callees work": lambda profile, style: callers_callees_text.render(
+        profile, callers_callees(profile, position_of(profile, "work")), None, style
+    ),
+    "source work.c": lambda profile, style: source.render(
+        profile, "/src/work.c", SOURCE_TEXT, source_lines(profile, "/src/work.c"), 9, 17, None, style
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def _universal_time(monkeypatch: pytest.MonkeyPatch):
+    import time
+
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", [*VIEWS, *ARGUMENT_VIEWS])
+def test_a_view_is_as_it_was_agreed(name: str, width: int, golden) -> None:
+    text = {**VIEWS, **ARGUMENT_VIEWS}[name](PROFILE, Style(width))
+    golden(f"report {name} --width {width}.txt", text + "\n")
+
+
+@pytest.mark.parametrize("width", (40, 60, 80, 100, 200))
+@pytest.mark.parametrize("name", [*VIEWS, *ARGUMENT_VIEWS])
+def test_no_line_is_wider_than_the_page(name: str, width: int) -> None:
+    text = {**VIEWS, **ARGUMENT_VIEWS}[name](PROFILE, Style(width))
+    assert max(text_width(line) for line in text.split("\n")) <= width
+    assert all(line == line.rstrip() for line in text.split("\n"))
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_an_experiment_without_samples_is_no_error(name: str) -> None:
+    text = VIEWS[name](EMPTY, Style(80))
+    assert "test.1.expt" in text
+
+
+def test_colour_changes_nothing_but_colour() -> None:
+    import re
+
+    for render in (*VIEWS.values(), *ARGUMENT_VIEWS.values()):
+        plain, coloured = render(PROFILE, Style(80)), render(PROFILE, Style(80, has_color=True))
+        assert "\x1b[" in coloured
+        assert re.sub(r"\x1b\[\d*m", "", coloured) == plain
+
+
+def test_the_overview_says_everything_that_went_wrong() -> None:
+    text = overview.render(PROFILE, None, Style(200))
+    for sentence in (
+        "3 recorder busy, 1 log cut off",
+        "unfinished: 1 no unwind information",
+        "Warning: the program closed its clock (2 times)",
+        "0.012 s without a sample",
+        "0.008 s before recording began",
+        "cpu-timer at 997 Hz (250 Hz is what it delivers here)",
+        "1 time, 1.000 s in all",
+        "with signal 9",
+        "read input",
+    ):
+        assert sentence in text
+
+
+def test_control_characters_of_names_stay_on_their_line() -> None:
+    points = (SamplePoint(0, 0, 100, START_NS, "two\nlines \x1b[31m \udcff end", "api"),)
+    text = VIEWS["samples"](build_profile([], points=points), Style(120))
+    assert "two\\nlines \\x1b[31m \\xff end" in text
+
+
+def test_a_deep_tree_does_not_leave_the_page() -> None:
+    stack = "main"
+    stacks = []
+    for depth in range(60):
+        stacks.append((f"{stack};side_{depth}", 1, 0))
+        stack += f";level_{depth}"
+    text = VIEWS["calltree"](build_profile([*stacks, (stack, 1, 0)]), Style(80))
+    assert "level_50" in text
+    assert max(text_width(line) for line in text.split("\n")) <= 80

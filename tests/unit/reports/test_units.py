@@ -1,0 +1,38 @@
+"""test_units -- numbers as people read them"""
+
+from __future__ import annotations
+
+import pytest
+
+from collector import units
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (units.format_seconds(1.23456), "1.235"),
+        (units.format_seconds(-0.0001), "0.000"),
+        (units.format_percent(1, 3), "33.3"),
+        (units.format_percent(1, 0), "-"),
+        (units.format_count(12263), "12,263"),
+        (units.format_bytes(0), "0 B"),
+        (units.format_bytes(1023), "1023 B"),
+        (units.format_bytes(1024), "1.0 KiB"),
+        (units.format_bytes(1024 * 1024 - 1), "1.0 MiB"),
+        (units.format_bytes(5 << 40), "5.0 TiB"),
+        (units.format_bytes(5 << 50), "5120.0 TiB"),
+        (units.format_bytes(-2048), "-2.0 KiB"),
+        (units.format_rate(1_003_009), "997 Hz"),
+        (units.format_rate(4_000_000), "250 Hz"),
+        (units.format_rate(1_000_000_000), "1 Hz"),
+        (units.format_rate(0), "-"),
+        (units.format_duration(12.3456), "12.346 s"),
+        (units.format_duration(125), "2 min 05 s"),
+        (units.format_duration(3725 * 3), "3 h 06 min"),
+        (units.plural(1, "process", "processes"), "1 process"),
+        (units.plural(2000, "process", "processes"), "2,000 processes"),
+        (units.plural(0, "sample"), "0 samples"),
+    ],
+)
+def test_numbers_read_well(given: str, text: str) -> None:
+    assert given == text

@@ -44,12 +44,19 @@ static bool is_called_from(uintptr_t pc, uintptr_t return_address)
     return function != 0 && pc - function < LONGEST_FUNCTION_BYTES;
 }
 
+/* True when the frame record lies below the place where the caller's stack begins: then the return address is in it. */
+static bool is_behind_record(const struct col_regs *regs, const struct col_arch_caller *caller)
+{
+    return regs->fp >= regs->sp && regs->fp < caller->sp - sizeof caller->sp;
+}
+
 /* Looks for the return address itself. A guess is believed when it is the only sort of evidence left. */
 static bool leave_by_return_address(struct col_regs *regs, struct col_stack_reader *reader, bool may_guess)
 {
     struct col_arch_caller caller;
     for (unsigned place = 0; place < COL_ARCH_RETURN_PLACES; place++)
-        if (col_arch_caller_by_place(regs, reader, place, &caller) && is_return_address(caller.pc)
+        if (col_arch_caller_by_place(regs, reader, place, &caller) && !is_behind_record(regs, &caller)
+            && is_return_address(caller.pc)
             && ((may_guess && place < GUESSED_PLACES) || is_called_from(regs->pc, caller.pc)))
             return leave_to(regs, &caller);
     return false;

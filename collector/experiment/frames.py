@@ -125,10 +125,10 @@ class FrameScanner:
         if self._ready:
             return self._ready.popleft()
         at_end = at_end or is_final
+        self.is_holding = False
         if not at_end and len(self._buffer) - self._position < self._wanted:
             return None
         self._wanted = 1
-        self.is_holding = False
         if not self._advance(at_end) and at_end:
             self._close_tail(is_final)
         return self._ready.popleft() if self._ready else None

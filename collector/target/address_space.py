@@ -114,7 +114,7 @@ class AddressSpace:
         for place in self._covering(address):
             lives = self._lives[place]
             after = bisect_left(lives, time + _SAMPLE_UNIT_NS, key=lambda life: life.born)
-            alive = next((life for life in reversed(lives[:after][-_LIVES_LOOKED_AT:]) if life.is_alive(time)), None)
+            alive = next((life for life in reversed(lives[max(after - _LIVES_LOOKED_AT, 0) : after]) if life.is_alive(time)), None)
             if alive and (best is None or _rank(alive) > _rank(best)):
                 best = alive
             for life in lives[after : after + 1]:

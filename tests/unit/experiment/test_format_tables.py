@@ -1,0 +1,86 @@
+"""test_format_tables -- the page, the Python table, the C header and the event classes say the same"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+
+from collector import format
+from collector.experiment.events import ENUMERATIONS, EVENT_CLASSES, Event
+
+_ROOT = Path(__file__).parents[3]
+_ENUMERATIONS = ("StackEnd", "DropCause", "SampleCause", "PauseCause", "CloseReason", "MapAction", "MapKind")
+_C_NAMES = {"KIND": "Kind", "END": "StackEnd", "DROP": "DropCause", "SAMPLE": "SampleCause", "PAUSE": "PauseCause",
+            "CLOSE": "CloseReason", "MAP": "MapAction MapKind"}
+
+
+def _page() -> str:
+    return (_ROOT / "docs" / "format.md").read_text(encoding="utf-8")
+
+
+def _page_fields(kind: format.Kind) -> list[tuple[str, str]]:
+    section = re.search(rf"^### {kind.name} \({kind.value}\)\n(.*?)(?=^##)", _page(), re.M | re.S)
+    assert section, f"docs/format.md has no section {kind.name} ({kind.value})"
+    return re.findall(r"^\| (\w+) \| ([\w ]+) \| .+ \|$", section[1], re.M)[1:]
+
+
+@pytest.mark.parametrize("kind", format.Kind)
+def test_page_and_table_have_the_same_fields(kind):
+    assert _page_fields(kind) == [(name, type_name) for name, type_name, _ in format.FIELDS[kind]]
+
+
+@pytest.mark.parametrize("kind", format.Kind)
+def test_event_classes_have_the_fields_of_their_kind(kind):
+    cls = EVENT_CLASSES[kind]
+    names = [field.name for field in dataclasses.fields(cls)]
+    assert cls.kind is kind
+    assert names[5:] == [name for name, _, _ in format.FIELDS[kind]]
+    assert names[:5] == [field.name for field in dataclasses.fields(Event)]
+    assert cls.__dataclass_params__.frozen and "__slots__" in vars(cls) and cls.__doc__
+
+
+def test_page_has_no_kind_that_the_table_lacks():
+    assert re.findall(r"^### (\w+) \((\d+)\)$", _page(), re.M) == [
+        (kind.name, str(kind.value)) for kind in sorted(format.Kind)
+    ]
+
+
+@pytest.mark.parametrize("name", _ENUMERATIONS)
+def test_page_names_every_enumeration_value(name):
+    line = re.search(rf"^\* \*\*{name}\*\*: (.*)$", _page(), re.M)
+    assert line, f"docs/format.md does not list {name}"
+    members = [(int(number), word) for number, word in re.findall(r"(\d+) (\w+)", line[1])]
+    assert members == [(member.value, member.name) for member in getattr(format, name)]
+
+
+def test_c_header_has_the_same_numbers():
+    header = (_ROOT / "libcollector_c" / "src" / "experiment" / "format.h").read_text(encoding="utf-8")
+    seen = 0
+    for group, word, number in re.findall(r"COL_([A-Z]+)_(\w+) = (\d+)", header):
+        members = [getattr(format, name).__members__.get(word) for name in _C_NAMES[group].split()]
+        assert int(number) in [member for member in members if member is not None], f"COL_{group}_{word}"
+        seen += 1
+    own_causes = sum(cause < 16 for cause in format.DropCause)
+    others = sum(len(getattr(format, name)) for name in _ENUMERATIONS if name != "DropCause")
+    assert seen == len(format.Kind) + others + own_causes
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["VERSION_MAJOR", "VERSION_MINOR", "FRAME_HEADER_BYTES", "FRAME_MAX_BYTES", "OPEN_HEADER_BYTES", "OPEN_SLOT_BYTES"],
+)
+def test_c_header_has_the_same_constants(name):
+    header = (_ROOT / "libcollector_c" / "src" / "experiment" / "format.h").read_text(encoding="utf-8")
+    c_name = name.replace("VERSION", "FORMAT_VERSION")
+    text = re.search(rf"#define COL_{c_name} \(?(\w+)(?: << (\d+))?", header)
+    assert text, f"COL_{c_name}"
+    assert int(text[1].rstrip("u"), 0) << int(text[2] or 0) == getattr(format, name)
+
+
+def test_enumerated_fields_are_said_to_be_so():
+    for (kind, field), enumeration in ENUMERATIONS.items():
+        meaning = {name: text for name, _, text in format.FIELDS[kind]}[field]
+        assert meaning == enumeration.__name__

@@ -25,14 +25,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from setuptools.build_meta import *  # noqa: F401,F403  (the hooks of PEP 517 and 660, unchanged)
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build import build
 from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
-
-try:
-    from setuptools.command.bdist_wheel import bdist_wheel
-except ImportError:  # setuptools before 70.1
-    from wheel.bdist_wheel import bdist_wheel
 
 SOURCE = Path(__file__).resolve().parent
 
@@ -66,9 +62,9 @@ class BdistWheel(bdist_wheel):
     """`bdist_wheel` for a package with shared libraries that no Python links with."""
 
     def finalize_options(self) -> None:
-        """Say that the wheel belongs to a platform."""
+        """Say that the wheel belongs to a platform, which is otherwise concluded from Python extensions."""
+        self.distribution.has_ext_modules = lambda: True
         super().finalize_options()
-        self.root_is_pure = False
 
     def get_tag(self) -> tuple[str, str, str]:
         """Give any Python 3, no ABI, this platform."""
@@ -78,13 +74,13 @@ class BdistWheel(bdist_wheel):
 class Sdist(sdist):
     """`sdist`, complete: everything that git would give."""
 
-    def add_defaults(self) -> None:
+    def make_distribution(self) -> None:
         """Add what is no Python module: the C half, the tests, the pages."""
-        super().add_defaults()
         for top in ("libcollector_c", "tests", "docs", "experiments", ".ci", "CHANGELOG.md", "LICENSE"):
             for path in sorted([Path(top), *Path(top).rglob("*")]):
-                if path.is_file() and not {"build", "__pycache__"} & set(path.parts):
+                if path.is_file() and not {"build", "__pycache__", ".pytest_cache"} & set(path.parts):
                     self.filelist.append(str(path))
+        super().make_distribution()
 
 
 def find_compiler() -> list[str]:
@@ -93,9 +89,9 @@ def find_compiler() -> list[str]:
     for candidate in [command] if command else [["cc"], ["gcc"], ["clang"]]:
         if shutil.which(candidate[0]):
             return candidate
-    missing = f"CC={command[0]}" if command else "neither cc nor gcc nor clang"
+    missing = f"CC={command[0]} is not there" if command else "there is no cc, no gcc and no clang"
     raise SystemExit(
-        f"No C compiler: {missing} is not there; collector compiles its recorder when it is installed,"
+        f"No C compiler: {missing}; collector compiles its recorder when it is installed,"
         " so install one first (apt install gcc) or name one with CC=."
     )
 
@@ -166,7 +162,7 @@ def compile_without_make(compiler: list[str], build_dir: Path) -> None:
     link(build_dir / "libcollector.so", recorder, words["RECORDER_LDFLAGS"])
     for name, sources in (("collectorAPI", "API"), ("fcollector", "FORTRAN"), ("pmclog", "PMCLOG")):
         pattern = variables[f"{sources}_SOURCES"]
-        link(build_dir / f"lib{name}.so", compile_objects("shared", pattern, []), words["STUB_LDFLAGS"])
+        link(build_dir / f"lib{name}.so", compile_objects("shared", pattern, []), words[f"{sources}_LDFLAGS"])
         archive = build_dir / f"lib{name}.a"
         archive.unlink(missing_ok=True)
         run(["ar", "rcs", str(archive), *compile_objects("hidden", pattern, ["-fvisibility=hidden"])])

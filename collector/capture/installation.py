@@ -44,6 +44,8 @@ def find_installation() -> Installation:
         found = _describe(native, os.path.join(native, "lib"), native, os.path.join(native, "metrics"))
     else:
         found = _describe(tree, build, tree, os.path.join(build, "metrics"))
+    if not os.path.isfile(found.recorder) and "COLLECTOR_LIBRARY" in os.environ:
+        raise RecordError(f"{found.recorder} is not there: COLLECTOR_LIBRARY names a recorder that does not exist")
     if not os.path.isfile(found.recorder):
         raise RecordError(f"{LIBRARY_NAME} has not been built: run `pip install .` or `make -C libcollector_c`, then try again")
     return found

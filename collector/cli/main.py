@@ -17,6 +17,7 @@ import importlib
 import os
 import sys
 from types import ModuleType
+from typing import NoReturn
 
 from collector.errors import CollectorError, UsageError
 
@@ -27,7 +28,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Run `collector ARGUMENTS...` and give its exit status: 1 if something went wrong, 2 if the command line did."""
     words = sys.argv[1:] if arguments is None else arguments
     try:
-        return _run(words)
+        status = _run(words)
+        sys.stdout.flush()
+        return status
     except CollectorError as error:
         print(f"collector: {error}", file=sys.stderr)
         return 2 if isinstance(error, UsageError) else 1
@@ -37,6 +40,13 @@ def main(arguments: list[str] | None = None) -> int:
         return 141
     except KeyboardInterrupt:
         return 130
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints are sentences like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} ({self.prog} -h tells more)")
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
@@ -74,7 +84,7 @@ def load_command(name: str) -> ModuleType:
 
 def build_parser(command: ModuleType) -> argparse.ArgumentParser:
     """Give the parser of one command."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=f"collector {command.NAME}",
         description=_describe(command.HELP),
         formatter_class=_HelpFormatter,

@@ -126,8 +126,6 @@ def record(args: argparse.Namespace) -> Recording:
 def make_plan(args: argparse.Namespace) -> Plan:
     """Check the command line. UsageError if it makes no sense, CannotRun if there is no program to run."""
     command = args.command[1:] if args.command[0] == "--" else args.command
-    if not command:
-        raise UsageError("which program? collector record [options] [--] PROGRAM [ARG...]")
     if args.output and args.overwrite:
         raise UsageError("-o and -O both name the experiment; give one of them")
     period = options.parse_period(args.profile)

@@ -1,0 +1,461 @@
+"""test_launcher -- `collector record` with the real recorder: every option, every sentence, every exit status"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from recorded import Outcome, clean_environment, collector_command, execute
+
+from collector.experiment.log_reader import EventReader
+from collector.format import Kind, SampleCause
+
+BURN = 'i=0; while [ "$i" -lt "$0" ]; do i=$((i+1)); done'
+SPIN_S = "import sys, time; end = time.process_time() + float(sys.argv[1])\nwhile time.process_time() < end: pass"
+
+
+@pytest.fixture(autouse=True)
+def work_in(recorder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*words: object, environment: dict[str, str] | None = None, directory: Path | None = None) -> Outcome:
+    return execute(collector_command("record", *words), environment, directory)
+
+
+def sentences(outcome: Outcome) -> list[str]:
+    return [line.removeprefix("collector: ") for line in outcome.stderr.splitlines() if line.startswith("collector: ")]
+
+
+def events(path: Path | str, *kinds: Kind) -> list:  # type: ignore[type-arg]
+    return [event for event in EventReader(path) if event.kind in kinds]
+
+
+def logs(experiment: str = "a.expt") -> list[Path]:
+    return sorted(path for path in Path(experiment).glob("*.log") if path.name != "launch.log")
+
+
+def sample_count(experiment: str = "a.expt") -> int:
+    return sum(1 for log in logs(experiment) for _ in events(log, Kind.PCSAMPLE))
+
+
+def programs(experiment: str = "a.expt") -> set[str]:
+    return {os.path.basename(event.executable) for log in logs(experiment) for event in events(log, Kind.INITIALIZE)}
+
+
+def can_compile(compile_target: Callable[[], object]) -> None:
+    try:
+        compile_target()
+    except AssertionError as error:
+        pytest.skip(f"cannot be linked here: {str(error).splitlines()[-1]}")
+
+
+# --- names and the closing line ----------------------------------------------------------
+
+
+def test_the_line_says_where_how_many_and_what_was_lost() -> None:
+    outcome = run("sh", "-c", BURN, 200000)
+    assert outcome.status == 0
+    (line,) = sentences(outcome)
+    count = f"{sample_count('sh.1.expt'):,}"
+    assert re.fullmatch(rf"sh.1.expt: {count} samples of 0\.\d\d\d s CPU time in 1 process, clock [a-z-]+ at \d+ Hz( .*)?, nothing lost", line)
+
+
+def test_default_names_are_never_overwritten() -> None:
+    assert run("true").status == run("true").status == 0
+    assert Path("true.1.expt").is_dir() and Path("true.2.expt").is_dir()
+
+
+def test_a_taken_name_is_kept_and_nothing_is_run() -> None:
+    run("-o", "a.expt", "true")
+    before = sorted(os.listdir("a.expt"))
+    outcome = run("-o", "a.expt", "touch", "ran")
+    assert outcome.status == 1
+    assert sentences(outcome) == ["a.expt is there already; choose another name, or overwrite it with -O a.expt"]
+    assert sorted(os.listdir("a.expt")) == before and not Path("ran").exists()
+
+
+def test_overwrite() -> None:
+    run("-o", "a.expt", "true")
+    first = logs()
+    assert run("-O", "a.expt", "true").status == 0
+    assert logs() and logs() != first
+
+
+def test_overwrite_spares_what_is_no_experiment() -> None:
+    Path("work").mkdir()
+    Path("work/thesis.txt").write_text("mine")
+    outcome = run("-O", "work", "touch", "ran")
+    assert outcome.status == 2 and Path("work/thesis.txt").exists() and not Path("ran").exists()
+
+
+def test_options_behind_the_program_are_the_programs() -> None:
+    outcome = run("-o", "a.expt", "--", "echo", "-o", "b.expt", "--", "-h")
+    assert (outcome.stdout, outcome.status) == ("-o b.expt -- -h\n", 0)
+    assert Path("a.expt").is_dir() and not Path("b.expt").exists()
+
+
+# --- exit status and what cannot be recorded ---------------------------------------------
+
+
+@pytest.mark.parametrize(("script", "status"), [("exit 0", 0), ("exit 7", 7), ("kill -TERM $$", 143), ("kill -KILL $$", 137)])
+def test_the_status_is_the_programs(script: str, status: int) -> None:
+    assert run("-o", "a.expt", "sh", "-c", script).status == status
+
+
+@pytest.mark.parametrize(
+    ("program", "status", "words"),
+    [("./nosuch", 127, "there is no such file"), ("no-such-program", 127, "no such program in PATH"), ("/", 126, "is a directory"), ("/etc/passwd", 126, "is not executable")],
+)
+def test_what_cannot_be_run(program: str, status: int, words: str) -> None:
+    outcome = run("-o", "a.expt", program)
+    assert outcome.status == status
+    assert len(sentences(outcome)) == 1 and words in sentences(outcome)[0]
+    assert not Path("a.expt").exists()
+
+
+def test_what_the_kernel_cannot_run_leaves_no_experiment() -> None:
+    Path("garbage").write_bytes(b"\x00\x01\x02\x03" * 100)
+    os.chmod("garbage", 0o755)
+    outcome = run("-o", "a.expt", "./garbage")
+    assert outcome.status == 126
+    assert sentences(outcome) == ["./garbage: Exec format error"]
+    assert not Path("a.expt").exists()
+
+
+@pytest.fixture
+def static_program(compiled: Callable[..., Path]) -> Path:
+    can_compile(lambda: compiled("split_cpu.c", "-O1", "-static", "-lm"))
+    return compiled("split_cpu.c", "-O1", "-static", "-lm")
+
+
+def test_static(static_program: Path) -> None:
+    outcome = run("-o", "a.expt", static_program, 1)
+    assert outcome.status == 1 and outcome.stdout == ""
+    assert sentences(outcome) == [
+        f"{static_program} is statically linked, so that no recorder can be preloaded into it: nothing was run;"
+        " to record the descendants it may have, say so with -F on"
+    ]
+    assert not Path("a.expt").exists()
+
+
+def test_static_program_run_for_its_descendants_which_it_has_not(static_program: Path) -> None:
+    outcome = run("-o", "a.expt", "-F", "on", static_program, 1)
+    assert outcome.stdout != "" and outcome.status == 1
+    assert sentences(outcome)[0].endswith("only its descendants can be recorded")
+    assert sentences(outcome)[1].startswith("nothing was recorded: ")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a program of another user")
+def test_setuid(compiled: Callable[..., Path], tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    shutil.copy(compiled("split_cpu.c"), program)
+    os.chown(program, 65534, 65534)
+    program.chmod(0o4755)
+    outcome = run("-o", "a.expt", program, 1)
+    assert outcome.status == 1 and outcome.stdout == ""
+    assert "runs with the rights of another user (setuid)" in sentences(outcome)[0]
+
+
+def test_foreign(tmp_path: Path) -> None:
+    if not shutil.which("aarch64-linux-gnu-gcc"):
+        pytest.skip("aarch64-linux-gnu-gcc is not installed")
+    subprocess.run(["aarch64-linux-gnu-gcc", "-x", "c", "-", "-o", tmp_path / "program"], input=b"int main(void) { return 0; }", check=True)
+    outcome = run("-o", "a.expt", tmp_path / "program")
+    assert outcome.status == 1
+    assert "is built for another kind of processor (aarch64) than the recorder (x86_64): nothing was run" in sentences(outcome)[0]
+
+
+def test_script_is_recorded_as_its_interpreter() -> None:
+    Path("script").write_text("#!/bin/sh\necho out; exit 3\n")
+    os.chmod("script", 0o755)
+    outcome = run("-o", "a.expt", "./script")
+    assert (outcome.stdout, outcome.status) == ("out\n", 3)
+    assert len(logs()) == 1
+
+
+def test_text_without_interpreter_runs_in_a_shell() -> None:
+    Path("script").write_text('echo "$0" "$1"\n')
+    os.chmod("script", 0o755)
+    assert run("-o", "a.expt", "./script", "x").stdout == "./script x\n"
+
+
+def test_unwritable_place() -> None:
+    outcome = run("-o", "/sys/a.expt", "touch", "ran")
+    assert outcome.status == 1 and not Path("ran").exists()
+    assert "/sys/a.expt cannot be made: " in sentences(outcome)[0]
+
+
+@pytest.fixture
+def full_disk(tmp_path: Path) -> Path:
+    """A file system with no room left."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small file system to fill")
+    place = tmp_path / "small"
+    place.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", place], capture_output=True, text=True)
+    if mounted.returncode:
+        pytest.skip(f"this system does not let us mount: {mounted.stderr.strip()}")
+    with open(place / "filler", "wb", buffering=0) as filler:
+        try:
+            while filler.write(bytes(4096)):
+                pass
+        except OSError:
+            pass
+    yield place  # type: ignore[misc]
+    subprocess.run(["umount", "-l", place], check=True)
+
+
+def test_full_disk(full_disk: Path) -> None:
+    outcome = run("-o", full_disk / "a.expt", "touch", "ran")
+    assert outcome.status == 1 and not Path("ran").exists()
+    assert sentences(outcome) == [f"{full_disk}/a.expt cannot be written: no space left on device; nothing was run"]
+    assert not (full_disk / "a.expt").exists()
+
+
+def test_never_sampled_keeps_the_status() -> None:
+    outcome = run("-o", "a.expt", "-p", "10000m", "sh", "-c", "exit 5")
+    assert outcome.status == 5
+    assert sentences(outcome)[0].startswith("a.expt: 0 samples of ")
+    assert sentences(outcome)[1].startswith("no sample was taken: ") and sentences(outcome)[1].endswith("(see -p)")
+
+
+def test_a_program_that_was_never_entered() -> None:
+    """env -i takes the recorder away before the shell begins: with -F off only env itself is recorded."""
+    outcome = run("-o", "a.expt", "-F", "off", "env", "-i", "/bin/sh", "-c", "exit 4")
+    assert outcome.status == 4
+
+
+def test_killed_program_is_recovered() -> None:
+    outcome = run("-o", "a.expt", "-F", "off", sys.executable, "-c", SPIN_S + "\nimport os; os.kill(os.getpid(), 9)", 0.4)
+    assert outcome.status == 137
+    assert not list(Path("a.expt").glob("*.open"))
+    assert "1 log not closed in order" in sentences(outcome)[0]
+    assert f"a.expt: {sample_count():,} samples" in sentences(outcome)[0]
+    assert sample_count() >= 50
+
+
+# --- what is recorded --------------------------------------------------------------------
+
+
+def test_the_launch_log_tells_the_command_and_its_end() -> None:
+    run("-o", "a.expt", "-C", "first", "-C", "second é", "-p", "2m", "sh", "-c", "exit 3")
+    (begin,) = events("a.expt/launch.log", Kind.INITIALIZE)
+    assert begin.arguments == ("sh", "-c", "exit 3")
+    assert os.path.basename(begin.executable) == "sh"
+    assert {"period=2000000 ns", "comment=first", "comment=second é", "follow=on"} <= set(begin.options)
+    (end,) = events("a.expt/launch.log", Kind.PROCEXIT)
+    assert os.waitstatus_to_exitcode(end.status) == 3
+    assert logs()[0].name == f"{end.pid}.0.log"
+    assert events("a.expt/launch.log", Kind.CLOSELOG)
+
+
+@pytest.mark.parametrize(("word", "period_ns"), [("on", 1_003_009), ("hi", 100_271), ("500u", 500_000), ("3", 3_000_000)])
+def test_period(word: str, period_ns: int) -> None:
+    run("-o", "a.expt", "-p", word, "true")
+    (clock,) = events(logs()[0], Kind.PMCALLOCATE)
+    assert clock.period_ns == period_ns
+
+
+def test_profile_off() -> None:
+    outcome = run("-o", "a.expt", "-p", "off", "sh", "-c", BURN, 100000)
+    assert sentences(outcome) == ["a.expt: recorded without a clock in 1 process, nothing lost"]
+    assert sample_count() == 0
+
+
+@pytest.mark.parametrize("clock", ["sigtrap", "task-clock", "cpu-timer"])
+def test_chosen_clock(clock: str, rung_works: Callable[[str], None]) -> None:
+    rung_works(clock)
+    run("-o", "a.expt", "--clock", clock, "true")
+    (allocated,) = events(logs()[0], Kind.PMCALLOCATE)
+    assert allocated.clock == clock
+
+
+def test_periodic_samples_of_a_process_that_sleeps() -> None:
+    outcome = run("-o", "a.expt", "-S", "0.05", "sleep", "0.5")
+    assert outcome.status == 0
+    samples = events("a.expt/launch.log", Kind.SAMPLE)
+    assert 3 <= len(samples) <= 10
+    assert {sample.cause for sample in samples} == {SampleCause.PERIODIC}
+    assert {f"{sample.pid}.0.log" for sample in samples} == {log.name for log in logs()}
+    assert all(sample.resident_bytes and sample.minor_faults for sample in samples)
+
+
+def test_periodic_samples_follow_the_cpu_time_of_each_process() -> None:
+    run("-o", "a.expt", "-S", "0.05", "sh", "-c", f"{sys.executable} -c '{SPIN_S}' 0.3 & {sys.executable} -c '{SPIN_S}' 0.3; wait")
+    by_process: dict[int, list[int]] = {}
+    for sample in events("a.expt/launch.log", Kind.SAMPLE):
+        by_process.setdefault(sample.pid, []).append(sample.user_ns + sample.system_ns)
+    assert len(by_process) == 3
+    assert all(readings == sorted(readings) for readings in by_process.values())
+    assert sum(readings[-1] > 0.1e9 for readings in by_process.values()) == 2
+
+
+def test_no_periodic_samples() -> None:
+    run("-o", "a.expt", "-S", "off", "sleep", "0.1")
+    assert not events("a.expt/launch.log", Kind.SAMPLE)
+
+
+def test_a_signal_takes_samples_and_the_program_does_not_see_it() -> None:
+    outcome = run("-o", "a.expt", "-S", "off", "-l", "USR1", "sh", "-c", "kill -USR1 $$; kill -USR1 $$; echo alive")
+    assert (outcome.stdout, outcome.status) == ("alive\n", 0)
+    taken = [event for log in logs() for event in events(log, Kind.SAMPLE) if event.cause == SampleCause.SIGNAL]
+    assert len(taken) == 2
+
+
+def test_a_signal_pauses_and_resumes() -> None:
+    """Paused at first; two signals, with work before, between and behind them: only the middle part has samples."""
+    burn = BURN.replace('"$0"', "200000")
+    run("-o", "a.expt", "-F", "off", "-y", "USR2", "sh", "-c", f"{burn}; kill -USR2 $$; {burn}; kill -USR2 $$; {burn}")
+    (log,) = logs()
+    (resumed,) = events(log, Kind.RESUME)
+    paused = [event.time for event in events(log, Kind.PAUSE)]
+    assert len(paused) == 2 and paused[0] < resumed.time < paused[1]
+    times = [event.time for event in events(log, Kind.PCSAMPLE)]
+    assert len(times) >= 10
+    assert resumed.time <= min(times) and max(times) <= paused[1]
+
+
+def test_a_signal_pauses_what_begins_recording() -> None:
+    burn = BURN.replace('"$0"', "200000")
+    run("-o", "a.expt", "-F", "off", "-y", "USR2,r", "sh", "-c", f"{burn}; kill -USR2 $$; {burn}")
+    (log,) = logs()
+    (paused,) = events(log, Kind.PAUSE)
+    times = [event.time for event in events(log, Kind.PCSAMPLE)]
+    assert len(times) >= 10 and max(times) <= paused.time
+
+
+def test_window() -> None:
+    """A program of 0.6 s of which 0.2 to 0.4 s is recorded, counted from its start."""
+    run("-o", "a.expt", "-F", "off", "-t", "0.2-0.4", sys.executable, "-c", SPIN_S, 0.6)
+    (log,) = logs()
+    start_ns = events("a.expt/launch.log", Kind.INITIALIZE)[0].time
+    times = [(event.time - start_ns) / 1e9 for event in events(log, Kind.PCSAMPLE)]
+    assert len(times) >= 20
+    # The window is counted from the moment before execve, which is behind the launcher's own first event.
+    assert 0.2 <= min(times) and max(times) - min(times) <= 0.2
+
+
+def test_duration_ends_the_recording_and_not_the_program() -> None:
+    outcome = run("-o", "a.expt", "-F", "off", "-t", "0.1", sys.executable, "-c", SPIN_S + "\nprint('done')", 0.4)
+    assert (outcome.stdout, outcome.status) == ("done\n", 0)
+    times = [event.time for log in logs() for event in events(log, Kind.PCSAMPLE)]
+    assert times and max(times) - min(times) <= 0.1e9
+
+
+# --- descendants -------------------------------------------------------------------------
+
+FAMILY = "cat /dev/null; head -c1 /dev/zero >out; cat /dev/null"
+
+
+@pytest.mark.parametrize(
+    ("follow", "expected"), [("on", {"sh", "cat", "head"}), ("off", {"sh"}), ("=^cat$", {"sh", "cat"}), ("=nothing", {"sh"})]
+)
+def test_follow(follow: str, expected: set[str]) -> None:
+    shell = os.path.basename(os.path.realpath(shutil.which("sh") or "sh"))
+    outcome = run("-o", "a.expt", "-F", follow, "sh", "-c", FAMILY)
+    assert outcome.status == 0
+    # Between fork and exec a child is still the shell; its image counts as the shell's.
+    assert programs() - {shell} == expected - {"sh"}
+    assert any(name in programs() for name in (shell, "sh"))
+
+
+def test_a_descendant_that_lives_on_is_told_and_not_waited_for() -> None:
+    begun = time.monotonic()
+    outcome = run("-o", "a.expt", "sh", "-c", "sleep 30 </dev/null >/dev/null 2>&1 & echo $!")
+    assert time.monotonic() - begun < 20
+    pid = int(outcome.stdout)
+    try:
+        assert sentences(outcome)[-1] == f"1 process is still running and being recorded (pid {pid})"
+        assert list(Path("a.expt").glob(f"{pid}.*.open"))
+    finally:
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_own_preloads_are_kept(compiled: Callable[..., Path]) -> None:
+    library = compiled("preloaded_answer.c", "-shared", "-fPIC", name="answer.so")
+    outcome = run("-o", "a.expt", "sh", "-c", 'echo "$LD_PRELOAD"', environment={"LD_PRELOAD": str(library)})
+    assert outcome.stdout.strip().split(":")[-1] == str(library)
+
+
+def test_a_recorder_whose_path_has_blanks(recorder: Path, tmp_path: Path) -> None:
+    (tmp_path / "my programs: new").mkdir()
+    copied = shutil.copy(recorder, tmp_path / "my programs: new")
+    outcome = run("-o", "a b.expt", "true", environment={"COLLECTOR_LIBRARY": str(copied), "TMPDIR": str(tmp_path)})
+    assert (outcome.status, len(logs("a b.expt"))) == (0, 1)
+    assert not list(tmp_path.glob("collector-*"))
+
+
+# --- around it ---------------------------------------------------------------------------
+
+
+def test_standard_input_and_output_are_the_programs() -> None:
+    done = subprocess.run(
+        collector_command("record", "-o", "a.expt", "cat"), input=b"\x00\xff\n" * 1000, capture_output=True, env=clean_environment()
+    )
+    assert (done.stdout, done.returncode) == (b"\x00\xff\n" * 1000, 0)
+
+
+def test_dry_run_does_nothing() -> None:
+    outcome = run("-n", "-o", "a.expt", "touch", "ran")
+    assert outcome.status == 0
+    assert "experiment    a.expt" in outcome.stdout and "would run     touch ran" in outcome.stdout
+    assert os.listdir(".") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["-p", "often", "true"], "-p takes"),
+        (["-S", "never", "true"], "-S takes"),
+        (["-l", "KILL", "true"], "-l: no program can catch SIGKILL"),
+        (["-l", "USR1", "-y", "USR1", "true"], "-l and -y name the same signal"),
+        (["-t", "5-1", "true"], "-t 5-1: it ends before it starts"),
+        (["-F", "maybe", "true"], "-F takes"),
+        (["-o", "a.expt", "-O", "b.expt", "true"], "-o and -O both name the experiment"),
+        (["--"], "the following arguments are required: PROGRAM (collector record -h tells more)"),
+        (["--nosuch", "true"], "unrecognized arguments: --nosuch"),
+        (["--clock", "sundial", "true"], "argument --clock: invalid choice: 'sundial'"),
+    ],
+)
+def test_a_command_line_that_makes_no_sense(words: list[str], sentence: str) -> None:
+    outcome = run(*words)
+    assert outcome.status == 2
+    assert len(sentences(outcome)) == 1 and sentences(outcome)[0].startswith(sentence)
+    assert os.listdir(".") == []
+
+
+def test_long_names() -> None:
+    outcome = run(
+        "--output", "a.expt", "--profile", "on", "--sample", "off", "--sample-signal", "USR1", "--pause-signal", "USR2,r",
+        "--time", "1m", "--follow", "off", "--comment", "x", "--clock", "auto", "--context-switches", "true",
+    )
+    assert outcome.status == 0 and logs()
+
+
+def test_library_without_launcher_and_without_experiment_does_nothing(recorder: Path) -> None:
+    outcome = execute(["sh", "-c", "exit 3"], {"LD_PRELOAD": str(recorder)})
+    assert (outcome.status, outcome.stdout, outcome.stderr) == (3, "", "")
+    assert os.listdir(".") == []
+
+
+def test_library_without_launcher(recorder: Path) -> None:
+    outcome = execute(["sh", "-c", BURN, "100000"], {"LD_PRELOAD": str(recorder), "COLLECTOR_EXPERIMENT": "a.expt"})
+    assert (outcome.status, outcome.stdout, outcome.stderr) == (0, "", "")
+    assert sample_count() > 10
+
+
+def test_address_sanitizer_accepts_us(compiled: Callable[..., Path]) -> None:
+    can_compile(lambda: compiled("split_cpu.c", "-O1", "-fsanitize=address"))
+    program = compiled("split_cpu.c", "-O1", "-fsanitize=address")
+    outcome = run("-o", "a.expt", "sh", "-c", f"{program} 30; exit $?")
+    assert outcome.status == 0 and outcome.own_stderr == ""
+    assert len(logs()) >= 2

@@ -1,0 +1,118 @@
+"""test_cli -- commands are found, helped, and end in one sentence and an exit status"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from collector.cli import config
+from collector.cli.main import iter_commands, main
+from collector.errors import RecordError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A recorder that is there, as far as its file goes."""
+    library = tmp_path / "libcollector.so"
+    library.write_bytes(b"")
+    monkeypatch.setenv("COLLECTOR_LIBRARY", str(library))
+    return library
+
+
+def test_overview_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for name in iter_commands():
+        assert any(line.startswith(f"  {name} ") for line in lines)
+
+
+def test_no_command_is_a_mistake_that_shows_the_overview(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "record" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("word", ["recrd", "main", "recording", "__init__", "../x", "", "-z"])
+def test_unknown_command(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([word]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(f"collector: there is no command {word!r}") and captured.err.count("\n") == 1
+
+
+def test_near_miss(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["reprot"])
+    assert capsys.readouterr().err == "collector: there is no command 'reprot'; did you mean report?\n"
+
+
+@pytest.mark.parametrize("name", iter_commands())
+def test_help_of_each_command(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([name, "-h"])
+    assert ended.value.code == 0
+    assert f"usage: collector {name} " in capsys.readouterr().out
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    from collector import __version__
+
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"collector {__version__}\n"
+
+
+def test_what_was_not_built(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLLECTOR_LIBRARY", "/nosuch/libcollector.so")
+    for command in ["config"], ["record", "true"], ["run", "true"]:
+        assert main(command) == 1
+        error = capsys.readouterr().err
+        assert error == "collector: /nosuch/libcollector.so is not there: COLLECTOR_LIBRARY names a recorder that does not exist\n"
+
+
+def test_not_built_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    from collector.capture import installation
+
+    monkeypatch.delenv("COLLECTOR_LIBRARY", raising=False)
+    monkeypatch.setattr(installation, "LIBRARY_NAME", "libnosuch.so")
+    with pytest.raises(RecordError, match="libnosuch.so has not been built: run `pip install .` or `make -C libcollector_c`"):
+        installation.find_installation()
+
+
+def test_config_prints_what_was_asked_for(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "--preload", "--includes"]) == 0
+    preload, include = capsys.readouterr().out.splitlines()
+    assert preload == str(built)
+    assert (Path(include) / "libcollector.h").is_file()
+
+
+def test_config_prints_everything_with_names(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config"]) == 0
+    names = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert names == list(config._CHOICES)
+
+
+def test_python_dash_m_is_the_same() -> None:
+    done = subprocess.run([sys.executable, "-m", "collector", "--version"], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.split()[0]) == (0, "collector")
+
+
+def test_output_into_a_closed_pipe_is_quiet() -> None:
+    command = f"{sys.executable} -m collector --help | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True)
+    assert done.stderr == ""
+
+
+def test_recording_needs_few_imports() -> None:
+    """What takes long to import has no part in starting a program."""
+    script = (
+        "import sys; from collector.cli.main import main; main(['record', '-n', 'true']);"
+        "print(*sorted({name.split('.')[0] for name in sys.modules} & {'elftools', 'asyncio', 'subprocess', 'tempfile', 'json'}),"
+        "*(name for name in sys.modules if name.startswith('collector.') and name.split('.')[1] not in ('capture', 'cli', 'errors', 'experiment', 'format')),"
+        "*(name for name in sys.modules if name.endswith(('.events', '.log_reader'))))"
+    )
+    environment = {"COLLECTOR_LIBRARY": "/bin/true", "PATH": "/bin:/usr/bin"}
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, env=environment)
+    assert done.stderr == "" and done.stdout.splitlines()[-1] == ""

@@ -4,143 +4,14 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/os.h"
-#include "experiment/log_writer.h"
 #include "experiment/msgpack.h"
+#include "experiment/record.h"
 #include "experiment/sample_rows.h"
 
-#define SMALL_BYTES 1024u                     /* on the stack of a handler */
-#define BATCH_BYTES (64u << 10)
 #define PAYLOAD_BYTES (COL_FRAME_MAX_BYTES - COL_FRAME_HEADER_BYTES)
 #define ARRAY_BYTES (COL_FRAME_MAX_BYTES / 4) /* most that one array of strings may take */
 
-static struct {
-    uint32_t batch_thread; /* who gathers; 0: nobody. The rest is that thread's */
-    bool is_batch_busy;    /* a record is being added: a handler that comes between goes its own way */
-    uint8_t *batch;
-    size_t batch_bytes;
-} self;
-
-/* A record on its way: `put` writes its fields, as often as asked. */
-struct record {
-    struct col_event_head head;
-    enum col_kind kind;
-    uint32_t field_count;
-    void (*put)(struct col_msgpack *out, const void *fields);
-    const void *fields;
-};
-
-static void put_head(struct col_msgpack *out, struct col_event_head head, enum col_kind kind, uint32_t field_count)
-{
-    col_msgpack_array(out, 3 + field_count);
-    col_msgpack_uint(out, kind);
-    col_msgpack_uint(out, head.time_ns);
-    col_msgpack_uint(out, head.thread);
-}
-
-static size_t encode(const struct record *record, void *start, size_t capacity)
-{
-    struct col_msgpack out = col_msgpack_over(start, capacity);
-    put_head(&out, record->head, record->kind, record->field_count);
-    record->put(&out, record->fields);
-    return out.bytes;
-}
-
-/* Too big for the stack: encoded where it will lie. Strings that another thread has changed since they were measured spoil it. */
-static int append_large(const struct record *record, size_t bytes)
-{
-    struct col_log_frame frame;
-    int error = col_log_writer_begin(&frame, bytes);
-    if (error != 0)
-        return error;
-    if (encode(record, frame.payload, bytes) != bytes) {
-        col_log_writer_abandon(&frame);
-        return -EAGAIN;
-    }
-    col_log_writer_finish(&frame);
-    return 0;
-}
-
-static int append_alone(const struct record *record)
-{
-    uint8_t small[SMALL_BYTES];
-    size_t bytes = encode(record, small, sizeof small);
-    return bytes <= sizeof small ? col_log_writer_append(small, bytes) : append_large(record, bytes);
-}
-
-/* --- batches --- */
-
-static bool is_my_batch(void)
-{
-    uint32_t thread = __atomic_load_n(&self.batch_thread, __ATOMIC_RELAXED);
-    return thread != 0 && thread == col_os_thread_id() && !self.is_batch_busy;
-}
-
-static int flush_batch(void)
-{
-    size_t bytes = self.batch_bytes;
-    self.batch_bytes = 0;
-    return bytes != 0 ? col_log_writer_append(self.batch, bytes) : 0;
-}
-
-static int add_to_batch(const struct record *record)
-{
-    int error = 0;
-    size_t bytes = encode(record, self.batch + self.batch_bytes, BATCH_BYTES - self.batch_bytes);
-    if (bytes > BATCH_BYTES - self.batch_bytes) {
-        error = flush_batch();
-        bytes = encode(record, self.batch, BATCH_BYTES);
-    }
-    if (error != 0)
-        return error;
-    if (bytes > BATCH_BYTES)
-        return append_alone(record);
-    self.batch_bytes += bytes;
-    return 0;
-}
-
-static int write_record(const struct record *record)
-{
-    if (!is_my_batch())
-        return append_alone(record);
-    self.is_batch_busy = true;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    int error = add_to_batch(record);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    self.is_batch_busy = false;
-    return error;
-}
-
-void col_event_batch_begin(void)
-{
-    uint8_t *memory = col_os_map_memory(BATCH_BYTES);
-    uint32_t nobody = 0, busy = UINT32_MAX;
-    if (memory == NULL)
-        return;
-    if (!__atomic_compare_exchange_n(&self.batch_thread, &nobody, busy, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-        col_os_unmap(memory, BATCH_BYTES);
-        return;
-    }
-    self.batch = memory;
-    self.batch_bytes = 0;
-    self.is_batch_busy = false;
-    __atomic_store_n(&self.batch_thread, col_os_thread_id(), __ATOMIC_RELEASE);
-}
-
-int col_event_batch_finish(void)
-{
-    if (!is_my_batch())
-        return 0;
-    self.is_batch_busy = true;
-    int error = flush_batch();
-    uint8_t *memory = self.batch;
-    __atomic_store_n(&self.batch_thread, 0, __ATOMIC_RELEASE);
-    col_os_unmap(memory, BATCH_BYTES);
-    return error;
-}
-
-/* --- kinds whose fields are all numbers --- */
-
+/* Fields that are all numbers. */
 struct numbers {
     const uint64_t *values;
     uint32_t count;
@@ -156,7 +27,7 @@ static void put_numbers(struct col_msgpack *out, const void *fields)
 static int write_numbers(struct col_event_head head, enum col_kind kind, uint32_t count, const uint64_t *values)
 {
     struct numbers numbers = {values, count};
-    return write_record(&(struct record){head, kind, count, put_numbers, &numbers});
+    return col_record_write(&(struct col_record){head, kind, count, put_numbers, &numbers});
 }
 
 int col_event_closelog(struct col_event_head head, const struct col_event_closelog *closelog)
@@ -199,8 +70,6 @@ int col_event_resume(struct col_event_head head, uint32_t cause)
 {
     return write_numbers(head, COL_KIND_RESUME, 1, (const uint64_t[]){cause});
 }
-
-/* --- the others --- */
 
 /* Strings until they have taken enough room; a last one says that there were more. */
 static void put_strings(struct col_msgpack *out, const char *const *strings, size_t count)
@@ -249,7 +118,7 @@ static void put_initialize(struct col_msgpack *out, const void *fields)
 
 int col_event_initialize(struct col_event_head head, const struct col_event_initialize *initialize)
 {
-    return write_record(&(struct record){head, COL_KIND_INITIALIZE, 19, put_initialize, initialize});
+    return col_record_write(&(struct col_record){head, COL_KIND_INITIALIZE, 19, put_initialize, initialize});
 }
 
 static void put_mappingchange(struct col_msgpack *out, const void *fields)
@@ -275,7 +144,7 @@ int col_event_mappingchange(struct col_event_head head, const struct col_event_m
 {
     if (change->lines_bytes > PAYLOAD_BYTES || change->code_bytes > PAYLOAD_BYTES)
         return -EFBIG;
-    return write_record(&(struct record){head, COL_KIND_MAPPINGCHANGE, 14, put_mappingchange, change});
+    return col_record_write(&(struct col_record){head, COL_KIND_MAPPINGCHANGE, 14, put_mappingchange, change});
 }
 
 static void put_pmcallocate(struct col_msgpack *out, const void *fields)
@@ -292,7 +161,7 @@ static void put_pmcallocate(struct col_msgpack *out, const void *fields)
 
 int col_event_pmcallocate(struct col_event_head head, const struct col_event_pmcallocate *allocate)
 {
-    return write_record(&(struct record){head, COL_KIND_PMCALLOCATE, 7, put_pmcallocate, allocate});
+    return col_record_write(&(struct col_record){head, COL_KIND_PMCALLOCATE, 7, put_pmcallocate, allocate});
 }
 
 struct procexec {
@@ -311,7 +180,7 @@ static void put_procexec(struct col_msgpack *out, const void *fields)
 
 int col_event_procexec(struct col_event_head head, uint32_t pid, uint64_t entry, const char *path)
 {
-    return write_record(&(struct record){head, COL_KIND_PROCEXEC, 3, put_procexec, &(struct procexec){pid, entry, path}});
+    return col_record_write(&(struct col_record){head, COL_KIND_PROCEXEC, 3, put_procexec, &(struct procexec){pid, entry, path}});
 }
 
 static void put_procexit(struct col_msgpack *out, const void *fields)
@@ -330,7 +199,7 @@ static void put_procexit(struct col_msgpack *out, const void *fields)
 
 int col_event_procexit(struct col_event_head head, const struct col_event_procexit *procexit)
 {
-    return write_record(&(struct record){head, COL_KIND_PROCEXIT, 6, put_procexit, procexit});
+    return col_record_write(&(struct col_record){head, COL_KIND_PROCEXIT, 6, put_procexit, procexit});
 }
 
 struct sysexit {
@@ -353,7 +222,7 @@ static void put_sysexit(struct col_msgpack *out, const void *fields)
 
 int col_event_sysexit(struct col_event_head head, uint32_t pid, const int *status, const char *path, const char *reason)
 {
-    return write_record(&(struct record){head, COL_KIND_SYSEXIT, 4, put_sysexit, &(struct sysexit){pid, status, path, reason}});
+    return col_record_write(&(struct col_record){head, COL_KIND_SYSEXIT, 4, put_sysexit, &(struct sysexit){pid, status, path, reason}});
 }
 
 struct userdata {
@@ -371,7 +240,7 @@ int col_event_userdata(struct col_event_head head, const void *data, size_t byte
 {
     if (bytes > PAYLOAD_BYTES)
         return -EFBIG;
-    return write_record(&(struct record){head, COL_KIND_USERDATA, 1, put_userdata, &(struct userdata){data, (uint32_t)bytes}});
+    return col_record_write(&(struct col_record){head, COL_KIND_USERDATA, 1, put_userdata, &(struct userdata){data, (uint32_t)bytes}});
 }
 
 static void put_sample(struct col_msgpack *out, const void *fields)
@@ -393,7 +262,7 @@ static void put_sample(struct col_msgpack *out, const void *fields)
 
 int col_event_sample(struct col_event_head head, const struct col_event_sample *sample)
 {
-    return write_record(&(struct record){head, COL_KIND_SAMPLE, 12, put_sample, sample});
+    return col_record_write(&(struct col_record){head, COL_KIND_SAMPLE, 12, put_sample, sample});
 }
 
 struct thread_life {
@@ -412,12 +281,12 @@ static void put_thread_life(struct col_msgpack *out, const void *fields)
 
 int col_event_thr_create(struct col_event_head head, const char *name, uint64_t start_address)
 {
-    return write_record(&(struct record){head, COL_KIND_THR_CREATE, 2, put_thread_life, &(struct thread_life){name, {start_address}, 1}});
+    return col_record_write(&(struct col_record){head, COL_KIND_THR_CREATE, 2, put_thread_life, &(struct thread_life){name, {start_address}, 1}});
 }
 
 int col_event_thr_exit(struct col_event_head head, const char *name, uint64_t user_ns, uint64_t system_ns, bool is_exit)
 {
-    return write_record(&(struct record){head, COL_KIND_THR_EXIT, 4, put_thread_life, &(struct thread_life){name, {user_ns, system_ns, is_exit}, 3}});
+    return col_record_write(&(struct col_record){head, COL_KIND_THR_EXIT, 4, put_thread_life, &(struct thread_life){name, {user_ns, system_ns, is_exit}, 3}});
 }
 
 static void put_metric(struct col_msgpack *out, const void *fields)
@@ -434,7 +303,7 @@ static void put_metric(struct col_msgpack *out, const void *fields)
 
 int col_event_metric(struct col_event_head head, const struct col_event_metric *metric)
 {
-    return write_record(&(struct record){head, COL_KIND_METRIC, 4, put_metric, metric});
+    return col_record_write(&(struct col_record){head, COL_KIND_METRIC, 4, put_metric, metric});
 }
 
 struct message {
@@ -454,10 +323,8 @@ static void put_message(struct col_msgpack *out, const void *fields)
 
 int col_event_message(struct col_event_head head, uint32_t severity, const char *text, uint64_t count, const char *subject)
 {
-    return write_record(&(struct record){head, COL_KIND_MESSAGE, 4, put_message, &(struct message){severity, text, subject, count}});
+    return col_record_write(&(struct col_record){head, COL_KIND_MESSAGE, 4, put_message, &(struct message){severity, text, subject, count}});
 }
-
-/* --- samples --- */
 
 static void put_column(struct col_msgpack *out, const struct col_sample_rows *rows, unsigned column)
 {
@@ -493,6 +360,16 @@ int col_event_pcsample(struct col_event_head head, uint32_t source, uint32_t uni
     struct pcsample pcsample = {source, unit_ns, {.start = rows, .bytes = (uint32_t)bytes}};
     col_sample_rows_measure(&pcsample.rows);
     *count = pcsample.rows.count;
-    struct record record = {head, COL_KIND_PCSAMPLE, 9, put_pcsample, &pcsample};
-    return append_large(&record, encode(&record, NULL, 0));
+    struct col_record record = {head, COL_KIND_PCSAMPLE, 9, put_pcsample, &pcsample};
+    return col_record_write_in_place(&record, col_record_encode(&record, NULL, 0));
+}
+
+void col_event_batch_begin(void)
+{
+    col_record_batch_begin();
+}
+
+int col_event_batch_finish(void)
+{
+    return col_record_batch_finish();
 }

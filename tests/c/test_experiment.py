@@ -27,7 +27,8 @@ FLAGS = (
 ).split()
 SANITIZED = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all".split()
 THREAD_SANITIZED = "-O1 -fsanitize=thread".split()
-WRITER = [*sorted((SOURCE / "experiment").glob("*.c")), SOURCE / "base" / "os.c", SOURCE / "base" / "clock.c"]
+PARTS = "crc32 directory event log_windows log_writer msgpack open_frame open_slots record sample_rows sparse_file stack_table"
+WRITER = [*(SOURCE / "experiment" / f"{name}.c" for name in PARTS.split()), SOURCE / "base" / "os.c", SOURCE / "base" / "clock.c"]
 PCSAMPLE = int(fmt.Kind.PCSAMPLE)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from collector.profile import aggregate
 from collector.profile.call_tree import CallNode
 from collector.profile.callers_callees import NeighbourRow, Neighbours
+from collector.profile.causes import exit_status
 from collector.profile.metrics import Values
 from collector.profile.model import Clock, Function, Module, Process, Profile, Recording
 from collector.profile.sample_points import SamplePointRow, labelled_points
@@ -234,11 +235,12 @@ def _process_row(profile: Profile, row: aggregate.ProcessRow) -> dict[str, Any]:
         "arguments": list(process.arguments),
         "start": _since_start(profile, process.experiment, process.start_ns),
         "end": _since_start(profile, process.experiment, process.end_ns),
-        "status": process.status,
+        "exit_status": exit_status(process.status),
         "threads": row.thread_count,
         "samples": row.sample_count,
         "values": _figures(profile, row.values),
         "accounted": _accounted(process.user_ns, process.system_ns),
+        "before_recording": process.unrecorded_ns / NS_PER_S,
         "clock": _clock(process),
     }
 
@@ -300,7 +302,8 @@ def _recording_row(recording: Recording) -> dict[str, Any]:
         "page_bytes": recording.page_bytes,
         "began": recording.wall_ns / NS_PER_S,
         "duration": (recording.end_ns - recording.start_ns) / NS_PER_S,
-        "status": recording.status,
+        "exit_status": exit_status(recording.status),
+        "accounted": None if recording.accounted_ns is None else recording.accounted_ns / NS_PER_S,
         "options": list(recording.options),
         "recorder": recording.library_version,
         "format": recording.format_version,

@@ -14,6 +14,7 @@ from collector.errors import UsageError
 from collector.profile import aggregate
 from collector.profile.call_tree import call_tree
 from collector.profile.callers_callees import callers_callees
+from collector.profile.causes import exit_status
 from collector.profile.filters import select
 from collector.profile.model import Module, Process, Profile, Recording
 from collector.profile.names import find_functions
@@ -98,7 +99,7 @@ class ThreadTime:
 
 @dataclass(frozen=True, slots=True)
 class ProcessTime:
-    """A process image; a process that called execve has several."""
+    """A process image; a process that called execve has several. `exit_status` is -n if signal n ended it."""
 
     pid: int
     image: int
@@ -107,7 +108,7 @@ class ProcessTime:
     command: str
     start: float
     end: float | None
-    status: int | None
+    exit_status: int | None
     threads: int
     samples: int
     cpu: float
@@ -176,7 +177,7 @@ class Experiment:
                 " ".join(row.process.arguments),
                 self._moment(row.process, row.process.start_ns),
                 self._moment_or_none(row.process, row.process.end_ns),
-                row.process.status,
+                exit_status(row.process.status),
                 row.thread_count,
                 row.sample_count,
                 *row.values,

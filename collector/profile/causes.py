@@ -1,4 +1,4 @@
-"""causes -- why a stack ends early, and why data is missing: the words for it.
+"""causes -- why a stack ends early, why data is missing, how a process ended: the words for it.
 
 The keys are the names of `StackEnd` and `DropCause` in lower case; a test holds them together.
 """
@@ -32,6 +32,14 @@ DROP_CAUSES: Final[dict[str, str]] = {
     "truncated": "log cut off",
     "unknown_kind": "records of an unknown kind",
 }
+
+
+def exit_status(wait_status: int | None) -> int | None:
+    """The exit status, or -n if signal n ended the process (as in subprocess); None if nobody saw it."""
+    if wait_status is None:
+        return None
+    signal = wait_status & 0x7F
+    return -signal if signal else wait_status >> 8 & 0xFF
 
 
 def is_finished(end: str) -> bool:

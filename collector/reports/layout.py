@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 
+from collector.profile.causes import exit_status
 from collector.profile.metrics import Values
 from collector.profile.model import Function, Process, Profile
 from collector.reports.style import Style, printable, shorten
@@ -97,8 +98,7 @@ def process_ending(process: Process) -> str:
 
 def ending(status: int | None) -> str:
     """How a process ended, from its wait status: `status 1`, `signal 9`; `-` if nobody saw it."""
-    if status is None:
+    number = exit_status(status)
+    if number is None:
         return "-"
-    if status & 0x7F:
-        return f"signal {status & 0x7F}"
-    return f"status {status >> 8 & 0xFF}"
+    return f"signal {-number}" if number < 0 else f"status {number}"

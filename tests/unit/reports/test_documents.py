@@ -1,0 +1,116 @@
+"""test_documents -- JSON and CSV of every view, read back, and held against docs/json.md"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_text_views import PROFILE, SOURCE_TEXT, position_of
+
+from collector.cli.reporting.words import VIEWS
+from collector.exports import document
+from collector.exports.csv_text import to_csv
+from collector.exports.json_text import to_json
+from collector.profile import views
+from collector.profile.call_tree import call_tree
+from collector.profile.callers_callees import callers_callees
+from collector.profile.source_lines import source_lines
+
+PAGE = Path(__file__).parents[3] / "docs/json.md"
+
+
+def documents() -> dict[str, document.Document]:
+    rows = {name: views.choose(view, PROFILE).rows for name, view in views.TABLE_VIEWS.items()}
+    return {
+        "overview": document.overview(PROFILE, rows["functions"]),
+        "functions": document.functions(PROFILE, rows["functions"]),
+        "lines": document.lines(PROFILE, rows["lines"]),
+        "callers-callees": document.callers_callees(PROFILE, callers_callees(PROFILE, position_of(PROFILE, "work"))),
+        "calltree": document.call_tree(PROFILE, call_tree(PROFILE)),
+        "source": document.source(PROFILE, "/src/work.c", SOURCE_TEXT, source_lines(PROFILE, "/src/work.c"), 1, 20),
+        "samples": document.samples(PROFILE, rows["samples"]),
+        "threads": document.threads(PROFILE, rows["threads"]),
+        "processes": document.processes(PROFILE, rows["processes"]),
+        "objects": document.objects(PROFILE, rows["objects"]),
+        "header": document.header(PROFILE),
+    }
+
+
+DOCUMENTS = documents()
+
+
+def test_every_view_has_a_document() -> None:
+    assert list(DOCUMENTS) == list(VIEWS)
+
+
+def test_functions_have_exactly_the_promised_form() -> None:
+    assert list(DOCUMENTS["functions"]) == ["experiment", "metrics", "total", "rows"]
+    assert DOCUMENTS["functions"]["metrics"][0] == {"name": "cpu", "unit": "s"}
+    assert DOCUMENTS["functions"]["total"]["cpu"] == 14.475
+    assert DOCUMENTS["functions"]["rows"][0] == {
+        "function": "work",
+        "module": "test",
+        "file": "/src/work.c",
+        "line": 10,
+        "exclusive": {"cpu": 6.5, "user": 6.5, "system": 0.0},
+        "inclusive": {"cpu": 10.5, "user": 9.5, "system": 1.0},
+    }
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_json_reads_back_as_it_was_written(view: str) -> None:
+    text = to_json(DOCUMENTS[view])
+    assert json.loads(text) == DOCUMENTS[view]
+    assert text.isascii()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_csv_has_the_same_rows(view: str) -> None:
+    rows = list(csv.DictReader(io.StringIO(to_csv(DOCUMENTS[view]))))
+    assert len(rows) == len(DOCUMENTS[view]["rows"])
+    for row, original in zip(rows, DOCUMENTS[view]["rows"]):
+        for key, value in original.items():
+            if isinstance(value, (int, float, str)) and not isinstance(value, bool):
+                assert row[key] == str(value)
+            elif isinstance(value, dict):
+                for part, figure in value.items():
+                    assert row[f"{key}_{part}"] == ("" if figure is None else str(figure))
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_key_is_documented_and_every_documented_key_is_there(view: str) -> None:
+    sections = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", PAGE.read_text(), re.MULTILINE | re.DOTALL))
+    frame = documented(sections["All views"])
+    told = documented(sections[view])
+    given = set(flat_keys(DOCUMENTS[view])) - (frame - {"rows"})
+    # What is described elsewhere ("as rows of ...") stands as `name[]`, or shares the description of another view.
+    borrowed = {key for key in told if key.endswith("[]") and any(one.startswith(key + ".") for one in given)}
+    given = {one for one in given if not any(one.startswith(key + ".") for key in borrowed)} | borrowed
+    assert given == told
+
+
+def documented(section: str) -> set[str]:
+    return set(re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE))
+
+
+def flat_keys(value: Any, name: str = "") -> list[str]:
+    """Keys as the page writes them: a.b, a[].b; figures and counts by cause are one key."""
+    if isinstance(value, dict) and name != "stacks" and set(value) != {"cpu", "user", "system"}:
+        return [key for part, inner in value.items() for key in flat_keys(inner, f"{name}.{part}" if name else part)]
+    if isinstance(value, list) and value and name != "experiment":
+        return sorted({key for inner in value for key in flat_keys(inner, name + "[]")})
+    return [name]
+
+
+def test_names_that_are_no_utf8_survive_in_json() -> None:
+    text = to_json({"experiment": "\udcff", "metrics": [], "total": {}, "rows": []})
+    assert json.loads(text)["experiment"] == "\udcff"
+
+
+def test_an_empty_view_is_still_csv() -> None:
+    assert to_csv({"rows": []}) == "\n"

@@ -6,6 +6,7 @@ import itertools
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -55,10 +56,11 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
             chosen = compiler or {".cc": "g++", ".f90": "gfortran"}.get(Path(source).suffix, "gcc")
             if not shutil.which(chosen):
                 pytest.skip(f"{chosen} is not installed")
-            place = directory / str(len(made))
-            place.mkdir()
+            place = Path(tempfile.mkdtemp(dir=directory))
             program = place / (name or Path(source).stem)
-            build(chosen, "-g", *(words or ("-O2",)), TARGETS / source, "-o", program, f"-I{ROOT}/libcollector_c/include", "-pthread")
+            libraries = [word for word in words if word.startswith(("-l", "-L", "-Wl,"))]
+            others = [word for word in words or ("-O2",) if word not in libraries]
+            build(chosen, "-g", *others, f"-I{ROOT}/libcollector_c/include", "-pthread", TARGETS / source, "-o", program, *libraries)
             made[key] = program
         return made[key]
 

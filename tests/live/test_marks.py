@@ -1,0 +1,122 @@
+"""test_marks -- the calls of libcollector(3) under the real recorder: labels in order, pauses exact, an end that stays an end"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import accumulate
+from pathlib import Path
+
+import pytest
+from recorded import RUNGS, TARGETS, Recorded, judge_total
+
+from collector.experiment import events
+from collector.experiment.log_reader import EventReader
+from collector.profile.model import SampleBlock
+
+
+def logged(recorded: Recorded, kind: type) -> list:
+    """All events of one kind in the logs of the recorded processes."""
+    return [event for log in sorted(recorded.path.glob("[0-9]*.log")) for event in EventReader(log) if isinstance(event, kind)]
+
+
+@pytest.mark.parametrize("clock", RUNGS)
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_labels_pauses_and_the_end(
+    unharmed: Callable[..., Recorded], record: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path], language: str, clock: str
+) -> None:
+    rung_works(clock)
+    program = compiled("marked_phases.c", "-O2", "-x", language, compiler="gcc" if language == "c" else "g++")
+    recorded = record([program], clock=clock)
+    assert recorded.outcome.status == 3
+    truth = recorded.outcome.truth
+    marks = re.findall(r"^mark ?(.*)$", recorded.outcome.stdout, re.MULTILINE)
+    assert len(marks) == 6
+    assert recorded.labels == marks
+    assert sum(recorded.inclusive_ns(name) for name in recorded.function_names() if "unrecorded_work" in name) == 0
+    # A tick that falls into the pause belongs to it, even if part of its period does not.
+    switches = 40 * 1.1e6 if clock != "cpu-timer" else 40 * 4e6
+    assert seen(recorded, "paused_work") <= 0.02 * truth["paused_work"] + (0 if clock != "cpu-timer" else 4e6)
+    assert abs(seen(recorded, "recorded_work") - truth["recorded_work"]) <= min(switches, 0.5 * truth["recorded_work"])
+    times = [point.time_ns for point in recorded.profile.points if point.cause == "api"]
+    assert times == sorted(times)
+    assert (len(logged(recorded, events.Pause)), len(logged(recorded, events.Resume))) == (40, 40)
+
+
+def seen(recorded: Recorded, function: str) -> float:
+    """Inclusive time of a function by its name, with or without a C++ parameter list."""
+    return recorded.inclusive_ns(function) + recorded.inclusive_ns(f"{function}()")
+
+
+def test_weights_leave_pauses_out(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    """The time of the pauses is not handed to what ran before or after."""
+    recorded = record([compiled("marked_phases.c", "-O2", "-x", "c")])
+    truth = recorded.outcome.truth
+    judge_total(recorded, truth["recorded_work"], share=0.03, slack_ns=8e6)
+
+
+def test_one_of_concurrent_samples_is_written(unharmed: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    recorded = unharmed([compiled("crowded_samples.c")])
+    labels = recorded.labels
+    assert labels[-1] == "last"
+    # 200 rounds of eight simultaneous calls: at least one of each is written, and never more than all.
+    assert 200 <= len(labels) - 1 <= 1600
+    assert set(labels) <= set("abcdefgh") | {"last"}
+
+
+def test_fortran_labels(unharmed: Callable[..., Recorded], compiled: Callable[..., Path], recorder: Path) -> None:
+    library = recorder.parent
+    program = compiled("fortran_phases.f90", "-O2", f"-L{library}", "-lfcollector", f"-Wl,-rpath,{library}")
+    recorded = unharmed([program])
+    assert recorded.labels == ["first", "second"]
+    sine = next(name for name in recorded.function_names() if "sin" in name)
+    assert set(recorded.callers(sine)) == {"MAIN__"}
+
+
+def sample_times_ns(block: SampleBlock) -> list[int]:
+    """When each sample of a block was taken."""
+    return [block.time_ns + block.unit_ns * offset for offset in accumulate(block.gaps)]
+
+
+def test_python_labels(record: Callable[..., Recorded]) -> None:
+    recorded = record([sys.executable, TARGETS / "python_phases.py"])
+    assert (recorded.outcome.status, recorded.outcome.stdout) == (0, "done\n")
+    assert recorded.labels == ["first", "second", "last"]
+    points = {point.label: point for point in recorded.profile.points if point.cause == "api"}
+    spans = [(points[a].time_ns, points[b].time_ns) for a, b in (("first", "second"), ("second", "last"))]
+    times = [time for block in recorded.profile.blocks for time in sample_times_ns(block)]
+    counts = [sum(start <= time < end for time in times) for start, end in spans]
+    assert counts[0] >= 40
+    assert counts[1] <= 3, "nothing is sampled while paused"
+
+
+def test_readings_are_the_processs_own(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    recorded = record([compiled("marked_phases.c", "-O2", "-x", "c")])
+    points = [point for point in recorded.profile.points if point.cause == "api"]
+    for before, after in zip(points, points[1:]):
+        assert before.user_ns + before.system_ns <= after.user_ns + after.system_ns
+        assert before.minor_faults <= after.minor_faults
+    truth = recorded.outcome.truth
+    used_ns = points[-1].user_ns + points[-1].system_ns - points[1].user_ns - points[1].system_ns
+    assert abs(used_ns - truth["recorded_work"] - truth["paused_work"]) <= 0.03 * used_ns
+    assert all(point.resident_bytes and point.resident_bytes > 1 << 18 for point in points)
+
+
+@pytest.mark.parametrize("option", [("-l", "USR2"), ("-y", "USR2,r")])
+def test_signals_that_mark(record: Callable[..., Recorded], option: tuple[str, str]) -> None:
+    script = "import os, signal; [os.kill(os.getpid(), signal.SIGUSR2) for _ in range(4)]; print('alive')"
+    recorded = record([sys.executable, "-c", script], options=option)
+    assert (recorded.outcome.status, recorded.outcome.stdout) == (0, "alive\n")
+    if option[0] == "-l":
+        assert sum(point.cause == "signal" for point in recorded.profile.points) == 4
+    else:
+        assert (len(logged(recorded, events.Pause)), len(logged(recorded, events.Resume))) == (2, 2)
+
+
+def test_unrecorded_it_says_the_same(compiled: Callable[..., Path], recorder: Path) -> None:
+    """Preloaded without COLLECTOR_EXPERIMENT the library does nothing at all."""
+    program = compiled("crowded_samples.c")
+    done = subprocess.run([program], env={"LD_PRELOAD": str(recorder)}, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")

@@ -1,0 +1,171 @@
+"""test_own_processes -- however a program makes processes and threads, it behaves as ever, and they are recorded"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from recorded import IS_THOROUGH, RUNGS, Outcome, Recorded, collector_command, execute
+
+from collector.profile import aggregate
+
+WORK_NS = 150e6
+
+# What each case of process_games.c does: how often each function worked for 150 ms.
+GAMES = {
+    "fork": {"work_in_parent": 1, "work_in_child": 1},
+    "raw_fork": {"work_in_parent": 1, "work_in_child": 1},
+    "clone": {"work_in_parent": 1, "work_in_child": 1},
+    "clone_shared": {"work_in_parent": 1},
+    "bare_clone": {"work_in_parent": 1},
+    "vfork": {"work_in_parent": 1, "work_in_image": 1},
+    "spawn": {"work_in_parent": 1, "work_in_image": 1},
+    "system": {"work_in_parent": 1, "work_in_image": 2},
+    "exec": {"work_in_parent": 2, "work_in_image": 1},
+    "bare_exec": {"work_in_parent": 1, "work_in_image": 1},
+    "daemon": {"work_in_child": 1},
+    "c11": {"work_in_child": 3},
+    "namespace": {"work_in_parent": 1, "work_in_child": 1},
+    "grandchildren": {"work_in_child": 3},
+}
+
+
+@pytest.mark.parametrize("clock", RUNGS)
+@pytest.mark.parametrize("game", GAMES)
+def test_descendants(
+    unharmed: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path], clock: str, game: str
+) -> None:
+    rung_works(clock)
+    recorded = unharmed([compiled("process_games.c"), game], clock=clock)
+    for function, count in GAMES[game].items():
+        expected = count * WORK_NS
+        slack = count * (8e6 if clock == "cpu-timer" else 3e6)
+        assert abs(recorded.inclusive_ns(function) - expected) <= 0.03 * expected + slack, function
+    assert recorded.lost_count == 0
+
+
+@pytest.mark.parametrize("clock", RUNGS)
+def test_a_bare_thread_is_recorded(
+    record: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path], clock: str
+) -> None:
+    """A thread made by clone alone, which no library knows: the inherited event finds it, per-thread clocks cannot."""
+    rung_works(clock)
+    if clock != "sigtrap":
+        pytest.skip("only an inherited event reaches a thread that nobody announces")
+    recorded = record([compiled("process_games.c"), "bare_clone"], clock=clock)
+    assert recorded.inclusive_ns("bare_part") >= 0.8 * WORK_NS
+
+
+def test_parent_stays_the_parent(unharmed: Callable[..., Recorded]) -> None:
+    """A program that asks who its parent is, and what its children are, finds no stranger."""
+    script = "import os, pathlib; p = pathlib.Path(f'/proc/{os.getpid()}/task/{os.getpid()}/children'); print(repr(p.read_text()), len(os.listdir('/proc/self/task')))"
+    unharmed([sys.executable, "-c", script])
+
+
+@pytest.mark.parametrize("follow", ["off", "=^sleep$"])
+def test_background_jobs_without_following(record: Callable[..., Recorded], follow: str) -> None:
+    script = "for i in 1 2 3 4; do (exit $i) & done; sleep 0.05 & x=$(echo in a subshell); wait; export A=b; env | grep -c '^A=b$'; unset LD_PRELOAD; echo \"$x done\""
+    recorded = record(["bash", "-c", script], options=["-F", follow])
+    assert (recorded.outcome.status, recorded.outcome.stdout, recorded.outcome.own_stderr) == (0, "1\nin a subshell done\n", "")
+    programs = {os.path.basename(process.executable) for process in recorded.profile.processes}
+    assert programs == ({"bash"} if follow == "off" else {"bash", "sleep"})
+
+
+@pytest.mark.parametrize("follow", ["on", "off"])
+def test_clean_environment_of_a_child(record: Callable[..., Recorded], compiled: Callable[..., Path], follow: str) -> None:
+    """env -i removes everything; with -F on the child is recorded even so, and sees only what it was given."""
+    program = compiled("process_games.c")
+    recorded = record(["bash", "-c", f"env -i '{program}' image; env -i env"], options=["-F", follow])
+    lines = recorded.outcome.stdout.splitlines()
+    assert lines[0].startswith("the image was here")
+    own = [line for line in lines[1:] if not line.startswith(("LD_PRELOAD=", "COLLECTOR_", "ASAN_OPTIONS="))]
+    assert own == []
+    assert (recorded.inclusive_ns("work_in_image") > 0.8 * WORK_NS) == (follow == "on")
+
+
+def test_own_preload_is_kept(unharmed: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    """A library of the user's own in LD_PRELOAD still takes calls away from the C library."""
+    library = compiled("preloaded_answer.c", "-O2", "-shared", "-fPIC", name="libanswer.so")
+    recorded = unharmed(["bash", "-c", "exec date +%Y"], environment={"LD_PRELOAD": str(library)})
+    assert recorded.outcome.stdout == "1970\n"
+
+
+def test_jemalloc(unharmed: Callable[..., Recorded]) -> None:
+    library = next((path for path in map(Path, JEMALLOC_PLACES) if path.exists()), None)
+    if library is None:
+        pytest.skip("libjemalloc2 is not installed")
+    script = "import threading; threads = [threading.Thread(target=lambda: [bytes(n) for n in range(30000)]) for _ in range(4)]; [t.start() for t in threads]; [t.join() for t in threads]; print('done')"
+    unharmed([sys.executable, "-c", script], environment={"LD_PRELOAD": str(library)})
+
+
+JEMALLOC_PLACES = ("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2", "/usr/lib/aarch64-linux-gnu/libjemalloc.so.2", "/usr/lib64/libjemalloc.so.2")
+
+
+def test_static_child(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    """A static program ignores the preload: it runs as ever, the rest is recorded."""
+    static = compiled("split_cpu.c", "-O2", "-static", name="static_child")
+    recorded = record(["bash", "-c", f"'{static}' 50 | tail -n 1 | cut -d' ' -f1"])
+    assert (recorded.outcome.status, recorded.outcome.stdout) == (0, "process\n")
+    assert "static_child" not in {os.path.basename(process.executable) for process in recorded.profile.processes}
+
+
+@pytest.mark.parametrize("sanitizer", ["address", "thread", "undefined"])
+@pytest.mark.parametrize("clock", RUNGS)
+def test_sanitizers(
+    unharmed: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path], clock: str, sanitizer: str
+) -> None:
+    rung_works(clock)
+    program = compiled("sanitized.c", "-O1", f"-fsanitize={sanitizer}")
+    recorded = unharmed([program], clock=clock)
+    assert recorded.outcome.stdout.startswith("sum ")
+    assert recorded.sample_count > 10
+
+
+def test_sanitizer_still_reports(unharmed: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    """An error that AddressSanitizer finds is found under recording as well, and nothing of ours is reported."""
+    program = compiled("sanitized.c", "-O1", "-fsanitize=address")
+    recorded = record_status(unharmed, program)
+    assert recorded.status != 0
+
+
+def record_status(unharmed: Callable[..., Recorded], program: Path) -> Outcome:
+    plain = execute([program, "overrun"])
+    recorded = execute(collector_command("record", "-o", program.parent / "overrun.expt", "--", program, "overrun"))
+    summary = [line for line in plain.stderr.splitlines() if line.startswith("SUMMARY")]
+    assert summary
+    assert [line for line in recorded.own_stderr.splitlines() if line.startswith("SUMMARY")] == summary
+    assert recorded.status == plain.shell_status
+    return recorded
+
+
+@pytest.mark.parametrize("clock", RUNGS)
+def test_many_short_threads(
+    record: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path], clock: str
+) -> None:
+    """Thousands of threads that do next to nothing leave nothing behind: no timers, no memory, no end of time."""
+    rung_works(clock)
+    count = 60000 if IS_THOROUGH else 4000
+    program = compiled("short_threads.c")
+    plain = execute([program, count])
+    recorded = record([program, count], clock=clock)
+    assert recorded.outcome.status == 0
+    assert recorded.outcome.truth["threads"] == count
+    grown = recorded.outcome.truth["peak_kib"] - plain.truth["peak_kib"]
+    assert grown <= 32 << 10, f"{grown} KiB more than without recording"
+    assert recorded.lost_count == 0
+    assert len(aggregate.threads(recorded.profile)) == count + 1
+    log_bytes = sum(file.stat().st_blocks * 512 for file in recorded.path.iterdir())
+    assert log_bytes <= 400 * count + (1 << 20)
+    assert recorded.outcome.truth["wall_us"] <= 5 * plain.truth["wall_us"] + count * 100
+
+
+def test_relatives_outlive_the_root(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    """The program's own end is the end of the command; a child that lives on is recorded to its end."""
+    program = compiled("process_games.c")
+    recorded = record(["bash", "-c", f"('{program}' fork >&2; echo end >&2) 2>\"$0\" & echo root", "/dev/null"])
+    assert (recorded.outcome.status, recorded.outcome.stdout) == (0, "root\n")
+    assert shutil.which("bash")

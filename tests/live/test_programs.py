@@ -1,0 +1,193 @@
+"""test_programs -- real programs that nobody here wrote: nothing changes for them, and all of their time is there
+
+Recorded through the launcher for output and status, and by the preload alone for the sum: then the CPU time of
+all children is the program's own tree, and nothing of the launcher's.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from recorded import Recorded, clean_environment, execute
+
+from collector.profile.causes import is_finished
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A command; `needs` the programs it is made of; `is_steady` if its output is the same each time; `native_share` of complete stacks."""
+
+    command: tuple[str, ...]
+    needs: tuple[str, ...]
+    is_steady: bool = True
+    complete_share: float = 0.995
+    options: tuple[str, ...] = field(default=())
+
+
+SQL = """
+create table t(a integer primary key, b text);
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 120000) insert into t select i, hex(i * 7919) from n;
+create index byb on t(b);
+select count(*), sum(length(b)), max(b) from t where b like '%3%';
+"""
+PERL = """
+my %seen; my $line = 0;
+for my $n (1 .. 250000) { my $w = sprintf("%x", $n * 2654435761 % 4294967291); $seen{substr($w, 0, 3)}++ if $w =~ /^[0-9]+[a-f]/; }
+print join(",", map { "$_=$seen{$_}" } (sort keys %seen)[0 .. 9]), "\\n";
+"""
+PYTHON = """
+import json, re
+text = json.dumps([{"n": i, "s": str(i) * 3} for i in range(30000)])
+print(len(re.findall(r"9+\\d", text)), sum(len(x["s"]) for x in json.loads(text)))
+"""
+NODE = "let m = new Map(); for (let i = 0; i < 2e6; i++) m.set(i % 5003, (m.get(i % 5003) || 0) + i); console.log(m.get(7));"
+JAVA = """
+public class Sum { public static void main(String[] a) { long s = 0; for (long i = 0; i < 200000000L; i++) s += i * i ^ (i >> 3); System.out.println(s); } }
+"""
+TEMPLATES = "#include <map>\n#include <string>\n#include <vector>\n#include <functional>\n#include <regex>\n" + "".join(
+    f"struct S{i} {{ int v; bool operator<(const S{i} &o) const {{ return v < o.v; }} }};\n"
+    f"int f{i}(int n) {{ std::map<S{i}, std::vector<std::string>> m; for (int k = 0; k < n; k++) m[S{i}{{k}}].push_back(std::to_string(k)); return (int)m.size(); }}\n"
+    for i in range(12)
+) + "int main() { return f0(3) + f11(4); }\n"
+
+PROGRAMS = {
+    "xz": Program(("xz", "-T1", "-6", "-c", "{data}"), ("xz",)),
+    "xz-threads": Program(("xz", "-T3", "-3", "--block-size=512KiB", "-c", "{data}"), ("xz",)),
+    "sqlite3": Program(("sqlite3", ":memory:", SQL), ("sqlite3",)),
+    "perl": Program(("perl", "-e", PERL), ("perl",)),
+    "g++": Program(("g++", "-O2", "-c", "templates.cc", "-o", "templates.o"), ("g++",)),
+    "openssl": Program(("openssl", "speed", "-multi", "2", "-seconds", "1", "-bytes", "1024", "sha256"), ("openssl",), is_steady=False),
+    "pigz": Program(("pigz", "-p", "3", "-9", "-n", "-c", "{data}"), ("pigz",)),
+    "python3": Program((sys.executable, "-c", PYTHON), ()),
+    "fortran": Program(("{fortran}",), ("gfortran",), is_steady=False),
+    "git": Program(("git", "-C", "{repository}", "gc", "--aggressive", "--prune=now", "--quiet"), ("git",)),
+    "node": Program(("node", "-e", NODE), ("node",), complete_share=0.97),
+    "java": Program(("java", "-Xshare:auto", "Sum.java"), ("java", "javac"), complete_share=0.0),
+    "bash": Program(("bash", "-c", "s=0; for ((i = 0; i < 200000; i++)); do ((s += i % 7)); done; echo $s; seq 200000 | sort -R --random-source=/dev/zero | sort -n | tail -n 1"), ("bash", "sort")),
+    "make": Program(("make", "-s", "-j2", "-B", "-f", "Makefile.parts"), ("make", "gcc")),
+}
+
+
+@pytest.fixture(scope="module")
+def material(tmp_path_factory: pytest.TempPathFactory, compiled: Callable[..., Path]) -> Callable[[str], str]:
+    """A directory with what the programs work on; material("data") is the path or text that stands for {data}."""
+    place = tmp_path_factory.mktemp("material")
+    library = Path(sys.executable).resolve().read_bytes()
+    (place / "data").write_bytes((library * 8)[: 4 << 20])
+    (place / "templates.cc").write_text(TEMPLATES)
+    (place / "Sum.java").write_text(JAVA)
+    parts = [f"part{i}" for i in range(4)]
+    for part in parts:
+        (place / f"{part}.c").write_text(f"#include <stdio.h>\n#include <stdlib.h>\n#include <math.h>\nint {part}(void) {{ return 0; }}\n")
+    rules = "".join(f"{part}.o: {part}.c\n\tgcc -O2 -c {part}.c -o {part}.o\n" for part in parts)
+    (place / "Makefile.parts").write_text(f"all: {' '.join(part + '.o' for part in parts)}\n\t@echo made\n{rules}")
+
+    def of(name: str) -> str:
+        if name == "fortran":
+            return str(compiled("fortran_libm.f90", "-O3", "-fno-inline", "-fno-ipa-cp"))
+        if name == "repository" and not (place / "repository").exists():
+            make_repository(place / "repository")
+        return str(place / name) if name else str(place)
+
+    return of
+
+
+def make_repository(place: Path) -> None:
+    """A repository with enough history for git to have work."""
+    place.mkdir()
+    identity = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in (("NAME", "n"), ("EMAIL", "e@example.com"))}
+    script = (
+        "git init -q . && for i in $(seq 1 30); do seq $i 37 60000 > a; seq $i 41 60000 | rev > b; git add -A; git commit -q -m $i; done"
+    )
+    done = execute(["bash", "-c", script], identity, place)
+    assert done.status == 0, done.stderr
+
+
+def prepare(program: Program, material: Callable[[str], str]) -> tuple[list[str], Path]:
+    """The command with its paths in place, and the directory to run it in."""
+    for name in program.needs:
+        if not shutil.which(name):
+            pytest.skip(f"{name} is not installed")
+    words = [word if not (word.startswith("{") and word.endswith("}")) else material(word[1:-1]) for word in program.command]
+    return words, Path(material(""))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_output_status_and_stacks(record: Callable[..., Recorded], material: Callable[[str], str], name: str) -> None:
+    program = PROGRAMS[name]
+    words, place = prepare(program, material)
+    expected = execute(words, directory=place)
+    recorded = record(words, directory_to_run_in=place)
+    assert recorded.outcome.status == expected.shell_status == 0, recorded.outcome.stderr
+    if program.is_steady:
+        assert recorded.outcome.stdout == expected.stdout
+        assert recorded.outcome.own_stderr == expected.stderr
+    native = native_stacks(recorded)
+    assert recorded.sample_count >= 50
+    assert native >= program.complete_share, f"{recorded.unfinished} of {recorded.sample_count}"
+    assert recorded.lost_count == 0
+
+
+def native_stacks(recorded: Recorded) -> float:
+    """Share of samples whose stack reaches its thread's start."""
+    unfinished = sum(count for cause, count in recorded.unfinished.items() if not is_finished(cause))
+    return 1 - unfinished / max(1, recorded.sample_count)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_all_its_time_is_there(record: Callable[..., Recorded], material: Callable[[str], str], name: str) -> None:
+    """The sum of all samples of the whole tree against the kernel's account of it.
+
+    The dynamic linker works before any library can, and the kernel after the last one: that part, which the log's first
+    record states for each process image, no sample can stand for.
+    """
+    words, place = prepare(PROGRAMS[name], material)
+    recorded = record(words, directory_to_run_in=place, direct=True)
+    profile = recorded.profile
+    before_ns = sum(start_ns(recorded).values())
+    after_ns = 1.5e6 * len(profile.processes)
+    missing_ns = recorded.outcome.usage_ns - before_ns - recorded.total_ns
+    assert -0.01 * recorded.outcome.usage_ns - 2e6 <= missing_ns <= 0.01 * recorded.outcome.usage_ns + after_ns, (
+        f"{recorded.outcome.usage_ns / 1e6:.1f} ms used, {before_ns / 1e6:.1f} ms of it before recording, {recorded.total_ns / 1e6:.1f} ms in samples,"
+        f" {len(profile.processes)} process images"
+    )
+
+
+def start_ns(recorded: Recorded) -> dict[str, int]:
+    """CPU time of each process image before its recording began."""
+    from collector.experiment import events
+    from collector.experiment.log_reader import EventReader
+
+    found = {}
+    for log in recorded.path.glob("[0-9]*.log"):
+        first = next(iter(EventReader(log)))
+        assert isinstance(first, events.Initialize)
+        found[log.name] = 0 if first.image else first.user_ns + first.system_ns
+    return found
+
+
+@pytest.mark.parametrize("clock", ["task-clock", "cpu-timer"])
+@pytest.mark.parametrize("name", ["xz", "xz-threads", "sqlite3", "perl", "g++", "openssl", "pigz", "python3", "fortran"])
+def test_other_rungs(
+    record: Callable[..., Recorded], rung_works: Callable[[str], None], material: Callable[[str], str], name: str, clock: str
+) -> None:
+    rung_works(clock)
+    words, place = prepare(PROGRAMS[name], material)
+    recorded = record(words, directory_to_run_in=place, direct=True, clock=clock)
+    assert recorded.outcome.status == 0
+    assert recorded.clocks == {clock}
+    assert native_stacks(recorded) >= PROGRAMS[name].complete_share, recorded.unfinished
+    missing_ns = recorded.outcome.usage_ns - sum(start_ns(recorded).values()) - recorded.total_ns
+    assert abs(missing_ns) <= 0.01 * recorded.outcome.usage_ns + 2.5e6 * len(recorded.profile.processes)
+
+
+def test_environment_is_clean() -> None:
+    """What these tests compare with is a run without a recorder."""
+    assert not {name for name in clean_environment() if name.startswith("COLLECTOR_") and name != "COLLECTOR_LIBRARY"} - {"COLLECTOR_TEST_THOROUGH"}
+    assert "LD_PRELOAD" not in clean_environment() and os.path.isabs(sys.executable)

@@ -1,0 +1,47 @@
+"""test_sudden_ends -- whatever ends the program, what was recorded until then is there, and the end is the program's own"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from recorded import RUNGS, Recorded, execute
+from test_own_signals import cases
+
+
+@pytest.mark.parametrize("clock", RUNGS)
+@pytest.mark.parametrize("end", cases("sudden_ends.c"))
+def test_data_survives(
+    record: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path], clock: str, end: str
+) -> None:
+    rung_works(clock)
+    program = compiled("sudden_ends.c")
+    expected = execute([program, end])
+    recorded = record([program, end], clock=clock)
+    assert recorded.outcome.status == expected.shell_status
+    assert recorded.outcome.own_stderr == expected.stderr
+    true_ns = recorded.outcome.truth["spent"]
+    if end == "exit_while_threads_run":
+        assert recorded.inclusive_ns("spent") >= 0.95 * true_ns
+    else:
+        # A killed process says nothing of the time after its last tick.
+        assert abs(recorded.inclusive_ns("spent") - true_ns) <= 0.02 * true_ns + (8e6 if clock == "cpu-timer" else 2e6)
+    assert recorded.lost_count == 0
+
+
+@pytest.mark.parametrize("end", ["killed", "segv"])
+def test_data_survives_without_the_launcher(record: Callable[..., Recorded], compiled: Callable[..., Path], end: str) -> None:
+    """Nobody moves the open frames into the log: the reader finds them where the dead process left them."""
+    recorded = record([compiled("sudden_ends.c"), end], direct=True)
+    assert recorded.outcome.status < 0
+    assert list(recorded.path.glob("*.open")), "the open frames are still there"
+    assert abs(recorded.inclusive_ns("spent") - 250e6) <= 8e6
+
+
+def test_killed_with_its_children(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    """A whole group that is killed at once keeps every process's data."""
+    program = compiled("sudden_ends.c")
+    script = f"for i in 1 2 3; do '{program}' killed & done; wait"
+    recorded = record(["bash", "-c", script])
+    assert recorded.inclusive_ns("spent") >= 0.95 * 3 * 250e6

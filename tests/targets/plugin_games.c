@@ -1,0 +1,64 @@
+/* plugin_games.c -- truth: reuse: the plugins first and second lie at the same address, one after the other, and work_in_first and work_in_second use what is printed; origin: a library finds its neighbour
+ *
+ * plugin_games reuse DIRECTORY ROUNDS | origin DIRECTORY
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measured_work.h"
+
+typedef void run_function(long us);
+
+static void *opened(const char *directory, const char *name)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) {
+        printf("%s\n", dlerror());
+        exit(1);
+    }
+    return library;
+}
+
+static void reuse(const char *directory, int rounds)
+{
+    struct account accounts[] = {{"work_in_first", 0}, {"work_in_second", 0}};
+    void *previous = NULL;
+    int reuse_count = 0;
+    for (int i = 0; i < rounds; i++) {
+        void *library = opened(directory, i % 2 != 0 ? "libsecond.so" : "libfirst.so");
+        run_function *run = (run_function *)dlsym(library, "run");
+        BOOK(accounts[i % 2], run(i % 2 != 0 ? 40000 : 20000));
+        reuse_count += (void *)run == previous;
+        previous = (void *)run;
+        dlclose(library);
+    }
+    print_account(&accounts[0]);
+    print_account(&accounts[1]);
+    printf("reused %d\n", reuse_count == rounds - 1);
+}
+
+static void origin(const char *directory)
+{
+    void *library = opened(directory, "libfinder.so");
+    int (*finds)(void) = (int (*)(void))dlsym(library, "finds_beside");
+    printf("found %d\n", finds());
+    printf("by the program %d\n", dlopen("libbeside.so", RTLD_NOW | RTLD_NOLOAD) != NULL);
+    printf("missing %d\n", dlopen("no such library", RTLD_NOW) == NULL);
+    printf("said %s\n", dlerror());
+    run_function *run = (run_function *)dlsym(library, "run");
+    run(150000);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 3 && strcmp(argv[1], "reuse") == 0)
+        reuse(argv[2], atoi(argv[3]));
+    else if (argc > 2)
+        origin(argv[2]);
+    return 6;
+}

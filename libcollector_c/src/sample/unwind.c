@@ -73,8 +73,8 @@ static void study(const struct walk *walk, struct finding *finding)
         finding->rule = COL_RULE_SIGNAL;
     else if (is_found)
         finding->rule = col_unwind_cfi_pack(&finding->fde, &finding->row);
-    else if (find_row(&module, pc, finding)) /* no call led to it: a coroutine's or a thread's first function */
-        finding->rule = col_unwind_cfi_pack(&finding->fde, &finding->row) | COL_RULE_AT_START;
+    else if (find_row(&module, pc, finding)) /* no call led to it: put there below a coroutine's first function, so nothing lies beyond */
+        finding->rule = COL_RULE_OUTERMOST | COL_RULE_AT_START;
     else
         finding->rule = COL_RULE_NO_TABLE;
     if (finding->rule == COL_RULE_SIGNAL && !walk->is_exact)

@@ -133,6 +133,11 @@ static uint64_t whole_us(uint64_t *rest_ns, uint64_t ns)
     return sum_ns / US;
 }
 
+static enum col_drop_cause cause_of(int error)
+{
+    return error == -EFBIG ? COL_DROP_LOG_FULL : error == -ENOMEM ? COL_DROP_NO_MEMORY : COL_DROP_NO_SPACE;
+}
+
 static void write_sample(struct col_thread *thread, uint64_t time_ns, struct weight weight)
 {
     int error = 0;
@@ -145,8 +150,10 @@ static void write_sample(struct col_thread *thread, uint64_t time_ns, struct wei
         uint64_t system_us = whole_us(&thread->system_rest_ns, weight.system_ns);
         error = col_open_frame_add(&thread->frame, time_ns, user_us, system_us, thread->pcs, thread->last_count, thread->last_end);
     }
+    if (error == -EBADF)
+        thread->has_frame = false; /* the log was closed and opened again */
     if (error != 0)
-        thread->drops[error == -EFBIG ? COL_DROP_LOG_FULL : COL_DROP_NO_SPACE]++;
+        thread->drops[cause_of(error)]++;
     else
         thread->sample_count++;
 }

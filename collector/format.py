@@ -186,12 +186,13 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
     ),
     Kind.PMCALLOCATE: (
         ("source", "uint", "id of the source in this log"),
-        ("name", "str", "what is measured: cpu"),
-        ("clock", "str", "how: sigtrap, task-clock, cpu-timer"),
+        ("name", "str", "what is measured: cpu, or the id of a metric"),
+        ("clock", "str", "how: sigtrap, task-clock, cpu-timer, or plugin"),
         ("unit", "str", "unit of its values"),
         ("period_ns", "uint", "asked period"),
         ("effective_period_ns", "uint", "shortest period the clock can deliver here"),
         ("detail", "str", "why this clock: what the self-test said of those before it"),
+        ("attributes", "array of str", "of a metric: `name=value`, see Metrics; empty for a clock"),
     ),
     Kind.PMCATTACH: (
         ("source", "uint", "id of the source"),

@@ -112,6 +112,7 @@ class PmcAllocate(Event):
     period_ns: int | None = None
     effective_period_ns: int | None = None
     detail: str | None = None
+    attributes: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,8 @@ struct pmclog_ev_allocate {
     uint64_t pl_period_ns;
     uint64_t pl_effective_period_ns;
     const char *pl_detail;
+    const char *const *pl_attributes;
+    size_t pl_attribute_count;
 };
 
 struct pmclog_ev_proccsw {

@@ -43,7 +43,8 @@ static void write_mappings(void)
 static void write_sources(void)
 {
     struct col_event_pmcallocate allocate = {
-        .source = N(6, 0), .name = "6001", .clock = "6002", .unit = "6003", .period_ns = N(6, 4), .effective_period_ns = N(6, 5), .detail = "6006"};
+        .source = N(6, 0), .name = "6001", .clock = "6002", .unit = "6003", .period_ns = N(6, 4), .effective_period_ns = N(6, 5), .detail = "6006",
+        .attributes = (const char *const[]){"6007=x"}, .attribute_count = 1};
     struct col_event_metric metric = {.source = N(37, 0), .interval_ns = N(37, 1), .whole = N(37, 2), .merged_count = N(37, 3)};
     col_event_pmcallocate(HEAD(6), &allocate);
     col_event_pmcattach(HEAD(7), N(7, 0), N(7, 1));

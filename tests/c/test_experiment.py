@@ -110,6 +110,7 @@ NOT_ITS_OWN = {
     (fmt.Kind.INITIALIZE, "version_minor"): [fmt.VERSION_MINOR],
     (fmt.Kind.INITIALIZE, "arguments"): [["3012", "", "a\udcff\x01"]],
     (fmt.Kind.INITIALIZE, "options"): [["3014=x"]],
+    (fmt.Kind.PMCALLOCATE, "attributes"): [["6007=x"]],
     (fmt.Kind.PROCEXIT, "status"): [11005, None],
     (fmt.Kind.SYSEXIT, "status"): [-9, None],
     (fmt.Kind.SYSEXIT, "path"): ["13002", None],

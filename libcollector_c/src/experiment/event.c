@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include "experiment/log_writer.h"
 #include "experiment/msgpack.h"
 #include "experiment/record.h"
 #include "experiment/sample_rows.h"
 
 #define PAYLOAD_BYTES (COL_FRAME_MAX_BYTES - COL_FRAME_HEADER_BYTES)
 #define ARRAY_BYTES (COL_FRAME_MAX_BYTES / 4) /* most that one array of strings may take */
+#define READINGS_A_FRAME 1000u
 
 /* Fields that are all numbers. */
 struct numbers {
@@ -157,11 +159,12 @@ static void put_pmcallocate(struct col_msgpack *out, const void *fields)
     col_msgpack_uint(out, allocate->period_ns);
     col_msgpack_uint(out, allocate->effective_period_ns);
     col_msgpack_text(out, allocate->detail);
+    put_strings(out, allocate->attributes, allocate->attribute_count);
 }
 
 int col_event_pmcallocate(struct col_event_head head, const struct col_event_pmcallocate *allocate)
 {
-    return col_record_write(&(struct col_record){head, COL_KIND_PMCALLOCATE, 7, put_pmcallocate, allocate});
+    return col_record_write(&(struct col_record){head, COL_KIND_PMCALLOCATE, 8, put_pmcallocate, allocate});
 }
 
 struct procexec {
@@ -304,6 +307,35 @@ static void put_metric(struct col_msgpack *out, const void *fields)
 int col_event_metric(struct col_event_head head, const struct col_event_metric *metric)
 {
     return col_record_write(&(struct col_record){head, COL_KIND_METRIC, 4, put_metric, metric});
+}
+
+static size_t encode_reading(const struct col_event_reading *reading, void *start, size_t capacity)
+{
+    return col_record_encode(&(struct col_record){reading->head, COL_KIND_METRIC, 4, put_metric, &reading->metric}, start, capacity);
+}
+
+static size_t encode_readings(const struct col_event_reading *readings, size_t count, uint8_t *start, size_t capacity)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += encode_reading(&readings[i], start != NULL ? start + bytes : NULL, capacity > bytes ? capacity - bytes : 0);
+    return bytes;
+}
+
+int col_event_metrics(const struct col_event_reading *readings, size_t count)
+{
+    int error = 0;
+    for (size_t first = 0; first < count && error == 0; first += READINGS_A_FRAME) {
+        size_t part = count - first < READINGS_A_FRAME ? count - first : READINGS_A_FRAME;
+        size_t bytes = encode_readings(readings + first, part, NULL, 0);
+        struct col_log_frame frame;
+        error = col_log_writer_begin(&frame, bytes);
+        if (error != 0)
+            break;
+        encode_readings(readings + first, part, frame.payload, bytes);
+        col_log_writer_finish(&frame);
+    }
+    return error;
 }
 
 struct message {

@@ -62,6 +62,8 @@ struct col_event_pmcallocate {
     const char *name, *clock, *unit;
     uint64_t period_ns, effective_period_ns;
     const char *detail;
+    const char *const *attributes; /* of a metric, `name=value` */
+    size_t attribute_count;
 };
 int col_event_pmcallocate(struct col_event_head head, const struct col_event_pmcallocate *allocate);
 
@@ -105,6 +107,13 @@ struct col_event_metric {
     uint64_t merged_count;
 };
 int col_event_metric(struct col_event_head head, const struct col_event_metric *metric);
+
+/* Many of them, each with a time of its own, in one frame if there are not too many; no more stack for it than for one. */
+struct col_event_reading {
+    struct col_event_head head;
+    struct col_event_metric metric;
+};
+int col_event_metrics(const struct col_event_reading *readings, size_t count);
 
 int col_event_message(struct col_event_head head, uint32_t severity, const char *text, uint64_t count, const char *subject);
 

@@ -14,6 +14,9 @@
 #define COL_OPEN_MAGIC "COLOPEN1"
 #define COL_OPEN_HEADER_BYTES 64
 #define COL_OPEN_SLOT_BYTES (1u << 16)
+#define COL_OPEN_STATE_FREE 0
+#define COL_OPEN_STATE_FRAME 1
+#define COL_OPEN_STATE_CALL 2
 
 enum col_kind {
     COL_KIND_CLOSELOG = 1,

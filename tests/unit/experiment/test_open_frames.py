@@ -1,0 +1,162 @@
+"""test_open_frames -- samples of a killed process: decoded from its slots, torn or not, and moved into the log exactly once"""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+from log_sources import content
+from writer import LogBuilder, definitions, initialize, open_slot, samples
+
+from collector.errors import ExperimentError, ExperimentNotFoundError
+from collector.experiment.directory import open_directory
+from collector.experiment.log_reader import EventReader, State
+from collector.experiment.log_records import iter_records
+from collector.experiment.merge import events
+from collector.experiment.open_frames import decode_slot, iter_slots, read_open_blocks, recover
+from collector.experiment.origin import Origin
+from collector.format import Kind
+
+_STACKS = [((0x401200, 0x401010), 0), ((0x401208, 0x401010), 5)]
+_FIRST = definitions(_STACKS[:1])
+_ROWS = [(1, 10, 0, 0, _FIRST), (2, 20, 1, 1, definitions(_STACKS)[len(_FIRST) :]), (3, 30, 0, 0, b"")]
+_DEAD = 4_194_300  # no process has this number: the kernel's limit is 4,194,304 and nothing runs that long here
+
+
+def _dead(log) -> bool:
+    return False
+
+
+def _alive(log) -> bool:
+    return True
+
+
+@pytest.fixture
+def experiment(tmp_path):
+    log = LogBuilder().add(initialize(pid=_DEAD)).add(samples(1000, 5, [(1, 1, 1, 0)]))
+    (tmp_path / f"{_DEAD}.0.log").write_bytes(log.data)
+    slots = open_slot(9000, 7, _ROWS) + bytes(65536) + open_slot(1000, 5, _ROWS) + open_slot(8000, 6, _ROWS[:2])
+    (tmp_path / f"{_DEAD}.0.open").write_bytes(slots)
+    return tmp_path
+
+
+def _samples(found):
+    return [content(event) for event in found if event.kind is Kind.PCSAMPLE]
+
+
+def test_a_slot_is_a_block():
+    block = decode_slot(open_slot(9000, 7, _ROWS, source=4))
+    assert (block.time, block.thread, block.source, block.count, block.stack_count) == (9000, 7, 4, 3, 2)
+    got = [(s.time, s.user_ns, s.system_ns, s.stack.addresses, int(s.stack.end)) for s in block.iter_samples()]
+    assert got == [(10000, 10000, 0, *_STACKS[0]), (12000, 20000, 1000, *_STACKS[1]), (15000, 30000, 0, *_STACKS[0])]
+
+
+@pytest.mark.parametrize(
+    ("commits", "torn", "count"),
+    [((3, 2), (), 3), ((2, 3), (), 3), ((3, 2), (0,), 2), ((2, 3), (1,), 2), ((3, 2), (0, 1), 0), ((0, 0), (), 0), ((1, 0), (), 1)],
+)
+def test_the_longer_of_the_commits_that_hold_counts(commits, torn, count):
+    block = decode_slot(open_slot(9000, 7, _ROWS, commits=commits, torn=torn))
+    assert (block.count if block else 0) == count
+
+
+def test_free_and_foreign_slots_are_nothing():
+    assert decode_slot(open_slot(9000, 7, _ROWS, state=0)) is None
+    assert decode_slot(b"x" * 65536) is None
+    assert decode_slot(bytes(64)) is None
+
+
+def test_a_reader_merges_what_the_log_lacks(experiment):
+    merged = list(events(experiment))
+    assert [event.time for event in merged] == sorted(event.time for event in merged)
+    assert [(event.thread, event.time) for event in merged if event.kind is Kind.PCSAMPLE] == [
+        (5, 2000), (6, 9000), (7, 10000), (6, 11000), (7, 12000), (7, 15000)
+    ]
+    assert sorted(event.serial for event in merged) == list(range(1, 8))
+    assert _samples(events(experiment / f"{_DEAD}.0.log")) == [content(e) for b in iter_records(open_directory(experiment).logs[0])
+                                                                if b.kind is Kind.PCSAMPLE for e in b.iter_samples()]
+
+
+def test_recovery_gives_the_same_once_and_for_all(experiment):
+    before = sorted(map(str, _samples(events(experiment))))
+    done = recover(experiment, _dead)
+    assert (done.sample_count, done.frame_count, done.alive) == (5, 2, ())
+    assert os.listdir(experiment) == [f"{_DEAD}.0.log"]
+    assert sorted(map(str, _samples(events(experiment)))) == before
+    reader = EventReader(experiment / f"{_DEAD}.0.log", strict=True)
+    assert len(list(reader)) == 7 and reader.state is State.EOF
+    assert recover(experiment, _dead).sample_count == 0
+
+
+def test_recovery_that_was_interrupted_is_repeated(experiment):
+    slots = (experiment / f"{_DEAD}.0.open").read_bytes()
+    recover(experiment, _dead)
+    (experiment / f"{_DEAD}.0.open").write_bytes(slots)  # as if it had been killed before the last step
+    assert recover(experiment, _dead).sample_count == 0
+    assert len(_samples(events(experiment))) == 6
+
+
+def test_recovery_cuts_the_sparse_tail_and_keeps_torn_bytes_as_damage(experiment):
+    path = experiment / f"{_DEAD}.0.log"
+    size = path.stat().st_size
+    with open(path, "r+b") as file:
+        file.seek(size + 30)
+        file.write(b"torn")
+        file.truncate(1 << 36)
+    recover(experiment, _dead)
+    found = list(events(experiment))
+    assert len(_samples(found)) == 6 and path.stat().st_size < size + 1000
+    (notice,) = [event for event in found if event.kind is Kind.DROPNOTIFY]
+    assert (notice.offset, notice.length) == (size + 30, 4)
+
+
+def test_the_living_are_left_alone(experiment):
+    before = {path.name: path.read_bytes() for path in experiment.iterdir()}
+    assert recover(experiment, _alive).alive == (Origin(_DEAD, 0),)
+    assert {path.name: path.read_bytes() for path in experiment.iterdir()} == before
+
+
+def test_liveness_is_that_of_the_process(tmp_path):
+    for pid in (os.getpid(), _DEAD):
+        (tmp_path / f"{pid}.0.log").write_bytes(LogBuilder().add(initialize(pid=pid)).data)
+        (tmp_path / f"{pid}.0.open").write_bytes(open_slot(9000, 7, _ROWS))
+    done = recover(tmp_path)
+    assert done.alive == (Origin(os.getpid(), 0),) and done.sample_count == 3
+    os.utime(tmp_path / f"{os.getpid()}.0.log", (1, 1))  # written before this process was born: by another of its number
+    assert recover(tmp_path).alive == ()
+
+
+def test_gigabytes_of_holes_are_not_read(tmp_path):
+    log = LogBuilder().add(initialize(pid=_DEAD))
+    path = tmp_path / f"{_DEAD}.0.log"
+    with open(path, "wb") as file:
+        file.write(log.data)
+        file.truncate(1 << 36)
+        if os.stat(path).st_blocks > 1 << 11:
+            pytest.skip("this file system does not keep holes")
+        try:
+            os.lseek(file.fileno(), 1 << 20, os.SEEK_DATA)
+            pytest.skip("this file system does not tell where holes are")
+        except OSError:
+            pass
+    with open(tmp_path / f"{_DEAD}.0.open", "wb") as file:
+        file.seek(5 << 30)
+        file.write(open_slot(9000, 7, _ROWS))
+        file.truncate(1 << 36)
+    began = time.process_time()
+    assert len(list(iter_slots(tmp_path / f"{_DEAD}.0.open"))) == 1
+    assert len(_samples(events(tmp_path))) == 3
+    assert recover(tmp_path, _dead).sample_count == 3
+    assert path.stat().st_size < 1 << 20
+    assert time.process_time() - began < 10  # reading 64 GiB of zeros takes longer, reading none a millisecond
+
+
+def test_what_cannot_be_recovered_gets_one_sentence(experiment, tmp_path):
+    with pytest.raises(ExperimentNotFoundError):
+        recover(tmp_path / "none")
+    assert read_open_blocks(str(tmp_path / "none.open")) == []
+    (experiment / "1.0.log").mkdir()
+    (experiment / "1.0.open").write_bytes(b"")
+    with pytest.raises(ExperimentError, match="cannot be read"):
+        recover(experiment, _dead)

@@ -99,7 +99,7 @@ def parse_window(text: str) -> Window:
 def parse_signal(text: str, option: str) -> int:
     """Give the number of a signal written as USR1, SIGUSR1 or 10. UsageError if it cannot be caught or is none."""
     name = text.upper().removeprefix("SIG")
-    number = int(text) if re.fullmatch("[0-9]+", text) else getattr(signal, f"SIG{name}", None)
+    number = int(text) if re.fullmatch("[0-9]+", text) else signal.Signals.__members__.get(f"SIG{name}")
     if match := re.fullmatch(r"RTMIN\+([0-9]+)", name):
         number = signal.SIGRTMIN + int(match[1])
     if number is None or number not in signal.valid_signals():

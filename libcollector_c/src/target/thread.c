@@ -115,13 +115,13 @@ struct col_thread *col_thread_enter(void)
 {
     struct col_thread *thread = col_thread_current();
     if (thread == NULL) {
-        __atomic_fetch_add(&self.lost_count, 1, __ATOMIC_RELAXED);
+        if (local.ended_tid != col_os_thread_id())
+            __atomic_fetch_add(&self.lost_count, 1, __ATOMIC_RELAXED);
         return NULL;
     }
-    if (__atomic_exchange_n(&thread->busy, 1, __ATOMIC_ACQUIRE) != 0) {
-        __atomic_fetch_add(&thread->drops[COL_DROP_BUSY], 1, __ATOMIC_RELAXED);
+    /* No loss, if it is a tick that finds the thread inside the library: the next sample stands for its time as well. */
+    if (__atomic_exchange_n(&thread->busy, 1, __ATOMIC_ACQUIRE) != 0)
         return NULL;
-    }
     return thread;
 }
 

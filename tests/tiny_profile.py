@@ -9,6 +9,7 @@ dict of what is not as usual: thread, end, at (seconds after the start).
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -136,3 +137,18 @@ def build_profile(
         cells=sum_blocks(blocks, threads),
         **more,
     )
+
+
+def random_samples(chance: random.Random) -> list[tuple]:
+    """Samples with much recursion, short and long stacks, and some that are unfinished."""
+    samples = []
+    for _ in range(chance.randrange(1, 60)):
+        stack = ";".join(chance.choice("abcde") for _ in range(chance.randrange(1, 9)))
+        end = chance.choice(("complete", "complete", "bad_frame"))
+        samples.append((stack, chance.randrange(9), chance.randrange(3), {"end": end}))
+    return samples
+
+
+def random_profile(chance: random.Random) -> Profile:
+    """A profile of such samples."""
+    return build_profile(random_samples(chance))

@@ -6,7 +6,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from tiny_profile import MS, PROCESS, RECORDING, THREAD, build_profile
+from tiny_profile import MS, PROCESS, RECORDING, THREAD, build_profile, random_profile, random_samples
 
 from collector.profile import aggregate
 from collector.profile.metrics import CPU_METRICS, add_values, reported_values
@@ -149,18 +149,3 @@ def test_inclusive_time_is_that_of_the_samples_with_the_function_on_their_stack(
     for name, row in rows.items():
         expected = sum(user for stack, user, *_ in samples if name in stack.split(";"))
         assert row.inclusive[1] == pytest.approx(expected)
-
-
-def random_samples(chance: random.Random) -> list[tuple]:
-    """Samples with much recursion, short and long stacks, and some that are unfinished."""
-    samples = []
-    for _ in range(chance.randrange(1, 60)):
-        stack = ";".join(chance.choice("abcde") for _ in range(chance.randrange(1, 9)))
-        end = chance.choice(("complete", "complete", "bad_frame"))
-        samples.append((stack, chance.randrange(9), chance.randrange(3), {"end": end}))
-    return samples
-
-
-def random_profile(chance: random.Random):
-    """A profile of such samples."""
-    return build_profile(random_samples(chance))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from test_aggregate import random_profile
-from tiny_profile import build_profile
+from tiny_profile import build_profile, random_profile
 
 from collector.profile.aggregate import functions
 from collector.profile.callers_callees import callers_callees

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_text_views import PROFILE, SOURCE_TEXT, position_of
+from busy_profile import busy_profile
+from test_text_views import SOURCE_TEXT, position_of
 
 from collector.cli.reporting.words import VIEWS
 from collector.exports import document
@@ -21,6 +22,7 @@ from collector.profile.call_tree import call_tree
 from collector.profile.callers_callees import callers_callees
 from collector.profile.source_lines import source_lines
 
+PROFILE = busy_profile()
 PAGE = Path(__file__).parents[3] / "docs/json.md"
 
 

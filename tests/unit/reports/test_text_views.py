@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
-from tiny_profile import CLOCK, MS, PROCESS, RECORDING, S, START_NS, THREAD, build_profile
+from busy_profile import busy_profile
+from tiny_profile import START_NS, build_profile
 
 from collector.profile import views
 from collector.profile.callers_callees import callers_callees
-from collector.profile.model import Loss, Message, Pause, Profile, SamplePoint
+from collector.profile.model import Profile, SamplePoint
 from collector.profile.source_lines import source_lines
 from collector.reports import (
     call_tree,
@@ -27,47 +26,6 @@ from collector.reports import (
 from collector.reports.style import Style, text_width
 
 WIDTHS = (40, 80, 200)
-LONG_NAME = "app::Table<std::string, std::vector<app::Row> >::insert_or_assign(std::string const&, app::Row&&)"
-
-
-def busy_profile() -> Profile:
-    """A little of everything: two experiments, two threads, recursion, an unfinished stack, losses, labels."""
-    points = tuple(
-        SamplePoint(
-            0, 0, 100, START_NS + i * S, label, cause, i * S, i * S // 10, i * 100, 0, i * 3, i, (20 + i) << 20, i * 5000, i * 123456
-        )
-        for i, (label, cause) in enumerate(
-            [("", "start"), ("read input", "api"), ("", "periodic"), ("solve", "api"), ("", "end")]
-        )
-    )
-    return build_profile(
-        [
-            ("_start;main;work:12;read@libc.so.6", 3, 1),
-            ("_start;main;work:12", 5, 0),
-            ("_start;main;work:14", 0.5, 0),
-            ("_start;main;fib;fib;fib", 1, 0),
-            (f"_start;main;{LONG_NAME}", 0.25, 0.125),
-            ("clone@libc.so.6;worker", 2, 0.5, {"thread": 1}),
-            ("worker", 0.1, 0, {"thread": 1, "end": "no_unwind_info"}),
-            ("_start;main;work:12", 1, 0, {"thread": 2}),
-        ],
-        recordings=(replace(RECORDING, accounted_ns=15 * S), replace(RECORDING, name="test.2.expt", status=9, accounted_ns=S)),
-        processes=(
-            replace(PROCESS, unrecorded_ns=8 * MS),
-            replace(PROCESS, experiment=1, pid=200, status=9, is_closed=False, clock=replace(CLOCK, name="cpu-timer", effective_period_ns=4 * MS)),
-        ),
-        threads=(
-            THREAD,
-            replace(THREAD, tid=101, name="worker with a long name", unattributed_ns=12 * MS),
-            replace(THREAD, process=1, tid=200),
-        ),
-        points=points,
-        losses=(Loss(0, "busy", 3, "100.0.log"), Loss(1, "truncated", 1, "200.0.log")),
-        messages=(Message(0, 1, "the program closed its clock", 2), Message(1, 0, "the clock is the second choice")),
-        pauses=(Pause(0, "api", START_NS + 5 * S, START_NS + 6 * S),),
-    )
-
-
 PROFILE = busy_profile()
 EMPTY = build_profile([])
 SOURCE_TEXT = [f"line {number};" + "\tx = y;" * (number % 3) for number in range(1, 21)]

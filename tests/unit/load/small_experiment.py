@@ -1,0 +1,111 @@
+"""small_experiment -- experiments of a few records, and a symbolizer that names addresses by simple arithmetic
+
+Everything is mapped at BASE with the bias BASE. Address BASE + 0x1234 is function f1 of its module, line 0x234, so a test
+can say which instruction was looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from writer import column, definitions, frame, record
+
+from collector.format import Kind, MapAction, MapKind
+from collector.symbols.symbolizer import Location
+
+BASE = 0x500000
+PERIOD_NS = 1_000_000
+T0 = 1_000_000_000_000
+S = 1_000_000_000
+PID = 100
+
+
+class ArithmeticSymbolizer:
+    """Stands in for collector.symbols: no files needed."""
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+        self.asked: list[tuple[str, bytes | None, set[int]]] = []
+
+    def locate_many(self, path: str, build_id: bytes | None, addresses: Iterable[int]) -> dict[int, Location]:
+        """Function f<thousands>, line the rest."""
+        wanted = set(addresses)
+        self.asked.append((path, build_id, wanted))
+        module = path.rpartition("/")[2]
+        return {
+            address: Location(
+                f"f{address >> 12}", f"f{address >> 12}", module, f"/src/{module}.c", address & 0xFFF, f"/src/{module}.c", 1, address & ~0xFFF, "symbol"
+            )
+            for address in wanted
+        }
+
+
+def begin(pid: int = PID, at_ns: int = T0, **fields: object) -> bytes:
+    """The first record of a log."""
+    known = dict(
+        version_major=1, version_minor=0, wall_ns=1_700_000_000 * S, pid=pid, ppid=1, host="engine", machine="x86_64", kernel="6.1",
+        cpu_count=4, page_bytes=4096, executable="/bin/prog", arguments=["prog", "-x"], directory="/tmp", options=["clock=auto"],
+        library_version="0.1.0",
+    )
+    return record(Kind.INITIALIZE, at_ns, 0, **{**known, **fields})
+
+
+def clock(name: str = "sigtrap") -> bytes:
+    """The definition of the clock, with a period of 1 ms."""
+    return record(
+        Kind.PMCALLOCATE, T0, source=1, name="cpu", clock=name, unit="ns", period_ns=PERIOD_NS, effective_period_ns=PERIOD_NS, detail=""
+    )
+
+
+def mapping(path: str = "/bin/prog", start: int = BASE, size: int = 0x100000, at_ns: int = T0, action=MapAction.INSERT, **fields) -> bytes:
+    """A module comes or goes."""
+    known = dict(action=int(action), map_kind=int(MapKind.OBJECT), start=start, end=start + size, bias=start, path=path, build_id=b"\x01\x02")
+    return record(Kind.MAPPINGCHANGE, at_ns, 0, **{**known, **fields})
+
+
+def samples(
+    stacks: Sequence[tuple[Sequence[int], int]],
+    indexes: Sequence[int],
+    *,
+    thread: int = PID,
+    at_ns: int = T0,
+    user_us: Sequence[int] | None = None,
+    system_us: Sequence[int] | None = None,
+    gap_us: int = 1000,
+) -> bytes:
+    """One PCSAMPLE record; stacks are (addresses leaf first, end)."""
+    count = len(indexes)
+    return record(
+        Kind.PCSAMPLE, at_ns, thread, source=1, count=count, unit_ns=1000, times=column([gap_us] * count),
+        user=column(user_us or [1000] * count), system=column(system_us or [0] * count), stacks=column(list(indexes)),
+        stack_count=len(stacks), definitions=definitions(stacks),
+    )
+
+
+def thread_end(thread: int = PID, user_ns: int = 0, system_ns: int = 0, at_ns: int = T0 + S, **fields) -> bytes:
+    """The end of a thread with the kernel's account."""
+    return record(Kind.THR_EXIT, at_ns, thread, **{"name": "prog", "user_ns": user_ns, "system_ns": system_ns, "is_exit": 1, **fields})
+
+
+def close(at_ns: int = T0 + S, **fields: object) -> bytes:
+    """The last record of a log."""
+    return record(Kind.CLOSELOG, at_ns, 0, **fields)
+
+
+def write_log(directory: Path, name: str, *records: bytes) -> Path:
+    """A log of these records, one frame each."""
+    directory.mkdir(exist_ok=True)
+    path = directory / name
+    path.write_bytes(b"".join(frame(payload, number) for number, payload in enumerate(records)))
+    return path
+
+
+def write_small(directory: Path, indexes: Sequence[int] = (0, 0, 1)) -> Path:
+    """An experiment with two stacks: f2 called by f1, and f1 alone."""
+    stacks = [([BASE + 0x2010, BASE + 0x1008], 0), ([BASE + 0x1020], 0)]
+    used_ns = len(indexes) * 1_000_000
+    write_log(
+        directory, f"{PID}.0.log", begin(), clock(), mapping(), samples(stacks, indexes), thread_end(user_ns=used_ns), close(user_ns=used_ns)
+    )
+    return directory

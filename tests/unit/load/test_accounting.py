@@ -1,0 +1,27 @@
+"""test_accounting -- what is spread over samples, and what is not"""
+
+from __future__ import annotations
+
+import pytest
+
+from collector.load.accounting import balance
+
+MS = 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("sampled", "accounted", "gain", "unattributed"),
+    [
+        (100 * MS, 102 * MS, 1.02, 0),  # the time after the last tick
+        (100 * MS, 98 * MS, 0.98, 0),  # rounding, the other way
+        (100 * MS, 100 * MS, 1.0, 0),
+        (10_000 * MS, 10_080 * MS, 1.008, 0),  # less than one percent of a long thread
+        (100 * MS, 150 * MS, 1.0, 50 * MS),  # a pause
+        (100 * MS, 50 * MS, 1.0, 0),  # more than the kernel says: never below zero
+        (0, 3 * MS, 1.0, 3 * MS),  # nothing to spread it over
+        (0, 0, 1.0, 0),
+        (100 * MS, None, 1.0, 0),  # a thread whose end nobody saw
+    ],
+)
+def test_small_differences_are_spread_and_large_ones_stated(sampled, accounted, gain, unattributed) -> None:
+    assert balance(sampled, accounted, MS) == (pytest.approx(gain), unattributed)

@@ -1,0 +1,92 @@
+"""test_experiment -- collector.open and its values"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from busy_profile import busy_profile
+from small_experiment import PID, ArithmeticSymbolizer, write_small
+
+import collector
+from collector.errors import ExperimentNotFoundError, UsageError
+from collector.load import load
+from collector.load.experiment import Experiment
+
+EXPERIMENT = Experiment(busy_profile())
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Experiment:
+    return Experiment(load(write_small(tmp_path / "a.expt"), symbolizer=ArithmeticSymbolizer()))
+
+
+def test_functions_are_plain_values(small: Experiment) -> None:
+    first, second = small.functions()
+    assert dataclasses.asdict(first) == {
+        "function": "f2",
+        "module": "prog",
+        "file": "/src/prog.c",
+        "line": 1,
+        "exclusive": pytest.approx(0.002),
+        "inclusive": pytest.approx(0.002),
+    }
+    assert (second.function, second.exclusive, second.inclusive) == ("f1", pytest.approx(0.001), pytest.approx(0.003))
+    assert small.total() == pytest.approx(0.003)
+    assert small.name == "a.expt"
+    assert repr(small) == "<Experiment a.expt: 0.003 s CPU time>"
+
+
+def test_every_list_holds_frozen_dataclasses_of_plain_values() -> None:
+    lists = (
+        EXPERIMENT.functions(), EXPERIMENT.lines(), EXPERIMENT.objects(), EXPERIMENT.call_tree(), EXPERIMENT.callers_callees("work"),
+        EXPERIMENT.processes, EXPERIMENT.threads, EXPERIMENT.samples,
+    )  # fmt: skip
+    for rows in lists:
+        assert rows
+        for row in rows:
+            assert all(value is None or isinstance(value, (str, int, float)) for value in dataclasses.astuple(row))
+            with pytest.raises(dataclasses.FrozenInstanceError):
+                setattr(row, dataclasses.fields(row)[0].name, 0)
+
+
+def test_a_metric_chooses_the_figures() -> None:
+    assert EXPERIMENT.metrics == ("cpu", "user", "system")
+    assert EXPERIMENT.total("user") + EXPERIMENT.total("system") == pytest.approx(EXPERIMENT.total())
+    by_system = EXPERIMENT.functions("system")
+    assert by_system[0].function == "read"
+    assert by_system[0].exclusive == pytest.approx(1.0)
+    with pytest.raises(UsageError, match="cpu, user, system"):
+        EXPERIMENT.functions("cycles")
+
+
+def test_neighbours_stand_around_the_function() -> None:
+    rows = [(row.relation, row.function, row.time) for row in EXPERIMENT.callers_callees("work")]
+    assert rows == [("caller", "main", 10.5), ("self", "work", 6.5), ("callee", "read", 4.0)]
+    with pytest.raises(UsageError, match="did you mean work"):
+        EXPERIMENT.callers_callees("wrok")
+    with pytest.raises(UsageError, match="several functions"):
+        EXPERIMENT.callers_callees("or")
+
+
+def test_a_part_is_an_experiment() -> None:
+    assert EXPERIMENT.select(pids=[200]).total() == pytest.approx(1.0)
+    assert EXPERIMENT.select(tids=[101]).total() == pytest.approx(2.6)
+    assert EXPERIMENT.select(start=0, end=1).total() == pytest.approx(4.0)
+
+
+def test_processes_and_threads_tell_how_they_ended() -> None:
+    assert [(row.pid, row.exit_status, row.cpu) for row in EXPERIMENT.processes] == [
+        (100, 0, pytest.approx(13.475)),
+        (200, -9, pytest.approx(1.0)),
+    ]
+    assert EXPERIMENT.threads[0].tid == 100
+
+
+def test_open_reads_an_experiment(tmp_path: Path) -> None:
+    experiment = collector.open(write_small(tmp_path / "a.expt"))
+    assert experiment.total() == pytest.approx(0.003)
+    assert experiment.processes[0].pid == PID
+    with pytest.raises(ExperimentNotFoundError):
+        collector.open(tmp_path / "missing.expt")

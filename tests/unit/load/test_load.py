@@ -1,0 +1,302 @@
+"""test_load -- from logs to profiles, on experiments of a few records"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_experiment import (
+    BASE,
+    PID,
+    S,
+    T0,
+    ArithmeticSymbolizer,
+    begin,
+    clock,
+    close,
+    mapping,
+    samples,
+    thread_end,
+    write_log,
+    write_small,
+)
+from writer import record
+
+from collector.errors import ExperimentError, ExperimentNotFoundError
+from collector.format import CloseReason, DropCause, Kind, MapAction, MapKind, PauseCause, SampleCause, StackEnd
+from collector.load import load
+from collector.profile import aggregate
+from collector.profile.model import Profile
+
+
+def load_here(*paths: Path) -> Profile:
+    return load(list(paths), symbolizer=ArithmeticSymbolizer())
+
+
+def stacks_of(profile: Profile) -> dict[tuple[str, ...], float]:
+    """Seconds by stack, from the root to the leaf; each frame as module:function:line."""
+    paths, cells = profile.paths, profile.cells
+    found: dict[tuple[str, ...], float] = {}
+    for stack, *values in zip(cells.stacks, *cells.values):
+        node, chain = paths.stack_nodes[stack], []
+        while node:
+            frame = profile.frames[paths.frames[node]]
+            function = profile.functions[frame.function]
+            line = f":{frame.line:#x}" if frame.line is not None else ""
+            chain.append(f"{profile.modules[function.module].name}:{function.name}{line}")
+            node = paths.parents[node]
+        key = tuple(reversed(chain))
+        found[key] = found.get(key, 0.0) + sum(values)
+    return {key: round(value, 9) for key, value in found.items()}
+
+
+def one_log(directory: Path, *records: bytes) -> Profile:
+    write_log(directory, f"{PID}.0.log", begin(), clock(), *records)
+    return load_here(directory)
+
+
+def test_leaves_are_exact_and_callers_are_one_before_their_return_address(tmp_path: Path) -> None:
+    assert stacks_of(load_here(write_small(tmp_path / "a.expt"))) == {
+        ("prog:f1:0x7", "prog:f2:0x10"): 0.002,
+        ("prog:f1:0x20",): 0.001,
+    }
+
+
+def test_an_address_may_be_a_leaf_in_one_stack_and_a_caller_in_another(tmp_path: Path) -> None:
+    stacks = [([BASE + 0x1008], 0), ([BASE + 0x2000, BASE + 0x1008], 0)]
+    profile = one_log(tmp_path, mapping(), samples(stacks, [0, 1]))
+    assert set(stacks_of(profile)) == {("prog:f1:0x8",), ("prog:f1:0x7", "prog:f2:0x0")}
+
+
+def test_a_call_at_the_end_of_a_module_is_looked_up_in_that_module(tmp_path: Path) -> None:
+    profile = one_log(
+        tmp_path,
+        mapping(size=0x2000),
+        mapping("/lib/next.so", start=BASE + 0x2000, size=0x1000),
+        samples([([BASE + 0x2100, BASE + 0x2000], 0)], [0]),
+    )
+    assert set(stacks_of(profile)) == {("prog:f1:0xfff", "next.so:f0:0x100")}
+
+
+def test_frames_of_the_recorder_are_hidden_wherever_they_are(tmp_path: Path) -> None:
+    ours = 0x900000
+    stacks = [
+        ([BASE + 0x2010, BASE + 0x1008, ours + 0x10], 0),
+        ([ours + 0x20, BASE + 0x1008], 0),
+        ([BASE + 0x2010, ours + 0x30, BASE + 0x1008], 0),
+        ([ours + 0x40], 0),
+    ]
+    profile = one_log(
+        tmp_path, mapping(), mapping("/opt/lib/libcollector.so", start=ours), samples(stacks, [0, 1, 2, 3])
+    )
+    assert stacks_of(profile) == {
+        ("prog:f1:0x7", "prog:f2:0x10"): 0.002,
+        ("prog:f1:0x7",): 0.001,
+        ("(stack lost):(stack lost)",): 0.001,
+    }
+
+
+def test_an_address_that_changed_hands_is_looked_up_at_the_time_of_each_sample(tmp_path: Path) -> None:
+    there = 0x800000
+    profile = one_log(
+        tmp_path,
+        mapping(),
+        mapping("/lib/first.so", start=there, at_ns=T0),
+        mapping("/lib/first.so", start=there, at_ns=T0 + 2_500_000, action=MapAction.DELETE),
+        mapping("/lib/second.so", start=there, at_ns=T0 + 2_600_000),
+        samples([([there + 0x1000, BASE + 0x1008], 0)], [0, 0, 0, 0]),
+    )
+    assert stacks_of(profile) == {
+        ("prog:f1:0x7", "first.so:f1:0x0"): 0.002,
+        ("prog:f1:0x7", "second.so:f1:0x0"): 0.002,
+    }
+
+
+def test_dynamic_functions_bring_their_names_and_lines(tmp_path: Path) -> None:
+    import struct
+
+    code = 0x800000
+    function = dict(
+        map_kind=int(MapKind.DYNAMIC_FUNCTION), path="", build_id=b"", name="stub one", alias="made at start", source="stub.java",
+        lines=struct.pack("<4i", 0, 7, 16, 9),
+    )
+    profile = one_log(
+        tmp_path,
+        mapping(start=code, size=64, at_ns=T0 + 2_500_000, **function),
+        samples([([code + 20], 0), ([code + 16, code + 16], 0)], [0, 0, 0, 1]),
+    )
+    assert stacks_of(profile) == {
+        ("(no module):(no module)",): 0.002,
+        ("(dynamic code):stub one:0x9",): 0.001,
+        ("(dynamic code):stub one:0x7", "(dynamic code):stub one:0x9"): 0.001,
+    }
+    stub = next(function for function in profile.functions if function.name == "stub one")
+    assert (stub.alias, stub.file, stub.line) == ("made at start", "stub.java", 7)
+
+
+def test_anonymous_memory_is_named_as_such(tmp_path: Path) -> None:
+    there = 0x800000
+    profile = one_log(
+        tmp_path, mapping("", start=there, map_kind=int(MapKind.ANONYMOUS), build_id=b""), samples([([there + 1], 0)], [0])
+    )
+    assert set(stacks_of(profile)) == {("(anonymous code):(anonymous code)",)}
+
+
+def test_a_stack_that_is_not_in_the_log_is_counted_as_lost(tmp_path: Path) -> None:
+    profile = one_log(tmp_path, mapping(), samples([([BASE + 0x1000], 0)], [0, 5]))
+    assert stacks_of(profile) == {("prog:f1:0x0",): 0.001, ("(stack lost):(stack lost)",): 0.001}
+
+
+def test_the_end_of_a_stack_is_kept(tmp_path: Path) -> None:
+    stacks = [([BASE + 0x1000], int(end)) for end in StackEnd]
+    profile = one_log(tmp_path, mapping(), samples(stacks, list(range(len(stacks)))))
+    assert {row.cause for row in aggregate.stack_ends(profile)} == {end.name.lower() for end in StackEnd}
+
+
+def test_user_and_system_time_are_told_apart(tmp_path: Path) -> None:
+    profile = one_log(tmp_path, mapping(), samples([([BASE + 0x1000], 0)], [0, 0], user_us=[700, 0], system_us=[300, 2000]))
+    assert aggregate.total_values(profile) == pytest.approx((0.003, 0.0007, 0.0023))
+
+
+def test_a_thread_id_that_is_used_again_is_another_thread(tmp_path: Path) -> None:
+    stack = [([BASE + 0x1000], 0)]
+    profile = one_log(
+        tmp_path,
+        mapping(),
+        record(Kind.THR_CREATE, T0, 101, name="first"),
+        samples(stack, [0], thread=101, at_ns=T0),
+        thread_end(101, at_ns=T0 + 10_000_000, name="first", user_ns=1_000_000),
+        record(Kind.THR_CREATE, T0 + 20_000_000, 101, name="second"),
+        samples(stack, [0, 0, 0], thread=101, at_ns=T0 + 20_000_000),
+        thread_end(101, at_ns=T0 + 30_000_000, name="second", user_ns=3_000_000),
+    )
+    rows = [(row.thread.tid, row.thread.name, row.sample_count, row.values[0]) for row in aggregate.threads(profile)]
+    assert rows == [(101, "second", 3, 0.003), (101, "first", 1, 0.001)]
+
+
+def test_what_a_thread_used_around_its_samples_is_spread_over_them(tmp_path: Path) -> None:
+    profile = one_log(
+        tmp_path, mapping(), samples([([BASE + 0x1000], 0)], [0, 0], thread=101), thread_end(101, user_ns=2_000_000, system_ns=600_000)
+    )
+    assert aggregate.total_values(profile)[0] == pytest.approx(0.0026)
+    assert aggregate.threads(profile)[0].thread.unattributed_ns == 0
+
+
+def test_time_before_recording_is_not_the_samples(tmp_path: Path) -> None:
+    records = [begin(user_ns=3_000_000, system_ns=1_000_000), clock(), mapping(), samples([([BASE + 0x1000], 0)], [0, 0])]
+    write_log(tmp_path, f"{PID}.0.log", *records, thread_end(user_ns=5_500_000, system_ns=500_000), close(user_ns=5_500_000, system_ns=500_000))
+    profile = load_here(tmp_path)
+    assert aggregate.total_values(profile)[0] == pytest.approx(0.002)
+    assert profile.processes[0].unrecorded_ns == 4_000_000
+
+
+def test_what_has_another_reason_is_stated_and_not_spread(tmp_path: Path) -> None:
+    profile = one_log(
+        tmp_path,
+        mapping(),
+        record(Kind.PAUSE, T0 + 5_000_000, PID, cause=int(PauseCause.API)),
+        record(Kind.PAUSE, T0 + 6_000_000, PID, cause=int(PauseCause.API)),
+        record(Kind.RESUME, T0 + 105_000_000, PID, cause=int(PauseCause.API)),
+        samples([([BASE + 0x1000], 0)], [0, 0], thread=101),
+        thread_end(101, user_ns=102_000_000),
+    )
+    assert aggregate.total_values(profile)[0] == pytest.approx(0.002)
+    assert aggregate.threads(profile)[0].thread.unattributed_ns == 100_000_000
+    assert [(pause.cause, pause.start_ns - T0, pause.end_ns - T0) for pause in profile.pauses] == [("api", 5_000_000, 105_000_000)]
+
+
+def test_several_experiments_are_added_up(tmp_path: Path) -> None:
+    first, second = write_small(tmp_path / "a.expt"), write_small(tmp_path / "b.expt", [0])
+    profile = load_here(first, second)
+    assert [recording.name for recording in profile.recordings] == ["a.expt", "b.expt"]
+    assert stacks_of(profile) == {("prog:f1:0x7", "prog:f2:0x10"): 0.003, ("prog:f1:0x20",): 0.001}
+    assert [process.experiment for process in profile.processes] == [0, 1]
+    assert len(profile.functions) == 3  # f1, f2, and the lost stack
+
+
+def test_a_module_is_named_once_however_many_processes_had_it(tmp_path: Path) -> None:
+    for pid, start in ((100, 0x500000), (200, 0x700000)):
+        stack = [([start + 0x2010, start + 0x1008], 0)]
+        write_log(tmp_path, f"{pid}.0.log", begin(pid), clock(), mapping(start=start), samples(stack, [0], thread=pid))
+    symbolizer = ArithmeticSymbolizer()
+    profile = load(tmp_path, symbolizer=symbolizer)
+    assert symbolizer.asked == [("/bin/prog", b"\x01\x02", {0x1007, 0x2010})]
+    assert stacks_of(profile) == {("prog:f1:0x7", "prog:f2:0x10"): 0.002}
+
+
+def test_an_image_that_ended_in_execve_has_no_status_of_its_own(tmp_path: Path) -> None:
+    write_log(tmp_path, "100.0.log", begin(), clock(), close(reason=int(CloseReason.EXEC), user_ns=7_000_000))
+    write_log(
+        tmp_path, "100.1.log", begin(at_ns=T0 + 2 * S, image=1, executable="/bin/next", user_ns=9_000_000), clock(), close(at_ns=T0 + 3 * S)
+    )
+    write_log(
+        tmp_path, "launch.log", begin(99, at_ns=T0 - S, arguments=["sh", "-c", "next"]),
+        record(Kind.PROCEXIT, T0 + 4 * S, pid=100, status=256, user_ns=0, system_ns=0), close(at_ns=T0 + 5 * S, user_ns=8_000_000, system_ns=1_000_000),
+    )  # fmt: skip
+    profile = load_here(tmp_path)
+    assert [(process.image, process.executable, process.status, process.has_execed) for process in profile.processes] == [
+        (0, "/bin/prog", None, True),
+        (1, "/bin/next", 256, False),
+    ]
+    assert profile.processes[1].unrecorded_ns == 2_000_000
+    recording = profile.recordings[0]
+    assert recording.command == ("sh", "-c", "next")
+    assert recording.status == 256
+    assert recording.accounted_ns == 9_000_000
+    assert (recording.start_ns, recording.end_ns) == (T0 - S, T0 + 5 * S)
+
+
+def test_sample_points_losses_and_messages_are_kept(tmp_path: Path) -> None:
+    profile = one_log(
+        tmp_path,
+        record(Kind.SAMPLE, T0 + S, 0, label="half", cause=int(SampleCause.API), pid=PID, user_ns=5, resident_bytes=None),
+        record(Kind.DROPNOTIFY, T0, 100, cause=int(DropCause.BUSY), count=2, offset=None, length=None),
+        record(Kind.DROPNOTIFY, T0 + 1, 100, cause=int(DropCause.BUSY), count=5, offset=None, length=None),
+        record(Kind.DROPNOTIFY, T0 + 1, 101, cause=int(DropCause.BUSY), count=1, offset=None, length=None),
+        record(Kind.MESSAGE, T0, 0, severity=1, text="no clock", count=1, subject=None),
+        record(Kind.MESSAGE, T0, 0, severity=1, text="no clock", count=3, subject=None),
+        record(Kind.SYSEXIT, T0, 0, pid=7, status=0, path="/bin/static", reason="it is statically linked"),
+    )
+    assert [(point.label, point.cause, point.user_ns, point.resident_bytes) for point in profile.points] == [("half", "api", 5, None)]
+    assert [(loss.cause, loss.count, loss.where) for loss in profile.losses] == [("busy", 6, "100.0.log")]
+    assert [(message.text, message.count) for message in profile.messages] == [
+        ("no clock", 3),
+        ("process 7 was not recorded: it is statically linked", 1),
+    ]
+
+
+def test_damage_costs_what_is_damaged_and_is_counted(tmp_path: Path) -> None:
+    directory = write_small(tmp_path / "a.expt")
+    log = directory / f"{PID}.0.log"
+    data = bytearray(log.read_bytes())
+    second = data.index(b"\xc1cev", data.index(b"\xc1cev") + 1)
+    data[second + 14] ^= 1
+    log.write_bytes(bytes(data[:-3]))
+    profile = load_here(directory)
+    assert aggregate.total_values(profile)[0] == pytest.approx(0.003)
+    assert {loss.cause for loss in profile.losses} >= {"damage", "truncated"}
+
+
+def test_a_log_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
+    directory = write_small(tmp_path / "a.expt")
+    write_log(directory, "200.0.log", begin(200, version_major=99))
+    profile = load_here(directory)
+    assert len(profile.processes) == 1
+    assert [(message.severity, message.subject) for message in profile.messages] == [(2, "200.0.log")]
+
+
+def test_where_nothing_can_be_read_there_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ExperimentNotFoundError):
+        load_here(tmp_path / "missing.expt")
+    with pytest.raises(ExperimentNotFoundError):
+        load_here(tmp_path)
+    write_log(tmp_path / "new.expt", "1.0.log", begin(1, version_major=99))
+    with pytest.raises(ExperimentError, match="newer collector"):
+        load_here(tmp_path / "new.expt")
+
+
+def test_progress_is_told(tmp_path: Path) -> None:
+    told: list[tuple[int, int, str]] = []
+    load(write_small(tmp_path / "a.expt"), symbolizer=ArithmeticSymbolizer(), progress=lambda *what: told.append(what))
+    assert (0, 1, f"reading {PID}.0.log") in told
+    assert all(done <= total for done, total, _ in told)

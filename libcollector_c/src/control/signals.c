@@ -124,6 +124,15 @@ static void on_pause(int signo, siginfo_t *info, void *context)
     errno = saved_errno;
 }
 
+/* Past the wrapper of ThreadSanitizer, which would keep signals back until the program next makes a call. */
+static void set_plainly(int signo, const struct sigaction *action, struct sigaction *old)
+{
+    int (*set)(int, const struct sigaction *, struct sigaction *);
+    *(void **)&set = dlsym(RTLD_NEXT, "__sigaction");
+    if (set == NULL || set(signo, action, old) != 0)
+        COL_REAL(sigaction)(signo, action, old);
+}
+
 static void install(int signo, void (*handler)(int, siginfo_t *, void *))
 {
     struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};

@@ -139,7 +139,7 @@ static void install(int signo, void (*handler)(int, siginfo_t *, void *))
     sigfillset(&action.sa_mask); /* nothing of the program's may run on top of a tick */
     sigdelset(&action.sa_mask, SIGSEGV);
     sigdelset(&action.sa_mask, SIGBUS);
-    COL_REAL(sigaction)(signo, &action, &self.program_action[signo]);
+    set_plainly(signo, &action, &self.program_action[signo]);
 }
 
 /* Whoever started us may have left our signals blocked: the program shall believe they are, and the kernel shall not. */

@@ -207,6 +207,7 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
         ("pid", "uint", "process"),
         ("value", "uint", "reading of the source so far, in its unit"),
         ("voluntary", "uint", "1 the thread gave way itself, 0 it was preempted"),
+        ("count", "uint", "how many switches: more than 1 where they could only be counted"),
     ),
     Kind.PROCEXEC: (
         ("pid", "uint", "process"),

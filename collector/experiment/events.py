@@ -142,6 +142,7 @@ class ProcCsw(Event):
     pid: int | None = None
     value: int | None = None
     voluntary: int | None = None
+    count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

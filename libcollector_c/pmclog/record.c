@@ -47,7 +47,7 @@ static const struct field fields_of[KINDS][MAX_FIELDS + 1] = {
     [PMCLOG_TYPE_PMCATTACH] = {FIELD(UNSIGNED_32, pl_t.pl_pmcid), FIELD(UNSIGNED_32, pl_t.pl_pid)},
     [PMCLOG_TYPE_PMCDETACH] = {FIELD(UNSIGNED_32, pl_dt.pl_pmcid), FIELD(UNSIGNED_32, pl_dt.pl_pid)},
     [PMCLOG_TYPE_PROCCSW] = {FIELD(UNSIGNED_32, pl_c.pl_pmcid), FIELD(UNSIGNED_32, pl_c.pl_pid), FIELD(UNSIGNED_64, pl_c.pl_value),
-                             FIELD(UNSIGNED_32, pl_c.pl_voluntary)},
+                             FIELD(UNSIGNED_32, pl_c.pl_voluntary), FIELD(UNSIGNED_64, pl_c.pl_switches)},
     [PMCLOG_TYPE_PROCEXEC] = {FIELD(UNSIGNED_32, pl_x.pl_pid), FIELD(UNSIGNED_64, pl_x.pl_entryaddr), FIELD(TEXT, pl_x.pl_pathname)},
     [PMCLOG_TYPE_PROCEXIT] = {FIELD(UNSIGNED_32, pl_e.pl_pid), FIELD(UNSIGNED_32, pl_e.pl_pmcid), FIELD(UNSIGNED_64, pl_e.pl_value),
                               FIELD(UNSIGNED_64, pl_e.pl_user_ns), FIELD(UNSIGNED_64, pl_e.pl_system_ns), FIELD(SIGNED_32, pl_e.pl_status)},

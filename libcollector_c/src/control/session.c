@@ -181,7 +181,6 @@ extern void *__libc_stack_end __attribute__((weak));
 static void start_clock(struct col_thread *thread)
 {
     char detail[256];
-    col_sampler_start(CPU_SOURCE, self.options.period_ns);
     enum col_clock_kind kind = col_clock_source_start(self.options.clock, self.options.period_ns, thread, detail, sizeof detail);
     write_source(kind, detail);
 }
@@ -205,6 +204,7 @@ static void begin(int state, pid_t parent_pid)
         col_event_procexec(head_now(0), (uint32_t)self.pid, getauxval(AT_ENTRY), program_invocation_name);
     __atomic_store_n(&self.state, state, __ATOMIC_RELEASE);
     col_code_finder_refresh();
+    col_sampler_start(CPU_SOURCE, self.options.period_ns, self.options.has_context_switches);
     col_modules_begin();
     col_sampler_thread_begin(thread, 0);
     if (state == PAUSED)

@@ -53,9 +53,9 @@ int col_event_pmcdetach(struct col_event_head head, uint32_t source, uint32_t pi
     return write_numbers(head, COL_KIND_PMCDETACH, 2, (const uint64_t[]){source, pid});
 }
 
-int col_event_proccsw(struct col_event_head head, uint32_t source, uint32_t pid, uint64_t value, bool is_voluntary)
+int col_event_proccsw(struct col_event_head head, uint32_t source, uint32_t pid, uint64_t value, bool is_voluntary, uint64_t count)
 {
-    return write_numbers(head, COL_KIND_PROCCSW, 4, (const uint64_t[]){source, pid, value, is_voluntary});
+    return write_numbers(head, COL_KIND_PROCCSW, 5, (const uint64_t[]){source, pid, value, is_voluntary, count});
 }
 
 int col_event_procfork(struct col_event_head head, uint32_t parent_pid, uint32_t child_pid)

@@ -11,6 +11,7 @@
 #include "experiment/event.h"
 #include "experiment/open_frame.h"
 #include "sample/clock_source.h"
+#include "sample/context_switches.h"
 
 #define KERNEL_PATIENCE_NS 60000000u /* system time that waits for a slow tick to say where it passed: never more than this, nor than ... */
 #define KERNEL_PATIENCE_SHARE 32    /* ... this part of the thread's CPU time */
@@ -22,12 +23,16 @@ static struct {
     int walker_count;      /* threads that are walking their stacks */
     int unloading_count;   /* threads inside dlclose */
     uint64_t drop_count;
+    bool has_context_switches;
+    uint32_t pid;
 } self;
 
-void col_sampler_start(uint32_t source, uint64_t period_ns)
+void col_sampler_start(uint32_t source, uint64_t period_ns, bool has_context_switches)
 {
     self.source = source;
     self.period_ns = period_ns;
+    self.has_context_switches = has_context_switches;
+    self.pid = (uint32_t)col_os_process_id();
 }
 
 /* User and system CPU time one sample stands for. */
@@ -193,7 +198,9 @@ void col_sampler_tick(const ucontext_t *context, enum col_tick kind)
         meet(thread);
         uint64_t time_ns = col_clock_now();
         struct weight weight = weigh(thread, kind, context);
-        if (!col_session_is_recording_at(time_ns))
+        bool is_recording = col_session_is_recording_at(time_ns);
+        col_context_switches_drain(thread, self.source, self.pid, is_recording);
+        if (!is_recording)
             thread->kernel_ns = 0;
         else if (weight.user_ns + weight.system_ns != 0) {
             walk(thread, context);
@@ -212,6 +219,8 @@ void col_sampler_thread_begin(struct col_thread *thread, uintptr_t start_address
     thread->is_announced = true;
     prctl(PR_GET_NAME, name);
     col_event_thr_create((struct col_event_head){col_clock_now(), thread->tid}, name, start_address);
+    if (self.has_context_switches)
+        col_context_switches_begin(thread);
 }
 
 /* System time that found no system call, and more than a period without a tick: it passed near where the thread was last seen. */
@@ -227,6 +236,7 @@ static void write_rest(struct col_thread *thread, uint64_t time_ns, uint64_t cpu
 
 static void write_end(struct col_thread *thread, const char *name, uint64_t time_ns, uint64_t user_ns, uint64_t system_ns, bool is_exit)
 {
+    col_context_switches_end(thread);
     write_drops(thread, time_ns);
     for (unsigned cause = 1; cause < COL_DROP_CAUSES; cause++)
         __atomic_fetch_add(&self.drop_count, thread->drops[cause], __ATOMIC_RELAXED);
@@ -243,7 +253,9 @@ void col_sampler_thread_end(struct col_thread *thread)
     uint64_t user_ns, system_ns, time_ns = col_clock_now();
     prctl(PR_GET_NAME, name);
     col_clock_thread_times(&user_ns, &system_ns);
-    if (col_session_is_recording_at(time_ns))
+    bool is_recording = col_session_is_recording_at(time_ns);
+    col_context_switches_drain(thread, self.source, self.pid, is_recording);
+    if (is_recording)
         write_rest(thread, time_ns, user_ns + system_ns);
     write_end(thread, name, time_ns, user_ns, system_ns, true);
 }
@@ -259,6 +271,8 @@ static void close_thread(struct col_thread *thread, void *argument)
     uint64_t cpu_ns = col_clock_cpu_of(thread->tid);
     char name[16] = "";
     col_os_thread_name(thread->tid, name, sizeof name);
+    if (thread->switches.ring != NULL) /* counts can be asked for by the thread alone */
+        col_context_switches_drain(thread, self.source, self.pid, closing->is_recording);
     if (closing->is_recording)
         write_rest(thread, closing->time_ns, cpu_ns);
     col_clock_source_thread_end(thread);

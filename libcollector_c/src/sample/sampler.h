@@ -16,8 +16,8 @@ enum col_tick {
     COL_TICK_TIMER  /* a CPU timer alone: stands for all CPU time since the last one */
 };
 
-/* Begins sampling: `source` is the id the clock was given in the log. */
-void col_sampler_start(uint32_t source, uint64_t period_ns);
+/* Begins sampling: `source` is the id the clock was given in the log. Before the first thread begins. */
+void col_sampler_start(uint32_t source, uint64_t period_ns, bool has_context_switches);
 
 /* One sample of the calling thread. Only from the handler of a clock's signal. */
 void col_sampler_tick(const ucontext_t *context, enum col_tick kind);

@@ -67,9 +67,10 @@ static void study(const struct walk *walk, struct finding *finding)
     if (!col_code_finder_find(pc - !walk->is_exact, &module))
         return;
     bool is_found = find_row(&module, pc - !walk->is_exact, finding);
-    if (walk->is_exact || (is_found && finding->fde.cie.is_signal_frame))
+    bool is_amid_function = is_found && pc < finding->fde.high;
+    if (walk->is_exact || is_amid_function)
         finding->rule = is_found ? col_unwind_cfi_pack(&finding->fde, &finding->row) : COL_RULE_NO_TABLE;
-    else if (col_arch_is_signal_return(pc))
+    else if (col_arch_is_signal_return(pc)) /* a trampoline that its table, if any, does not mark */
         finding->rule = COL_RULE_SIGNAL;
     else if (is_found)
         finding->rule = col_unwind_cfi_pack(&finding->fde, &finding->row);

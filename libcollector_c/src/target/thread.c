@@ -69,6 +69,7 @@ static void begin_block(struct col_thread *thread)
     thread->quiet_count = 0;
     thread->last_count = 0;
     thread->start_address = 0;
+    thread->switches = (struct col_switches){.is_on = false};
     thread->bounds = (struct col_stack_bounds){0, 0};
     for (unsigned cause = 0; cause < COL_DROP_CAUSES; cause++)
         thread->drops[cause] = thread->drops_written[cause] = 0;

@@ -12,6 +12,15 @@
 
 #define COL_THREAD_DEPTH 4096 /* frames of the deepest stack we take */
 
+/* Of sample/context_switches.c, where the user asked for it. */
+struct col_switches {
+    bool is_on;
+    void *ring;     /* the kernel's records; NULL: it refused them, and switches are counted */
+    uint64_t in_ns; /* when the thread was last switched in or out */
+    uint64_t cpu_ns;
+    uint64_t voluntary_count, involuntary_count;
+};
+
 struct col_thread {
     uint32_t tid;             /* kernel thread id; 0: the block is free */
     int busy;                 /* atomic: somebody is at work on this thread's data (enter/leave) */
@@ -37,6 +46,7 @@ struct col_thread {
     unsigned last_end;        /* and how it ended */
     uintptr_t start_address;  /* function it was started with, 0 if unknown */
     uint64_t drops[COL_DROP_CAUSES], drops_written[COL_DROP_CAUSES];
+    struct col_switches switches;
     struct col_stack_bounds bounds;
     struct col_open_frame frame;
     uintptr_t pcs[COL_THREAD_DEPTH];

@@ -32,7 +32,8 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except CollectorError as error:
-        print(f"collector: {error}", file=sys.stderr)
+        if sys.stderr is not None:  # print would take standard output instead
+            print(f"collector: {error}", file=sys.stderr)
         return 2 if isinstance(error, UsageError) else 1
     except BrokenPipeError:
         # Whoever read our output has gone; nothing that Python still flushes may complain about it.

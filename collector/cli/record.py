@@ -157,6 +157,8 @@ def make_plan(args: argparse.Namespace) -> Plan:
 
 def say(sentence: str) -> None:
     """Print one sentence of ours where it does not mix with the program's output."""
+    if sys.stderr is None:
+        return  # print would take standard output instead
     try:
         print(f"collector: {sentence}", file=sys.stderr)
     except OSError:

@@ -459,3 +459,31 @@ def test_address_sanitizer_accepts_us(compiled: Callable[..., Path]) -> None:
     outcome = run("-o", "a.expt", "sh", "-c", f"{program} 30; exit $?")
     assert outcome.status == 0 and outcome.own_stderr == ""
     assert len(logs()) >= 2
+
+
+def test_closed_standard_error_is_not_replaced_by_output() -> None:
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" 2>&-', "sh", *collector_command("record", "-o", "a.expt", "echo", "hello")],
+        capture_output=True, env=clean_environment(), text=True,
+    )
+    assert (done.stdout, done.returncode) == ("hello\n", 0)
+    assert logs()
+
+
+def test_an_experiment_that_the_program_deletes() -> None:
+    outcome = run("-o", "a.expt", "-F", "off", "rm", "-r", "a.expt")
+    assert outcome.status == 1
+    assert len(sentences(outcome)) == 1 and sentences(outcome)[0].startswith("a.expt: ")
+
+
+def test_run_records_and_reports() -> None:
+    outcome = execute(collector_command("run", "-o", "a.expt", "-C", "a comment", "sh", "-c", f"{BURN}; echo out; exit 3", 200000))
+    assert outcome.status == 3
+    assert outcome.stdout.startswith("out\n")
+    assert "a.expt" in outcome.stdout and f"{sample_count():,} in 1 thread" in outcome.stdout
+    assert sentences(outcome)[0].startswith("a.expt: ")
+
+
+def test_run_of_nothing_reports_nothing() -> None:
+    outcome = execute(collector_command("run", "-o", "a.expt", "./nosuch"))
+    assert (outcome.status, outcome.stdout) == (127, "")

@@ -114,7 +114,6 @@ struct pmclog_ev_proccsw {
     uint64_t pl_value;
     uint32_t pl_voluntary; /* 1 the thread gave way itself */
     uint64_t pl_switches;  /* more than 1 where they could only be counted */
-    uint64_t pl_switches;  /* how many: more than 1 where the kernel only let us count them */
 };
 
 /* From the recorder, pl_count is cumulative per thread and cause. From this parser it is cumulative per cause: how many damaged

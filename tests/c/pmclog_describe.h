@@ -213,7 +213,6 @@ static void put_fields(struct line *line, const struct pmclog_ev *ev)
         put_64(line, ev->pl_u.pl_c.pl_value);
         put_32(line, ev->pl_u.pl_c.pl_voluntary);
         put_64(line, ev->pl_u.pl_c.pl_switches);
-        put_64(line, ev->pl_u.pl_c.pl_switches);
         break;
     case PMCLOG_TYPE_PROCEXEC:
         put_32(line, (uint32_t)ev->pl_u.pl_x.pl_pid);

@@ -46,6 +46,7 @@ SANITIZED = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 WITHOUT_FIND_OBJECT = ['-DCOL_FIND_OBJECT_NAME="no_such_function"']
 ENDS = ["complete", "depth limit", "no unwind info", "bad stack pointer", "unreadable", "bad pc", "bad frame"]
 
+X86_64_PARTS = {"code_bytes", "rows", "registered_frames"}  # their tables and code are written for it
 ON_X86_64 = pytest.mark.skipif(platform.machine() != "x86_64", reason="this truth is written in x86-64 assembler")
 
 
@@ -95,6 +96,8 @@ PARTS = re.findall(r'^    \{"(\w+)", test_\w+\},$', (HERE / "unwind_parts.c").re
 
 @pytest.mark.parametrize("part", [part for part in PARTS if part != "stack_use"])
 def test_part(build: Path, part: str) -> None:
+    if part in X86_64_PARTS and platform.machine() != "x86_64":
+        pytest.skip("this truth is written in x86-64 code")
     run([program(build, "unwind_parts", "sanitized", *SANITIZED), part])
 
 
@@ -267,6 +270,15 @@ def test_signal_handlers(build: Path) -> None:
             assert sample.under("main") == "counting", sample.frames
     assert_seen(samples, r"main interrupted .*(raise|gsignal).* on_alternate_stack case_spin")
     assert_seen(samples, r"main counting (\S+ )+on_same_stack case_spin")
+
+
+@ON_X86_64
+def test_signal_trampoline_of_the_programs_own(build: Path) -> None:
+    samples = samples_of(build, "unwind_own_restorer.c")
+    assert_rooted(samples)
+    assert_links(samples, main="interrupted|case_\\w+|", on_signal="case_spin|")
+    assert not any("before" in sample for sample in samples)
+    assert_seen(samples, r"main interrupted (\S+ )*trampoline on_signal case_spin")
 
 
 def test_coroutines(build: Path) -> None:

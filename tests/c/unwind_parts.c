@@ -241,6 +241,50 @@ static void test_code_finder(void)
     CHECK(col_eh_frame_find(&module, fde.high - 1, &fde) && fde.low == here);
 }
 
+#if defined(__x86_64__)
+static bool follows_call(const char *code, size_t size)
+{
+    static char *page;
+    page = page ? page : map_pages(1, PROT_READ | PROT_WRITE);
+    memset(page, 0x90, 64);
+    memcpy(page + 32 - size, code, size);
+    return col_arch_follows_call((uintptr_t)page + 32);
+}
+
+static void test_code_bytes(void)
+{
+#define BYTES(text) text, sizeof text - 1
+    CHECK(follows_call(BYTES("\xe8\x01\x02\x03\x04")) && follows_call(BYTES("\xff\xd0")));
+    CHECK(follows_call(BYTES("\x41\xff\xd4")) && follows_call(BYTES("\xff\x50\x08")));
+    CHECK(follows_call(BYTES("\xff\x54\xc8\x08")) && follows_call(BYTES("\xff\x15\x01\x02\x03\x04")));
+    CHECK(follows_call(BYTES("\xff\x94\xc8\x01\x02\x03\x04")));
+    CHECK(!follows_call(BYTES("\xff\xe0")) && !follows_call(BYTES("\xe9\x01\x02\x03\x04")) && !follows_call(BYTES("")));
+
+    /* A direct call; through a PLT entry; through the table that the PLT entry reads. */
+    unsigned char *page = (unsigned char *)map_pages(1, PROT_READ | PROT_WRITE);
+    uintptr_t at = (uintptr_t)page, function = 0x123456;
+    memcpy(page, "\xe8\x3b\x00\x00\x00", 5);
+    memmove(page + 8, page, 5);            /* to 72 */
+    CHECK(col_arch_called_address(at + 13) == at + 72);
+    memcpy(page + 72, "\xf3\x0f\x1e\xfa\xf2\xff\x25\x75\x00\x00\x00", 11); /* word at 72 + 11 + 0x75 = 200 */
+    memcpy(page + 200, &function, sizeof function);
+    CHECK(col_arch_called_address(at + 13) == function);
+    memcpy(page + 72, "\xff\x25\x7a\x00\x00\x00", 6);
+    CHECK(col_arch_called_address(at + 13) == function);
+    memcpy(page + 16, "\xff\x15\xb2\x00\x00\x00", 6);
+    CHECK(col_arch_called_address(at + 22) == function);
+
+    int fp_at;
+    CHECK(col_arch_epilogue_bytes((const uint8_t *)"\x48\x83\xc4\x18\x5b\x5d\x41\x5c\xc3\0\0\0", 12, &fp_at) == 48);
+    CHECK(fp_at == 32);
+    CHECK(col_arch_epilogue_bytes((const uint8_t *)"\xc3\0\0\0", 4, &fp_at) == 0 && fp_at == -1);
+    CHECK(col_arch_epilogue_bytes((const uint8_t *)"\x5b\xe8\0\0\0\0", 6, &fp_at) == -1);
+    CHECK(!col_arch_is_signal_return(at));
+    memcpy(page, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9);
+    CHECK(col_arch_is_signal_return(at));
+}
+#endif
+
 /* --- the cache --- */
 
 static void test_rules(void)
@@ -498,48 +542,38 @@ static struct {
 
 enum { USE_STACK_BYTES = 1 << 16 };
 
+/* The handler returns to where it interrupted: only a copy of the context is spoilt. */
 static void use_stack(int signal_number, siginfo_t *info, void *interrupted)
 {
     (void)signal_number;
     (void)info;
-    ucontext_t *context = interrupted;
+    ucontext_t context = *(ucontext_t *)interrupted;
     enum col_stack_end end;
-    memcpy((char *)context + col_arch_context_offset(COL_DWARF_PC), &stack_use.pc, sizeof stack_use.pc);
+    if (stack_use.pc)
+        memcpy((char *)&context + col_arch_context_offset(COL_DWARF_PC), &stack_use.pc, sizeof stack_use.pc);
     if (stack_use.is_walking)
-        col_unwind_walk(context, NULL, stack_use.pcs, 64, &end);
+        col_unwind_walk(&context, NULL, stack_use.pcs, 64, &end);
 }
 
+/* Once without and once with a walk, at `pc`, or where the signal came if that is 0. */
 static void measure_stack_use(uintptr_t pc)
 {
     for (stack_use.is_walking = 0; stack_use.is_walking < 2; stack_use.is_walking++) {
-        ucontext_t back;
-        volatile int has_returned = 0;
         size_t untouched = 0;
         memset(stack_use.stack, 0x5a, USE_STACK_BYTES);
-        getcontext(&back);
-        stack_use.pc = pc ? pc : (uintptr_t)back.uc_mcontext.gregs[REG_RIP];
-        if (!has_returned) {
-            has_returned = 1;
-            raise(SIGUSR1);
-        }
+        stack_use.pc = pc;
+        raise(SIGUSR1);
         while (stack_use.stack[untouched] == 0x5a)
             untouched++;
         stack_use.used_bytes[stack_use.is_walking] = USE_STACK_BYTES - untouched;
     }
 }
 
-/* The handler does not return to where it interrupted: the pc it finds there is only looked at. */
-static void restore_pc_and_use_stack(int signal_number, siginfo_t *info, void *interrupted)
-{
-    ucontext_t copy = *(ucontext_t *)interrupted;
-    use_stack(signal_number, info, &copy);
-}
-
 static void test_stack_use(void)
 {
     stack_use.stack = malloc(USE_STACK_BYTES);
     sigaltstack(&(stack_t){.ss_sp = stack_use.stack, .ss_size = USE_STACK_BYTES}, NULL);
-    sigaction(SIGUSR1, &(struct sigaction){.sa_sigaction = restore_pc_and_use_stack, .sa_flags = SA_SIGINFO | SA_ONSTACK}, NULL);
+    sigaction(SIGUSR1, &(struct sigaction){.sa_sigaction = use_stack, .sa_flags = SA_SIGINFO | SA_ONSTACK}, NULL);
     uintptr_t unknown_code = (uintptr_t)map_pages(1, PROT_READ | PROT_EXEC);
     uintptr_t places[] = {0, unknown_code, 0x1000};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
@@ -561,6 +595,9 @@ static const struct {
     {"range_table_race", test_range_table_race},
     {"executable_mappings", test_executable_mappings},
     {"code_finder", test_code_finder},
+#if defined(__x86_64__)
+    {"code_bytes", test_code_bytes},
+#endif
     {"rules", test_rules},
     {"cache", test_cache},
     {"cache_race", test_cache_race},

@@ -30,9 +30,9 @@ enum {
     SHADOW_DEPTH = 4096,
     REPORTED_FAULTS = 20,
     TRAP_FLAG = 0x100,
-    LONGEST_CALL_BYTES = 7,
+    LONGEST_CALL_BYTES = 9,
     /* After a system call the trap comes one instruction late. */
-    LONGEST_CALL_AFTER_SYSCALL_BYTES = 11,
+    LONGEST_CALL_AFTER_SYSCALL_BYTES = 13,
 };
 
 struct return_slot {

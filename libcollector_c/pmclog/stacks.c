@@ -24,11 +24,9 @@ static bool read_rest(struct reader *reader, uint64_t *number, unsigned shift)
     for (; shift < 64 && reader->at < reader->end; shift += 7) {
         uint8_t byte = *reader->at++;
         uint64_t bits = byte & 0x7F;
-        if (bits << shift >> shift != bits)
-            return false;
         *number |= bits << shift;
         if (byte < 0x80)
-            return true;
+            return bits << shift >> shift == bits;
     }
     return false;
 }

@@ -12,6 +12,7 @@ A line is: time in seconds, process id and image, thread, kind, and the fields t
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections.abc import Iterator
 
@@ -38,6 +39,8 @@ def run(args: argparse.Namespace) -> int:
     kinds = {_find_kind(name) for name in args.kind or ()}
     threads = set(args.thread or ())
     to_text = event_to_json if args.json else event_to_line
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files are bytes; a terminal's encoding may lack some
+        sys.stdout.reconfigure(errors="backslashreplace")
     for event in _read_events(args.experiment, args.follow):
         if (not kinds or event.kind in kinds) and (not threads or event.thread in threads):
             sys.stdout.write(to_text(event) + "\n")

@@ -11,7 +11,7 @@ from collector.experiment.events import AnyEvent, CloseLog, Initialize
 from collector.experiment.liveness import is_running, read_process_state
 from collector.experiment.log_reader import EventReader
 from collector.experiment.merge import expand
-from collector.experiment.open_frames import missing_blocks
+from collector.experiment.open_frames import read_missing
 from collector.experiment.origin import LAUNCHER
 
 _POLL_SECONDS = 0.1
@@ -81,7 +81,7 @@ class _FollowedLog:
     def _read_last(self) -> Iterator[AnyEvent]:
         """The process is gone: the end of its log, and its open frames unless somebody moved them into the log already."""
         yield from self._reader.finish()
-        yield from expand(missing_blocks(self._log))
+        yield from expand(read_missing(self._log)[1])
 
     def _keep_patience(self) -> None:
         if not self._reader.is_holding:

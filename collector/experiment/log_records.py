@@ -9,8 +9,7 @@ from collector.experiment.events import AnyRecord
 from collector.experiment.liveness import is_alive
 from collector.experiment.log_reader import EventReader
 from collector.experiment.log_source import READ_BYTES, PathSource
-from collector.experiment.open_frames import number_blocks, read_open_blocks
-from collector.experiment.samples import PcSampleBlock
+from collector.experiment.open_frames import MissingRecords
 
 
 def iter_records(log: LogFile) -> Iterator[AnyRecord]:
@@ -26,21 +25,14 @@ def iter_record_groups(log: LogFile, read_bytes: int = READ_BYTES) -> Iterator[l
     """
     alive = is_alive(log)
     reader = EventReader(PathSource(log.path, read_bytes), origin=log.origin, is_live=alive)
-    open_blocks = [] if alive else read_open_blocks(log.open_path, log.origin)
-    wanted = {(block.thread, block.time): block for block in open_blocks}
+    missing = None if alive else MissingRecords(log)
     while (group := reader.next_frame_records()) is not None:
-        if wanted:
-            for record in group:
-                if isinstance(record, PcSampleBlock):
-                    wanted.pop((record.thread, record.time), None)
+        if missing:
+            missing.see(group)
         yield group
-    if not alive:
-        yield from _last_groups(reader, list(wanted.values()))
-
-
-def _last_groups(reader: EventReader, open_blocks: list[PcSampleBlock]) -> Iterator[list[AnyRecord]]:
-    notices = list(reader.finish())
-    if notices:
-        yield notices  # type: ignore[misc]
-    for block in number_blocks(reader, open_blocks):
-        yield [block]
+    if missing:
+        notices = list(reader.finish())
+        if notices:
+            yield notices  # type: ignore[misc]
+        for record in missing.after(reader):
+            yield [record]

@@ -7,14 +7,15 @@ import time
 
 import pytest
 from log_sources import content
-from writer import LogBuilder, definitions, initialize, open_slot, samples
+from writer import LogBuilder, call_slot, definitions, initialize, open_slot, samples
 
 from collector.errors import ExperimentError, ExperimentNotFoundError
 from collector.experiment.directory import open_directory
 from collector.experiment.log_reader import EventReader, State
 from collector.experiment.log_records import iter_records
 from collector.experiment.merge import events
-from collector.experiment.open_frames import decode_slot, iter_slots, read_open_blocks, recover
+from collector.experiment.open_frames import recover
+from collector.experiment.open_slots import decode_slot, iter_slots, read_open_records
 from collector.experiment.origin import Origin
 from collector.format import Kind
 
@@ -89,6 +90,20 @@ def test_recovery_gives_the_same_once_and_for_all(experiment):
     assert recover(experiment, _dead).sample_count == 0
 
 
+def test_a_call_that_never_came_back_is_told_once(experiment):
+    text = "libslow.so: slow_value (caf\u00e9)"
+    path = experiment / f"{_DEAD}.0.open"
+    path.write_bytes(call_slot(12345, 7, text.encode()) + open_slot(9000, 7, _ROWS))
+    for _ in range(2):
+        (message,) = [event for event in events(experiment) if event.kind is Kind.MESSAGE]
+        assert (message.time, message.thread, message.severity, message.subject, message.count) == (12345, 7, 2, text, 1)
+        slots = path.read_bytes()
+        recover(experiment, _dead)
+        assert not path.exists()
+        path.write_bytes(slots)
+    assert decode_slot(call_slot(0, 0, b"\xff" * 65472)).subject == "\udcff" * 65472
+
+
 def test_recovery_that_was_interrupted_is_repeated(experiment):
     slots = (experiment / f"{_DEAD}.0.open").read_bytes()
     recover(experiment, _dead)
@@ -155,7 +170,7 @@ def test_gigabytes_of_holes_are_not_read(tmp_path):
 def test_what_cannot_be_recovered_gets_one_sentence(experiment, tmp_path):
     with pytest.raises(ExperimentNotFoundError):
         recover(tmp_path / "none")
-    assert read_open_blocks(str(tmp_path / "none.open")) == []
+    assert read_open_records(str(tmp_path / "none.open")) == []
     (experiment / "1.0.log").mkdir()
     (experiment / "1.0.open").write_bytes(b"")
     with pytest.raises(ExperimentError, match="cannot be read"):

@@ -156,3 +156,9 @@ def open_slot(
     out += bytes(OPEN_HEADER_BYTES - len(out)) + b"".join(encoded)
     assert len(out) <= OPEN_SLOT_BYTES
     return bytes(out) + bytes(OPEN_SLOT_BYTES - len(out))
+
+
+def call_slot(time: int, thread: int, text: bytes) -> bytes:
+    """A slot of an open-frames file that names a call which has not come back."""
+    header = struct.pack("<8sIIIIQ", OPEN_MAGIC, 2, thread, 0, 0, time)
+    return (header + bytes(OPEN_HEADER_BYTES - len(header)) + text).ljust(OPEN_SLOT_BYTES, b"\0")

@@ -1,0 +1,116 @@
+"""open_slots -- what the slots of an open-frames file hold (docs/format.md, "Open frames")"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator
+from zlib import crc32
+
+from collector.errors import ExperimentError
+from collector.experiment.columns import Column
+from collector.experiment.events import Message
+from collector.experiment.log_source import Hole, read_at
+from collector.experiment.origin import Origin
+from collector.experiment.samples import PcSampleBlock
+from collector.format import OPEN_HEADER_BYTES, OPEN_MAGIC, OPEN_SLOT_BYTES
+
+OpenRecord = PcSampleBlock | Message
+"""What a slot may hold: the samples of a thread, or the name of a call that never came back."""
+
+_HEADER = struct.Struct("<8sIIIIQ")
+_COMMIT = struct.Struct("<II")
+_ROW = struct.Struct("<IIIHH")
+_COMMITS_OFFSET = 32
+_STATE_OFFSET = 8
+_STATE_FRAME, _STATE_CALL = 1, 2
+_ERROR = 2
+
+
+def read_open_records(path: str, origin: Origin | None = None) -> list[OpenRecord]:
+    """All that the slots of a file hold; whether the log has it already is for the caller to look up."""
+    records = (decode_slot(slot, origin) for slot in iter_slots(path))
+    return [record for record in records if record is not None]
+
+
+def decode_slot(slot: bytes, origin: Origin | None = None) -> OpenRecord | None:
+    """The record of one slot; None if it is free, empty, or if neither of its commits holds."""
+    magic, state, thread, source, unit_ns, time = _HEADER.unpack_from(slot)
+    if magic != OPEN_MAGIC:
+        return None
+    if state == _STATE_CALL:
+        return _decode_call(slot, time, thread, origin)
+    if state != _STATE_FRAME:
+        return None
+    rows, definitions, stack_count = _decode_rows(slot, OPEN_HEADER_BYTES + _committed_bytes(slot))
+    if not rows:
+        return None
+    times, user, system, stacks = (Column.of(list(values)) for values in zip(*rows))
+    return PcSampleBlock(
+        time, thread, 0, 0, origin, source, len(rows), unit_ns, times, user, system, stacks, stack_count, definitions
+    )
+
+
+def _decode_call(slot: bytes, time: int, thread: int, origin: Origin | None) -> Message:
+    name = slot[OPEN_HEADER_BYTES:].partition(b"\0")[0].decode("utf-8", "surrogateescape")
+    return Message(time, thread, 0, 0, origin, _ERROR, "the process ended during this call into a metric plugin", 1, name)
+
+
+def _committed_bytes(slot: bytes) -> int:
+    """How many bytes of rows the longer of the commits covers whose CRC holds."""
+    longest = 0
+    for place in (0, 1):
+        length, checksum = _COMMIT.unpack_from(slot, _COMMITS_OFFSET + 8 * place)
+        if length <= len(slot) - OPEN_HEADER_BYTES:
+            covered = slot[_STATE_OFFSET:_COMMITS_OFFSET] + slot[OPEN_HEADER_BYTES : OPEN_HEADER_BYTES + length]
+            if crc32(covered) == checksum:
+                longest = max(longest, length)
+    return longest
+
+
+def _decode_rows(slot: bytes, end: int) -> tuple[list[tuple[int, int, int, int]], bytes, int]:
+    """The rows before `end`, the definitions they brought, and how many these are."""
+    rows = []
+    definitions = bytearray()
+    stack_count = 0
+    position = OPEN_HEADER_BYTES
+    while position + _ROW.size <= end:
+        *row, definition_bytes = _ROW.unpack_from(slot, position)
+        position += _ROW.size
+        if position + definition_bytes > end:
+            break
+        definitions += slot[position : position + definition_bytes]
+        position += definition_bytes
+        stack_count += definition_bytes > 0
+        rows.append((row[0], row[1], row[2], row[3]))
+    return rows, bytes(definitions), stack_count
+
+
+def iter_slots(path: str) -> Iterator[bytes]:
+    """The slots of an open-frames file that were ever written to. Nothing if the file is gone."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise ExperimentError(f"the open frames {path} cannot be read: {error.strerror}") from error
+    try:
+        yield from _iter_written_slots(descriptor)
+    except OSError as error:
+        raise ExperimentError(f"the open frames {path} cannot be read: {error.strerror}") from error
+    finally:
+        os.close(descriptor)
+
+
+def _iter_written_slots(descriptor: int) -> Iterator[bytes]:
+    offset = 0
+    while True:
+        data = read_at(descriptor, offset, 1)
+        if data == b"" or (isinstance(data, Hole) and data.is_tail):
+            return
+        if isinstance(data, Hole):
+            offset = data.end - data.end % OPEN_SLOT_BYTES
+        slot = os.pread(descriptor, OPEN_SLOT_BYTES, offset)
+        if len(slot) >= OPEN_HEADER_BYTES:
+            yield slot
+        offset += OPEN_SLOT_BYTES

@@ -173,7 +173,7 @@ def test_sigstop_for_the_program_is_for_the_program_alone(counter: tuple[subproc
     process, pid = counter
     os.kill(pid, signal.SIGSTOP)
     wait_for_state(pid, "T")
-    assert state_of(process.pid) == "S"
+    wait_for_state(process.pid, "S")
     os.kill(pid, signal.SIGCONT)
     assert process.stdout.readline() == f"{int(signal.SIGCONT)}\n"
 

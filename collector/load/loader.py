@@ -49,11 +49,12 @@ class Loader:
         launch, logs = self._read_facts(directory, experiment)
         self._recordings.append(recording_of(path, launch, logs))
         ended: dict[int, LogFacts] = {}
-        for done, facts in enumerate(logs):
-            self._tell(done, len(logs), f"reading {os.path.basename(facts.log.path)}")
+        done_bytes, all_bytes = 0, sum(facts.size_bytes for facts in logs)
+        for facts in logs:
             process = process_of(experiment, facts, ended.get(facts.log.origin.pid), launch)
             ended[facts.log.origin.pid] = facts
-            self._add_process(directory, facts, process)
+            self._add_process(directory, facts, process, lambda offset: self._tell(done_bytes + offset, all_bytes, facts))
+            done_bytes += facts.size_bytes
         for facts in [launch, *logs] if launch else logs:
             self._add_points(experiment, facts)
             self._add_losses(experiment, facts)
@@ -78,9 +79,9 @@ class Loader:
             pauses=tuple(self._pauses),
         )
 
-    def _tell(self, done: int, total: int, text: str) -> None:
+    def _tell(self, done: int, total: int, facts: LogFacts) -> None:
         if self._progress is not None:
-            self._progress(done, total, text)
+            self._progress(min(done, total), total, f"reading {os.path.basename(facts.log.path)}")
 
     def _read_facts(self, directory: ExperimentDirectory, experiment: int) -> tuple[LogFacts | None, list[LogFacts]]:
         launch = None
@@ -102,7 +103,9 @@ class Loader:
             self._messages.append(model.Message(experiment, 2, str(error), subject=os.path.basename(log.path)))
         return launch, logs
 
-    def _add_process(self, directory: ExperimentDirectory, facts: LogFacts, process: model.Process) -> None:
+    def _add_process(
+        self, directory: ExperimentDirectory, facts: LogFacts, process: model.Process, tell: Callable[[int], None]
+    ) -> None:
         index = len(self._processes)
         self._processes.append(process)
         for cause, start_ns, end_ns in facts.pauses:
@@ -113,6 +116,7 @@ class Loader:
         places = ImagePlaces(self._places, facts.space, directory.objects_path)
         sampled: Counter[int] = Counter()
         for block in _iter_blocks(facts.log):
+            tell(block.log_offset)
             thread = lives.at(block.thread, block.time)
             stacks = self._translator.translate(block, places.lasting, places.at)
             sampled[thread] += block.user_ns + block.system_ns

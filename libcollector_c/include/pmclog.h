@@ -104,7 +104,7 @@ struct pmclog_ev_allocate {
     uint64_t pl_period_ns;
     uint64_t pl_effective_period_ns;
     const char *pl_detail;
-    const char *const *pl_attributes;
+    const char *const *pl_attributes; /* of a metric: name=value */
     size_t pl_attribute_count;
 };
 

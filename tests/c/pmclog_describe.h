@@ -197,7 +197,6 @@ static void put_fields(struct line *line, const struct pmclog_ev *ev)
         put_64(line, ev->pl_u.pl_a.pl_effective_period_ns);
         put_text(line, ev->pl_u.pl_a.pl_detail);
         put_texts(line, ev->pl_u.pl_a.pl_attributes, ev->pl_u.pl_a.pl_attribute_count);
-        put_texts(line, ev->pl_u.pl_a.pl_attributes, ev->pl_u.pl_a.pl_attribute_count);
         break;
     case PMCLOG_TYPE_PMCATTACH:
         put_32(line, ev->pl_u.pl_t.pl_pmcid);

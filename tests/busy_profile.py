@@ -8,6 +8,9 @@ from tiny_profile import CLOCK, MS, PROCESS, RECORDING, S, START_NS, THREAD, bui
 
 from collector.profile.model import Loss, Message, Pause, Profile, SamplePoint
 
+SOURCE_TEXT = [f"line {number};" + "\tx = y;" * (number % 3) for number in range(1, 21)]
+"""What /src/work.c might hold."""
+
 LONG_NAME = "app::Table<std::string, std::vector<app::Row> >::insert_or_assign(std::string const&, app::Row&&)"
 
 
@@ -47,3 +50,8 @@ def busy_profile() -> Profile:
         messages=(Message(0, 1, "the program closed its clock", 2), Message(1, 0, "the clock is the second choice")),
         pauses=(Pause(0, "api", START_NS + 5 * S, START_NS + 6 * S),),
     )
+
+
+def position_of(profile: Profile, name: str) -> int:
+    """The position of the function of that name."""
+    return next(index for index, function in enumerate(profile.functions) if function.name == name)

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-_HERE = Path(__file__).parent
-_GOLDEN = _HERE / "golden"
-
-# `writer` and `small_experiment` make logs, `tiny_profile` and `busy_profile` profiles, for tests of every folder.
-sys.path[:0] = [str(_HERE), str(_HERE / "unit/experiment"), str(_HERE / "unit/load")]
+_GOLDEN = Path(__file__).parent / "golden"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -14,16 +14,14 @@ _TICKS: Final = 4
 _SHARE: Final = 0.01
 
 
-def balance(sampled_ns: int, accounted_ns: int | None, tick_ns: int) -> tuple[float, int]:
+def balance(sampled_ns: int, accounted_ns: int, tick_ns: int, has_gaps: bool = False) -> tuple[float, int]:
     """The factor for all samples of a thread, and the nanoseconds of its account that no sample stands for.
 
-    `accounted_ns` is None where the thread's end was not seen: then nothing changes. `tick_ns` is the longest
-    time between two ticks of its clock.
+    `tick_ns` is the longest time between two ticks of its clock. `has_gaps`: recording was off for a while, so
+    nothing is spread, or what was to be hidden would come back as a little more of everything else.
     """
-    if accounted_ns is None:
-        return 1.0, 0
-    if not sampled_ns:
-        return 1.0, accounted_ns
+    if has_gaps or not sampled_ns:
+        return 1.0, max(0, accounted_ns - sampled_ns)
     if abs(accounted_ns - sampled_ns) > max(_TICKS * tick_ns, _SHARE * accounted_ns):
         return 1.0, max(0, accounted_ns - sampled_ns)
     return accounted_ns / sampled_ns, 0

@@ -124,7 +124,7 @@ class Loader:
                 model.SampleBlock(thread, block.time, block.unit_ns, block.times, stacks, (block.user, block.system))
             )
         for thread in range(first_thread, len(self._threads)):
-            self._threads[thread] = balanced(self._threads[thread], process, sampled[thread])
+            self._threads[thread] = balanced(self._threads[thread], process, sampled[thread], facts.has_gaps)
 
     def _add_points(self, experiment: int, facts: LogFacts) -> None:
         by_pid = {p.pid: index for index, p in enumerate(self._processes) if p.experiment == experiment}

@@ -46,6 +46,12 @@ class LogFacts:
         return self.first_ns or 0
 
     @property
+    def has_gaps(self) -> bool:
+        """Whether recording was off for some of the time."""
+        options = (self.initialize.options or ()) if self.initialize else ()
+        return bool(self.pauses) or any(option.partition("=")[0] in ("start", "end", "paused") for option in options)
+
+    @property
     def image(self) -> Image | None:
         """The process image that wrote the log; None of the launcher."""
         return self.process.images[-1] if self.process and self.process.images else None

@@ -40,8 +40,11 @@ def thread_of(process: int, thread: Thread, within: model.Process) -> model.Thre
     )
 
 
-def balanced(thread: model.Thread, process: model.Process, sampled_ns: int) -> model.Thread:
-    """The thread with what its samples leave open of the kernel's account filled in, or stated."""
+def balanced(thread: model.Thread, process: model.Process, sampled_ns: int, has_gaps: bool) -> model.Thread:
+    """The thread with what its samples leave open of the kernel's account filled in, or stated.
+
+    Of a thread whose end nobody saw there is no account, and nothing changes.
+    """
     if thread.user_ns is None or thread.system_ns is None:
         return thread
     accounted_ns = thread.user_ns + thread.system_ns
@@ -49,5 +52,5 @@ def balanced(thread: model.Thread, process: model.Process, sampled_ns: int) -> m
         accounted_ns -= process.before_ns
     clock = process.clock
     tick_ns = max(clock.period_ns, clock.effective_period_ns) if clock else 0
-    gain, unattributed_ns = balance(sampled_ns, max(0, accounted_ns), tick_ns)
+    gain, unattributed_ns = balance(sampled_ns, max(0, accounted_ns), tick_ns, has_gaps)
     return replace(thread, gain=gain, unattributed_ns=unattributed_ns)

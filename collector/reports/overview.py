@@ -114,7 +114,7 @@ def _coverage(profile: Profile, cpu: float) -> str:
         f"{format_seconds(value)} s {where}"
         for value, where in (
             (before, "before recording began"),
-            (unseen, "without a sample"),
+            (unseen, "paused or without a sample" if profile.pauses else "without a sample"),
             (accounted - cpu - before - unseen, "elsewhere"),
         )
         if value >= _WORTH_SAYING_S

@@ -20,8 +20,12 @@ MS = 1_000_000
         (100 * MS, 50 * MS, 1.0, 0),  # more than the kernel says: never below zero
         (0, 3 * MS, 1.0, 3 * MS),  # nothing to spread it over
         (0, 0, 1.0, 0),
-        (100 * MS, None, 1.0, 0),  # a thread whose end nobody saw
     ],
 )
 def test_small_differences_are_spread_and_large_ones_stated(sampled, accounted, gain, unattributed) -> None:
     assert balance(sampled, accounted, MS) == (pytest.approx(gain), unattributed)
+
+
+def test_nothing_is_spread_where_recording_was_off_for_a_while() -> None:
+    assert balance(100 * MS, 102 * MS, MS, has_gaps=True) == (1.0, 2 * MS)
+    assert balance(100 * MS, 99 * MS, MS, has_gaps=True) == (1.0, 0)

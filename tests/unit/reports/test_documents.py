@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from busy_profile import busy_profile
-from test_text_views import SOURCE_TEXT, position_of
+from busy_profile import SOURCE_TEXT, busy_profile, position_of
 
 from collector.cli.reporting.words import VIEWS
 from collector.exports import document

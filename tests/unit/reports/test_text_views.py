@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from busy_profile import busy_profile
+from busy_profile import SOURCE_TEXT, busy_profile, position_of
 from tiny_profile import START_NS, build_profile
 
 from collector.profile import views
 from collector.profile.callers_callees import callers_callees
-from collector.profile.model import Profile, SamplePoint
+from collector.profile.model import SamplePoint
 from collector.profile.source_lines import source_lines
 from collector.reports import (
     call_tree,
@@ -28,15 +28,10 @@ from collector.reports.style import Style, text_width
 WIDTHS = (40, 80, 200)
 PROFILE = busy_profile()
 EMPTY = build_profile([])
-SOURCE_TEXT = [f"line {number};" + "\tx = y;" * (number % 3) for number in range(1, 21)]
 
 
 def table(module, view: views.TableView, limit: int | None = None):
     return lambda profile, style: module.render(profile, views.choose(view, profile, limit=limit), style)
-
-
-def position_of(profile: Profile, name: str) -> int:
-    return next(index for index, function in enumerate(profile.functions) if function.name == name)
 
 
 VIEWS = {
@@ -108,7 +103,7 @@ def test_the_overview_says_everything_that_went_wrong() -> None:
         "3 recorder busy, 1 log cut off",
         "unfinished: 1 no unwind information",
         "Warning: the program closed its clock (2 times)",
-        "0.012 s without a sample",
+        "0.012 s paused or without a sample",
         "0.008 s before recording began",
         "cpu-timer at 997 Hz (250 Hz is what it delivers here)",
         "1 time, 1.000 s in all",

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <linux/futex.h>
 #include <stdbool.h>
 #include <string.h>
@@ -183,4 +184,13 @@ void col_os_thread_name(uint32_t thread, char *name, size_t bytes)
     if (length > 0 && name[length - 1] == '\n')
         length--;
     name[length > 0 ? length : 0] = '\0';
+}
+
+bool col_os_is_fork(long number, long flags)
+{
+#ifdef SYS_fork
+    if (number == SYS_fork)
+        return true;
+#endif
+    return number == SYS_clone && (flags & CLONE_VM) == 0;
 }

@@ -2,6 +2,7 @@
 #ifndef COL_BASE_OS_H
 #define COL_BASE_OS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -43,6 +44,9 @@ int col_os_populate(void *start, size_t bytes);
 pid_t col_os_process_id(void);
 uint32_t col_os_thread_id(void);
 void col_os_yield(void);
+
+/* True if this system call, with this first argument, makes a process with memory of its own. */
+bool col_os_is_fork(long number, long flags);
 
 /* The name of one of this process's threads; empty when it is gone. `name` holds 16 bytes. */
 void col_os_thread_name(uint32_t thread, char *name, size_t bytes);

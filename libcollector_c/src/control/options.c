@@ -10,21 +10,6 @@
 #define DEFAULT_PERIOD_NS 1003009u /* 997 Hz: not in step with anything that beats in milliseconds */
 #define SHORTEST_PERIOD_NS 20000u
 
-static const char *const clock_names[] = {"auto", "sigtrap", "task-clock", "cpu-timer", "off"};
-
-const char *col_options_clock_name(enum col_clock_kind clock)
-{
-    return clock_names[clock];
-}
-
-static enum col_clock_kind clock_named(const char *value, size_t length)
-{
-    for (unsigned i = 0; i < sizeof clock_names / sizeof *clock_names; i++)
-        if (strlen(clock_names[i]) == length && memcmp(clock_names[i], value, length) == 0)
-            return (enum col_clock_kind)i;
-    return COL_CLOCK_AUTO;
-}
-
 static bool is_named(const char *word, size_t length, const char *name)
 {
     return strlen(name) == length && memcmp(word, name, length) == 0;
@@ -34,7 +19,7 @@ static void read_word(struct col_options *options, const char *name, size_t name
 {
     uint64_t number = strtoull(value, NULL, 10);
     if (is_named(name, name_length, "clock"))
-        options->clock = clock_named(value, value_length);
+        options->clock = col_clock_source_named(value, value_length);
     else if (is_named(name, name_length, "period"))
         options->period_ns = number < SHORTEST_PERIOD_NS ? SHORTEST_PERIOD_NS : number;
     else if (is_named(name, name_length, "start"))

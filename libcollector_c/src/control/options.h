@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum col_clock_kind { COL_CLOCK_AUTO, COL_CLOCK_SIGTRAP, COL_CLOCK_TASK, COL_CLOCK_TIMER, COL_CLOCK_OFF };
+#include "sample/clock_source.h"
 
 struct col_options {
     const char *experiment;    /* directory; NULL: record nothing */
@@ -23,8 +23,6 @@ struct col_options {
 /* Reads COLLECTOR_EXPERIMENT, COLLECTOR_OPTIONS and COLLECTOR_FOLLOW. The strings stay those of the environment block the process began with.
  * Words it does not know are passed over: a newer launcher may be at work. Ordinary code only. */
 void col_options_read(struct col_options *options);
-
-const char *col_options_clock_name(enum col_clock_kind clock);
 
 /* True if a descendant that runs `program` (NULL: the program this process runs now) is to be recorded. Signal-safe unless the rule is a regular expression. */
 bool col_options_follow(const char *program);

@@ -20,14 +20,13 @@
 #include "experiment/log_writer.h"
 #include "sample/clock_source.h"
 #include "sample/process_reading.h"
+#include "sample/recording.h"
 #include "sample/sampler.h"
 #include "target/code_finder.h"
 #include "target/descriptors.h"
 #include "target/modules.h"
 
 #define CPU_SOURCE 1u /* the id of the clock in every log */
-
-enum state { IDLE, RECORDING, PAUSED, CLOSED };
 
 #define OPTION_LIMIT 32
 #define ARGUMENT_LIMIT 1024 /* a longer command line is cut */
@@ -39,7 +38,6 @@ static struct {
 } scratch;
 
 static struct {
-    int state;      /* enum state, atomic */
     int is_sampling_point; /* somebody is writing a sample point */
     pid_t pid;
     struct col_options options;
@@ -47,25 +45,9 @@ static struct {
     struct col_thread *forking;
 } self;
 
-static int state_now(void)
-{
-    return __atomic_load_n(&self.state, __ATOMIC_ACQUIRE);
-}
-
-static bool change_state(int from, int to)
-{
-    return __atomic_compare_exchange_n(&self.state, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-}
-
 bool col_session_is_open(void)
 {
-    int state = state_now();
-    return state == RECORDING || state == PAUSED;
-}
-
-bool col_session_is_recording_at(uint64_t time_ns)
-{
-    return state_now() == RECORDING && time_ns >= self.options.start_ns && time_ns < self.options.end_ns;
+    return col_recording_is_open();
 }
 
 pid_t col_session_pid(void)
@@ -87,13 +69,13 @@ static uint32_t current_thread(void)
 
 void col_session_pause(unsigned cause)
 {
-    if (change_state(RECORDING, PAUSED))
+    if (col_recording_change(COL_RECORDING_ON, COL_RECORDING_PAUSED))
         col_event_pause(head_now(current_thread()), cause);
 }
 
 void col_session_resume(unsigned cause)
 {
-    if (change_state(PAUSED, RECORDING))
+    if (col_recording_change(COL_RECORDING_PAUSED, COL_RECORDING_ON))
         col_event_resume(head_now(current_thread()), cause);
 }
 
@@ -101,7 +83,7 @@ bool col_session_toggle(unsigned cause)
 {
     if (!col_session_is_open())
         return false;
-    if (state_now() == PAUSED)
+    if (col_recording_now() == COL_RECORDING_PAUSED)
         col_session_resume(cause);
     else
         col_session_pause(cause);
@@ -169,7 +151,7 @@ static void write_source(enum col_clock_kind kind, const char *detail)
 {
     uint64_t shortest_ns = col_clock_source_shortest_ns(kind);
     struct col_event_pmcallocate source = {
-        .source = CPU_SOURCE, .name = "cpu", .clock = col_options_clock_name(kind), .unit = "us", .period_ns = self.options.period_ns,
+        .source = CPU_SOURCE, .name = "cpu", .clock = col_clock_source_name(kind), .unit = "us", .period_ns = self.options.period_ns,
         .effective_period_ns = self.options.period_ns < shortest_ns ? shortest_ns : self.options.period_ns, .detail = detail};
     col_event_pmcallocate(head_now(0), &source);
     col_event_pmcattach(head_now(0), CPU_SOURCE, (uint32_t)self.pid);
@@ -186,7 +168,7 @@ static void start_clock(struct col_thread *thread)
 }
 
 /* From nothing to recording, in a process that has just begun: a new image, or a fork child. */
-static void begin(int state, pid_t parent_pid)
+static void begin(enum col_recording state, pid_t parent_pid)
 {
     unsigned image;
     self.pid = getpid();
@@ -202,12 +184,12 @@ static void begin(int state, pid_t parent_pid)
         col_event_procfork(head_now(0), (uint32_t)parent_pid, (uint32_t)self.pid);
     else
         col_event_procexec(head_now(0), (uint32_t)self.pid, getauxval(AT_ENTRY), program_invocation_name);
-    __atomic_store_n(&self.state, state, __ATOMIC_RELEASE);
+    col_recording_set(state);
     col_code_finder_refresh();
     col_sampler_start(CPU_SOURCE, self.options.period_ns, self.options.has_context_switches);
     col_modules_begin();
     col_sampler_thread_begin(thread, 0);
-    if (state == PAUSED)
+    if (state == COL_RECORDING_PAUSED)
         col_event_pause(head_now(thread->tid), COL_PAUSE_OPTION);
     start_clock(thread);
     col_thread_leave(thread);
@@ -223,7 +205,8 @@ void col_session_open(int argc, char **argv)
     col_real_resolve();
     col_child_environment_remember();
     col_signals_install(self.options.sample_signal, self.options.pause_signal);
-    begin(self.options.is_paused ? PAUSED : RECORDING, 0);
+    col_recording_limit(self.options.start_ns, self.options.end_ns);
+    begin(self.options.is_paused ? COL_RECORDING_PAUSED : COL_RECORDING_ON, 0);
 }
 
 /* ---- close ---- */
@@ -243,12 +226,12 @@ static void write_totals(unsigned reason)
 
 static void close_log(unsigned reason, const char *next_path)
 {
-    int state = state_now();
+    enum col_recording state = col_recording_now();
     if (!col_session_is_open() || getpid() != self.pid)
         return;
     col_session_sample("", COL_SAMPLE_END);
-    bool is_recording = col_session_is_recording_at(col_clock_now());
-    if (!change_state(state, CLOSED))
+    bool is_recording = col_recording_is_on_at(col_clock_now());
+    if (!col_recording_change(state, COL_RECORDING_CLOSED))
         return;
     col_clock_source_stop();
     col_sampler_close(is_recording);
@@ -303,16 +286,17 @@ void col_session_fork_parent(void)
 
 void col_session_fork_child(void)
 {
-    int state = state_now();
+    enum col_recording state = col_recording_now();
     pid_t parent_pid = self.pid;
     bool was_open = col_session_is_open();
     self.forking = NULL;
-    __atomic_store_n(&self.state, IDLE, __ATOMIC_RELEASE);
+    col_recording_set(COL_RECORDING_IDLE);
     self.is_sampling_point = 0;
     col_clock_source_forget();
     col_log_writer_forget();
     col_thread_forget_others();
     col_modules_forget();
+    col_code_finder_after_fork();
     if (was_open && col_options_follow(NULL))
         begin(state, parent_pid);
 }
@@ -324,10 +308,10 @@ void col_session_exec_leave(const char *path)
 
 void col_session_exec_revive(void)
 {
-    if (state_now() != CLOSED || getpid() != self.pid)
+    if (col_recording_now() != COL_RECORDING_CLOSED || getpid() != self.pid)
         return;
     col_clock_source_forget();
     col_thread_forget_others();
     col_modules_forget();
-    begin(RECORDING, 0);
+    begin(COL_RECORDING_ON, 0);
 }

@@ -18,9 +18,6 @@
 /* True while there is a log that events may go to, paused or not. One load. */
 bool col_session_is_open(void);
 
-/* True if event data of this moment is wanted: recording, and inside the window of -t. */
-bool col_session_is_recording_at(uint64_t time_ns);
-
 /* Both do nothing when there is nothing to change. `cause`: COL_PAUSE_... */
 void col_session_pause(unsigned cause);
 void col_session_resume(unsigned cause);

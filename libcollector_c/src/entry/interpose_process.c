@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/os.h"
 #include "base/real.h"
 #include "control/child_environment.h"
 #include "control/session.h"
@@ -164,22 +165,13 @@ COL_EXPORT pid_t _Fork(void)
     return child;
 }
 
-static bool is_fork(long number, long flags)
-{
-#ifdef SYS_fork
-    if (number == SYS_fork)
-        return true;
-#endif
-    return number == SYS_clone && (flags & CLONE_VM) == 0;
-}
-
 /* As syscall(2), whose last place must be a jump: code that clones onto another stack returns over it. */
 COL_EXPORT long col_entry_syscall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall");
 
 long col_entry_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
     long (*real)(long, long, long, long, long, long, long) = (long (*)(long, long, long, long, long, long, long))(void *)COL_REAL(syscall);
-    if (__builtin_expect(is_fork(number, a), 0) && col_session_is_open()) {
+    if (__builtin_expect(col_os_is_fork(number, a), 0) && col_session_is_open()) {
         col_session_fork_prepare();
         long child = real(number, a, b, c, d, e, f);
         if (child == 0)

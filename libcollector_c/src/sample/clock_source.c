@@ -39,6 +39,21 @@ static struct {
     uint32_t random;
 } self = {.kind = COL_CLOCK_OFF, .event = -1};
 
+static const char *const names[] = {"auto", "sigtrap", "task-clock", "cpu-timer", "off"};
+
+const char *col_clock_source_name(enum col_clock_kind kind)
+{
+    return names[kind];
+}
+
+enum col_clock_kind col_clock_source_named(const char *name, size_t length)
+{
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0)
+            return (enum col_clock_kind)i;
+    return COL_CLOCK_AUTO;
+}
+
 /* ---- perf events ---- */
 
 static long open_event(uint64_t period_ns, bool is_sigtrap)

@@ -4,8 +4,8 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 
-#include "control/options.h"
 #include "target/thread.h"
 
 /*
@@ -17,6 +17,12 @@
  */
 #define COL_CLOCK_EVENT_SIGNAL SIGTRAP
 #define COL_CLOCK_SIGNAL SIGSTKFLT /* nothing sends it since the 387; the program may still use it, see entry/interpose_signal.c */
+
+enum col_clock_kind { COL_CLOCK_AUTO, COL_CLOCK_SIGTRAP, COL_CLOCK_TASK, COL_CLOCK_TIMER, COL_CLOCK_OFF };
+
+/* As users write it; a name that is none is AUTO. */
+const char *col_clock_source_name(enum col_clock_kind kind);
+enum col_clock_kind col_clock_source_named(const char *name, size_t length);
 
 /* Tries the rungs from `asked` (AUTO: from the top) down; returns the one that works, OFF if none. Writes into `detail` why others were passed over.
  * The calling thread ticks from here on. Handlers are in place (col_clock_handlers_install). */

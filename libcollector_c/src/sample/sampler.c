@@ -7,11 +7,12 @@
 #include "base/arch.h"
 #include "base/clock.h"
 #include "base/os.h"
-#include "control/session.h"
 #include "experiment/event.h"
 #include "experiment/open_frame.h"
 #include "sample/clock_source.h"
 #include "sample/context_switches.h"
+#include "sample/recording.h"
+#include "sample/unwind.h"
 
 #define KERNEL_PATIENCE_NS 60000000u /* system time that waits for a slow tick to say where it passed: never more than this, nor than ... */
 #define KERNEL_PATIENCE_SHARE 32    /* ... this part of the thread's CPU time */
@@ -198,7 +199,7 @@ void col_sampler_tick(const ucontext_t *context, enum col_tick kind)
         meet(thread);
         uint64_t time_ns = col_clock_now();
         struct weight weight = weigh(thread, kind, context);
-        bool is_recording = col_session_is_recording_at(time_ns);
+        bool is_recording = col_recording_is_on_at(time_ns);
         col_context_switches_drain(thread, self.source, self.pid, is_recording);
         if (!is_recording)
             thread->kernel_ns = 0;
@@ -253,7 +254,7 @@ void col_sampler_thread_end(struct col_thread *thread)
     uint64_t user_ns, system_ns, time_ns = col_clock_now();
     prctl(PR_GET_NAME, name);
     col_clock_thread_times(&user_ns, &system_ns);
-    bool is_recording = col_session_is_recording_at(time_ns);
+    bool is_recording = col_recording_is_on_at(time_ns);
     col_context_switches_drain(thread, self.source, self.pid, is_recording);
     if (is_recording)
         write_rest(thread, time_ns, user_ns + system_ns);

@@ -12,8 +12,8 @@
 #include "base/arch.h"
 #include "base/clock.h"
 #include "base/safe_read.h"
-#include "control/session.h"
 #include "experiment/event.h"
+#include "experiment/log_writer.h"
 #include "target/code_finder.h"
 
 #define TABLE_SIZE 4096u /* a power of two, well above what any program loads; one that loads more has the rest unnamed */
@@ -127,7 +127,7 @@ static const char *name_of(const char *name)
 
 void col_modules_meet(uintptr_t low, uintptr_t high, const void *link_map)
 {
-    if (!col_session_is_open() || self.is_listing)
+    if (!col_log_writer_is_open() || self.is_listing)
         return;
     struct entry *entry = claim(low, high);
     if (entry == NULL)
@@ -208,7 +208,7 @@ static bool is_loaded(const struct entry *entry)
 
 void col_modules_rescan(void)
 {
-    if (!col_session_is_open())
+    if (!col_log_writer_is_open())
         return;
     uint64_t now_ns = col_clock_now();
     for (unsigned i = 0; i < TABLE_SIZE; i++) {

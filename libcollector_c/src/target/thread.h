@@ -8,7 +8,7 @@
 
 #include "experiment/format.h"
 #include "experiment/open_frame.h"
-#include "sample/unwind.h"
+#include "base/safe_read.h"
 
 #define COL_THREAD_DEPTH 4096 /* frames of the deepest stack we take */
 

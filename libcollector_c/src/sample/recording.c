@@ -1,0 +1,40 @@
+/* recording.c -- whether what happens now is recorded */
+#include "sample/recording.h"
+
+static struct {
+    int state; /* enum col_recording, atomic */
+    uint64_t start_ns, end_ns;
+} self = {.end_ns = UINT64_MAX};
+
+enum col_recording col_recording_now(void)
+{
+    return (enum col_recording)__atomic_load_n(&self.state, __ATOMIC_ACQUIRE);
+}
+
+bool col_recording_change(enum col_recording from, enum col_recording to)
+{
+    int expected = (int)from;
+    return __atomic_compare_exchange_n(&self.state, &expected, (int)to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+void col_recording_set(enum col_recording to)
+{
+    __atomic_store_n(&self.state, (int)to, __ATOMIC_RELEASE);
+}
+
+void col_recording_limit(uint64_t start_ns, uint64_t end_ns)
+{
+    self.start_ns = start_ns;
+    self.end_ns = end_ns;
+}
+
+bool col_recording_is_open(void)
+{
+    enum col_recording state = col_recording_now();
+    return state == COL_RECORDING_ON || state == COL_RECORDING_PAUSED;
+}
+
+bool col_recording_is_on_at(uint64_t time_ns)
+{
+    return col_recording_now() == COL_RECORDING_ON && time_ns >= self.start_ns && time_ns < self.end_ns;
+}

@@ -1,0 +1,26 @@
+/* recording.h -- whether what happens now is recorded */
+#ifndef COL_SAMPLE_RECORDING_H
+#define COL_SAMPLE_RECORDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* control/session.c changes it, in the order that its page shows; everybody asks. From anywhere, signal handlers included. */
+enum col_recording { COL_RECORDING_IDLE, COL_RECORDING_ON, COL_RECORDING_PAUSED, COL_RECORDING_CLOSED };
+
+enum col_recording col_recording_now(void);
+
+/* True if it was `from` and is `to` now: of several who try, one. */
+bool col_recording_change(enum col_recording from, enum col_recording to);
+void col_recording_set(enum col_recording to);
+
+/* The window of -t, in CLOCK_MONOTONIC. */
+void col_recording_limit(uint64_t start_ns, uint64_t end_ns);
+
+/* True while there is a log that events may go to, paused or not. */
+bool col_recording_is_open(void);
+
+/* True if event data of this moment is wanted: on, and inside the window. */
+bool col_recording_is_on_at(uint64_t time_ns);
+
+#endif

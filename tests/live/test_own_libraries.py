@@ -46,6 +46,16 @@ def test_libraries_are_found_from_where_they_are_asked_for(
     assert recorded.inclusive_ns("work_in_finder") >= 0.9 * 150e6
 
 
+@pytest.mark.parametrize("clock", RUNGS)
+def test_code_of_a_second_namespace(
+    unharmed: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path], plugins: Path, clock: str
+) -> None:
+    rung_works(clock)
+    recorded = unharmed([compiled("plugin_games.c"), "namespace", plugins], clock=clock)
+    assert recorded.inclusive_ns("work_in_first") >= 0.9 * 150e6
+    judge_stacks(recorded, 0.99)
+
+
 @pytest.mark.parametrize("rounds", [1000])
 def test_a_library_that_comes_and_goes_a_thousand_times(
     unharmed: Callable[..., Recorded], compiled: Callable[..., Path], plugins: Path, rounds: int

@@ -15,7 +15,8 @@ from collector.profile import aggregate
 
 WORK_NS = 150e6
 
-# What each case of process_games.c does: how often each function worked for 150 ms.
+# What each case of process_games.c does: how often each function worked for 150 ms. The fork of a second C library
+# (namespace) is nobody's to see: that child must only be unharmed.
 GAMES = {
     "fork": {"work_in_parent": 1, "work_in_child": 1},
     "raw_fork": {"work_in_parent": 1, "work_in_child": 1},
@@ -29,7 +30,7 @@ GAMES = {
     "bare_exec": {"work_in_parent": 1, "work_in_image": 1},
     "daemon": {"work_in_child": 1},
     "c11": {"work_in_child": 3},
-    "namespace": {"work_in_parent": 1, "work_in_child": 1},
+    "namespace": {"work_in_parent": 1},
     "grandchildren": {"work_in_child": 3},
 }
 

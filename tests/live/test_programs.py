@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 
 import pytest
 from recorded import Recorded, clean_environment, execute
@@ -43,10 +44,10 @@ print join(",", map { "$_=$seen{$_}" } (sort keys %seen)[0 .. 9]), "\\n";
 """
 PYTHON = """
 import json, re
-text = json.dumps([{"n": i, "s": str(i) * 3} for i in range(30000)])
+text = json.dumps([{"n": i, "s": str(i) * 3} for i in range(200000)])
 print(len(re.findall(r"9+\\d", text)), sum(len(x["s"]) for x in json.loads(text)))
 """
-NODE = "let m = new Map(); for (let i = 0; i < 2e6; i++) m.set(i % 5003, (m.get(i % 5003) || 0) + i); console.log(m.get(7));"
+NODE = "let m = new Map(); for (let i = 0; i < 4e7; i++) m.set(i % 5003, (m.get(i % 5003) || 0) + i); console.log(m.get(7));"
 JAVA = """
 public class Sum { public static void main(String[] a) { long s = 0; for (long i = 0; i < 200000000L; i++) s += i * i ^ (i >> 3); System.out.println(s); } }
 """
@@ -58,7 +59,7 @@ TEMPLATES = "#include <map>\n#include <string>\n#include <vector>\n#include <fun
 
 PROGRAMS = {
     "xz": Program(("xz", "-T1", "-6", "-c", "{data}"), ("xz",)),
-    "xz-threads": Program(("xz", "-T3", "-3", "--block-size=512KiB", "-c", "{data}"), ("xz",)),
+    "xz-threads": Program(("xz", "-T3", "-4", "--block-size=512KiB", "-c", "{data}"), ("xz",)),
     "sqlite3": Program(("sqlite3", ":memory:", SQL), ("sqlite3",)),
     "perl": Program(("perl", "-e", PERL), ("perl",)),
     "g++": Program(("g++", "-O2", "-c", "templates.cc", "-o", "templates.o"), ("g++",)),
@@ -78,11 +79,10 @@ PROGRAMS = {
 def material(tmp_path_factory: pytest.TempPathFactory, compiled: Callable[..., Path]) -> Callable[[str], str]:
     """A directory with what the programs work on; material("data") is the path or text that stands for {data}."""
     place = tmp_path_factory.mktemp("material")
-    library = Path(sys.executable).resolve().read_bytes()
-    (place / "data").write_bytes((library * 8)[: 4 << 20])
+    (place / "data").write_bytes(text_of(3 << 20))
     (place / "templates.cc").write_text(TEMPLATES)
     (place / "Sum.java").write_text(JAVA)
-    parts = [f"part{i}" for i in range(4)]
+    parts = [f"part{i}" for i in range(8)]
     for part in parts:
         (place / f"{part}.c").write_text(f"#include <stdio.h>\n#include <stdlib.h>\n#include <math.h>\nint {part}(void) {{ return 0; }}\n")
     rules = "".join(f"{part}.o: {part}.c\n\tgcc -O2 -c {part}.c -o {part}.o\n" for part in parts)
@@ -96,6 +96,13 @@ def material(tmp_path_factory: pytest.TempPathFactory, compiled: Callable[..., P
         return str(place / name) if name else str(place)
 
     return of
+
+
+def text_of(byte_count: int) -> bytes:
+    """Text that compresses about as well as prose; the same each time."""
+    random = Random(7)
+    words = ["".join(random.choices("etaoinshrdlu", k=random.randint(2, 9))) for _ in range(4000)]
+    return " ".join(words[int(random.paretovariate(0.7)) % 4000] for _ in range(byte_count // 6)).encode()[:byte_count]
 
 
 def make_repository(place: Path) -> None:

@@ -1,6 +1,7 @@
-/* plugin_games.c -- truth: reuse: the plugins first and second lie at the same address, one after the other, and work_in_first and work_in_second use what is printed; origin: a library finds its neighbour
+/* plugin_games.c -- truth: reuse: the plugins first and second lie at the same address, one after the other, and work_in_first and work_in_second use what is printed; origin: a library finds its neighbour;
+ * namespace: code of a second namespace works 150 ms in work_in_first
  *
- * plugin_games reuse DIRECTORY ROUNDS | origin DIRECTORY
+ * plugin_games reuse DIRECTORY ROUNDS | origin DIRECTORY | namespace DIRECTORY
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -42,6 +43,17 @@ static void reuse(const char *directory, int rounds)
     printf("reused %d\n", reuse_count == rounds - 1);
 }
 
+static void second_namespace(const char *directory)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/libfirst.so", directory);
+    void *library = dlmopen(LM_ID_NEWLM, path, RTLD_NOW);
+    run_function *run = library != NULL ? (run_function *)dlsym(library, "run") : NULL;
+    printf("opened %d\n", run != NULL);
+    if (run != NULL)
+        run(150000);
+}
+
 static void origin(const char *directory)
 {
     void *library = opened(directory, "libfinder.so");
@@ -58,6 +70,8 @@ int main(int argc, char **argv)
 {
     if (argc > 3 && strcmp(argv[1], "reuse") == 0)
         reuse(argv[2], atoi(argv[3]));
+    else if (argc > 2 && strcmp(argv[1], "namespace") == 0)
+        second_namespace(argv[2]);
     else if (argc > 2)
         origin(argv[2]);
     return 6;

@@ -10,7 +10,7 @@ static void *add(void *unused)
 {
     long *numbers = malloc(NUMBERS * sizeof *numbers), *sum = calloc(1, sizeof *sum);
     (void)unused;
-    for (int round = 0; round < 10; round++) {
+    for (int round = 0; round < 150; round++) {
         *sum = 0;
         for (long i = 0; i < NUMBERS; i++)
             numbers[i] = i;
@@ -35,9 +35,9 @@ int main(int argc, char **argv)
     }
     printf("sum %ld\n", total);
     if (argc > 1 && strcmp(argv[1], "overrun") == 0) {
-        char *bytes = malloc((size_t)argc * 4);
+        volatile char *bytes = malloc((size_t)argc * 4);
         bytes[argc * 4] = 1;
-        free(bytes);
+        free((void *)bytes);
     }
     return 0;
 }

@@ -165,3 +165,21 @@ def test_unknown_kinds_and_fields(dump: Path, tmp_path: Path) -> None:
     path.write_bytes(log.data)
     for is_finished in (False, True):
         assert read_by_c(dump, path, *["--finish"] * is_finished) == read_by_python(path, is_finished=is_finished)
+
+
+def test_recorded_logs(dump: Path, recorder: Path, tmp_path: Path) -> None:
+    """A process that forks, execs and burns CPU in threads, as the recorder itself wrote it."""
+    experiment = tmp_path / "recorded.expt"
+    busy = "import threading\ndef burn():\n  for i in range(1000000): i * i\n"
+    busy += "threads = [threading.Thread(target=burn) for _ in range(3)]\n[t.start() for t in threads]\n[t.join() for t in threads]"
+    environment = {**os.environ, "COLLECTOR_EXPERIMENT": str(experiment), "LD_PRELOAD": str(recorder)}
+    subprocess.run(["sh", "-c", '( "$0" -c "$1"; true ); exec true', sys.executable, busy], env=environment, check=True)
+    logs = sorted(experiment.glob("*.log"))
+    assert len(logs) >= 3
+    kinds = set()
+    for log in logs:
+        expected = read_by_python(log, is_finished=True)
+        assert read_by_c(dump, log, "--finish") == expected
+        kinds |= {int(line.split()[2]) for line in expected}
+    assert {Kind.INITIALIZE, Kind.MAPPINGCHANGE, Kind.PCSAMPLE, Kind.PMCALLOCATE, Kind.PROCFORK, Kind.PROCEXEC, Kind.CLOSELOG} <= kinds
+    assert Kind.DROPNOTIFY not in kinds

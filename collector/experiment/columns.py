@@ -56,18 +56,6 @@ class Column:
         """The sum of the values."""
         return self.base * self.count + (sum(self.raw) if self.raw is not None else 0)
 
-    def maximum(self) -> int:
-        """The largest value; 0 of none."""
-        if not self.count:
-            return 0
-        return self.base + (max(self.raw) if self.raw is not None else 0)
-
-    def is_below(self, limit: int) -> bool:
-        """True if every value is less than `limit`."""
-        if self.raw is not None and self.raw.itemsize == 1:
-            return self.base + max(self.raw.tobytes(), default=-1) < limit  # bytes are scanned twice as fast
-        return not self.count or self.maximum() < limit
-
     def pack(self) -> list[object]:
         """`[base, bytes]` as the log has it, in the narrowest width."""
         values = self.tolist()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, repeat
 from typing import ClassVar, NamedTuple
 
 from collector.experiment.columns import Column
 from collector.experiment.origin import Origin
-from collector.experiment.stacks import UNKNOWN_STACK, CallStack, StackTable, decode_stacks
+from collector.experiment.stacks import CallStack, StackTable, decode_stacks
 from collector.format import Kind
 
 
@@ -23,9 +23,14 @@ class PcSample(NamedTuple):
     thread: int
     user_ns: int
     system_ns: int
-    stack: CallStack
+    stack_index: int
     serial: int
     block: PcSampleBlock
+
+    @property
+    def stack(self) -> CallStack:
+        """The call stack. The stacks of a record are decoded together when the first of them is asked for."""
+        return self.block.shared_stack_table().stack(self.stack_index)
 
     @property
     def kind(self) -> Kind:
@@ -70,6 +75,7 @@ class PcSampleBlock:
     stacks: Column
     stack_count: int
     definitions: bytes
+    _kept: list[StackTable] = field(default_factory=list, repr=False, compare=False)
 
     def __len__(self) -> int:
         return self.count
@@ -99,21 +105,20 @@ class PcSampleBlock:
         """The stacks that the column `stacks` counts; decoded anew at each call."""
         return decode_stacks(self.definitions, self.stack_count)
 
+    def shared_stack_table(self) -> StackTable:
+        """The same, kept for as long as the block is."""
+        if not self._kept:
+            self._kept.append(self.stack_table())
+        return self._kept[0]
+
     def iter_samples(self) -> Iterator[PcSample]:
         """The samples, one value each, in order of time."""
-        table = self.stack_table()
-        stacks = list(map(table.stack, range(len(table))))
-        indexes = self.stacks.tolist()
-        if self.stacks.is_below(len(stacks)):
-            chains: Iterator[CallStack] = map(stacks.__getitem__, indexes)
-        else:
-            chains = map(dict(enumerate(stacks)).get, indexes, repeat(UNKNOWN_STACK))  # type: ignore[arg-type]
         rows = zip(
             self.iter_times(),
             repeat(self.thread),
             _scale(self.user, self.unit_ns),
             _scale(self.system, self.unit_ns),
-            chains,
+            self.stacks.tolist(),
             range(self.serial, self.serial + self.count),
             repeat(self),
         )

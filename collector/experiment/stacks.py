@@ -56,13 +56,10 @@ class CallStack:
         self.end = end
 
     def __iter__(self) -> Iterator[int]:
-        parents, addresses, node = self.table.parents, self.table.addresses, self.node
-        while node:
-            yield addresses[node]
-            node = parents[node]
+        return iter(self.addresses)
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len(self.addresses)
 
     def __bool__(self) -> bool:
         return self.node != 0
@@ -79,7 +76,12 @@ class CallStack:
     @property
     def addresses(self) -> tuple[int, ...]:
         """All addresses, leaf first."""
-        return tuple(self)
+        parents, addresses, node = self.table.parents, self.table.addresses, self.node
+        found = []
+        while node:
+            found.append(addresses[node])
+            node = parents[node]
+        return tuple(found)
 
     @property
     def leaf(self) -> int | None:

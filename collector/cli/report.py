@@ -14,6 +14,8 @@ import sys
 
 from collector.cli.reporting.words import VIEWS, parse_words
 from collector.errors import CollectorError, UsageError
+from collector.profile.model import Profile
+from collector.reports.style import Style
 
 NAME = "report"
 HELP = (__doc__ or "") + "\nviews:\n" + "\n".join(
@@ -68,7 +70,7 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError(f"--threshold is between 0 and 100 percent, not {args.threshold:g}")
 
 
-def _load(paths: tuple[str, ...]):
+def _load(paths: tuple[str, ...]) -> Profile:
     from collector.cli.reporting.progress import ProgressLine
     from collector.load import load
 
@@ -79,7 +81,7 @@ def _load(paths: tuple[str, ...]):
         progress.close()
 
 
-def _chosen(profile, args: argparse.Namespace):
+def _chosen(profile: Profile, args: argparse.Namespace) -> Profile:
     if not (args.process or args.thread or args.time):
         return profile
     from collector.profile.filters import select
@@ -119,9 +121,7 @@ def _check_known(what: str, wanted: list[int] | None, known: set[int]) -> None:
             raise UsageError(f"there is no {what} {number} in the experiment")
 
 
-def _style(args: argparse.Namespace):
-    from collector.reports.style import Style
-
+def _style(args: argparse.Namespace) -> Style:
     is_terminal = args.output is None and sys.stdout.isatty()
     default = shutil.get_terminal_size().columns if is_terminal else _columns_asked()
     has_color = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

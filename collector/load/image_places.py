@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from collector.format import MapKind
 from collector.load.naming import ANONYMOUS, UNMAPPED, CodePlace, NamedPlace, Place, PlaceTable
 from collector.load.stacks import ChangingAddress, PlaceMaps
 from collector.symbols.symbolizer import lookup_address
-from collector.target.address_space import AddressSpace, Mapping
+from collector.target import address_space
+from collector.target.address_space import AddressSpace
 from collector.target.dynamic_code import first_line, line_at
 
 _DYNAMIC_MODULE_NAME = "(dynamic code)"
@@ -26,7 +28,9 @@ class ImagePlaces:
 
     def at(self, time_ns: int) -> PlaceMaps:
         """The places at a moment."""
-        return PlaceMaps(_NumbersAt(self, False, time_ns), _NumbersAt(self, True, time_ns))
+        return PlaceMaps(
+            _NumbersAt(self, self.lasting.callers, False, time_ns), _NumbersAt(self, self.lasting.leaves, True, time_ns)
+        )
 
     def lasting_number(self, address: int, is_leaf: bool) -> int:
         """The number of the place that the address is for the whole time."""
@@ -39,10 +43,10 @@ class ImagePlaces:
         """The number of the place that the address is at a moment."""
         return self._number(self._space.find(lookup_address(address, is_leaf), time_ns), address, is_leaf)
 
-    def _number(self, mapping: Mapping | None, address: int, is_leaf: bool) -> int:
+    def _number(self, mapping: address_space.Mapping | None, address: int, is_leaf: bool) -> int:
         return self._table.number(self._place(mapping, address, is_leaf))
 
-    def _place(self, mapping: Mapping | None, address: int, is_leaf: bool) -> Place:
+    def _place(self, mapping: address_space.Mapping | None, address: int, is_leaf: bool) -> Place:
         if mapping is None:
             return UNMAPPED
         if mapping.kind is MapKind.DYNAMIC_FUNCTION:
@@ -54,26 +58,40 @@ class ImagePlaces:
 
 
 class _LastingNumbers(dict[int, int]):
+    """Filled as addresses are asked for; raises ChangingAddress for those that have no lasting meaning."""
+
     def __init__(self, places: ImagePlaces, is_leaf: bool) -> None:
         super().__init__()
         self._places = places
         self._is_leaf = is_leaf
+        self._changing: set[int] = set()
 
     def __missing__(self, address: int) -> int:
-        number = self[address] = self._places.lasting_number(address, self._is_leaf)
+        if address in self._changing:
+            raise ChangingAddress
+        try:
+            number = self[address] = self._places.lasting_number(address, self._is_leaf)
+        except ChangingAddress:
+            self._changing.add(address)
+            raise
         return number
 
 
 class _NumbersAt(dict[int, int]):
-    def __init__(self, places: ImagePlaces, is_leaf: bool, time_ns: int) -> None:
+    """The same at one moment, when every address means something."""
+
+    def __init__(self, places: ImagePlaces, lasting: Mapping[int, int], is_leaf: bool, time_ns: int) -> None:
         super().__init__()
         self._places = places
+        self._lasting = lasting
         self._is_leaf = is_leaf
         self._time_ns = time_ns
 
     def __missing__(self, address: int) -> int:
-        number = self[address] = self._places.number_at(address, self._is_leaf, self._time_ns)
-        return number
+        try:
+            return self._lasting[address]
+        except ChangingAddress:
+            return self._places.number_at(address, self._is_leaf, self._time_ns)
 
 
 def _dynamic_place(function: Mapping, address: int) -> NamedPlace:

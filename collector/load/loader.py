@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from collector.errors import ExperimentError
 from collector.experiment.directory import ExperimentDirectory, LogFile, open_directory
@@ -53,7 +54,7 @@ class Loader:
         for facts in logs:
             process = process_of(experiment, facts, ended.get(facts.log.origin.pid), launch)
             ended[facts.log.origin.pid] = facts
-            self._add_process(directory, facts, process, lambda offset: self._tell(done_bytes + offset, all_bytes, facts))
+            self._add_process(directory, facts, process, partial(self._tell, facts, done_bytes, all_bytes))
             done_bytes += facts.size_bytes
         for facts in [launch, *logs] if launch else logs:
             self._add_points(experiment, facts)
@@ -79,9 +80,10 @@ class Loader:
             pauses=tuple(self._pauses),
         )
 
-    def _tell(self, done: int, total: int, facts: LogFacts) -> None:
+    def _tell(self, facts: LogFacts, done_bytes: int, all_bytes: int, offset: int) -> None:
         if self._progress is not None:
-            self._progress(min(done, total), total, f"reading {os.path.basename(facts.log.path)}")
+            done = min(done_bytes + offset, all_bytes)
+            self._progress(done, all_bytes, f"reading {os.path.basename(facts.log.path)}")
 
     def _read_facts(self, directory: ExperimentDirectory, experiment: int) -> tuple[LogFacts | None, list[LogFacts]]:
         launch = None
@@ -99,8 +101,8 @@ class Loader:
                 logs.append(facts)
         if failures and not logs:
             raise failures[0][1]
-        for log, error in failures:
-            self._messages.append(model.Message(experiment, 2, str(error), subject=os.path.basename(log.path)))
+        for log, failure in failures:
+            self._messages.append(model.Message(experiment, 2, str(failure), subject=os.path.basename(log.path)))
         return launch, logs
 
     def _add_process(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from collector.experiment import events
 from collector.experiment.directory import LogFile
@@ -143,7 +144,7 @@ def _note_message(facts: LogFacts, event: events.Message) -> None:
     facts.messages[key] = max(facts.messages.get(key, 0), event.count or 1)
 
 
-_NOTES: dict[type, Callable] = {
+_NOTES: dict[type, Callable[[LogFacts, Any], None]] = {
     events.Initialize: _note_initialize,
     events.CloseLog: _note_close,
     events.ProcExit: _note_end,

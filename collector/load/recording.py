@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from typing import Any
 
 from collector.format import CloseReason
 from collector.load.log_facts import LogFacts
@@ -34,7 +35,7 @@ def _introduced(recording: Recording, known: list[LogFacts]) -> Recording:
     told = [facts.initialize for facts in known if facts.initialize is not None]
     first = told[0]
 
-    def word(name: str):
+    def word(name: str) -> Any:
         # The launcher's log need not say everything; the first process's then does.
         return next((value for event in told if (value := getattr(event, name))), None)
 

@@ -66,7 +66,7 @@ class StackTranslator:
                 node = self._paths.nodes[node << PLACE_BITS | place]
         return self._lost_stack if node == ROOT else self._paths.stack(node, _END_NAMES[int(stack.end)])
 
-    def _chosen(self, indexes: list[int], stacks: Sequence[int]):
+    def _chosen(self, indexes: list[int], stacks: Sequence[int]) -> Iterator[int]:
         if not indexes or max(indexes) < len(stacks):
             return map(stacks.__getitem__, indexes)
         return map(dict(enumerate(stacks)).get, indexes, repeat(self._lost_stack))

@@ -8,6 +8,7 @@ is the one of the outermost call, the callee that of the innermost.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from collector.profile.metrics import Values, reported_values
@@ -63,7 +64,9 @@ def callers_callees(profile: Profile, function: int) -> Neighbours:
     )
 
 
-def _by_caller(profile: Profile, node_functions, function: int, inclusive) -> dict[int, list[float]]:
+def _by_caller(
+    profile: Profile, node_functions: Sequence[int], function: int, inclusive: Sequence[Values]
+) -> dict[int, list[float]]:
     parents = profile.paths.parents
     is_inside = bytearray(len(parents))
     sums: dict[int, list[float]] = defaultdict(lambda: [0.0] * len(inclusive[ROOT]))
@@ -77,7 +80,9 @@ def _by_caller(profile: Profile, node_functions, function: int, inclusive) -> di
     return sums
 
 
-def _by_callee(profile: Profile, node_functions, function: int, exclusive) -> dict[int, list[float]]:
+def _by_callee(
+    profile: Profile, node_functions: Sequence[int], function: int, exclusive: Sequence[Values]
+) -> dict[int, list[float]]:
     parents = profile.paths.parents
     callee_of = [_OUTSIDE] * len(parents)
     sums: dict[int, list[float]] = defaultdict(lambda: [0.0] * len(exclusive[ROOT]))
@@ -105,7 +110,7 @@ def _rows(profile: Profile, sums: dict[int, list[float]]) -> tuple[NeighbourRow,
     return tuple(rows)
 
 
-def _add(into: list[float], values) -> None:
+def _add(into: list[float], values: Values) -> None:
     for base, value in enumerate(values):
         into[base] += value
 

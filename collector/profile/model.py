@@ -8,7 +8,7 @@ A *stack* is the node it ends in, and why the recorder's walk towards the root e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -156,15 +156,15 @@ class Thread:
 class SampleBlock:
     """Samples of one thread as columns: sample i was taken at time_ns + unit_ns * (gaps[0] + ... + gaps[i]).
 
-    `values` has one column for each base metric, in units of `unit_ns`.
+    `values` has one column for each base metric, in units of `unit_ns`. Columns can be iterated again and again.
     """
 
     thread: int
     time_ns: int
     unit_ns: int
-    gaps: Sequence[int]
+    gaps: Iterable[int]
     stacks: Sequence[int]
-    values: tuple[Sequence[int], ...]
+    values: tuple[Iterable[int], ...]
 
 
 @dataclass(frozen=True, slots=True)

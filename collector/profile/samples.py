@@ -18,10 +18,15 @@ def sum_blocks(blocks: Iterable[SampleBlock], threads: Sequence[Thread]) -> Cell
     for block in blocks:
         into = sums.setdefault((block.thread, block.unit_ns), {})
         _add_block(into, block)
-    cells = Cells(array("I"), array("I"), array("Q"), tuple(array("d") for _ in range(BASE_COUNT)))
+    thread_column, stack_column, counts = array("I"), array("I"), array("Q")
+    values = tuple(array("d") for _ in range(BASE_COUNT))
     for (thread, unit_ns), by_stack in sums.items():
-        _append_cells(cells, thread, unit_ns, threads[thread].gain, by_stack)
-    return cells
+        thread_column.extend(array("I", [thread]) * len(by_stack))
+        stack_column.extend(by_stack)
+        counts.extend(row[0] for row in by_stack.values())
+        for base, column in enumerate(values, 1):
+            column.extend(row[base] * unit_ns * threads[thread].gain / NS_PER_S for row in by_stack.values())
+    return Cells(thread_column, stack_column, counts, values)
 
 
 def _add_block(into: _Sums, block: SampleBlock) -> None:
@@ -35,15 +40,6 @@ def _add_block(into: _Sums, block: SampleBlock) -> None:
             sums[0] += 1
             sums[1] += user
             sums[2] += system
-
-
-def _append_cells(cells: Cells, thread: int, unit_ns: int, gain: float, by_stack: _Sums) -> None:
-    count = len(by_stack)
-    cells.threads.extend(array("I", [thread]) * count)
-    cells.stacks.extend(by_stack)
-    cells.counts.extend(sums[0] for sums in by_stack.values())
-    for base, column in enumerate(cells.values):
-        column.extend(sums[base + 1] * unit_ns * gain / NS_PER_S for sums in by_stack.values())
 
 
 def sample_count(cells: Cells) -> int:

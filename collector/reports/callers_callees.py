@@ -45,6 +45,8 @@ def render(profile: Profile, neighbours: Neighbours, limit: int | None, style: S
     lines += layout.paragraph(
         f"Together {layout.format_seconds(whole)} s are spent in it and what it calls, {share} % of the whole.", style
     )
+    if neighbours.function.alias:
+        lines += layout.paragraph(f"The program says of it: {neighbours.function.alias}", style)
     return "\n".join(lines)
 
 

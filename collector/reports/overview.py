@@ -26,6 +26,7 @@ from collector.units import (
 
 _TOP_COUNT = 10
 _LABEL_COUNT = 12
+_MESSAGE_COUNT = 5
 _COMMAND_WIDTH = 300
 _WORTH_SAYING_S = 0.0005
 FUNCTION_COLUMNS = (
@@ -191,8 +192,10 @@ def _messages(profile: Profile, style: Style) -> list[str]:
                 text += f" ({message.subject})"
             seen[text] = seen.get(text, 0) + message.count
     lines: list[str] = []
-    for text, count in seen.items():
+    for text, count in list(seen.items())[:_MESSAGE_COUNT]:
         lines += layout.paragraph(text + (f" ({format_count(count)} times)" if count > 1 else ""), style)
+    if len(seen) > _MESSAGE_COUNT:
+        lines += layout.paragraph(f"... and {len(seen) - _MESSAGE_COUNT} more; the view `header` shows them all.", style)
     return ["", *lines] if lines else []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from collector.errors import CollectorError, UsageError
@@ -70,7 +71,7 @@ def _hint(near: tuple[str, ...]) -> str:
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
-def _listed(names) -> str:
+def _listed(names: Iterable[str]) -> str:
     every = sorted(names)
     more = f", and {len(every) - _LISTED} more" if len(every) > _LISTED else ""
     return ", ".join(every[:_LISTED]) + more + ": say which"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from collector.cli.reporting.meaning import meant_function, meant_source
 from collector.errors import UsageError
@@ -13,7 +14,7 @@ from collector.exports.json_text import to_json
 from collector.profile.callers_callees import callers_callees
 from collector.profile.model import Profile
 from collector.profile.source_lines import source_lines
-from collector.profile.views import FUNCTIONS, TABLE_VIEWS, choose, choose_branches
+from collector.profile.views import FUNCTIONS, TABLE_VIEWS, Selection, choose, choose_branches
 from collector.reports import (
     call_tree,
     callers_callees as callers_callees_text,
@@ -29,7 +30,10 @@ from collector.reports import (
 )
 from collector.reports.style import Style
 
-_TABLES = {
+_TextMaker = Callable[[Profile, Selection, Style], str]
+_DocumentMaker = Callable[[Profile, Iterable[Any]], document.Document]
+
+_TABLES: dict[str, tuple[_TextMaker, _DocumentMaker]] = {
     "functions": (functions.render, document.functions),
     "lines": (lines.render, document.lines),
     "objects": (objects.render, document.objects),

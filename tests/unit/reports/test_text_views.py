@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from busy_profile import SOURCE_TEXT, busy_profile, position_of
 from tiny_profile import START_NS, build_profile
 
 from collector.profile import views
 from collector.profile.callers_callees import callers_callees
-from collector.profile.model import SamplePoint
+from collector.profile.model import Message, SamplePoint
 from collector.profile.source_lines import source_lines
 from collector.reports import (
     call_tree,
@@ -128,3 +130,20 @@ def test_a_deep_tree_does_not_leave_the_page() -> None:
     text = VIEWS["calltree"](build_profile([*stacks, (stack, 1, 0)]), Style(80))
     assert "level_50" in text
     assert max(text_width(line) for line in text.split("\n")) <= 80
+
+
+def test_many_warnings_do_not_bury_the_rest() -> None:
+    messages = tuple(Message(0, 1, f"module {number} is gone") for number in range(20))
+    text = overview.render(build_profile([("main", 1, 0)], messages=messages), None, Style(80))
+    assert "module 4 is gone" in text
+    assert "module 5 is gone" not in text
+    assert "... and 15 more" in text
+    assert "module 19 is gone" in header.render(build_profile([], messages=messages), Style(80))
+
+
+def test_what_a_program_says_of_its_own_functions_is_shown() -> None:
+    profile = build_profile([("main;stub", 1, 0)])
+    stub = replace(profile.functions[1], alias="interpreter loop")
+    profile = replace(profile, functions=(profile.functions[0], stub))
+    text = callers_callees_text.render(profile, callers_callees(profile, 1), None, Style(80))
+    assert "The program says of it: interpreter loop" in text

@@ -31,6 +31,9 @@ enum col_clock_kind col_clock_source_start(enum col_clock_kind asked, uint64_t p
 /* The shortest period the rung delivers on this system. */
 uint64_t col_clock_source_shortest_ns(enum col_clock_kind kind);
 
+/* The clock that was chosen, also after it has stopped. Signal-safe. */
+enum col_clock_kind col_clock_source_kind(void);
+
 /* A thread begins or ends; in the thread itself. */
 void col_clock_source_thread_begin(struct col_thread *thread);
 void col_clock_source_thread_end(struct col_thread *thread);

@@ -261,6 +261,11 @@ enum col_clock_kind col_clock_source_start(enum col_clock_kind asked, uint64_t p
     return self.kind;
 }
 
+enum col_clock_kind col_clock_source_kind(void)
+{
+    return self.kind;
+}
+
 uint64_t col_clock_source_shortest_ns(enum col_clock_kind kind)
 {
     struct timespec tick;

@@ -229,7 +229,7 @@ static void write_rest(struct col_thread *thread, uint64_t time_ns, uint64_t cpu
 {
     struct weight weight = weigh_user(thread, cpu_ns - thread->cpu_ns);
     weight.system_ns += thread->kernel_ns;
-    if (thread->last_count == 0 || weight.system_ns == 0)
+    if (thread->last_count == 0 || weight.system_ns == 0 || col_clock_source_kind() == COL_CLOCK_TIMER)
         return;
     weight.user_ns = 0; /* less than a period: the reader spreads it over all of the thread's samples */
     write_sample(thread, time_ns, weight);

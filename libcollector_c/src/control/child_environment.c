@@ -10,7 +10,7 @@
 
 #define PRELOAD "LD_PRELOAD="
 
-static const char *const kept_names[] = {"COLLECTOR_EXPERIMENT=", "COLLECTOR_OPTIONS=", "COLLECTOR_FOLLOW="};
+static const char *const kept_names[] = {"COLLECTOR_EXPERIMENT=", "COLLECTOR_OPTIONS=", "COLLECTOR_FOLLOW=", "COLLECTOR_METRICS="};
 #define KEPT_COUNT (sizeof kept_names / sizeof *kept_names)
 
 static struct {

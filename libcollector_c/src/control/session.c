@@ -15,10 +15,13 @@
 #include "base/real.h"
 #include "control/child_environment.h"
 #include "control/options.h"
+#include "control/plugins.h"
 #include "control/signals.h"
 #include "experiment/event.h"
 #include "experiment/log_writer.h"
+#include "experiment/messages.h"
 #include "sample/clock_source.h"
+#include "sample/metrics.h"
 #include "sample/process_reading.h"
 #include "sample/recording.h"
 #include "sample/sampler.h"
@@ -69,8 +72,10 @@ static uint32_t current_thread(void)
 
 void col_session_pause(unsigned cause)
 {
-    if (col_recording_change(COL_RECORDING_ON, COL_RECORDING_PAUSED))
-        col_event_pause(head_now(current_thread()), cause);
+    if (!col_recording_change(COL_RECORDING_ON, COL_RECORDING_PAUSED))
+        return;
+    col_metrics_break();
+    col_event_pause(head_now(current_thread()), cause);
 }
 
 void col_session_resume(unsigned cause)
@@ -185,6 +190,7 @@ static void begin(enum col_recording state, pid_t parent_pid)
     else
         col_event_procexec(head_now(0), (uint32_t)self.pid, getauxval(AT_ENTRY), program_invocation_name);
     col_recording_set(state);
+    col_plugins_load();
     col_code_finder_refresh();
     col_sampler_start(CPU_SOURCE, self.options.period_ns, self.options.has_context_switches);
     col_modules_begin();
@@ -193,6 +199,7 @@ static void begin(enum col_recording state, pid_t parent_pid)
         col_event_pause(head_now(thread->tid), COL_PAUSE_OPTION);
     start_clock(thread);
     col_thread_leave(thread);
+    col_plugins_begin(parent_pid != 0, col_recording_is_on_at(col_clock_now()));
     col_session_sample("", COL_SAMPLE_START);
 }
 
@@ -231,12 +238,14 @@ static void close_log(unsigned reason, const char *next_path)
         return;
     col_session_sample("", COL_SAMPLE_END);
     bool is_recording = col_recording_is_on_at(col_clock_now());
+    col_metrics_close(is_recording);
     if (!col_recording_change(state, COL_RECORDING_CLOSED))
         return;
     col_clock_source_stop();
     col_sampler_close(is_recording);
     if (next_path != NULL)
         col_event_procexec(head_now(0), (uint32_t)self.pid, 0, next_path);
+    col_messages_write_counts();
     write_totals(reason);
     col_log_writer_close();
 }
@@ -274,6 +283,7 @@ void col_session_thread_end(void)
 
 void col_session_fork_prepare(void)
 {
+    col_metrics_fork_prepare();
     self.forking = col_session_is_open() ? col_thread_enter() : NULL;
 }
 
@@ -282,6 +292,7 @@ void col_session_fork_parent(void)
     if (self.forking != NULL)
         col_thread_leave(self.forking);
     self.forking = NULL;
+    col_metrics_fork_parent();
 }
 
 void col_session_fork_child(void)
@@ -297,6 +308,7 @@ void col_session_fork_child(void)
     col_thread_forget_others();
     col_modules_forget();
     col_code_finder_after_fork();
+    col_plugins_forget();
     if (was_open && col_options_follow(NULL))
         begin(state, parent_pid);
 }

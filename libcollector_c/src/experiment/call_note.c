@@ -20,6 +20,8 @@ static struct {
 void col_call_note_open(void)
 {
     uint32_t index;
+    if (self.slot != NULL && self.generation == col_open_slots_generation())
+        return;
     self.slot = col_log_writer_is_open() ? col_open_slots_claim(&index) : NULL;
     if (self.slot == NULL)
         return;

@@ -9,7 +9,7 @@
  * process, the word stays. One call at a time: whoever begins has made sure of that.
  */
 
-/* Takes a slot of the log that is open now. From ordinary code; where it fails calls are just not noted. */
+/* Takes a slot of the log that is open now, if it has none yet. From ordinary code; where it fails calls are just not noted. */
 void col_call_note_open(void);
 
 /* From anywhere, signal handlers included. `text` is cut after 400 bytes. */

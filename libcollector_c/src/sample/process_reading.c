@@ -9,6 +9,7 @@
 
 #include "base/arch.h"
 #include "base/os.h"
+#include "base/own_io.h"
 
 #define US_NS 1000u
 #define S_NS 1000000000u
@@ -22,7 +23,7 @@ static uint64_t ns_of(struct timeval time)
 static void read_text(const char *path, char *text, size_t bytes)
 {
     int fd = col_os_open(path, O_RDONLY, 0);
-    ssize_t length = fd < 0 ? -1 : col_os_read(fd, text, bytes - 1);
+    ssize_t length = fd < 0 ? -1 : col_own_io_count_read(col_os_read(fd, text, bytes - 1));
     if (fd >= 0)
         col_os_close(fd);
     text[length > 0 ? length : 0] = '\0';
@@ -44,6 +45,12 @@ static uint64_t number_after(const char *text, const char *name)
     return number;
 }
 
+/* What metric plugins and these readings move is not the program's. */
+static uint64_t less_own(uint64_t bytes, uint64_t own_bytes)
+{
+    return bytes == COL_EVENT_UNKNOWN ? bytes : bytes > own_bytes ? bytes - own_bytes : 0;
+}
+
 void col_process_reading_take(struct col_event_sample *sample)
 {
     struct rusage usage;
@@ -59,7 +66,8 @@ void col_process_reading_take(struct col_event_sample *sample)
     read_text("/proc/self/statm", text, sizeof text);
     uint64_t pages = number_after(text, " "); /* the second number is what is resident */
     sample->resident_bytes = pages == COL_EVENT_UNKNOWN ? pages : pages * col_os_page_bytes();
+    uint64_t own_read_bytes = col_own_io_read_bytes(), own_written_bytes = col_own_io_written_bytes(); /* this reading is not yet in either account */
     read_text("/proc/self/io", text, sizeof text);
-    sample->read_bytes = number_after(text, "rchar:");
-    sample->written_bytes = number_after(text, "wchar:");
+    sample->read_bytes = less_own(number_after(text, "rchar:"), own_read_bytes);
+    sample->written_bytes = less_own(number_after(text, "wchar:"), own_written_bytes);
 }

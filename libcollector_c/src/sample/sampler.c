@@ -11,6 +11,7 @@
 #include "experiment/open_frame.h"
 #include "sample/clock_source.h"
 #include "sample/context_switches.h"
+#include "sample/metrics.h"
 #include "sample/recording.h"
 #include "sample/unwind.h"
 
@@ -206,6 +207,7 @@ void col_sampler_tick(const ucontext_t *context, enum col_tick kind)
         else if (weight.user_ns + weight.system_ns != 0) {
             walk(thread, context);
             write_sample(thread, time_ns, weight);
+            col_metrics_tick(time_ns, context, thread);
         }
         col_thread_leave(thread);
     }

@@ -1,0 +1,210 @@
+/* metric_table.c -- which metrics are to be measured, and the plugins they come from */
+#include "sample/metric_table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/os.h"
+#include "base/signal_heap.h"
+#include "base/text_format.h"
+#include "experiment/messages.h"
+
+#define MOST_BYTES (4u << 20)
+#define MOST_WORDS 64u
+#define CALL_TEXT_BYTES 400u
+#define FIRST_PLUGIN_ID ((uintptr_t)0x706c0001) /* apart from each other, and from small numbers */
+#define FIRST_METRIC_ID ((uintptr_t)0x6d650001)
+
+static struct {
+    struct col_metric_table table;
+    const char **attributes; /* of all metrics, one after the other */
+    size_t attribute_count;
+} self = {.table = {.interval_ns = 20000000u, .node_lock = ""}};
+
+struct col_metric_table *col_metric_table(void)
+{
+    return &self.table;
+}
+
+/* ---- the file ---- */
+
+static char *read_file(const char *path, int *error)
+{
+    int fd = col_os_open(path, O_RDONLY, 0);
+    *error = fd < 0 ? fd : -ENOMEM;
+    char *text = fd < 0 ? NULL : col_os_map_memory(MOST_BYTES);
+    size_t bytes = 0;
+    ssize_t part = 0;
+    while (text != NULL && bytes < MOST_BYTES - 1 && (part = col_os_read(fd, text + bytes, MOST_BYTES - 1 - bytes)) > 0)
+        bytes += (size_t)part;
+    if (fd >= 0)
+        col_os_close(fd);
+    if (text != NULL && (part < 0 || bytes == MOST_BYTES - 1)) {
+        *error = part < 0 ? (int)part : -EFBIG;
+        col_os_unmap(text, MOST_BYTES);
+        text = NULL;
+    }
+    return text;
+}
+
+/* Takes the escapes out of a word, where it stands. */
+static void unescape(char *word)
+{
+    char *to = word;
+    for (const char *from = word; *from != '\0'; from++)
+        *to++ = from[0] != '\\' || from[1] == '\0' ? *from : *++from == 't' ? '\t' : *from == 'n' ? '\n' : *from;
+    *to = '\0';
+}
+
+/* Cuts the next line off `*rest` and into words; 0 at the end. */
+static size_t next_words(char **rest, char **words)
+{
+    size_t count = 0;
+    char *line = *rest;
+    if (*line == '\0')
+        return 0;
+    char *end = line + strcspn(line, "\n");
+    *rest = end + (*end != '\0');
+    *end = '\0';
+    while (line != NULL && count < MOST_WORDS) {
+        char *tab = strchr(line, '\t');
+        if (tab != NULL)
+            *tab = '\0';
+        unescape(line);
+        words[count++] = line;
+        line = tab != NULL ? tab + 1 : NULL;
+    }
+    return count;
+}
+
+static uint64_t number_of(const char *text)
+{
+    uint64_t number = 0;
+    for (; *text >= '0' && *text <= '9'; text++)
+        number = number * 10 + (uint64_t)(*text - '0');
+    return number;
+}
+
+/* ---- its lines ---- */
+
+static void add_plugin(char **words)
+{
+    self.table.plugins[self.table.plugin_count++] =
+        (struct col_plugin){.id = words[1], .path = words[2], .start_name = words[3], .stop_name = words[4], .is_per_node = words[5][0] == '1'};
+}
+
+static const char *describe_call(const struct col_metric *metric)
+{
+    char *text = col_signal_heap_allocate(CALL_TEXT_BYTES);
+    if (text != NULL)
+        col_text_print_into(text, CALL_TEXT_BYTES, "%s (metric %s) of %s", metric->function, metric->id, metric->plugin->path);
+    return text != NULL ? text : metric->id;
+}
+
+static void add_metric(char **words, size_t count)
+{
+    uint64_t plugin = number_of(words[1]);
+    if (plugin >= self.table.plugin_count)
+        return;
+    struct col_metric *metric = &self.table.metrics[self.table.metric_count++];
+    *metric = (struct col_metric){
+        .plugin = &self.table.plugins[plugin], .id = words[2], .function = words[3], .is_real = strcmp(words[4], "double") == 0,
+        .is_divided = strchr(words[5], 'd') != NULL, .is_per_node = strchr(words[5], 'n') != NULL, .is_backfilled = strchr(words[5], 'b') != NULL,
+        .units = words[6], .custom_data = words[7], .attributes = self.attributes + self.attribute_count, .attribute_count = count - 8};
+    for (size_t i = 8; i < count; i++)
+        self.attributes[self.attribute_count++] = words[i];
+    metric->call_text = describe_call(metric);
+}
+
+static void add_line(char **words, size_t count)
+{
+    if (strcmp(words[0], "interval") == 0 && count >= 2)
+        self.table.interval_ns = number_of(words[1]);
+    else if (strcmp(words[0], "node") == 0 && count >= 2)
+        self.table.node_lock = words[1];
+    else if (strcmp(words[0], "plugin") == 0 && count >= 6)
+        add_plugin(words);
+    else if (strcmp(words[0], "metric") == 0 && count >= 8)
+        add_metric(words, count);
+}
+
+static size_t count_of(const char *text, char character)
+{
+    size_t count = 0;
+    for (; *text != '\0'; text++)
+        count += *text == character;
+    return count;
+}
+
+int col_metric_table_read(const char *path)
+{
+    int error;
+    char *text = read_file(path, &error), *words[MOST_WORDS];
+    if (text == NULL)
+        return error;
+    size_t lines = count_of(text, '\n') + 1;
+    self.table.plugins = col_os_map_memory(lines * sizeof *self.table.plugins);
+    self.table.metrics = col_os_map_memory(lines * sizeof *self.table.metrics);
+    self.attributes = col_os_map_memory((count_of(text, '\t') + lines) * sizeof *self.attributes);
+    if (self.table.plugins == NULL || self.table.metrics == NULL || self.attributes == NULL)
+        return -ENOMEM;
+    for (size_t count; (count = next_words(&text, words)) > 0;)
+        add_line(words, count);
+    return 0;
+}
+
+/* ---- handles ---- */
+
+uintptr_t col_metric_table_plugin_id(const struct col_plugin *plugin)
+{
+    return FIRST_PLUGIN_ID + (uintptr_t)(plugin - self.table.plugins);
+}
+
+uintptr_t col_metric_table_metric_id(const struct col_metric *metric)
+{
+    return FIRST_METRIC_ID + (uintptr_t)(metric - self.table.metrics);
+}
+
+struct col_plugin *col_metric_table_plugin(uintptr_t id)
+{
+    return id - FIRST_PLUGIN_ID < self.table.plugin_count ? &self.table.plugins[id - FIRST_PLUGIN_ID] : NULL;
+}
+
+struct col_metric *col_metric_table_metric(uintptr_t id)
+{
+    return id - FIRST_METRIC_ID < self.table.metric_count ? &self.table.metrics[id - FIRST_METRIC_ID] : NULL;
+}
+
+/* ---- errors ---- */
+
+static void say(const char *subject, int error, const char *text)
+{
+    char sentence[512];
+    text = text != NULL ? text : "it gave an error without a text";
+    if (error != 0)
+        col_text_print_into(sentence, sizeof sentence, "%s (error %d)", text, error);
+    else
+        col_text_print_into(sentence, sizeof sentence, "%s", text);
+    col_messages_say(COL_MESSAGE_WARNING, subject, sentence);
+}
+
+void col_metric_table_fail_plugin(uintptr_t id, int error, const char *text)
+{
+    struct col_plugin *plugin = col_metric_table_plugin(id);
+    say(plugin != NULL ? plugin->id : "a metric plugin", error, text);
+    if (plugin == NULL)
+        return;
+    __atomic_fetch_add(&plugin->error_count, 1, __ATOMIC_RELAXED);
+    plugin->is_disabled = plugin->is_disabled || !plugin->is_starting_up;
+}
+
+void col_metric_table_fail_metric(uintptr_t id, int error, const char *text)
+{
+    struct col_metric *metric = col_metric_table_metric(id);
+    say(metric != NULL ? metric->id : "a metric plugin", error, text);
+    if (metric == NULL)
+        return;
+    __atomic_fetch_add(&metric->error_count, 1, __ATOMIC_RELAXED);
+    metric->is_disabled = true;
+}

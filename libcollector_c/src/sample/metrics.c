@@ -1,0 +1,352 @@
+/* metrics.c -- when the getters of metrics are called, and what becomes of their values */
+#include "sample/metrics.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#include "base/clock.h"
+#include "base/os.h"
+#include "base/text_format.h"
+#include "experiment/event.h"
+#include "experiment/messages.h"
+#include "sample/plugin_call.h"
+#include "target/node_leader.h"
+
+#define READINGS_AN_INTERVAL 1000u
+#define TIME_LIMIT 32768u     /* for backfill: 32 doublings */
+#define FIRST_SOURCE 2u       /* the clock is 1 */
+#define LEAST_READINGS 256u   /* backfilled values that are written together */
+#define ROOM_BYTES 16384u     /* of stack that a getter must find */
+#define S_NS 1000000000u
+
+static struct {
+    uint64_t next_ns;  /* atomic: when getters are due; UINT64_MAX: never */
+    bool is_broken;    /* atomic: see col_metrics_break */
+    bool is_holding;   /* fork has the turn */
+    bool has_node_metrics, has_backfill;
+    uint64_t interval_ns, start_ns;
+    uint32_t kept_count; /* sample times, since the interval was doubled */
+    struct col_event_reading *readings; /* of one sample time, on their way to the log */
+    size_t reading_count, reading_limit;
+    uint64_t *times; /* all sample times that were kept, where they are needed */
+    uint32_t time_count;
+    bool (*take_over)(struct col_plugin *plugin, const ucontext_t *context, const struct col_thread *thread);
+} self = {.next_ns = UINT64_MAX};
+
+static bool is_open(void)
+{
+    return __atomic_load_n(&self.next_ns, __ATOMIC_RELAXED) != UINT64_MAX;
+}
+
+static bool is_usable(const struct col_metric *metric)
+{
+    return metric->getter.address != NULL && !metric->is_disabled && metric->plugin->is_loaded && !metric->plugin->is_disabled;
+}
+
+/* ---- one value ---- */
+
+union value {
+    uint64_t whole;
+    double real;
+};
+
+static uint64_t ns_of(struct timespec time)
+{
+    return (uint64_t)time.tv_sec * S_NS + (uint64_t)time.tv_nsec;
+}
+
+/*
+ * Calls the getter. `*time_ns` becomes the time it set, if that makes sense. The time it is given lies in this frame: plugins compare its address with those
+ * of their own locals. False: it failed.
+ */
+static __attribute__((noinline)) bool call_getter(struct col_metric *metric, uint64_t *time_ns, union value *value)
+{
+    struct timespec time = {(time_t)(*time_ns / S_NS), (long)(*time_ns % S_NS)};
+    uintptr_t id = col_metric_table_metric_id(metric);
+    uint32_t error_count = metric->error_count;
+    int result;
+    value->whole = 0; /* which is 0.0, too */
+    col_plugin_call_begin(metric->call_text);
+    if (metric->is_real)
+        result = metric->getter.real(id, &time, &value->real);
+    else
+        result = metric->getter.whole(id, &time, &value->whole);
+    col_plugin_call_end();
+    *time_ns = ns_of(time);
+    if (metric->error_count != error_count)
+        return false;
+    if (result != 0)
+        col_messages_say(COL_MESSAGE_WARNING, metric->id, "its getter failed without saying why");
+    return result == 0 && !metric->plugin->is_disabled;
+}
+
+static void flush_readings(void)
+{
+    if (self.reading_count != 0 && col_event_metrics(self.readings, self.reading_count) != 0)
+        col_messages_say(COL_MESSAGE_WARNING, NULL, "values of metrics were lost: there was no room for them");
+    self.reading_count = 0;
+}
+
+static void keep_value(const struct col_metric *metric, uint64_t time_ns, uint64_t interval_ns, union value value)
+{
+    if (self.reading_count == self.reading_limit)
+        flush_readings();
+    struct col_event_reading *reading = &self.readings[self.reading_count++];
+    uint32_t source = FIRST_SOURCE + (uint32_t)(metric - col_metric_table()->metrics);
+    *reading = (struct col_event_reading){{time_ns, 0}, {.source = source, .interval_ns = interval_ns, .is_real = metric->is_real, .merged_count = 1}};
+    if (metric->is_real)
+        reading->metric.real = value.real;
+    else
+        reading->metric.whole = value.whole;
+}
+
+static void read_metric(struct col_metric *metric, uint64_t sample_ns)
+{
+    uint64_t time_ns = sample_ns;
+    union value value;
+    bool is_good = call_getter(metric, &time_ns, &value);
+    if (time_ns < sample_ns || time_ns > sample_ns + S_NS)
+        time_ns = sample_ns; /* anything but the present has no meaning */
+    uint64_t interval_ns = metric->has_baseline && time_ns > metric->last_ns ? time_ns - metric->last_ns : 0;
+    metric->last_ns = time_ns;
+    metric->has_baseline = true;
+    if (is_good && (interval_ns != 0 || !metric->is_divided))
+        keep_value(metric, time_ns, interval_ns, value);
+}
+
+/* ---- one sample time ---- */
+
+/* This process has come to lead the node: plugins that only the leader loads may still be missing. */
+static void load_missing(const ucontext_t *context, const struct col_thread *thread)
+{
+    const struct col_metric_table *table = col_metric_table();
+    for (size_t i = 0; i < table->plugin_count && self.take_over != NULL && context != NULL; i++) {
+        struct col_plugin *plugin = &table->plugins[i];
+        if (!plugin->is_per_node || plugin->is_loaded || plugin->is_disabled || !self.take_over(plugin, context, thread))
+            continue;
+        for (size_t j = 0; j < table->metric_count; j++)
+            if (table->metrics[j].plugin == plugin)
+                table->metrics[j].has_baseline = false;
+    }
+}
+
+static void read_all(uint64_t time_ns, const ucontext_t *context, const struct col_thread *thread)
+{
+    const struct col_metric_table *table = col_metric_table();
+    bool is_leader = self.has_node_metrics && col_node_leader_ask();
+    bool was_broken = __atomic_exchange_n(&self.is_broken, false, __ATOMIC_RELAXED);
+    if (is_leader)
+        load_missing(context, thread);
+    for (size_t i = 0; i < table->metric_count; i++) {
+        struct col_metric *metric = &table->metrics[i];
+        if (was_broken || (metric->is_per_node && !is_leader))
+            metric->has_baseline = false;
+        if (is_usable(metric) && !metric->is_backfilled && (is_leader || !metric->is_per_node))
+            read_metric(metric, time_ns);
+    }
+    flush_readings();
+}
+
+static void keep_time(uint64_t time_ns)
+{
+    if (self.times != NULL && self.time_count < TIME_LIMIT)
+        self.times[self.time_count++] = time_ns;
+    if (++self.kept_count == READINGS_AN_INTERVAL) {
+        self.kept_count = 0;
+        self.interval_ns *= 2;
+    }
+}
+
+static uint64_t following(uint64_t due_ns, uint64_t time_ns)
+{
+    due_ns += self.interval_ns;
+    return due_ns > time_ns ? due_ns : time_ns + self.interval_ns;
+}
+
+/* Handlers may run on a small stack that the program set aside for them: nothing there for strangers. */
+static bool has_room(const ucontext_t *context)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0), low = (uintptr_t)context->uc_stack.ss_sp;
+    bool is_alternate = (context->uc_stack.ss_flags & SS_DISABLE) == 0 && here - low < context->uc_stack.ss_size;
+    return !is_alternate || here - low > ROOM_BYTES;
+}
+
+void col_metrics_tick(uint64_t time_ns, const ucontext_t *context, const struct col_thread *thread)
+{
+    if (time_ns < __atomic_load_n(&self.next_ns, __ATOMIC_RELAXED) || !has_room(context) || !col_plugin_call_take_turn())
+        return;
+    uint64_t due_ns = self.next_ns; /* somebody else may just have been at it */
+    if (time_ns >= due_ns) {
+        keep_time(time_ns);
+        read_all(time_ns, context, thread);
+        __atomic_store_n(&self.next_ns, following(due_ns, time_ns), __ATOMIC_RELAXED);
+    }
+    col_plugin_call_give_turn();
+}
+
+void col_metrics_break(void)
+{
+    __atomic_store_n(&self.is_broken, true, __ATOMIC_RELAXED);
+}
+
+/* ---- open ---- */
+
+static void announce(const struct col_metric_table *table)
+{
+    struct col_event_head head = {col_clock_now(), 0};
+    uint32_t pid = (uint32_t)col_os_process_id();
+    for (size_t i = 0; i < table->metric_count; i++) {
+        const struct col_metric *metric = &table->metrics[i];
+        struct col_event_pmcallocate source = {
+            .source = FIRST_SOURCE + (uint32_t)i, .name = metric->id, .clock = "plugin", .unit = metric->units, .period_ns = table->interval_ns,
+            .effective_period_ns = table->interval_ns, .detail = metric->plugin->path, .attributes = metric->attributes, .attribute_count = metric->attribute_count};
+        col_event_pmcallocate(head, &source);
+        col_event_pmcattach(head, source.source, pid);
+    }
+}
+
+static bool prepare(const struct col_metric_table *table)
+{
+    self.has_node_metrics = self.has_backfill = false;
+    for (size_t i = 0; i < table->metric_count; i++) {
+        self.has_node_metrics |= table->metrics[i].is_per_node;
+        self.has_backfill |= table->metrics[i].is_backfilled;
+    }
+    if (self.readings == NULL) {
+        self.reading_limit = table->metric_count > LEAST_READINGS ? table->metric_count : LEAST_READINGS;
+        self.readings = col_os_map_memory(self.reading_limit * sizeof *self.readings);
+    }
+    if (self.has_backfill && self.times == NULL)
+        self.times = col_os_map_memory(TIME_LIMIT * sizeof *self.times);
+    return self.readings != NULL;
+}
+
+void col_metrics_open(uint64_t start_ns, bool is_recording, bool (*take_over)(struct col_plugin *plugin, const ucontext_t *context, const struct col_thread *thread))
+{
+    const struct col_metric_table *table = col_metric_table();
+    if (table->metric_count == 0 || !prepare(table))
+        return;
+    announce(table);
+    self.take_over = take_over;
+    self.interval_ns = table->interval_ns;
+    self.start_ns = start_ns != 0 ? start_ns : col_clock_now();
+    self.kept_count = self.time_count = 0;
+    self.is_broken = !is_recording;
+    for (size_t i = 0; i < table->metric_count; i++) {
+        table->metrics[i].last_ns = self.start_ns;
+        table->metrics[i].has_baseline = start_ns != 0;
+    }
+    if (start_ns == 0 && is_recording && col_plugin_call_take_turn()) { /* a baseline, so that the rest of a short life is not lost */
+        keep_time(self.start_ns);
+        read_all(self.start_ns, NULL, NULL);
+        col_plugin_call_give_turn();
+    }
+    __atomic_store_n(&self.next_ns, self.start_ns + self.interval_ns, __ATOMIC_RELEASE);
+}
+
+/* ---- close ---- */
+
+static void stop_all(const struct col_metric_table *table)
+{
+    for (size_t i = 0; i < table->plugin_count; i++) {
+        struct col_plugin *plugin = &table->plugins[i];
+        if (!plugin->is_started)
+            continue;
+        plugin->is_started = false;
+        if (plugin->stop != NULL)
+            col_plugin_call_function(plugin, plugin->stop, plugin->stop_name);
+    }
+}
+
+/* The value that a backfilled metric had at one sample time; false when it is not to be asked again. */
+static bool fill(struct col_metric *metric, uint64_t sample_ns)
+{
+    uint64_t time_ns = sample_ns;
+    union value value;
+    bool is_good = call_getter(metric, &time_ns, &value);
+    if (time_ns != sample_ns) {
+        col_metric_table_fail_metric(col_metric_table_metric_id(metric), 0, "it changed the time of a sample that it was asked to fill in");
+        return false;
+    }
+    if (is_good)
+        keep_value(metric, sample_ns, sample_ns - metric->last_ns, value);
+    metric->last_ns = sample_ns;
+    return is_usable(metric);
+}
+
+static void backfill_all(const struct col_metric_table *table)
+{
+    bool is_leader = self.has_node_metrics && col_node_leader_ask();
+    for (size_t i = 0; i < table->metric_count; i++) {
+        struct col_metric *metric = &table->metrics[i];
+        if (!metric->is_backfilled || (metric->is_per_node && !is_leader) || !is_usable(metric))
+            continue;
+        for (uint32_t at = 0; at < self.time_count && fill(metric, self.times[at]); at++)
+            continue;
+    }
+    flush_readings();
+}
+
+static void detach(const struct col_metric_table *table)
+{
+    struct col_event_head head = {col_clock_now(), 0};
+    for (size_t i = 0; i < table->metric_count; i++)
+        col_event_pmcdetach(head, FIRST_SOURCE + (uint32_t)i, (uint32_t)col_os_process_id());
+}
+
+static void tell_of_lost_call(void)
+{
+    char sentence[500];
+    const char *text = col_plugin_call_current();
+    if (text == NULL)
+        return;
+    col_text_print_into(sentence, sizeof sentence, "recording ended while a metric plugin was being called: %s", text);
+    col_messages_say(COL_MESSAGE_ERROR, NULL, sentence);
+}
+
+void col_metrics_close(bool is_recording)
+{
+    const struct col_metric_table *table = col_metric_table();
+    if (!is_open())
+        return;
+    int error = errno;
+    bool has_turn = col_plugin_call_await_turn();
+    __atomic_store_n(&self.next_ns, UINT64_MAX, __ATOMIC_RELAXED);
+    if (!has_turn)
+        tell_of_lost_call();
+    else {
+        uint64_t time_ns = col_clock_now();
+        if (is_recording) {
+            keep_time(time_ns);
+            read_all(time_ns, NULL, NULL);
+        }
+        stop_all(table);
+        backfill_all(table);
+        col_plugin_call_give_turn();
+    }
+    detach(table);
+    col_node_leader_close();
+    errno = error;
+}
+
+/* ---- fork ---- */
+
+void col_metrics_fork_prepare(void)
+{
+    self.is_holding = is_open() && col_plugin_call_await_turn();
+}
+
+void col_metrics_fork_parent(void)
+{
+    if (self.is_holding)
+        col_plugin_call_give_turn();
+    self.is_holding = false;
+}
+
+void col_metrics_fork_child(void)
+{
+    __atomic_store_n(&self.next_ns, UINT64_MAX, __ATOMIC_RELAXED);
+    self.is_holding = false;
+    col_plugin_call_forget();
+    col_node_leader_forget();
+}

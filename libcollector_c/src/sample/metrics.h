@@ -1,0 +1,38 @@
+/* metrics.h -- when the getters of metrics are called, and what becomes of their values */
+#ifndef COL_SAMPLE_METRICS_H
+#define COL_SAMPLE_METRICS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+#include "sample/metric_table.h"
+#include "target/thread.h"
+
+/*
+ * Getters are called at sample times, every interval of wall time, which is doubled each time READINGS_AN_INTERVAL sample times were kept: a long run costs
+ * and stores little more than a short one. All of it on whatever thread was sampled, with the turn of plugin_call.h.
+ */
+
+/*
+ * From here on getters are called. What plugins count has come up since `start_ns`; 0: nobody knows since when, as in a fork child. Writes which metrics there
+ * are. is_recording: not paused. `take_over`, which may be NULL, is asked to load a plugin of the node when this process has become its leader; it says whether it has.
+ * Ordinary code, with no turn.
+ */
+void col_metrics_open(uint64_t start_ns, bool is_recording, bool (*take_over)(struct col_plugin *plugin, const ucontext_t *context, const struct col_thread *thread));
+
+/* A sample was taken on this thread. From the handler of a clock's signal, between enter and leave. */
+void col_metrics_tick(uint64_t time_ns, const ucontext_t *context, const struct col_thread *thread);
+
+/* Recording was interrupted: what came up meanwhile is not to be seen. From anywhere. */
+void col_metrics_break(void);
+
+/* The last reading (if is_recording), stop functions, backfill. From anywhere; after it no getter is called until the next open. */
+void col_metrics_close(bool is_recording);
+
+/* Around fork: no getter is at work while memory is copied. In the child all is closed. */
+void col_metrics_fork_prepare(void);
+void col_metrics_fork_parent(void);
+void col_metrics_fork_child(void);
+
+#endif

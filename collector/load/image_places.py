@@ -94,7 +94,7 @@ class _NumbersAt(dict[int, int]):
             return self._places.number_at(address, self._is_leaf, self._time_ns)
 
 
-def _dynamic_place(function: Mapping, address: int) -> NamedPlace:
+def _dynamic_place(function: address_space.Mapping, address: int) -> NamedPlace:
     """A function that the program made and named itself."""
     has_lines = function.source is not None
     return NamedPlace(

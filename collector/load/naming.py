@@ -61,6 +61,7 @@ class PlaceTable:
         self._modules: dict[Module, int] = {}
         self._functions: dict[tuple[str, str, int, str | None], int] = {}
         self._function_rows: list[Function] = []
+        self._short_names: dict[str, str] = {}
 
     def number(self, place: Place) -> int:
         """The number of a place; HIDDEN if it is the recorder's own code."""
@@ -90,32 +91,40 @@ class PlaceTable:
     def _locate(
         self, path: str, build_id: bytes, copy: str | None, places: list[tuple[int, CodePlace]]
     ) -> Iterator[tuple[int, Frame]]:
-        module = self._module(path, build_id)
+        module = self._number_module(Module(os.path.basename(path) or path, path, build_id.hex()))
         addresses = {number: lookup_address(place.elf_address, place.is_leaf) for number, place in places}
         located = self._symbolizer.locate_many(copy or path, build_id or None, addresses.values())
         for number, place in places:
             where = located[addresses[number]]
-            function = self._function(where.function, where.raw_name, module, where.function_file, where.function_line)
+            function = self._number_function(
+                Function(
+                    where.function, self._short(where.function), where.raw_name, module, where.function_file, where.function_line
+                )
+            )
             kind = "unknown" if where.kind == "unknown" else "native"
             yield number, Frame(function, where.file, where.line, place.elf_address, kind)
 
     def _name(self, place: NamedPlace) -> Frame:
-        module = self._module(place.module, b"")
-        function = self._function(
-            place.function, place.function, module, place.file, place.function_line, place.alias
+        module = self._number_module(Module(place.module, ""))
+        function = self._number_function(
+            Function(place.function, place.function, place.function, module, place.file, place.function_line, place.alias)
         )
         return Frame(function, place.file, place.line, place.offset, place.kind)
 
-    def _module(self, path: str, build_id: bytes) -> int:
-        module = Module(os.path.basename(path) or path, path, build_id.hex())
+    def _number_module(self, module: Module) -> int:
         return self._modules.setdefault(module, len(self._modules))
 
-    def _function(
-        self, name: str, raw_name: str, module: int, file: str | None, line: int | None, alias: str | None = None
-    ) -> int:
-        key = (name, raw_name, module, file)
-        function = self._functions.get(key)
-        if function is None:
-            function = self._functions[key] = len(self._function_rows)
-            self._function_rows.append(Function(name, short_name(name), raw_name, module, file, line, alias))
-        return function
+    def _number_function(self, function: Function) -> int:
+        """The same name in the same file of the same module is the same function, whatever the line."""
+        key = (function.name, function.raw_name, function.module, function.file)
+        number = self._functions.get(key)
+        if number is None:
+            number = self._functions[key] = len(self._function_rows)
+            self._function_rows.append(function)
+        return number
+
+    def _short(self, name: str) -> str:
+        known = self._short_names.get(name)
+        if known is None:
+            known = self._short_names[name] = short_name(name)
+        return known

@@ -140,6 +140,9 @@ def test_anonymous_memory_is_named_as_such(tmp_path: Path) -> None:
         tmp_path, mapping("", start=there, map_kind=int(MapKind.ANONYMOUS), build_id=b""), samples([([there + 1], 0)], [0])
     )
     assert set(stacks_of(profile)) == {("(anonymous code):(anonymous code)",)}
+    anonymous = next(function for function in profile.functions if function.name == "(anonymous code)")
+    assert anonymous.short_name == "(anonymous code)"
+    assert profile.modules[anonymous.module].path == ""
 
 
 def test_a_stack_that_is_not_in_the_log_is_counted_as_lost(tmp_path: Path) -> None:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from typing import Final
 
-_TICKS: Final = 4
+TOLERATED_TICKS: Final = 4
+"""So many ticks may be missing from a thread without a reason."""
+
 _SHARE: Final = 0.01
 
 
@@ -22,6 +24,6 @@ def balance(sampled_ns: int, accounted_ns: int, tick_ns: int, has_gaps: bool = F
     """
     if has_gaps or not sampled_ns:
         return 1.0, max(0, accounted_ns - sampled_ns)
-    if abs(accounted_ns - sampled_ns) > max(_TICKS * tick_ns, _SHARE * accounted_ns):
+    if abs(accounted_ns - sampled_ns) > max(TOLERATED_TICKS * tick_ns, _SHARE * accounted_ns):
         return 1.0, max(0, accounted_ns - sampled_ns)
     return accounted_ns / sampled_ns, 0

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 from collector.errors import ExperimentError
@@ -17,7 +19,7 @@ from collector.load.log_facts import LogFacts, read_facts, word_of
 from collector.load.naming import LOST_STACK, PlaceTable
 from collector.load.recording import process_of, recording_of
 from collector.load.stacks import StackTranslator
-from collector.load.threads import ThreadLives, balanced, thread_of
+from collector.load.threads import ThreadLives, balanced, thread_of, unsampled_ns
 from collector.profile import model
 from collector.profile.samples import sum_blocks
 from collector.symbols.symbolizer import Symbolizer
@@ -125,8 +127,22 @@ class Loader:
             self._blocks.append(
                 model.SampleBlock(thread, block.time, block.unit_ns, block.times, stacks, (block.user, block.system))
             )
-        for thread in range(first_thread, len(self._threads)):
-            self._threads[thread] = balanced(self._threads[thread], process, sampled[thread], facts.has_gaps)
+        for position, thread in enumerate(facts.threads, first_thread):
+            self._threads[position] = balanced(self._threads[position], process, sampled[position], facts.has_gaps)
+            if not sampled[position] and not facts.has_gaps:
+                self._add_unsampled(position, process, thread.start_address or facts.entry_address, places)
+
+    def _add_unsampled(self, position: int, process: model.Process, address: int | None, places: ImagePlaces) -> None:
+        """Give a thread that ended before its first tick a sample that stands for its CPU time."""
+        thread = self._threads[position]
+        values = unsampled_ns(thread, process)
+        if values is None:
+            return
+        time_ns = thread.end_ns or thread.start_ns
+        stack = self._translator.start_only(address, places.at(time_ns))
+        columns = tuple(array("Q", [value]) for value in values)
+        self._blocks.append(model.SampleBlock(position, time_ns, 1, array("Q", [0]), array("I", [stack]), columns))
+        self._threads[position] = replace(thread, unattributed_ns=0)
 
     def _add_points(self, experiment: int, facts: LogFacts) -> None:
         by_pid = {p.pid: index for index, p in enumerate(self._processes) if p.experiment == experiment}

@@ -38,6 +38,7 @@ class LogFacts:
     messages: dict[MessageKey, int] = field(default_factory=dict)
     ends: list[events.ProcExit] = field(default_factory=list)
     unrecorded: list[events.SysExit] = field(default_factory=list)
+    entry_address: int | None = None
     first_ns: int | None = None
     last_ns: int = 0
 
@@ -98,6 +99,11 @@ def _note_initialize(facts: LogFacts, event: events.Initialize) -> None:
     facts.initialize = facts.initialize or event
 
 
+def _note_exec(facts: LogFacts, event: events.ProcExec) -> None:
+    # The last record of an image announces the next one, whose entry is not known yet.
+    facts.entry_address = facts.entry_address or event.entry or None
+
+
 def _note_close(facts: LogFacts, event: events.CloseLog) -> None:
     facts.close = event
 
@@ -146,6 +152,7 @@ def _note_message(facts: LogFacts, event: events.Message) -> None:
 
 _NOTES: dict[type, Callable[[LogFacts, Any], None]] = {
     events.Initialize: _note_initialize,
+    events.ProcExec: _note_exec,
     events.CloseLog: _note_close,
     events.ProcExit: _note_end,
     events.SysExit: _note_unrecorded,

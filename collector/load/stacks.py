@@ -48,6 +48,12 @@ class StackTranslator:
         except ChangingAddress:
             return array("I", self._each_at_its_time(block, table, places_at))
 
+    def start_only(self, address: int | None, places: PlaceMaps) -> int:
+        """The stack of a thread that no tick found, of which only the function it was started with is known, if that."""
+        place = places.leaves[address] if address else -1
+        node = self._paths.nodes[ROOT << PLACE_BITS | place] if place >= 0 else ROOT
+        return self._lost_stack if node == ROOT else self._paths.stack(node, StackEnd.NOT_SAMPLED.name.lower())
+
     def _each_at_its_time(
         self, block: PcSampleBlock, table: StackTable, places_at: Callable[[int], PlaceMaps]
     ) -> Iterator[int]:

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 
-from collector.load.accounting import balance
+from collector.load.accounting import TOLERATED_TICKS, balance
 from collector.profile import model
 from collector.target.process import Thread
 
@@ -50,7 +50,20 @@ def balanced(thread: model.Thread, process: model.Process, sampled_ns: int, has_
     accounted_ns = thread.user_ns + thread.system_ns
     if thread.tid == process.pid:
         accounted_ns -= process.before_ns
-    clock = process.clock
-    tick_ns = max(clock.period_ns, clock.effective_period_ns) if clock else 0
-    gain, unattributed_ns = balance(sampled_ns, max(0, accounted_ns), tick_ns, has_gaps)
+    gain, unattributed_ns = balance(sampled_ns, max(0, accounted_ns), _tick_ns(process), has_gaps)
     return replace(thread, gain=gain, unattributed_ns=unattributed_ns)
+
+
+def unsampled_ns(thread: model.Thread, process: model.Process) -> tuple[int, int] | None:
+    """User and system CPU time of a thread without samples; None if there is none, or so much that its ticks must be missing."""
+    missing_ns = thread.unattributed_ns
+    if not 0 < missing_ns <= TOLERATED_TICKS * _tick_ns(process):
+        return None
+    accounted_ns = (thread.user_ns or 0) + (thread.system_ns or 0)
+    system_ns = missing_ns * (thread.system_ns or 0) // accounted_ns
+    return missing_ns - system_ns, system_ns
+
+
+def _tick_ns(process: model.Process) -> int:
+    clock = process.clock
+    return max(clock.period_ns, clock.effective_period_ns) if clock else 0

@@ -303,3 +303,17 @@ def test_progress_is_told(tmp_path: Path) -> None:
     load(write_small(tmp_path / "a.expt"), symbolizer=ArithmeticSymbolizer(), progress=lambda *what: told.append(what))
     assert any(text == f"reading {PID}.0.log" for _, _, text in told)
     assert all(done <= total for done, total, _ in told)
+
+
+def test_a_thread_without_a_sample_stands_under_its_start_function(tmp_path: Path) -> None:
+    profile = one_log(
+        tmp_path,
+        mapping(),
+        record(Kind.THR_CREATE, T0, 101, name="brief", start_address=BASE + 0x7010),
+        record(Kind.THR_EXIT, T0 + S, 101, name="brief", user_ns=1_500_000, system_ns=500_000, is_exit=1),
+        record(Kind.THR_CREATE, T0, 102, name="unseen", start_address=BASE + 0x7010),
+        record(Kind.THR_EXIT, T0 + S, 102, name="unseen", user_ns=9_000_000, system_ns=0, is_exit=1),
+    )
+    assert [(row.function.name, row.inclusive) for row in aggregate.functions(profile)] == [("f7", pytest.approx((0.002, 0.0015, 0.0005)))]
+    assert [(row.cause, row.sample_count) for row in aggregate.stack_ends(profile)] == [("not_sampled", 1)]
+    assert [thread.unattributed_ns for thread in profile.threads] == [0, 9_000_000], "more than a few ticks are missing for another reason"

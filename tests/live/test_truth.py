@@ -110,7 +110,7 @@ def test_load_in_phase_with_nothing(take: Callable[..., Recorded], compiled: Cal
 
 
 @pytest.mark.parametrize("kernel_part", ["reads", "draws", "touches"])
-def test_system_time(take: Callable[..., Recorded], compiled: Callable[..., Path], kernel_part: str) -> None:
+def test_system_time(take: Callable[..., Recorded], compiled: Callable[..., Path], clock: str, kernel_part: str) -> None:
     recorded = take(compiled("kernel_share.c"), 350, "computes", kernel_part)
     truth = recorded.outcome.truth
     judge_shares(recorded, truth, names=("computes", kernel_part), systematic=0.03)
@@ -118,7 +118,8 @@ def test_system_time(take: Callable[..., Recorded], compiled: Callable[..., Path
     # How the kernel itself tells user from system time is sampled, so both sides of this have an error.
     system_share = recorded.system_ns(kernel_part) / recorded.inclusive_ns(kernel_part)
     assert system_share >= 0.5 * truth[f"{kernel_part}.system"] / truth[kernel_part]
-    assert recorded.system_ns("computes") <= 0.15 * recorded.inclusive_ns("computes")
+    # A CPU timer ticks with that guess, a whole tick at a time.
+    assert recorded.system_ns("computes") <= (0.25 if clock == "cpu-timer" else 0.15) * recorded.inclusive_ns("computes")
 
 
 def test_sums_of_threads(take: Callable[..., Recorded], compiled: Callable[..., Path], clock: str) -> None:

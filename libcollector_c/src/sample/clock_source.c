@@ -210,13 +210,11 @@ static void explain(char *detail, size_t bytes, const char *rung, const char *wh
     snprintf(detail + used, bytes - used, "%s%s: %s", used != 0 ? "; " : "", rung, why);
 }
 
-static bool try_sigtrap(enum col_clock_kind asked, struct col_thread *thread, char *detail, size_t bytes)
+static bool try_sigtrap(struct col_thread *thread, char *detail, size_t bytes)
 {
     const char *why = NULL;
     if (!is_kernel_fit())
         why = "needs Linux 5.19";
-    else if (asked == COL_CLOCK_AUTO && is_traced())
-        why = "a debugger is attached";
     long event = why == NULL ? test_event(true, thread->tid) : 0;
     if (event < 0)
         why = event == -ETIME ? "did not tick" : strerror((int)-event);
@@ -244,9 +242,13 @@ enum col_clock_kind col_clock_source_start(enum col_clock_kind asked, uint64_t p
     self.period_ns = period_ns;
     self.random = (uint32_t)col_clock_now() ^ thread->tid << 16;
     detail[0] = '\0';
+    if (asked == COL_CLOCK_AUTO && is_traced()) { /* it would be shown every tick */
+        explain(detail, detail_bytes, "all clocks", "a debugger is attached");
+        asked = COL_CLOCK_OFF;
+    }
     if (asked == COL_CLOCK_OFF)
         return self.kind = COL_CLOCK_OFF;
-    if (asked <= COL_CLOCK_SIGTRAP && try_sigtrap(asked, thread, detail, detail_bytes))
+    if (asked <= COL_CLOCK_SIGTRAP && try_sigtrap(thread, detail, detail_bytes))
         self.kind = COL_CLOCK_SIGTRAP;
     else if (asked <= COL_CLOCK_TASK && try_task_clock(thread, detail, detail_bytes))
         self.kind = COL_CLOCK_TASK;

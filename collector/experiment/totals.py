@@ -137,6 +137,7 @@ def _read_through(totals: Totals, path: str, counts_samples: bool) -> None:
         for record in reader.records():
             if isinstance(record, PcSampleBlock) and counts_samples:
                 totals.sample_count += record.count
+                totals.cpu_ns += (sum(record.user) + sum(record.system)) * record.unit_ns
             elif isinstance(record, DropNotify) and record.cause is not None:
                 drops[record.thread, record.cause] = record.count or 0
             elif isinstance(record, Message) and record.severity and record.text:

@@ -14,6 +14,7 @@
 #include <sys/vfs.h>
 
 #include "base/arch.h"
+#include "base/own_io.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
@@ -40,7 +41,7 @@ int col_os_close(int fd)
 
 ssize_t col_os_read(int fd, void *data, size_t bytes)
 {
-    return call(SYS_read, fd, (long)data, (long)bytes, 0);
+    return col_own_io_count_read(call(SYS_read, fd, (long)data, (long)bytes, 0));
 }
 
 int col_os_mkdir(const char *path, mode_t mode)

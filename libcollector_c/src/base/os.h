@@ -8,7 +8,8 @@
 #include <sys/types.h>
 
 /*
- * From anywhere, signal handlers and fork children included: nothing here uses libc, sets errno, takes a lock or keeps state.
+ * From anywhere, signal handlers and fork children included: nothing here uses libc, sets errno, takes a lock or keeps state,
+ * but for the count of bytes that were read (own_io.h).
  * What can fail answers -errno.
  */
 

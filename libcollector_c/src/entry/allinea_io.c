@@ -71,7 +71,7 @@ COL_EXPORT int allinea_safe_close(int fd)
 
 COL_EXPORT ssize_t allinea_safe_read(int fd, void *buf, size_t count)
 {
-    return answer(col_own_io_count_read(col_os_read(fd, buf, count)));
+    return answer(col_os_read(fd, buf, count));
 }
 
 COL_EXPORT ssize_t allinea_safe_write(int fd, const void *buf, size_t count)

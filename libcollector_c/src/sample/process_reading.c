@@ -23,7 +23,7 @@ static uint64_t ns_of(struct timeval time)
 static void read_text(const char *path, char *text, size_t bytes)
 {
     int fd = col_os_open(path, O_RDONLY, 0);
-    ssize_t length = fd < 0 ? -1 : col_own_io_count_read(col_os_read(fd, text, bytes - 1));
+    ssize_t length = fd < 0 ? -1 : col_os_read(fd, text, bytes - 1);
     if (fd >= 0)
         col_os_close(fd);
     text[length > 0 ? length : 0] = '\0';

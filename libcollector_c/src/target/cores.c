@@ -6,7 +6,6 @@
 #include <sys/types.h>
 
 #include "base/os.h"
-#include "base/own_io.h"
 #include "base/text_format.h"
 
 #define ONLINE "/sys/devices/system/cpu/online" /* 0-3,8-11 */
@@ -19,7 +18,7 @@ static struct {
 static bool read_text(const char *path, char *text, size_t size)
 {
     int fd = col_os_open(path, O_RDONLY, 0);
-    ssize_t bytes = fd < 0 ? -1 : col_own_io_count_read(col_os_read(fd, text, size - 1));
+    ssize_t bytes = fd < 0 ? -1 : col_os_read(fd, text, size - 1);
     if (fd >= 0)
         col_os_close(fd);
     text[bytes > 0 ? bytes : 0] = '\0';

@@ -291,7 +291,7 @@ def _unpacker(payload_bytes: int) -> msgpack.Unpacker:
     """An unpacker whose limits keep hostile lengths from asking for memory."""
     return msgpack.Unpacker(
         max_buffer_size=max(payload_bytes, 1),
-        max_array_len=_MAX_ARRAY_ITEMS,
+        max_array_len=min(payload_bytes, _MAX_ARRAY_ITEMS),  # an item takes at least a byte
         max_map_len=_MAX_MAP_ITEMS,
         unicode_errors="surrogateescape",
         strict_map_key=False,

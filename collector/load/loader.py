@@ -16,7 +16,7 @@ from collector.experiment.samples import PcSampleBlock
 from collector.load.call_paths import PathBuilder
 from collector.load.image_places import ImagePlaces
 from collector.load.log_facts import LogFacts, read_facts, word_of
-from collector.load.naming import LOST_STACK, PlaceTable
+from collector.load.naming import PlaceTable
 from collector.load.recording import process_of, recording_of
 from collector.load.stacks import StackTranslator
 from collector.load.threads import ThreadLives, balanced, thread_of, unsampled_ns
@@ -35,7 +35,7 @@ class Loader:
         self._progress = progress
         self._places = PlaceTable(symbolizer)
         self._paths = PathBuilder()
-        self._translator = StackTranslator(self._paths, self._places.number(LOST_STACK))
+        self._translator = StackTranslator(self._paths, self._places)
         self._recordings: list[model.Recording] = []
         self._processes: list[model.Process] = []
         self._threads: list[model.Thread] = []

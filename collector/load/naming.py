@@ -47,6 +47,7 @@ class NamedPlace:
 
 UNMAPPED: Final = NamedPlace("(no module)", "(no module)", kind="unknown")
 ANONYMOUS: Final = NamedPlace("(anonymous code)", "(anonymous code)", kind="unknown")
+NOT_SAMPLED: Final = NamedPlace("(not sampled)", "(not sampled)", kind="unknown")
 LOST_STACK: Final = NamedPlace("(stack lost)", "(stack lost)", kind="unknown")
 
 Place = CodePlace | NamedPlace

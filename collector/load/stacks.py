@@ -10,7 +10,8 @@ from itertools import repeat
 from collector.experiment.samples import PcSampleBlock
 from collector.experiment.stacks import StackTable
 from collector.format import StackEnd
-from collector.load.call_paths import PLACE_BITS, PathBuilder
+from collector.load.call_paths import HIDDEN, PLACE_BITS, PathBuilder
+from collector.load.naming import LOST_STACK, NOT_SAMPLED, PlaceTable
 from collector.profile.model import ROOT
 
 _END_NAMES = {int(end): end.name.lower() for end in StackEnd}
@@ -29,12 +30,11 @@ class PlaceMaps:
 
 
 class StackTranslator:
-    """Translates stacks of addresses to stacks of the profile. `lost_place` is that of a stack not in the log."""
+    """Translates stacks of addresses to stacks of the profile."""
 
-    def __init__(self, paths: PathBuilder, lost_place: int) -> None:
+    def __init__(self, paths: PathBuilder, table: PlaceTable) -> None:
         self._paths = paths
-        lost = paths.nodes[ROOT << PLACE_BITS | lost_place]
-        self._lost_stack = paths.stack(lost, StackEnd.NO_UNWIND_INFO.name.lower())
+        self._table = table
 
     def translate(self, block: PcSampleBlock, lasting: PlaceMaps, places_at: Callable[[int], PlaceMaps]) -> array[int]:
         """The stack of each sample of a block.
@@ -50,9 +50,14 @@ class StackTranslator:
 
     def start_only(self, address: int | None, places: PlaceMaps) -> int:
         """The stack of a thread that no tick found, of which only the function it was started with is known, if that."""
-        place = places.leaves[address] if address else -1
-        node = self._paths.nodes[ROOT << PLACE_BITS | place] if place >= 0 else ROOT
-        return self._lost_stack if node == ROOT else self._paths.stack(node, StackEnd.NOT_SAMPLED.name.lower())
+        place = places.leaves[address] if address else HIDDEN
+        node = self._paths.nodes[ROOT << PLACE_BITS | (self._table.number(NOT_SAMPLED) if place == HIDDEN else place)]
+        return self._paths.stack(node, StackEnd.NOT_SAMPLED.name.lower())
+
+    def _lost_stack(self) -> int:
+        """The stack of a sample whose stack is not in the log, or has nothing but hidden frames."""
+        node = self._paths.nodes[ROOT << PLACE_BITS | self._table.number(LOST_STACK)]
+        return self._paths.stack(node, StackEnd.NO_UNWIND_INFO.name.lower())
 
     def _each_at_its_time(
         self, block: PcSampleBlock, table: StackTable, places_at: Callable[[int], PlaceMaps]
@@ -61,7 +66,7 @@ class StackTranslator:
             if index < len(table):
                 yield self._stack_at(table, index, places_at(time_ns))
             else:
-                yield self._lost_stack
+                yield self._lost_stack()
 
     def _stack_at(self, table: StackTable, index: int, places: PlaceMaps) -> int:
         stack = table.stack(index)
@@ -70,12 +75,12 @@ class StackTranslator:
             place = places.callers[address] if position else places.leaves[address]
             if place >= 0:
                 node = self._paths.nodes[node << PLACE_BITS | place]
-        return self._lost_stack if node == ROOT else self._paths.stack(node, _END_NAMES[int(stack.end)])
+        return self._lost_stack() if node == ROOT else self._paths.stack(node, _END_NAMES[int(stack.end)])
 
     def _chosen(self, indexes: list[int], stacks: Sequence[int]) -> Iterator[int]:
         if not indexes or max(indexes) < len(stacks):
             return map(stacks.__getitem__, indexes)
-        return map(dict(enumerate(stacks)).get, indexes, repeat(self._lost_stack))
+        return map(dict(enumerate(stacks)).get, indexes, repeat(self._lost_stack()))
 
     def _all_stacks(self, table: StackTable, places: PlaceMaps) -> list[int]:
         """The stacks of a table by their index. An address is exact only where it is the leaf of the stack."""
@@ -89,7 +94,7 @@ class StackTranslator:
                 node, place = nodes[parents[leaf]], leaves[addresses[leaf]]
                 if place >= 0:
                     node = node_of[node << PLACE_BITS | place]
-            stacks.append(self._lost_stack if node == ROOT else stack_of(node, _END_NAMES[end]))
+            stacks.append(self._lost_stack() if node == ROOT else stack_of(node, _END_NAMES[end]))
         return stacks
 
     def _caller_nodes(self, table: StackTable, callers: Mapping[int, int]) -> list[int]:

@@ -6,7 +6,7 @@ import shlex
 import time
 
 from collector.profile import aggregate
-from collector.profile.causes import DROP_CAUSES, STACK_ENDS, is_finished
+from collector.profile.causes import DROP_CAUSES, NOT_SAMPLED, STACK_ENDS, is_finished
 from collector.profile.model import Profile, Recording
 from collector.profile.sample_points import labelled_points
 from collector.profile.samples import sample_count
@@ -149,10 +149,15 @@ def _stacks(profile: Profile) -> str:
         return ""
     unfinished = [row for row in ends if not is_finished(row.cause)]
     missing = sum(row.sample_count for row in unfinished)
-    if not missing:
-        return "all reach the start of their thread"
-    causes = ", ".join(f"{format_count(row.sample_count)} {STACK_ENDS.get(row.cause, row.cause)}" for row in unfinished)
-    return f"{format_percent(count - missing, count)} % reach the start of their thread; unfinished: {causes}"
+    text = f"{format_percent(count - missing, count)} % reach" if missing else "all reach"
+    text += " the start of their thread"
+    if missing:
+        causes = ", ".join(f"{format_count(row.sample_count)} {STACK_ENDS.get(row.cause, row.cause)}" for row in unfinished)
+        text += f"; unfinished: {causes}"
+    unseen = sum(row.sample_count for row in ends if row.cause == NOT_SAMPLED)
+    if unseen:
+        text += f"; {plural(unseen, 'thread')} too short for a tick, shown under what they began with"
+    return text
 
 
 def _losses(profile: Profile) -> str:

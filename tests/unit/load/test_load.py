@@ -214,7 +214,7 @@ def test_several_experiments_are_added_up(tmp_path: Path) -> None:
     assert [recording.name for recording in profile.recordings] == ["a.expt", "b.expt"]
     assert stacks_of(profile) == {("prog:f1:0x7", "prog:f2:0x10"): 0.003, ("prog:f1:0x20",): 0.001}
     assert [process.experiment for process in profile.processes] == [0, 1]
-    assert len(profile.functions) == 3  # f1, f2, and the lost stack
+    assert len(profile.functions) == 2
 
 
 def test_a_module_is_named_once_however_many_processes_had_it(tmp_path: Path) -> None:
@@ -317,3 +317,9 @@ def test_a_thread_without_a_sample_stands_under_its_start_function(tmp_path: Pat
     assert [(row.function.name, row.inclusive) for row in aggregate.functions(profile)] == [("f7", pytest.approx((0.002, 0.0015, 0.0005)))]
     assert [(row.cause, row.sample_count) for row in aggregate.stack_ends(profile)] == [("not_sampled", 1)]
     assert [thread.unattributed_ns for thread in profile.threads] == [0, 9_000_000], "more than a few ticks are missing for another reason"
+
+
+def test_a_thread_of_which_nothing_is_known_is_not_an_unfinished_stack(tmp_path: Path) -> None:
+    profile = one_log(tmp_path, record(Kind.THR_CREATE, T0, PID, name="prog"), thread_end(user_ns=300_000))
+    assert stacks_of(profile) == {("(not sampled):(not sampled)",): 0.0003}
+    assert [row.cause for row in aggregate.stack_ends(profile)] == ["not_sampled"]

@@ -147,3 +147,9 @@ def test_what_a_program_says_of_its_own_functions_is_shown() -> None:
     profile = replace(profile, functions=(profile.functions[0], stub))
     text = callers_callees_text.render(profile, callers_callees(profile, 1), None, Style(80))
     assert "The program says of it: interpreter loop" in text
+
+
+def test_threads_too_short_for_a_tick_are_told_apart() -> None:
+    profile = build_profile([("main", 1, 0), ("start", 0.001, 0, {"end": "not_sampled"}), ("start", 0.001, 0, {"end": "not_sampled"})])
+    text = overview.render(profile, None, Style(200))
+    assert "all reach the start of their thread; 2 threads too short for a tick, shown under what they began with" in text

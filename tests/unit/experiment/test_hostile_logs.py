@@ -107,7 +107,7 @@ def _bombs() -> dict[str, bytes]:
     nested_arrays = b"\xdc\xff\xff" * 1000
     return {
         "arrays in arrays": nested_arrays,
-        "arrays of all that there is": b"\xdd\0\x0f\xff\0" * 500 + bytes(1_045_000),
+        "arrays of all that there is": b"\xdd\0\x0f\xe0\0" * 500 + bytes(1_045_000),
         "arrays of 2^32": b"\xdd\xff\xff\xff\xff" * 900,
         "maps in maps": b"\x81\x01" * 2000,
         "maps of 2^32": b"\xdf\xff\xff\xff\xff" * 900,

@@ -29,6 +29,8 @@ _LABEL_COUNT = 12
 _MESSAGE_COUNT = 5
 _COMMAND_WIDTH = 300
 _WORTH_SAYING_S = 0.0005
+_PLAUSIBLE = 1.02
+"""Samples may stand for a little more than the kernel accounts for: both round."""
 FUNCTION_COLUMNS = (
     figure("Exclusive", "s"),
     figure("Exclusive", "%"),
@@ -108,6 +110,8 @@ def _coverage(profile: Profile, cpu: float) -> str:
     accounted = sum(known) / NS_PER_S
     if len(known) < len(accounts) or not accounted:
         return ""
+    if cpu > accounted * _PLAUSIBLE:
+        return f"the samples stand for more than the {format_seconds(accounted)} s that the kernel accounts to the command: it left processes behind that nobody waited for"
     text = f"{format_percent(cpu, accounted)} % of the {format_seconds(accounted)} s that the kernel accounts for"
     before = sum(process.unrecorded_ns for process in profile.processes) / NS_PER_S
     unseen = _unattributed_s(profile)
@@ -133,7 +137,7 @@ def _clocks(profile: Profile) -> str:
         clock = process.clock
         if clock is None:
             continue
-        text = f"{clock.name} at {format_rate(clock.period_ns)}"
+        text = f"{clock.name} at {format_rate(clock.period_ns)}" if clock.name != "off" else "off"
         if clock.effective_period_ns > clock.period_ns * 1.01:
             text += f" ({format_rate(clock.effective_period_ns)} is what it delivers here)"
         rates[text] = rates.get(text, 0) + 1

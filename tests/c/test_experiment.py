@@ -28,7 +28,7 @@ FLAGS = (
 SANITIZED = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all".split()
 THREAD_SANITIZED = "-O1 -fsanitize=thread".split()
 PARTS = "crc32 directory event log_windows log_writer msgpack open_frame open_slots record sample_rows sparse_file stack_table"
-WRITER = [*(SOURCE / "experiment" / f"{name}.c" for name in PARTS.split()), SOURCE / "base" / "os.c", SOURCE / "base" / "clock.c"]
+WRITER = [*(SOURCE / "experiment" / f"{name}.c" for name in PARTS.split()), *(SOURCE / "base" / name for name in ("os.c", "own_io.c", "clock.c"))]
 PCSAMPLE = int(fmt.Kind.PCSAMPLE)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from collector.capture.options import RecorderOptions
 
@@ -12,11 +12,22 @@ _FIRST_COMERS = ("libasan", "libtsan", "libclang_rt", "libhwasan", "liblsan")
 
 
 def build_environment(
-    base: Mapping[str, str], recorder: str, experiment: str, options: RecorderOptions, follow: str
+    base: Mapping[str, str],
+    recorder: str,
+    experiment: str,
+    options: RecorderOptions,
+    follow: str,
+    metrics: str | None = None,
+    preloads: Sequence[str] = (),
 ) -> dict[str, str]:
-    """Give the program's environment: `base` with the recorder preloaded. `experiment` is an absolute path."""
+    """Give the program's environment: `base` with the recorder preloaded. `experiment` is an absolute path.
+
+    `metrics` is the table of metrics, None for none; `preloads` are what metric plugins want preloaded.
+    """
     built = dict(base)
-    built["LD_PRELOAD"] = order_preloads(recorder, base.get("LD_PRELOAD", ""))
+    built["LD_PRELOAD"] = order_preloads(recorder, base.get("LD_PRELOAD", ""), preloads)
+    if metrics is not None:
+        built["COLLECTOR_METRICS"] = metrics
     built["COLLECTOR_EXPERIMENT"] = experiment
     built["COLLECTOR_OPTIONS"] = options.encode()
     built["COLLECTOR_FOLLOW"] = follow
@@ -27,11 +38,12 @@ def build_environment(
     return built
 
 
-def order_preloads(recorder: str, present: str) -> str:
-    """Give LD_PRELOAD: the recorder, then what was there; a sanitizer's runtime that was there stays first."""
-    others = [word for word in present.replace(" ", ":").split(":") if word and word != recorder]
+def order_preloads(recorder: str, present: str, plugins: Sequence[str] = ()) -> str:
+    """Give LD_PRELOAD: the recorder, then what plugins want, then what was there; a sanitizer's runtime that was there stays first."""
+    ours = [recorder, *plugins]
+    others = [word for word in present.replace(" ", ":").split(":") if word and word not in ours]
     first = [word for word in others if os.path.basename(word).startswith(_FIRST_COMERS)]
-    return ":".join([*first, recorder, *(word for word in others if word not in first)])
+    return ":".join([*first, *ours, *(word for word in others if word not in first)])
 
 
 def make_preloadable(recorder: str) -> tuple[str, str | None]:

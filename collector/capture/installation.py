@@ -33,7 +33,8 @@ class Installation:
 def find_installation() -> Installation:
     """Find the compiled half: inside the package (a wheel), else beside it (a source tree that was built).
 
-    COLLECTOR_LIBRARY in the environment names another recorder to preload, for those who work on it.
+    COLLECTOR_LIBRARY in the environment names another recorder to preload, for those who work on it; built-in metrics that lie
+    beside it in metrics/ belong to it.
     RecordError if there is none.
     """
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -53,11 +54,13 @@ def find_installation() -> Installation:
 
 def _describe(prefix: str, library_dir: str, source: str, metrics_dir: str) -> Installation:
     own = os.path.join(library_dir, LIBRARY_NAME)
+    recorder = os.path.abspath(os.environ.get("COLLECTOR_LIBRARY") or own)
+    beside = os.path.join(os.path.dirname(recorder), "metrics")
     return Installation(
         prefix=prefix,
-        recorder=os.path.abspath(os.environ.get("COLLECTOR_LIBRARY") or own),
+        recorder=recorder,
         library_dir=library_dir,
         include_dir=os.path.join(source, "include"),
         fortran_dir=os.path.join(source, "fortran"),
-        metrics_dir=metrics_dir,
+        metrics_dir=beside if recorder != os.path.abspath(own) and os.path.isdir(beside) else metrics_dir,
     )

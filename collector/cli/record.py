@@ -19,9 +19,11 @@ from collector.capture import destination, options
 from collector.capture.environment import build_environment, make_preloadable
 from collector.capture.installation import find_installation
 from collector.capture.launch import Ending, StartError, restore_signals, start, wait
+from collector.capture.metric_table import FILE_NAME, remove_node_lock, write_table
 from collector.capture.program import CannotRun, Program, find_program
 from collector.capture.readings import Readings, read_process
 from collector.capture.recorded_processes import RecordedProcesses
+from collector.cli.recording import metrics
 from collector.cli.recording.launch_log import LaunchLog
 from collector.errors import CollectorError, RecordError, UsageError
 
@@ -51,6 +53,7 @@ class Plan:
     interval_ns: int | None
     follow: str
     comments: list[str]
+    metrics: metrics.MetricPlan
 
     def options_at(self, now_ns: int, pid: int) -> options.RecorderOptions:
         """Give what the recorder is told by a program that is started now, in process `pid`."""
@@ -75,6 +78,7 @@ class Plan:
             "end": f"{self.window.end_ns} ns" if self.window and self.window.end_ns else None,
             "context_switches": 1 if self.wanted.context_switches else None,
             "follow": self.follow,
+            "metric_interval": f"{self.metrics.interval_ns} ns" if self.metrics.choice.plugins else "off",
         }
         texts = [f"{name}={value}" for name, value in values.items() if value is not None]
         return texts + [f"comment={comment}" for comment in self.comments]
@@ -97,6 +101,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-n", "--dry-run", action="store_true", help="say what would be done, and do nothing")
     add("--clock", choices=options.CLOCKS, default="auto", help="the clock to use; auto takes the best that works here")
     add("--context-switches", action="store_true", help="also record when threads are switched out")
+    metrics.add_arguments(parser)
     add("command", metavar="PROGRAM", nargs=argparse.PARSER, help="the program, and its arguments behind it")
 
 
@@ -107,6 +112,8 @@ def run(args: argparse.Namespace) -> int:
 
 def record(args: argparse.Namespace) -> Recording:
     """Record a program; what there is to say goes to stderr."""
+    if args.list_metrics:
+        return _list_metrics(args)
     try:
         plan = make_plan(args)
     except CannotRun as error:
@@ -121,6 +128,14 @@ def record(args: argparse.Namespace) -> Recording:
     if plan.program.reason:
         say(f"{plan.program.reason}; only its descendants can be recorded")
     return _carry_out(plan)
+
+
+def _list_metrics(args: argparse.Namespace) -> Recording:
+    choice = metrics.plan_metrics(args, find_installation()).choice
+    print("\n".join(metrics.list_metrics(choice)))
+    for problem in choice.problems:
+        say(problem)
+    return Recording(None, 1 if choice.problems else 0)
 
 
 def make_plan(args: argparse.Namespace) -> Plan:
@@ -152,6 +167,7 @@ def make_plan(args: argparse.Namespace) -> Plan:
         interval_ns=options.parse_interval(args.sample),
         follow=options.parse_follow(args.follow or "on"),
         comments=args.comment,
+        metrics=metrics.plan_metrics(args, installation),
     )
 
 
@@ -170,13 +186,16 @@ def _carry_out(plan: Plan) -> Recording:
     try:
         log = LaunchLog(experiment)
         log.begin(plan.program.path, plan.command, plan.describe())
+        for problem in plan.metrics.choice.problems:
+            log.message(problem)
+        table = _write_metrics(plan, experiment)
         if log.error:
             raise log.error
     except OSError as error:
         destination.remove_experiment(experiment)
         raise RecordError(f"{experiment} cannot be written: {(error.strerror or str(error)).lower()}; nothing was run") from None
     try:
-        ending = _run_program(plan, experiment, log)
+        ending = _run_program(plan, experiment, log, table)
     except StartError as error:
         destination.remove_experiment(experiment)
         say(f"{plan.command[0]}: {error}")
@@ -186,12 +205,17 @@ def _carry_out(plan: Plan) -> Recording:
     return Recording(experiment if has_recorded else None, status if has_recorded else status or 1)
 
 
-def _run_program(plan: Plan, experiment: str, log: LaunchLog) -> Ending:
+def _write_metrics(plan: Plan, experiment: str) -> str | None:
+    choice = plan.metrics.choice
+    return write_table(experiment, choice, plan.metrics.interval_ns) if choice.plugins else None
+
+
+def _run_program(plan: Plan, experiment: str, log: LaunchLog, table: str | None) -> Ending:
     preload, directory = make_preloadable(plan.recorder)
 
     def environment_of(pid: int) -> dict[str, str]:
         asked = plan.options_at(time.monotonic_ns(), pid)
-        return build_environment(os.environ, preload, experiment, asked, plan.follow)
+        return build_environment(os.environ, preload, experiment, asked, plan.follow, table, plan.metrics.choice.preloads)
 
     processes = RecordedProcesses(experiment)
     last: list[Readings | None] = [None]
@@ -212,7 +236,10 @@ def _run_program(plan: Plan, experiment: str, log: LaunchLog) -> Ending:
         log.finish(child.pid, last[0], ending)
     finally:
         restore_signals(child)
-        if directory is not None and not processes.live():
+        has_ended = not processes.live()
+        if has_ended:
+            remove_node_lock(experiment)
+        if directory is not None and has_ended:
             os.unlink(preload)
             os.rmdir(directory)
     return ending
@@ -234,7 +261,7 @@ def _conclude(plan: Plan, experiment: str, ending: Ending) -> bool:
         say(f"{os.path.relpath(experiment)}: {error}")
         return False
     outcome = tell_outcome(experiment, plan.command[0], totals, live, plan.wanted.clock == "off")
-    for sentence in outcome.sentences:
+    for sentence in (*outcome.sentences, *plan.metrics.choice.problems):
         say(sentence)
     return outcome.has_recorded
 
@@ -247,7 +274,10 @@ def _recover(experiment: str, processes: RecordedProcesses) -> None:
 
 def _describe_plan(plan: Plan) -> list[str]:
     name = plan.experiment or destination.next_name(plan.command[0])
-    environment = build_environment({}, plan.recorder, os.path.abspath(name), plan.options_at(time.monotonic_ns(), 0), plan.follow)
+    path, choice = os.path.abspath(name), plan.metrics.choice
+    table = os.path.join(path, FILE_NAME) if choice.plugins else None
+    asked = plan.options_at(time.monotonic_ns(), 0)
+    environment = build_environment({}, plan.recorder, path, asked, plan.follow, table, choice.preloads)
     interpreters = f" by {' by '.join(plan.program.interpreters)}" if plan.program.interpreters else ""
     if plan.is_overwritten and os.path.lexists(name) and not destination.is_experiment(name):
         raise UsageError(f"{name} is not an experiment, so -O does not touch it; choose another name")
@@ -256,5 +286,6 @@ def _describe_plan(plan: Plan) -> list[str]:
         f"program       {plan.program.path}{interpreters}",
         f"experiment    {name}",
         *(f"option        {text}" for text in plan.describe()),
+        *(f"metric        {offer.metric.id}" for plugin in choice.plugins for offer in plugin.offers),
         *(f"environment   {key}={value}" for key, value in environment.items()),
     ]

@@ -24,6 +24,7 @@ _LOG_NAME = re.compile(r"(\d+)\.(\d+)\.log")
 _HEADER = struct.Struct(">BIB4sIII")
 _LENGTH_FROM = 6
 _TAIL_BYTES = 1 << 16
+_LAST_KINDS = (Kind.MESSAGE, Kind.PMCDETACH, Kind.PROCEXIT, Kind.PROCEXEC, Kind.CLOSELOG)
 _HEAD_BYTES = 1 << 20
 
 
@@ -45,7 +46,8 @@ class Totals:
     cpu_ns         CPU time of the processes while they were recorded, as far as their logs tell it
     drops          what the recorder could not keep, by cause (format.DropCause)
     clock          that of the first process; None if none of them got so far
-    warnings       what the recorder had to say
+    messages       what the recorder had to say: how often each sentence about each subject ("" for the recorder itself)
+    warnings       what went wrong in reading
     """
 
     log_count: int = 0
@@ -55,6 +57,7 @@ class Totals:
     cpu_ns: int = 0
     drops: Counter[int] = field(default_factory=Counter)
     clock: Clock | None = None
+    messages: Counter[tuple[str, str]] = field(default_factory=Counter)
     warnings: list[str] = field(default_factory=list)
 
 
@@ -73,7 +76,7 @@ def sum_up(directory: str, root_pid: int) -> Totals:
 
 def _add_log(totals: Totals, path: str) -> None:
     closing = _read_closing(path)
-    if closing is None or closing["drop_count"]:
+    if closing is None or closing["drop_count"] or closing["message_count"]:
         _read_through(totals, path, counts_samples=closing is None)
     if closing is None:
         return
@@ -94,7 +97,21 @@ def _read_closing(path: str) -> dict[str, int] | None:
     if not records or records[-1][0] != Kind.CLOSELOG or len(records[-1]) < 9:
         return None
     names = ("sample_count", "frame_count", "drop_count", "user_ns", "system_ns")
-    return {name: value or 0 for name, value in zip(names, records[-1][4:])}
+    counts = {name: value or 0 for name, value in zip(names, records[-1][4:])}
+    return {**counts, "message_count": _count_last_messages(tail)}
+
+
+def _count_last_messages(tail: bytes) -> int:
+    """How many messages stand before the last records of a log: whatever was said is said again there."""
+    count = 0
+    place = len(tail)
+    while (place := tail.rfind(FRAME_SYNC, 0, place)) >= 0:
+        for record in _iter_records(tail, place - _LENGTH_FROM):
+            count += record[0] == Kind.MESSAGE
+            if record[0] not in _LAST_KINDS:
+                return count
+            break
+    return count
 
 
 def _read_head(path: str) -> bytes:
@@ -132,6 +149,7 @@ def _read_through(totals: Totals, path: str, counts_samples: bool) -> None:
     from collector.experiment.samples import PcSampleBlock
 
     drops: dict[tuple[int, int], int] = {}  # cumulative per thread and cause
+    messages: dict[tuple[str, str], int] = {}  # cumulative as well
     reader = EventReader(path)
     try:
         for record in reader.records():
@@ -141,10 +159,11 @@ def _read_through(totals: Totals, path: str, counts_samples: bool) -> None:
             elif isinstance(record, DropNotify) and record.cause is not None:
                 drops[record.thread, record.cause] = record.count or 0
             elif isinstance(record, Message) and record.severity and record.text:
-                totals.warnings.append(record.text)
+                messages[record.text, record.subject or ""] = record.count or 1
     except ExperimentError as error:
         totals.warnings.append(str(error))
     finally:
         reader.close()
+    totals.messages.update(messages)
     for (_, cause), count in drops.items():
         totals.drops[cause] += count

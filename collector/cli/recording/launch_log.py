@@ -58,6 +58,10 @@ class LaunchLog:
         values = (getattr(readings, name) for name in readings.__slots__)
         self._writer.append(Kind.SAMPLE, time.monotonic_ns(), "", int(SampleCause.PERIODIC), pid, *values)
 
+    def message(self, text: str) -> None:
+        """Write a warning: something that the user asked for could not be done."""
+        self._writer.append(Kind.MESSAGE, time.monotonic_ns(), 1, text, 1, None)
+
     def finish(self, pid: int, last: Readings | None, ending: Ending) -> None:
         """Write how the program ended, and close the log with the CPU time of all processes that were waited for."""
         own = (last.user_ns, last.system_ns) if last else (0, 0)

@@ -39,7 +39,7 @@ def tell_outcome(experiment: str, program: str, totals: Totals, live_pids: list[
         sentences.append(_explain_no_samples(totals))
     if live_pids:
         sentences.append(_tell_live(live_pids))
-    return Outcome((*sentences, *dict.fromkeys(totals.warnings)), True)
+    return Outcome((*sentences, *dict.fromkeys(totals.warnings), *map(_tell_message, totals.messages.items())), True)
 
 
 def _tell_samples(totals: Totals, is_clock_off: bool) -> str:
@@ -84,6 +84,11 @@ def _guess_why(experiment: str, program: str) -> str:
     except OSError:
         return f"{experiment} has gone"
     return f"the recorder did not start in {program} (is its program one that clears its environment, or that ld.so does not preload into?)"
+
+
+def _tell_message(message: tuple[tuple[str, str], int]) -> str:
+    (text, subject), count = message
+    return f"{subject}: {text}"[0 if subject else 2 :] + (f" ({count:,} times)" if count > 1 else "")
 
 
 def _rate(period_ns: int) -> str:

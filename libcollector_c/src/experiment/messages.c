@@ -15,7 +15,7 @@
 struct message {
     bool is_whole; /* atomic: the rest is written */
     unsigned severity;
-    uint64_t count, count_written;
+    uint64_t count;
     char text[TEXT_BYTES], subject[SUBJECT_BYTES];
 };
 
@@ -64,7 +64,7 @@ void col_messages_say(unsigned severity, const char *subject, const char *text)
     }
     message = &self.messages[place];
     message->severity = severity;
-    message->count = message->count_written = 1;
+    message->count = 1;
     copy_cut(message->text, text, TEXT_BYTES);
     copy_cut(message->subject, subject, SUBJECT_BYTES);
     __atomic_store_n(&message->is_whole, true, __ATOMIC_RELEASE);
@@ -77,10 +77,8 @@ void col_messages_write_counts(void)
     for (uint32_t i = 0; i < count && i < MESSAGE_LIMIT; i++) {
         struct message *message = &self.messages[i];
         uint64_t times = __atomic_load_n(&message->count, __ATOMIC_RELAXED);
-        if (!message->is_whole || times == message->count_written)
-            continue;
-        message->count_written = times;
-        write_message(message->severity, message->subject, message->text, times);
+        if (message->is_whole)
+            write_message(message->severity, message->subject, message->text, times);
     }
 }
 

@@ -12,7 +12,7 @@ enum { COL_MESSAGE_NOTE = 0, COL_MESSAGE_WARNING = 1, COL_MESSAGE_ERROR = 2 };
  */
 void col_messages_say(unsigned severity, const char *subject, const char *text);
 
-/* The log is about to be closed: writes those that were said more than once again, with how often. */
+/* The log is about to be closed: writes all of them again, with how often they were said, where who closes a book looks. */
 void col_messages_write_counts(void);
 
 /* In a fork child, whose log knows nothing yet. */

@@ -1,0 +1,81 @@
+"""metrics -- the options of `collector record` that choose metrics, and the list of those there are"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from collector.capture.installation import Installation
+from collector.capture.metric_choice import Choice, Wishes, choose_metrics
+from collector.errors import UsageError
+
+DEFAULT_INTERVAL_NS = 20_000_000
+_SHORTEST_INTERVAL_NS = 1_000_000
+_LONGEST_INTERVAL_NS = 3_600_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class MetricPlan:
+    """Which metrics are to be recorded, and how often at first."""
+
+    choice: Choice = Choice()
+    interval_ns: int = DEFAULT_INTERVAL_NS
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    add = parser.add_argument
+    add("--metrics", metavar="FILE|DIR", action="append", default=[],
+        help="a metric definition file, or a directory of them, to record beside the built-in ones; may be repeated")
+    add("--enable-metrics", metavar="ID,...", action="append", default=[], help="metrics to record that are not by default")
+    add("--disable-metrics", metavar="ID,...", action="append", default=[], help="metrics not to record that are by default")
+    add("--metric-interval", metavar="MS|off", default="20",
+        help="how often metrics are read, in milliseconds; doubled after each 1000 readings; off: no metrics at all")
+    add("--list-metrics", action=_ListMetrics, nargs=0, default=False, help="list the metrics there are, and run nothing")
+
+
+class _ListMetrics(argparse.Action):
+    """A list needs no program."""
+
+    def __call__(self, parser, namespace, values, option_string=None) -> None:  # type: ignore[no-untyped-def]
+        namespace.list_metrics = True
+        for action in parser._actions:
+            if action.dest == "command":
+                action.required = False
+
+
+def plan_metrics(args: argparse.Namespace, installation: Installation) -> MetricPlan:
+    """Find and choose. UsageError if an option makes no sense; what is wrong with files is in the choice's problems."""
+    interval_ns = parse_metric_interval(args.metric_interval)
+    if interval_ns is None:
+        return MetricPlan()
+    wishes = Wishes(tuple(args.metrics), _ids(args.enable_metrics), _ids(args.disable_metrics))
+    return MetricPlan(choose_metrics(wishes, os.environ, installation.metrics_dir, installation.recorder), interval_ns)
+
+
+def parse_metric_interval(text: str) -> int | None:
+    """The interval in ns; None for off."""
+    if text == "off":
+        return None
+    interval_ns = round(float(text) * 1e6) if re.fullmatch(r"[0-9]{1,9}(\.[0-9]*)?|\.[0-9]+", text) else 0
+    if not _SHORTEST_INTERVAL_NS <= interval_ns <= _LONGEST_INTERVAL_NS:
+        raise UsageError(f"--metric-interval takes milliseconds from 1 to 3600000, or off, not {text!r}")
+    return interval_ns
+
+
+def list_metrics(choice: Choice) -> list[str]:
+    """A table of all metrics that were found, as lines."""
+    rows = [("ID", "NAME", "UNITS", "GROUP", "STATE", "FILE")]
+    for offer in choice.offers:
+        metric = offer.metric
+        state = offer.state if offer.state in ("hidden", "broken") else f"{offer.state} ({metric.enabled})"
+        rows.append((metric.id, metric.title, metric.units or "-", offer.group or "-", state, metric.file))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip() for row in rows]
+
+
+def _ids(lists: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word for text in lists for word in text.split(",") if word)

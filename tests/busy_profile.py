@@ -6,12 +6,14 @@ from dataclasses import replace
 
 from tiny_profile import CLOCK, MS, PROCESS, RECORDING, S, START_NS, THREAD, build_profile
 
-from collector.profile.model import Loss, Message, Pause, Profile, SamplePoint
+from collector.profile.model import Loss, Message, Pause, Profile, SamplePoint, Unrecorded
 
 SOURCE_TEXT = [f"line {number};" + "\tx = y;" * (number % 3) for number in range(1, 21)]
 """What /src/work.c might hold."""
 
 LONG_NAME = "app::Table<std::string, std::vector<app::Row> >::insert_or_assign(std::string const&, app::Row&&)"
+
+STATIC = "it is statically linked, so that no recorder can be preloaded into it"
 
 
 def busy_profile() -> Profile:
@@ -49,6 +51,11 @@ def busy_profile() -> Profile:
         losses=(Loss(0, "busy", 3, "100.0.log"), Loss(1, "truncated", 1, "200.0.log")),
         messages=(Message(0, 1, "the program closed its clock", 2), Message(1, 0, "the clock is the second choice")),
         pauses=(Pause(0, "api", START_NS + 5 * S, START_NS + 6 * S),),
+        unrecorded=(
+            Unrecorded(0, 103, START_NS + 7 * S, None, "/home/ada/bin/busybox", STATIC),
+            Unrecorded(0, 104, START_NS + 8 * S, 256, "/home/ada/bin/busybox", STATIC),
+            Unrecorded(1, 105, START_NS + 8 * S, None, "", "the recorder did not start in it"),
+        ),
     )
 
 

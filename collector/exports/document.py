@@ -87,8 +87,20 @@ def threads(profile: Profile, rows: Iterable[aggregate.ThreadRow]) -> Document:
 
 
 def processes(profile: Profile, rows: Iterable[aggregate.ProcessRow]) -> Document:
-    """The view `processes`."""
-    return _framed(profile, [_process_row(profile, row) for row in rows])
+    """The view `processes`, and the descendants in which nothing was recorded."""
+    document = _framed(profile, [_process_row(profile, row) for row in rows])
+    document["unrecorded"] = [
+        {
+            **_of_experiment(profile, one.experiment),
+            "pid": one.pid,
+            "program": one.program,
+            "gone": _since_start(profile, one.experiment, one.time_ns),
+            "exit_status": exit_status(one.status),
+            "reason": one.reason,
+        }
+        for one in profile.unrecorded
+    ]
+    return document
 
 
 def samples(profile: Profile, rows: Iterable[SamplePointRow]) -> Document:
@@ -178,6 +190,7 @@ def overview(profile: Profile, rows: Iterable[aggregate.FunctionRow]) -> Documen
     document["samples"] = sample_count(profile.cells)
     document["threads"] = len(profile.threads)
     document["processes"] = len(profile.processes)
+    document["unrecorded"] = len(profile.unrecorded)
     document["unattributed"] = sum(thread.unattributed_ns for thread in profile.threads) / NS_PER_S
     document["stacks"] = {row.cause: row.sample_count for row in aggregate.stack_ends(profile)}
     document["losses"] = _losses(profile)

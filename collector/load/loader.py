@@ -44,6 +44,7 @@ class Loader:
         self._losses: list[model.Loss] = []
         self._messages: list[model.Message] = []
         self._pauses: list[model.Pause] = []
+        self._unrecorded: list[model.Unrecorded] = []
 
     def add(self, path: str) -> None:
         """Read an experiment. ExperimentNotFoundError or ExperimentError if there is nothing to be read."""
@@ -80,6 +81,7 @@ class Loader:
             losses=tuple(self._losses),
             messages=(*self._messages, *warnings),
             pauses=tuple(self._pauses),
+            unrecorded=tuple(self._unrecorded),
         )
 
     def _tell(self, facts: LogFacts, done_bytes: int, all_bytes: int, offset: int) -> None:
@@ -177,9 +179,9 @@ class Loader:
         for (severity, text, subject), count in facts.messages.items():
             self._messages.append(model.Message(experiment, severity, text, count, subject))
         for event in facts.unrecorded:
-            reason = f": {event.reason}" if event.reason else ""
-            text = f"process {event.pid} was not recorded{reason}"
-            self._messages.append(model.Message(experiment, 1, text, subject=event.path))
+            self._unrecorded.append(
+                model.Unrecorded(experiment, event.pid or 0, event.time, event.status, event.path or "", event.reason or "")
+            )
 
 
 def _iter_blocks(log: LogFile) -> Iterator[PcSampleBlock]:

@@ -230,6 +230,18 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True)
+class Unrecorded:
+    """A descendant in which nothing was recorded: when it was gone, how it ended (None: nobody saw it), its program, and why."""
+
+    experiment: int
+    pid: int
+    time_ns: int = 0
+    status: int | None = None
+    program: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """Everything that reports stand on. `cells` are the sums of `blocks`; see `samples.sum_blocks`."""
 
@@ -246,4 +258,5 @@ class Profile:
     losses: tuple[Loss, ...] = ()
     messages: tuple[Message, ...] = ()
     pauses: tuple[Pause, ...] = ()
+    unrecorded: tuple[Unrecorded, ...] = ()
     metrics: tuple[Metric, ...] = field(default=CPU_METRICS)

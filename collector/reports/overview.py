@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
+from collections import Counter
 
 from collector.profile import aggregate
 from collector.profile.causes import DROP_CAUSES, NOT_SAMPLED, STACK_ENDS, is_finished
@@ -100,6 +101,7 @@ def _what_was_measured(profile: Profile) -> list[tuple[str, str]]:
         ("Stacks", _stacks(profile)),
         ("Lost", _losses(profile)),
         ("Paused", _paused(profile)),
+        ("Unrecorded", _unrecorded(profile)),
     ]
 
 
@@ -189,6 +191,15 @@ def _paused(profile: Profile) -> str:
         end_ns = pause.end_ns or process.end_ns or profile.recordings[process.experiment].end_ns
         spans += max(0, end_ns - pause.start_ns)
     return f"{plural(len(profile.pauses), 'time')}, {format_duration(spans / NS_PER_S)} in all"
+
+
+def _unrecorded(profile: Profile) -> str:
+    if not profile.unrecorded:
+        return ""
+    reasons = Counter(one.reason or "nobody knows why" for one in profile.unrecorded)
+    reason, count = reasons.most_common(1)[0]
+    others = "" if count == len(profile.unrecorded) else f" ({format_count(count)} of them)"
+    return f"{plural(len(profile.unrecorded), 'process', 'processes')}: {reason}{others}; see `processes`"
 
 
 def _messages(profile: Profile, style: Style) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections import Counter
 
 from collector.profile.aggregate import ProcessRow, total_values
 from collector.profile.model import Process, Profile
@@ -11,7 +12,7 @@ from collector.profile.views import Selection
 from collector.reports import layout
 from collector.reports.style import Style
 from collector.reports.table import figure, name, table_lines
-from collector.units import NS_PER_S, format_count, format_seconds
+from collector.units import NS_PER_S, format_count, format_seconds, plural
 
 COLUMNS = (
     figure("CPU time", "s"),
@@ -36,7 +37,19 @@ def render(profile: Profile, selection: Selection, style: Style) -> str:
     lines += table_lines(COLUMNS, [_cells(profile, row, total[0]) for row in selection.rows], style)
     hidden = layout.summed((row.values for row in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, "process|processes", style, hidden, total[0])
-    return "\n".join(lines)
+    return "\n".join(lines + _unrecorded_lines(profile, style))
+
+
+def _unrecorded_lines(profile: Profile, style: Style) -> list[str]:
+    """Descendants in which nothing was recorded, and why: those of one program and one reason together."""
+    if not profile.unrecorded:
+        return []
+    groups = Counter((one.program or "an unknown program", one.reason) for one in profile.unrecorded)
+    lines = ["", style.bold("Not recorded"), ""]
+    for (program, reason), count in groups.most_common():
+        who = plural(count, "process", "processes")
+        lines += layout.paragraph(f"{who} of {program}{': ' if reason else ''}{reason}", style)
+    return lines
 
 
 def _cells(profile: Profile, row: ProcessRow, whole: float) -> list[str]:

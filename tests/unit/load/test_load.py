@@ -262,9 +262,9 @@ def test_sample_points_losses_and_messages_are_kept(tmp_path: Path) -> None:
     )
     assert [(point.label, point.cause, point.user_ns, point.resident_bytes) for point in profile.points] == [("half", "api", 5, None)]
     assert [(loss.cause, loss.count, loss.where) for loss in profile.losses] == [("busy", 6, "100.0.log")]
-    assert [(message.text, message.count) for message in profile.messages] == [
-        ("no clock", 3),
-        ("process 7 was not recorded: it is statically linked", 1),
+    assert [(message.text, message.count) for message in profile.messages] == [("no clock", 3)]
+    assert [(one.pid, one.time_ns, one.status, one.program, one.reason) for one in profile.unrecorded] == [
+        (7, T0, 0, "/bin/static", "it is statically linked")
     ]
 
 

@@ -64,8 +64,19 @@ def find_program(command: str, search_path: str, recorder: str) -> Program:
     """Find what `command` runs, as execvp would, and look at it. CannotRun if nothing can be run."""
     path = _search(command, search_path)
     interpreters, binary, is_text = _follow_scripts(path)
-    obstacle, reason = (None, "") if binary is None else _find_obstacle(binary, recorder)
-    return Program(path, interpreters, binary or path, obstacle, reason, is_text)
+    obstacle, phrase = (None, "") if binary is None else _find_obstacle(binary, recorder)
+    return Program(path, interpreters, binary or path, obstacle, f"{binary} {phrase}" if obstacle else "", is_text)
+
+
+def explain_obstacle(command: str, search_path: str, recorder: str) -> str:
+    """Say why what `command` runs cannot be recorded, as in "it is statically linked, ..."; empty if it can, or cannot be looked at."""
+    try:
+        interpreters, binary, _ = _follow_scripts(_search(command, search_path))
+        phrase = _find_obstacle(binary, recorder)[1] if binary else ""
+    except (CannotRun, OSError):
+        return ""
+    who = f"its interpreter {binary}" if interpreters else "it"
+    return f"{who} {phrase}" if phrase else ""
 
 
 def _search(command: str, search_path: str) -> str:
@@ -127,7 +138,7 @@ def _find_obstacle(binary: str, recorder: str) -> tuple[Obstacle | None, str]:
         obstacle, detail, mine = Obstacle.OTHER_LIBC, os.path.basename(header.interpreter), ", ".join(own.needed)
     else:
         obstacle = _find_rights(binary)
-    return obstacle, f"{binary} {obstacle.value.format(detail=detail, own=mine)}" if obstacle else ""
+    return obstacle, obstacle.value.format(detail=detail, own=mine) if obstacle else ""
 
 
 def _find_rights(binary: str) -> Obstacle | None:

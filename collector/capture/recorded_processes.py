@@ -25,7 +25,7 @@ class RecordedProcesses:
         A number alone proves nothing: it may have been given to somebody else, or count in another PID namespace.
         """
         pid, _, rest = name.partition(".")
-        started = _read_start(pid)
+        started = read_start(pid)
         if started is None or name in self._seen:
             return started is not None and self._seen[name] == started
         prefix = f"/{pid}.{rest.removesuffix(_OPEN)}.".encode()
@@ -46,7 +46,7 @@ class RecordedProcesses:
             return []
 
 
-def _read_start(pid: str) -> bytes | None:
+def read_start(pid: str) -> bytes | None:
     """Give the time at which a living process began, in the kernel's words; None if it does not live."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:

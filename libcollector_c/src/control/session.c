@@ -16,7 +16,6 @@
 #include "control/child_environment.h"
 #include "control/options.h"
 #include "control/plugins.h"
-#include "control/signals.h"
 #include "experiment/event.h"
 #include "experiment/log_writer.h"
 #include "experiment/messages.h"
@@ -203,15 +202,19 @@ static void begin(enum col_recording state, pid_t parent_pid)
     col_session_sample("", COL_SAMPLE_START);
 }
 
-void col_session_open(int argc, char **argv)
+const struct col_options *col_session_prepare(void)
 {
     col_options_read(&self.options);
     if (self.options.experiment == NULL || !self.options.is_followed)
-        return;
-    remember_arguments(argc, argv);
+        return NULL;
     col_real_resolve();
     col_child_environment_remember();
-    col_signals_install(self.options.sample_signal, self.options.pause_signal);
+    return &self.options;
+}
+
+void col_session_open(int argc, char **argv)
+{
+    remember_arguments(argc, argv);
     col_recording_limit(self.options.start_ns, self.options.end_ns);
     begin(self.options.is_paused ? COL_RECORDING_PAUSED : COL_RECORDING_ON, 0);
 }

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "control/options.h"
+
 /*
  *   idle ──open──▶ recording ◀──pause/resume──▶ paused
  *                      └────────── close ──────────┴──▶ closed
@@ -33,7 +35,8 @@ void col_session_close(unsigned reason);
 
 /* ======== FROM ORDINARY CODE ======== */
 
-/* Reads the options and begins, if they ask for it. Once, before main. */
+/* Reads the options; NULL if they ask for nothing. Then open begins; in between the handlers must be put in place. Once, before main. */
+const struct col_options *col_session_prepare(void);
 void col_session_open(int argc, char **argv);
 
 /* Around fork, in this order; the child's session is its own. */

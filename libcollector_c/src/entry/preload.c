@@ -1,5 +1,6 @@
 /* preload.c -- the first and the last thing that happens: the library's constructor and destructor */
 #include "control/session.h"
+#include "control/signals.h"
 #include "experiment/format.h"
 
 #include <pthread.h>
@@ -10,6 +11,10 @@
  */
 __attribute__((constructor)) static void begin(int argc, char **argv)
 {
+    const struct col_options *options = col_session_prepare();
+    if (options == NULL)
+        return;
+    col_signals_install(options->sample_signal, options->pause_signal);
     col_session_open(argc, argv);
     if (col_session_is_open())
         pthread_atfork(col_session_fork_prepare, col_session_fork_parent, col_session_fork_child);

@@ -18,7 +18,7 @@
 #include "base/arch.h"
 #include "base/clock.h"
 #include "base/os.h"
-#include "sample/sampler.h"
+#include "sample/weight.h"
 #include "target/descriptors.h"
 
 #define MAGIC 0x636f6c6c6563746fULL /* in signals of ours: "collecto" */

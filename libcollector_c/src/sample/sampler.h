@@ -6,15 +6,8 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+#include "sample/weight.h"
 #include "target/thread.h"
-
-/* What the clock that ticked can know. */
-enum col_tick {
-    COL_TICK_NONE,  /* a self-test is under way: nothing to do */
-    COL_TICK_USER,  /* a perf event that fires only while the thread runs its own code: what it missed was system time */
-    COL_TICK_SLOW,  /* the slow CPU timer beside such an event: finds out where system time went */
-    COL_TICK_TIMER  /* a CPU timer alone: stands for all CPU time since the last one */
-};
 
 /* Begins sampling: `source` is the id the clock was given in the log. Before the first thread begins. */
 void col_sampler_start(uint32_t source, uint64_t period_ns, bool has_context_switches);

@@ -25,6 +25,7 @@ from collector.capture.readings import Readings, read_process
 from collector.capture.recorded_processes import RecordedProcesses
 from collector.cli.recording import metrics
 from collector.cli.recording.launch_log import LaunchLog
+from collector.cli.recording.unrecorded import Explainer, UnrecordedDescendants, tell_unrecorded
 from collector.errors import CollectorError, RecordError, UsageError
 
 NAME = "record"
@@ -195,12 +196,17 @@ def _carry_out(plan: Plan) -> Recording:
         destination.remove_experiment(experiment)
         raise RecordError(f"{experiment} cannot be written: {(error.strerror or str(error)).lower()}; nothing was run") from None
     try:
-        ending = _run_program(plan, experiment, log, table)
+        explainer = Explainer(plan.follow, os.environ.get("PATH", os.defpath), plan.recorder)
+        unrecorded = UnrecordedDescendants(experiment, log, plan.program, explainer)
+        ending = _run_program(plan, experiment, log, table, unrecorded)
     except StartError as error:
         destination.remove_experiment(experiment)
         say(f"{plan.command[0]}: {error}")
         return Recording(None, 126)
-    has_recorded = _conclude(plan, experiment, ending)
+    try:
+        has_recorded = _conclude(plan, experiment, ending, unrecorded)
+    finally:
+        log.close()
     status = ending.exit_status
     return Recording(experiment if has_recorded else None, status if has_recorded else status or 1)
 
@@ -210,7 +216,9 @@ def _write_metrics(plan: Plan, experiment: str) -> str | None:
     return write_table(experiment, choice, plan.metrics.interval_ns) if choice.plugins else None
 
 
-def _run_program(plan: Plan, experiment: str, log: LaunchLog, table: str | None) -> Ending:
+def _run_program(
+    plan: Plan, experiment: str, log: LaunchLog, table: str | None, unrecorded: UnrecordedDescendants
+) -> Ending:
     preload, directory = make_preloadable(plan.recorder)
 
     def environment_of(pid: int) -> dict[str, str]:
@@ -221,7 +229,9 @@ def _run_program(plan: Plan, experiment: str, log: LaunchLog, table: str | None)
     last: list[Readings | None] = [None]
 
     def take_samples() -> None:
-        for pid in processes.live():
+        live = processes.live()
+        unrecorded.look(live)
+        for pid in live:
             readings = read_process(pid)
             if readings is not None:
                 log.sample(pid, readings)
@@ -231,6 +241,7 @@ def _run_program(plan: Plan, experiment: str, log: LaunchLog, table: str | None)
 
     path, arguments = plan.program.start_with(plan.command)
     child = start(path, arguments, environment_of)
+    unrecorded.watch(child.pid)
     try:
         ending = wait(child, plan.interval_ns, take_samples, take_last)
         log.finish(child.pid, last[0], ending)
@@ -245,24 +256,26 @@ def _run_program(plan: Plan, experiment: str, log: LaunchLog, table: str | None)
     return ending
 
 
-def _conclude(plan: Plan, experiment: str, ending: Ending) -> bool:
+def _conclude(plan: Plan, experiment: str, ending: Ending, unrecorded: UnrecordedDescendants) -> bool:
     """Bring the logs of killed processes to their end and say what was recorded; False if nothing was."""
     from collector.cli.recording.outcome import tell_outcome
     from collector.experiment.totals import sum_up
 
-    live = []
+    live: list[int] = []
     try:
         if any(name.endswith(".open") for name in os.listdir(experiment)):
             processes = RecordedProcesses(experiment)
             live = processes.live()
             _recover(experiment, processes)
         totals = sum_up(experiment, ending.pid)
+        found = unrecorded.finish(totals.execs, live, ending)
     except (CollectorError, OSError) as error:
         say(f"{os.path.relpath(experiment)}: {error}")
         return False
     outcome = tell_outcome(experiment, plan.command[0], totals, live, plan.wanted.clock == "off")
-    for sentence in (*outcome.sentences, *plan.metrics.choice.problems):
-        say(sentence)
+    for sentence in (*outcome.sentences, tell_unrecorded(found, ending.pid), *plan.metrics.choice.problems):
+        if sentence:
+            say(sentence)
     return outcome.has_recorded
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import msgpack
 
 from collector.errors import ExperimentError
-from collector.format import FRAME_HEADER_BYTES, FRAME_SYNC, Kind
+from collector.format import FIELDS, FRAME_HEADER_BYTES, FRAME_SYNC, CloseReason, Kind
 
 _LOG_NAME = re.compile(r"(\d+)\.(\d+)\.log")
 _HEADER = struct.Struct(">BIB4sIII")
@@ -26,6 +26,7 @@ _LENGTH_FROM = 6
 _TAIL_BYTES = 1 << 16
 _LAST_KINDS = (Kind.MESSAGE, Kind.PMCDETACH, Kind.PROCEXIT, Kind.PROCEXEC, Kind.CLOSELOG)
 _HEAD_BYTES = 1 << 20
+_DIRECTORY = 3 + [name for name, _, _ in FIELDS[Kind.INITIALIZE]].index("directory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,14 @@ class Clock:
     name: str
     period_ns: int
     effective_period_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class LastExec:
+    """The last that is known of a process: it ran another program. `path` is as the call named it, from `directory`."""
+
+    path: str
+    directory: str
 
 
 @dataclass(slots=True)
@@ -48,6 +57,7 @@ class Totals:
     clock          that of the first process; None if none of them got so far
     messages       what the recorder had to say: how often each sentence about each subject ("" for the recorder itself)
     warnings       what went wrong in reading
+    execs          by process: the last log ended in an exec, and that of the next image never began
     """
 
     log_count: int = 0
@@ -59,6 +69,7 @@ class Totals:
     clock: Clock | None = None
     messages: Counter[tuple[str, str]] = field(default_factory=Counter)
     warnings: list[str] = field(default_factory=list)
+    execs: dict[int, LastExec] = field(default_factory=dict)
 
 
 def sum_up(directory: str, root_pid: int) -> Totals:
@@ -66,28 +77,47 @@ def sum_up(directory: str, root_pid: int) -> Totals:
     names = {name: match for name in os.listdir(directory) if (match := _LOG_NAME.fullmatch(name))}
     pids = {int(match[1]) for match in names.values()}
     totals = Totals(log_count=len(names), process_count=len(pids))
-    for name in names:
-        _add_log(totals, os.path.join(directory, name))
     in_order = sorted(names, key=lambda name: (int(names[name][1]) != root_pid, int(names[name][1]), int(names[name][2])))
+    for name in in_order:
+        pid = int(names[name][1])
+        totals.execs.pop(pid, None)
+        last_exec = _add_log(totals, os.path.join(directory, name))
+        if last_exec is not None:
+            totals.execs[pid] = last_exec
     clocks = (_find_clock(_read_head(os.path.join(directory, name))) for name in in_order)
     totals.clock = next((clock for clock in clocks if clock is not None), None)
     return totals
 
 
-def _add_log(totals: Totals, path: str) -> None:
+def _add_log(totals: Totals, path: str) -> LastExec | None:
+    """Add a log. Gives the program that its process went on with, if it did."""
     closing = _read_closing(path)
-    if closing is None or closing["drop_count"] or closing["message_count"]:
+    if closing is None or closing.drop_count or closing.message_count:
         _read_through(totals, path, counts_samples=closing is None)
     if closing is None:
-        return
+        return None
     totals.closed_count += 1
-    totals.sample_count += closing["sample_count"]
+    totals.sample_count += closing.sample_count
     first = next(_iter_records(_read_head(path), 0), [])
     before_ns = sum(value or 0 for value in first[20:22]) if first and first[0] == Kind.INITIALIZE else 0
-    totals.cpu_ns += max(0, closing["user_ns"] + closing["system_ns"] - before_ns)
+    totals.cpu_ns += max(0, closing.cpu_ns - before_ns)
+    if closing.next_path is None:
+        return None
+    return LastExec(closing.next_path, str(first[_DIRECTORY] or "") if len(first) > _DIRECTORY else "")
 
 
-def _read_closing(path: str) -> dict[str, int] | None:
+@dataclass(frozen=True, slots=True)
+class _Closing:
+    """How a log ends: CLOSELOG's totals, the messages just before it, and the program of an exec."""
+
+    sample_count: int
+    drop_count: int
+    cpu_ns: int
+    message_count: int
+    next_path: str | None
+
+
+def _read_closing(path: str) -> _Closing | None:
     """Give the totals that a log closes with, None if its last record is no CLOSELOG."""
     with open(path, "rb") as file:
         size = file.seek(0, os.SEEK_END)
@@ -96,22 +126,24 @@ def _read_closing(path: str) -> dict[str, int] | None:
     records = list(_iter_records(tail, tail.rfind(FRAME_SYNC) - _LENGTH_FROM))
     if not records or records[-1][0] != Kind.CLOSELOG or len(records[-1]) < 9:
         return None
-    names = ("sample_count", "frame_count", "drop_count", "user_ns", "system_ns")
-    counts = {name: value or 0 for name, value in zip(names, records[-1][4:])}
-    return {**counts, "message_count": _count_last_messages(tail)}
+    reason, sample_count, _, drop_count, user_ns, system_ns = (value or 0 for value in records[-1][3:9])
+    # Whatever was said in a log is said again at its end.
+    last = list(_iter_last_records(tail))
+    message_count = sum(record[0] == Kind.MESSAGE for record in last)
+    paths = [str(record[5] or "") for record in last if record[0] == Kind.PROCEXEC and len(record) > 5]
+    next_path = (paths or [""])[0] if reason == CloseReason.EXEC else None
+    return _Closing(sample_count, drop_count, user_ns + system_ns, message_count, next_path)
 
 
-def _count_last_messages(tail: bytes) -> int:
-    """How many messages stand before the last records of a log: whatever was said is said again there."""
-    count = 0
+def _iter_last_records(tail: bytes) -> Iterator[list]:  # type: ignore[type-arg]
+    """Give the records that end a log from the last back to the first of them; each has a frame of its own."""
     place = len(tail)
     while (place := tail.rfind(FRAME_SYNC, 0, place)) >= 0:
-        for record in _iter_records(tail, place - _LENGTH_FROM):
-            count += record[0] == Kind.MESSAGE
-            if record[0] not in _LAST_KINDS:
-                return count
-            break
-    return count
+        record = next(_iter_records(tail, place - _LENGTH_FROM), None)
+        if record is not None and record[0] not in _LAST_KINDS:
+            return
+        if record is not None:
+            yield record
 
 
 def _read_head(path: str) -> bytes:

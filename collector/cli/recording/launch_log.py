@@ -19,6 +19,7 @@ class LaunchLog:
     def __init__(self, experiment: str) -> None:
         """Make it. OSError if that cannot be done."""
         self._writer = LogWriter(os.path.join(experiment, "launch.log"))
+        self._end_ns: int | None = None
 
     @property
     def error(self) -> OSError | None:
@@ -62,9 +63,17 @@ class LaunchLog:
         """Write a warning: something that the user asked for could not be done."""
         self._writer.append(Kind.MESSAGE, time.monotonic_ns(), 1, text, 1, None)
 
+    def unrecorded(self, pid: int, status: int | None, path: str | None, reason: str) -> None:
+        """Write that a descendant is gone in which nothing was recorded, with its wait status if somebody saw it."""
+        self._writer.append(Kind.SYSEXIT, self._end_ns or time.monotonic_ns(), pid, status, path, reason)
+
     def finish(self, pid: int, last: Readings | None, ending: Ending) -> None:
-        """Write how the program ended, and close the log with the CPU time of all processes that were waited for."""
+        """Write how the program ended. What is written after this belongs to the same moment."""
         own = (last.user_ns, last.system_ns) if last else (0, 0)
         self._writer.append(Kind.PROCEXIT, ending.time_ns, pid, 0, 0, *own, ending.status)
+        self._end_ns = time.monotonic_ns()
+
+    def close(self) -> None:
+        """End the log with the CPU time of all processes that were waited for."""
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-        self._writer.close(time.monotonic_ns(), round(usage.ru_utime * 1e9), round(usage.ru_stime * 1e9))
+        self._writer.close(self._end_ns or time.monotonic_ns(), round(usage.ru_utime * 1e9), round(usage.ru_stime * 1e9))

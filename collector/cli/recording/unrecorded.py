@@ -1,0 +1,128 @@
+"""unrecorded -- descendants in which nothing was recorded: found, explained, written into launch.log as SYSEXIT
+
+They are known from two sides. Logs tell of processes that ran another program (`execve`) whose log never began. And
+while the command runs, whoever is below it without a log is seen at each periodic sample (capture/descendants.py).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from collector.capture.descendants import Descendant, DescendantWatch
+from collector.capture.launch import Ending
+from collector.capture.program import Program, explain_obstacle
+from collector.capture.recorded_processes import read_start
+from collector.cli.recording.launch_log import LaunchLog
+
+if TYPE_CHECKING:
+    from collector.experiment.totals import LastExec
+
+NOT_STARTED = "the recorder did not start in it"
+STILL_RUNNING = " (it was still running when the recording ended)"
+
+
+@dataclass(frozen=True, slots=True)
+class Explainer:
+    """Says why a program was not recorded. `follow` is COLLECTOR_FOLLOW, `recorder` the library's path."""
+
+    follow: str
+    search_path: str
+    recorder: str
+
+    def explain(self, path: str, is_root: bool) -> str:
+        """What was decided about it, or what its file says; "" if neither explains anything. The command itself is always followed."""
+        if self.follow == "off" and not is_root:
+            return "descendants are not followed (-F off)"
+        if self.follow.startswith("=") and path and not is_root and not re.search(self.follow[1:], os.path.basename(path)):
+            return f"its name does not match -F {self.follow}"
+        return explain_obstacle(path, self.search_path, self.recorder) if path else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A process in which nothing was recorded, and why."""
+
+    pid: int
+    path: str
+    reason: str
+
+
+class UnrecordedDescendants:
+    """Finds them from the beginning of a recording to its end, and writes each once."""
+
+    def __init__(self, experiment: str, log: LaunchLog, program: Program, explainer: Explainer) -> None:
+        self._experiment = experiment
+        self._log = log
+        self._program = program
+        self._explain: Callable[[str, bool], str] = cache(explainer.explain)
+        self._watch: DescendantWatch | None = None
+        self._gone_with_log: dict[int, Descendant] = {}
+        self._found: list[Finding] = []
+
+    def watch(self, root_pid: int) -> None:
+        """The command runs, as process `root_pid`."""
+        self._watch = DescendantWatch(root_pid)
+
+    def look(self, recorded_pids: Collection[int]) -> None:
+        """Look at who is there beside the recorded ones, and write those who have gone."""
+        if self._watch is None:
+            return
+        for one in self._watch.look(recorded_pids):
+            if self._has_log(one.own_pid):
+                self._gone_with_log[one.own_pid] = one  # its last log will say what became of it
+            else:
+                self._write(one.pid, one.path)
+
+    def finish(self, execs: Mapping[int, LastExec], recorded_pids: Collection[int], ending: Ending) -> list[Finding]:
+        """Write those who are left, by the last words of all logs, and give all that were found."""
+        self.look(recorded_pids)
+        present = {one.own_pid: one for one in self._watch.remaining()} if self._watch else {}
+        for pid, last in execs.items():
+            seen = present.pop(pid, None) or self._gone_with_log.get(pid)
+            path = (seen.path if seen else "") or _resolve(last)
+            self._write(seen.pid if seen else pid, path, ending, is_new=seen is None or seen.look_count < 2)
+        for one in present.values():
+            if not self._has_log(one.own_pid):
+                self._write(one.pid, one.path, ending, is_new=one.look_count < 2)
+        if ending.pid not in execs and not self._has_log(ending.pid):
+            self._write(ending.pid, self._program.path, ending)
+        return self._found
+
+    def _write(self, pid: int, path: str, ending: Ending | None = None, is_new: bool = False) -> None:
+        """Write one. Who is new, alive and like any other may just not have got so far as to have a log."""
+        is_root = ending is not None and pid == ending.pid
+        is_running = ending is not None and not is_root and read_start(str(pid)) is not None
+        reason = self._explain(path, is_root)
+        if is_running and is_new and not reason:
+            return
+        status = ending.status if ending is not None and is_root else None
+        finding = Finding(pid, path, (reason or NOT_STARTED) + (STILL_RUNNING if is_running else ""))
+        self._found.append(finding)
+        self._log.unrecorded(pid, status, path or None, finding.reason)
+
+    def _has_log(self, pid: int) -> bool:
+        # Images are counted from 0 without gaps, so the first log is there if any is.
+        return os.path.exists(os.path.join(self._experiment, f"{pid}.0.log"))
+
+
+def tell_unrecorded(found: Collection[Finding], root_pid: int) -> str:
+    """One sentence about the descendants among them; "" if there are none, or the user wanted it so."""
+    surprising = [one for one in found if one.pid != root_pid and "-F" not in one.reason]
+    if not surprising:
+        return ""
+    (path, reason), count = Counter((one.path, one.reason) for one in surprising).most_common(1)[0]
+    others = len(surprising) - count
+    number = "1 process was" if len(surprising) == 1 else f"{len(surprising):,} processes were"
+    also = f"; {others:,} more: see the report's view `processes`" if others else ""
+    return f"{number} not recorded: {path or 'an unknown program'}: {reason}{also}"
+
+
+def _resolve(last: LastExec) -> str:
+    """The program that an exec named, as seen from where it was called; a bare name stays one."""
+    return os.path.join(last.directory, last.path.removeprefix("./")) if "/" in last.path else last.path

@@ -121,8 +121,10 @@ void col_sampler_tick(const ucontext_t *context, enum col_tick kind)
 void col_sampler_thread_begin(struct col_thread *thread, uintptr_t start_address)
 {
     char name[16] = "";
-    thread->cpu_ns = thread->slow_cpu_ns = start_address != 0 ? 0 : col_clock_thread_cpu();
     thread->start_address = start_address;
+    if (thread->is_announced)
+        return; /* a tick was quicker */
+    thread->cpu_ns = thread->slow_cpu_ns = start_address != 0 ? 0 : col_clock_thread_cpu();
     thread->is_announced = true;
     prctl(PR_GET_NAME, name);
     col_event_thr_create((struct col_event_head){col_clock_now(), thread->tid}, name, start_address);

@@ -16,7 +16,7 @@
 
 /* Every function that entry/ interposes and calls on to. */
 #define COL_REAL_FUNCTIONS(X)                                                                                          \
-    X(sigaction) X(signal) X(sigprocmask) X(pthread_sigmask) X(sigwait) X(sigwaitinfo) X(sigtimedwait) X(signalfd)     \
+    X(sigaction) X(signal) X(sigprocmask) X(pthread_sigmask) X(sigtimedwait) X(sigpending) X(signalfd)     \
     X(close) X(dup2) X(dup3) X(close_range) X(closefrom)                                                               \
     X(execve) X(execv) X(execvp) X(execvpe) X(fexecve) X(execveat) X(posix_spawn) X(posix_spawnp)                      \
     X(syscall) X(clone) X(_Fork) X(_exit) X(_Exit) X(quick_exit)                                                                         \

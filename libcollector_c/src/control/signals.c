@@ -23,6 +23,12 @@
 
 static __thread struct {
     unsigned blocked, pending;
+    struct sender {
+        int code;
+        pid_t pid;
+        uid_t uid;
+        union sigval value;
+    } sender; /* of the last signal that became pending */
 } local __attribute__((tls_model("initial-exec")));
 
 static struct {
@@ -81,6 +87,7 @@ static void pass_on(int signo, siginfo_t *info, void *context)
     struct sigaction action = self.program_action[signo];
     if (local.blocked & bit_of(signo)) {
         local.pending |= bit_of(signo);
+        local.sender = (struct sender){info->si_code, info->si_pid, info->si_uid, info->si_value};
         return;
     }
     if (action.sa_handler == SIG_IGN)
@@ -216,6 +223,31 @@ void col_signals_virtual_report(sigset_t *old, unsigned before)
         sigaddset(old, COL_CLOCK_EVENT_SIGNAL);
     if (before & CLOCK_BIT)
         sigaddset(old, COL_CLOCK_SIGNAL);
+}
+
+void col_signals_virtual_pending(sigset_t *set)
+{
+    col_signals_virtual_report(set, local.pending);
+}
+
+int col_signals_take_pending(const sigset_t *set, siginfo_t *info)
+{
+    unsigned wanted = (sigismember(set, COL_CLOCK_EVENT_SIGNAL) == 1 ? EVENT_BIT : 0) | (sigismember(set, COL_CLOCK_SIGNAL) == 1 ? CLOCK_BIT : 0);
+    unsigned due = local.pending & wanted;
+    if (due == 0)
+        return 0;
+    due = due & EVENT_BIT ? EVENT_BIT : CLOCK_BIT;
+    local.pending &= ~due;
+    int signo = due == EVENT_BIT ? COL_CLOCK_EVENT_SIGNAL : COL_CLOCK_SIGNAL;
+    if (info != NULL) {
+        memset(info, 0, sizeof *info);
+        info->si_signo = signo;
+        info->si_code = local.sender.code;
+        info->si_pid = local.sender.pid;
+        info->si_uid = local.sender.uid;
+        info->si_value = local.sender.value;
+    }
+    return signo;
 }
 
 void col_signals_inherit(unsigned blocked)

@@ -20,6 +20,11 @@ void col_signals_virtual_mask(int how, sigset_t *set);
 void col_signals_virtual_report(sigset_t *old, unsigned before);
 unsigned col_signals_virtual_blocked(void);
 
+/* Signals of ours that others sent to this thread while the program believed them blocked: adds them to `set`; takes the first that is in `set`
+ * and returns its number, 0 if there is none. `info` may be NULL. Signal-safe. */
+void col_signals_virtual_pending(sigset_t *set);
+int col_signals_take_pending(const sigset_t *set, siginfo_t *info);
+
 /* A new thread has the mask of its maker. */
 void col_signals_inherit(unsigned blocked);
 

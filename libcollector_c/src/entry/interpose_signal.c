@@ -67,27 +67,52 @@ COL_EXPORT int pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *
     return change_mask(how, set, old, COL_REAL(pthread_sigmask));
 }
 
-/* A program that waits for all signals must not be handed our ticks. */
+COL_EXPORT int sigpending(sigset_t *set)
+{
+    int result = COL_REAL(sigpending)(set);
+    if (result == 0)
+        col_signals_virtual_pending(set);
+    return result;
+}
 
-COL_EXPORT int sigwait(const sigset_t *restrict set, int *restrict signo)
+/*
+ * A program that waits for all signals must not be handed our ticks, but what others send it by the same signals: our handler notes those, and ends the wait.
+ * One that comes just before the wait begins is found by the next one.
+ */
+static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
     sigset_t ours = *set;
     keep_ours_out(&ours);
-    return COL_REAL(sigwait)(&ours, signo);
+    int signo = col_signals_take_pending(set, info);
+    if (signo == 0)
+        signo = COL_REAL(sigtimedwait)(&ours, info, timeout);
+    if (signo == -1 && errno == EINTR) {
+        int noted = col_signals_take_pending(set, info);
+        signo = noted != 0 ? noted : -1;
+    }
+    return signo;
+}
+
+COL_EXPORT int sigwait(const sigset_t *restrict set, int *restrict signo)
+{
+    int got;
+    do
+        got = wait_for(set, NULL, NULL);
+    while (got == -1 && errno == EINTR); /* sigwait does not end for a handler */
+    if (got == -1)
+        return errno;
+    *signo = got;
+    return 0;
 }
 
 COL_EXPORT int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
 {
-    sigset_t ours = *set;
-    keep_ours_out(&ours);
-    return COL_REAL(sigwaitinfo)(&ours, info);
+    return wait_for(set, info, NULL);
 }
 
 COL_EXPORT int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info, const struct timespec *restrict timeout)
 {
-    sigset_t ours = *set;
-    keep_ours_out(&ours);
-    return COL_REAL(sigtimedwait)(&ours, info, timeout);
+    return wait_for(set, info, timeout);
 }
 
 COL_EXPORT int signalfd(int fd, const sigset_t *set, int flags)

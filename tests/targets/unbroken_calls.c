@@ -121,6 +121,9 @@ static void suspends(void)
     sigset_t all;
     pthread_t thread;
     signal(SIGALRM, count);
+    sigemptyset(&all);
+    sigaddset(&all, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &all, NULL); /* in the other thread too: the alarm waits until it is waited for */
     sigfillset(&all);
     sigdelset(&all, SIGALRM);
     pthread_create(&thread, NULL, keep_busy, NULL);

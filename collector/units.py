@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Final
 
 NS_PER_S: Final = 1_000_000_000
@@ -68,3 +69,33 @@ def plural(count: int, one: str, many: str | None = None) -> str:
     """`1 process`, `2 processes`: the count and the word that goes with it."""
     word = one if count == 1 else (many or one + "s")
     return f"{format_count(count)} {word}"
+
+
+def format_units(value: int | float | None, units: str) -> str:
+    """A value of a metric with its units, rescaled where they are known: `17.3 MiB/s`, `1.25 ms`, `98.1 %`, `2.4 kW`."""
+    if value is None:
+        return ""
+    if isinstance(value, float) and not isfinite(value):
+        return f"{value:g} {units}".rstrip()
+    if units in ("B", "B/s"):
+        return format_bytes(value) + units[1:]
+    if units == "%":
+        return f"{value:.1f} %"
+    if units in _SI_UNITS:
+        factor, word = _SI_UNITS[units]
+        return " ".join(_scale(value * factor, _PREFIXES, word))
+    if units == "" or units.endswith("/s"):
+        # Counts: thousands of what is counted have a prefix, parts of it have not.
+        return " ".join(_scale(value, _PREFIXES[:5], units)).rstrip()
+    return f"{value:,.6g} {units}"
+
+
+_SI_UNITS: Final = {"ns": (1e-9, "s"), "s": (1.0, "s"), "J": (1.0, "J"), "W": (1.0, "W")}
+_PREFIXES: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
+
+
+def _scale(value: float, prefixes: tuple[tuple[float, str], ...], word: str) -> tuple[str, str]:
+    """Three digits that count, and the word with the prefix that goes with them."""
+    size = abs(value)
+    factor, prefix = next((pair for pair in prefixes if size >= pair[0] * 0.9995), prefixes[-1] if size else (1.0, ""))
+    return f"{value / factor:.3g}" if size / factor < 999.5 else f"{value / factor:.0f}", prefix + word

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from tiny_profile import CLOCK, MS, PROCESS, RECORDING, S, START_NS, THREAD, build_profile
 
+from collector.profile.metric_series import MetricSeries, PluginMetric
 from collector.profile.model import Loss, Message, Pause, Profile, SamplePoint, Unrecorded
 
 SOURCE_TEXT = [f"line {number};" + "\tx = y;" * (number % 3) for number in range(1, 21)]
@@ -14,6 +15,10 @@ SOURCE_TEXT = [f"line {number};" + "\tx = y;" * (number % 3) for number in range
 LONG_NAME = "app::Table<std::string, std::vector<app::Row> >::insert_or_assign(std::string const&, app::Row&&)"
 
 STATIC = "it is statically linked, so that no recorder can be preloaded into it"
+
+
+LOAD = PluginMetric("node.load", "Load", per_node=True, description="Threads that run", file="/home/ada/node.xml")
+BYTES = PluginMetric("io.read", "Read", "B/s", "rate", "io", "#ff7f0e", "io", "Input and output", integral="io.read_total")
 
 
 def busy_profile() -> Profile:
@@ -51,6 +56,11 @@ def busy_profile() -> Profile:
         losses=(Loss(0, "busy", 3, "100.0.log"), Loss(1, "truncated", 1, "200.0.log")),
         messages=(Message(0, 1, "the program closed its clock", 2), Message(1, 0, "the clock is the second choice")),
         pauses=(Pause(0, "api", START_NS + 5 * S, START_NS + 6 * S),),
+        series=(
+            MetricSeries(LOAD, 0, (START_NS + S, START_NS + 3 * S, START_NS + 4 * S), (S, 2 * S, S), (1.5, 0.5, float("nan"))),
+            MetricSeries(BYTES, 0, (START_NS + S, START_NS + 3 * S), (S, 2 * S), (4096, 4096)),
+            MetricSeries(BYTES, 1, (START_NS + 2 * S, START_NS + 3 * S), (2 * S, S), (1 << 20, (1 << 64) - 1)),
+        ),
         unrecorded=(
             Unrecorded(0, 103, START_NS + 7 * S, None, "/home/ada/bin/busybox", STATIC),
             Unrecorded(0, 104, START_NS + 8 * S, 256, "/home/ada/bin/busybox", STATIC),

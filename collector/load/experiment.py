@@ -12,10 +12,12 @@ from typing import TypeVar
 
 from collector.errors import UsageError
 from collector.profile import aggregate
+from collector.load.metric_columns import MetricValues, metric_values
 from collector.profile.call_tree import call_tree
 from collector.profile.callers_callees import callers_callees
 from collector.profile.causes import exit_status
 from collector.profile.filters import select
+from collector.profile.metric_groups import metric_groups
 from collector.profile.model import Module, Process, Profile, Recording
 from collector.profile.names import find_functions
 from collector.profile.sample_points import sample_points
@@ -156,9 +158,10 @@ class Experiment:
         return self.profile.recordings
 
     @property
-    def metrics(self) -> tuple[str, ...]:
-        """The names of the metrics."""
-        return tuple(metric.name for metric in self.profile.metrics)
+    def metrics(self) -> dict[str, MetricValues]:
+        """What plugins measured, by the metrics' ids: `experiment.metrics["id"].times` and `.values`."""
+        rows = (row for group in metric_groups(self.profile) for row in group.rows)
+        return {row.metric.id: metric_values(self.profile, row) for row in rows}
 
     @property
     def modules(self) -> tuple[Module, ...]:
@@ -324,9 +327,10 @@ class Experiment:
         )
 
     def _column(self, metric: str) -> int:
-        if metric not in self.metrics:
-            raise UsageError(f"there is no metric {metric!r}; there are {', '.join(self.metrics)}")
-        return self.metrics.index(metric)
+        names = [known.name for known in self.profile.metrics]
+        if metric not in names:
+            raise UsageError(f"there is no metric {metric!r}; there are {', '.join(names)}")
+        return names.index(metric)
 
     def _function(self, name: str) -> int:
         match = find_functions(self.profile, name)

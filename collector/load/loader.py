@@ -16,11 +16,13 @@ from collector.experiment.samples import PcSampleBlock
 from collector.load.call_paths import PathBuilder
 from collector.load.image_places import ImagePlaces
 from collector.load.log_facts import LogFacts, read_facts, word_of
+from collector.load.metric_values import series_of
 from collector.load.naming import PlaceTable
 from collector.load.recording import process_of, recording_of
 from collector.load.stacks import StackTranslator
 from collector.load.threads import ThreadLives, balanced, thread_of, unsampled_ns
 from collector.profile import model
+from collector.profile.metric_series import MetricSeries
 from collector.profile.samples import sum_blocks
 from collector.symbols.symbolizer import Symbolizer
 
@@ -45,6 +47,7 @@ class Loader:
         self._messages: list[model.Message] = []
         self._pauses: list[model.Pause] = []
         self._unrecorded: list[model.Unrecorded] = []
+        self._series: list[MetricSeries] = []
 
     def add(self, path: str) -> None:
         """Read an experiment. ExperimentNotFoundError or ExperimentError if there is nothing to be read."""
@@ -82,6 +85,7 @@ class Loader:
             messages=(*self._messages, *warnings),
             pauses=tuple(self._pauses),
             unrecorded=tuple(self._unrecorded),
+            series=tuple(self._series),
         )
 
     def _tell(self, facts: LogFacts, done_bytes: int, all_bytes: int, offset: int) -> None:
@@ -114,6 +118,7 @@ class Loader:
     ) -> None:
         index = len(self._processes)
         self._processes.append(process)
+        self._series += series_of(index, facts)
         for cause, start_ns, end_ns in facts.pauses:
             self._pauses.append(model.Pause(index, cause, start_ns, end_ns))
         first_thread = len(self._threads)
@@ -176,8 +181,9 @@ class Loader:
         for (_, cause, _), count in facts.drops.items():
             counts[cause] += count
         self._losses += [model.Loss(experiment, cause, count, where) for cause, count in counts.items() if count]
-        for (severity, text, subject), count in facts.messages.items():
-            self._messages.append(model.Message(experiment, severity, text, count, subject))
+        for key, count in facts.messages.items():
+            severity, text, subject = key
+            self._messages.append(model.Message(experiment, severity, text, count, subject, facts.message_times[key]))
         for event in facts.unrecorded:
             self._unrecorded.append(
                 model.Unrecorded(experiment, event.pid or 0, event.time, event.status, event.path or "", event.reason or "")

@@ -18,6 +18,9 @@ MessageKey = tuple[int, str, str | None]
 """Severity, text, subject."""
 
 
+_PLUGIN = "plugin"  # the clock of sources that are metrics
+
+
 @dataclass(slots=True)
 class LogFacts:
     """All of a log but its samples. `ends` are those of other processes: the launcher's log has them.
@@ -32,10 +35,13 @@ class LogFacts:
     close: events.CloseLog | None = None
     space: AddressSpace = field(default_factory=AddressSpace)
     clock: events.PmcAllocate | None = None
+    metrics: dict[int, events.PmcAllocate] = field(default_factory=dict)
+    readings: dict[int, list[events.Metric]] = field(default_factory=dict)
     points: list[events.Sample] = field(default_factory=list)
     pauses: list[tuple[str, int, int | None]] = field(default_factory=list)
     drops: dict[tuple[int, str, bool], int] = field(default_factory=dict)
     messages: dict[MessageKey, int] = field(default_factory=dict)
+    message_times: dict[MessageKey, int] = field(default_factory=dict)
     ends: list[events.ProcExit] = field(default_factory=list)
     unrecorded: list[events.SysExit] = field(default_factory=list)
     entry_address: int | None = None
@@ -121,8 +127,14 @@ def _note_mapping(facts: LogFacts, event: events.MappingChange) -> None:
 
 
 def _note_clock(facts: LogFacts, event: events.PmcAllocate) -> None:
-    if event.name == "cpu" and facts.clock is None:
+    if event.clock == _PLUGIN:
+        facts.metrics[event.source or 0] = event
+    elif event.name == "cpu" and facts.clock is None:
         facts.clock = event
+
+
+def _note_reading(facts: LogFacts, event: events.Metric) -> None:
+    facts.readings.setdefault(event.source or 0, []).append(event)
 
 
 def _note_point(facts: LogFacts, event: events.Sample) -> None:
@@ -148,6 +160,7 @@ def _note_drop(facts: LogFacts, event: events.DropNotify) -> None:
 def _note_message(facts: LogFacts, event: events.Message) -> None:
     key = (event.severity or 0, event.text or "", event.subject)
     facts.messages[key] = max(facts.messages.get(key, 0), event.count or 1)
+    facts.message_times.setdefault(key, event.time)
 
 
 _NOTES: dict[type, Callable[[LogFacts, Any], None]] = {
@@ -158,6 +171,7 @@ _NOTES: dict[type, Callable[[LogFacts, Any], None]] = {
     events.SysExit: _note_unrecorded,
     events.MappingChange: _note_mapping,
     events.PmcAllocate: _note_clock,
+    events.Metric: _note_reading,
     events.Sample: _note_point,
     events.Pause: _note_pause,
     events.Resume: _note_resume,

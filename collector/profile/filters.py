@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from itertools import accumulate, islice
 
+from collector.profile.metric_series import MetricSeries
 from collector.profile.model import Profile, SampleBlock
 from collector.profile.samples import sum_blocks
 
@@ -22,7 +23,7 @@ def select(
 ) -> Profile:
     """The samples of these processes and threads from `start_ns` up to, not including, `end_ns`.
 
-    None is no restriction. Tables keep their positions; only samples and sample points become fewer.
+    None is no restriction. Tables keep their positions; only samples, sample points and readings of metrics become fewer.
     """
     threads = _chosen_threads(profile, pids, tids)
     kept = (block for block in profile.blocks if block.thread in threads)
@@ -34,7 +35,23 @@ def select(
         and (start_ns is None or point.time_ns >= start_ns)
         and (end_ns is None or point.time_ns < end_ns)
     )
-    return replace(profile, blocks=blocks, cells=sum_blocks(blocks, profile.threads), points=points)
+    series = tuple(
+        part
+        for one in profile.series
+        if pids is None or profile.processes[one.process].pid in pids
+        for part in _cut_series(one, start_ns, end_ns)
+    )
+    cells = sum_blocks(blocks, profile.threads)
+    return replace(profile, blocks=blocks, cells=cells, points=points, series=series)
+
+
+def _cut_series(series: MetricSeries, start_ns: int | None, end_ns: int | None) -> Iterator[MetricSeries]:
+    first = 0 if start_ns is None else bisect_left(series.times_ns, start_ns)
+    last = len(series.times_ns) if end_ns is None else bisect_left(series.times_ns, end_ns)
+    if first < last:
+        part = slice(first, last)
+        times, intervals, readings = series.times_ns[part], series.intervals_ns[part], series.readings[part]
+        yield replace(series, times_ns=times, intervals_ns=intervals, readings=readings)
 
 
 def _chosen_threads(profile: Profile, pids: Collection[int] | None, tids: Collection[int] | None) -> set[int]:

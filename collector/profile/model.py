@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from collector.profile.metric_series import MetricSeries
 from collector.profile.metrics import CPU_METRICS, Metric
 
 ROOT: Final = 0
@@ -210,13 +211,14 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A sentence that the recorder or the reader has to say; severity 0 note, 1 warning, 2 error."""
+    """A sentence that the recorder or the reader has to say, and when first (None: no time); severity 0 note, 1 warning, 2 error."""
 
     experiment: int
     severity: int
     text: str
     count: int = 1
     subject: str | None = None
+    time_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,4 +261,5 @@ class Profile:
     messages: tuple[Message, ...] = ()
     pauses: tuple[Pause, ...] = ()
     unrecorded: tuple[Unrecorded, ...] = ()
+    series: tuple[MetricSeries, ...] = ()
     metrics: tuple[Metric, ...] = field(default=CPU_METRICS)

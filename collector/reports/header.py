@@ -6,7 +6,7 @@ import shlex
 import time
 
 from collector.profile.causes import DROP_CAUSES
-from collector.profile.model import Process, Profile, Recording
+from collector.profile.model import Message, Process, Profile, Recording
 from collector.reports import layout
 from collector.reports.style import Style, printable
 from collector.units import NS_PER_S, format_bytes, format_duration, format_rate, plural
@@ -79,5 +79,13 @@ def _notes(profile: Profile, experiment: int, style: Style) -> list[str]:
         if message.experiment == experiment:
             about = f" ({message.subject})" if message.subject else ""
             times = f", {message.count:,} times" if message.count > 1 else ""
-            lines += layout.paragraph(f"{severities[min(message.severity, 2)]}: {message.text}{about}{times}", style)
+            when = _first_time(profile, message) if message.count > 1 else ""
+            lines += layout.paragraph(f"{severities[min(message.severity, 2)]}: {message.text}{about}{times}{when}", style)
     return ["", style.bold("Losses and messages"), "", *lines] if lines else []
+
+
+def _first_time(profile: Profile, message: Message) -> str:
+    if message.time_ns is None:
+        return ""
+    start_ns = profile.recordings[message.experiment].start_ns
+    return f", first after {format_duration(max(0, message.time_ns - start_ns) / NS_PER_S)}"

@@ -8,7 +8,7 @@ from typing import Any
 
 from collector.cli.reporting.meaning import meant_function, meant_source
 from collector.errors import UsageError
-from collector.exports import document
+from collector.exports import document, metric_document
 from collector.exports.csv_text import to_csv
 from collector.exports.json_text import to_json
 from collector.profile.callers_callees import callers_callees
@@ -21,6 +21,7 @@ from collector.reports import (
     functions,
     header,
     lines,
+    metrics,
     objects,
     overview,
     processes,
@@ -93,6 +94,12 @@ def _header_page(profile: Profile, argument: str, options: PageOptions) -> str:
     return _exported(document.header(profile), options)
 
 
+def _metrics_page(profile: Profile, argument: str, options: PageOptions) -> str:
+    if options.format == "text":
+        return metrics.render(profile, options.limit, options.style) + "\n"
+    return _exported(metric_document.metrics(profile), options)
+
+
 def _call_tree_page(profile: Profile, argument: str, options: PageOptions) -> str:
     default = 0.005 if options.format == "text" else 0.0
     threshold = default if options.threshold is None else options.threshold
@@ -127,6 +134,7 @@ def _exported(data: document.Document, options: PageOptions) -> str:
 _MAKERS: dict[str, Callable[[Profile, str, PageOptions], str]] = {
     "overview": _overview_page,
     "header": _header_page,
+    "metrics": _metrics_page,
     "calltree": _call_tree_page,
     "callers-callees": _neighbours_page,
     "source": _source_page,

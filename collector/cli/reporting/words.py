@@ -18,6 +18,7 @@ VIEWS: Final[dict[str, tuple[str, str]]] = {
     "calltree": ("", "the program's calls as a tree"),
     "source": ("FILE|FUNCTION", "a source file with the time of each line"),
     "samples": ("", "sample points: readings of the process, with labels"),
+    "metrics": ("", "what metric plugins measured, over time"),
     "threads": ("", "time of each thread"),
     "processes": ("", "time of each process"),
     "objects": ("", "time of each module"),

@@ -51,8 +51,16 @@ def test_every_list_holds_frozen_dataclasses_of_plain_values() -> None:
                 setattr(row, dataclasses.fields(row)[0].name, 0)
 
 
+def test_values_of_plugin_metrics_by_their_ids() -> None:
+    assert list(EXPERIMENT.metrics) == ["node.load", "io.read"]
+    load = EXPERIMENT.metrics["node.load"]
+    assert (load.times, load.values, load.kind, load.total) == ([1.0, 3.0, 4.0], [1.5, 0.5, None], "level", None)
+    read = EXPERIMENT.metrics["io.read"]
+    assert [(part.pid, part.values) for part in read.processes] == [(100, [4096.0, 2048.0]), (200, [524288.0, None])]
+    assert read.total == 8192 + (1 << 20)
+
+
 def test_a_metric_chooses_the_figures() -> None:
-    assert EXPERIMENT.metrics == ("cpu", "user", "system")
     assert EXPERIMENT.total("user") + EXPERIMENT.total("system") == pytest.approx(EXPERIMENT.total())
     by_system = EXPERIMENT.functions("system")
     assert by_system[0].function == "read"

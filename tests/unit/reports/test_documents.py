@@ -13,7 +13,7 @@ import pytest
 from busy_profile import SOURCE_TEXT, busy_profile, position_of
 
 from collector.cli.reporting.words import VIEWS
-from collector.exports import document
+from collector.exports import document, metric_document
 from collector.exports.csv_text import to_csv
 from collector.exports.json_text import to_json
 from collector.profile import views
@@ -35,6 +35,7 @@ def documents() -> dict[str, document.Document]:
         "calltree": document.call_tree(PROFILE, call_tree(PROFILE)),
         "source": document.source(PROFILE, "/src/work.c", SOURCE_TEXT, source_lines(PROFILE, "/src/work.c"), 1, 20),
         "samples": document.samples(PROFILE, rows["samples"]),
+        "metrics": metric_document.metrics(PROFILE),
         "threads": document.threads(PROFILE, rows["threads"]),
         "processes": document.processes(PROFILE, rows["processes"]),
         "objects": document.objects(PROFILE, rows["objects"]),

@@ -1,0 +1,49 @@
+"""metric_values -- from METRIC events and the definitions in the log to series of readings"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collector.experiment.events import Metric, PmcAllocate
+from collector.load.log_facts import LogFacts
+from collector.profile.metric_series import MetricSeries, PluginMetric
+
+_WORDS = ("colour", "group", "group_title", "description", "integral", "file")
+
+
+def series_of(process: int, facts: LogFacts) -> Iterator[MetricSeries]:
+    """The series of one process image, in the order in which its log defines the metrics; without those that gave nothing."""
+    attributes = {source: _attributes_of(event) for source, event in facts.metrics.items()}
+    integrals = {values["integral"] for values in attributes.values() if "integral" in values}
+    for source, event in facts.metrics.items():
+        readings = [reading for reading in facts.readings.get(source, ()) if reading.value is not None]
+        if readings:
+            readings.sort(key=_time_of)
+            yield MetricSeries(
+                _metric_of(event, attributes[source], integrals),
+                process,
+                tuple(reading.time for reading in readings),
+                tuple(reading.interval_ns or 0 for reading in readings),
+                tuple(reading.value or 0 for reading in readings),
+            )
+
+
+def _time_of(reading: Metric) -> int:
+    return reading.time
+
+
+def _attributes_of(event: PmcAllocate) -> dict[str, str]:
+    return dict(text.partition("=")[::2] for text in event.attributes or ())
+
+
+def _metric_of(event: PmcAllocate, attributes: dict[str, str], integrals: set[str]) -> PluginMetric:
+    name = event.name or ""
+    return PluginMetric(
+        id=name,
+        title=attributes.get("title") or name,
+        units=event.unit or "",
+        kind="rate" if attributes.get("divided") == "1" else "total" if name in integrals else "level",
+        category=attributes.get("category") or "other",
+        per_node=attributes.get("per_node") == "1",
+        **{word: attributes.get(word, "") for word in _WORDS},
+    )

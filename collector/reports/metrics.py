@@ -1,0 +1,79 @@
+"""metrics -- what plugins measured: least, mean, greatest, total, and a line over time of each metric, in groups."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from itertools import groupby
+
+from collector.profile.metric_groups import MetricRow, metric_groups
+from collector.profile.metric_series import Summary, Value, sparkline, total_units
+from collector.profile.model import Profile
+from collector.reports import layout
+from collector.reports.style import Style
+from collector.reports.table import INDENT, figure, name, table_lines
+from collector.units import format_count, format_units
+
+_STEPS = 32
+_PROCESSES_SHOWN = 5
+
+COLUMNS = (
+    name("Metric", least=20),
+    figure("Min"),
+    figure("Mean"),
+    figure("Max"),
+    figure("Total", rank=2),
+    figure("Readings", rank=3),
+    name("Over time", least=8, keep="start", rank=1),
+)
+
+
+def render(profile: Profile, limit: int | None, style: Style) -> str:
+    """The table of metrics. Of several processes: their sum over time, then each of them, the `limit` greatest first."""
+    lines = [layout.title_line(profile, "Metrics", style)]
+    groups = metric_groups(profile, _STEPS)
+    if not groups:
+        return "\n".join([*lines, "", *layout.paragraph("No metrics were recorded.", style)])
+    shown = _PROCESSES_SHOWN if limit is None else limit
+    rows = [(group.title, cells) for group in groups for row in group.rows for cells in _cells(profile, row, shown)]
+    table = table_lines(COLUMNS, [cells for _, cells in rows], style)
+    heading, body = table[: len(table) - len(rows)], iter(table[len(table) - len(rows) :])
+    lines += ["", *heading]
+    for title, members in groupby(rows, key=lambda row: row[0]):
+        lines += ["", INDENT + style.bold(title), *(next(body) for _ in members)]
+    return "\n".join(lines)
+
+
+def _cells(profile: Profile, row: MetricRow, shown: int) -> list[list[str]]:
+    cells = [_figures(row.metric.title, row, row.summary, row.steps)]
+    if len(row.parts) == 1:
+        return cells
+    parts = sorted(row.parts, key=lambda part: -_size(part.summary))
+    for part in parts[: shown or None]:
+        process = profile.processes[part.series.process]
+        title = f"  {process.pid} {os.path.basename(process.executable)}"
+        cells.append(_figures(title, row, part.summary, part.steps))
+    hidden = len(parts) - len(cells) + 1
+    if hidden > 0:
+        cells.append([f"  ... and {hidden:,} more", *[""] * (len(COLUMNS) - 1)])
+    return cells
+
+
+def _size(summary: Summary) -> float:
+    size = summary.total if summary.total is not None else summary.mean
+    return float(size) if size is not None else float("-inf")
+
+
+def _figures(title: str, row: MetricRow, summary: Summary, steps: Sequence[Value]) -> list[str]:
+    units = row.metric.units
+    values = [format_units(value, units) for value in (summary.least, summary.mean, summary.greatest)]
+    if summary.count == 0:
+        values = ["none"] * 3
+    gaps = f" +{summary.gap_count:,}" if summary.gap_count else ""
+    return [
+        title,
+        *values,
+        format_units(summary.total, total_units(row.metric)),
+        format_count(summary.count) + gaps,
+        sparkline(steps).rstrip(),
+    ]

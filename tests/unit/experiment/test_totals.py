@@ -9,8 +9,8 @@ import pytest
 
 from collector.experiment.log_reader import EventReader
 from collector.experiment.log_writer import LogWriter
-from collector.experiment.totals import Clock, sum_up
-from collector.format import FIELDS, DropCause, Kind
+from collector.experiment.totals import Clock, LastExec, sum_up
+from collector.format import FIELDS, CloseReason, DropCause, Kind
 
 COLUMN_OF_ONE = [1, b""]
 
@@ -71,6 +71,23 @@ def test_sums(tmp_path: Path) -> None:
     assert totals.cpu_ns == 1050 + 550 + 250
     assert totals.clock == Clock("sigtrap", 8, 8)
     assert not totals.drops
+
+
+def test_an_exec_whose_image_never_began(tmp_path: Path) -> None:
+    def write(name: str, close_reason: int, *last: tuple) -> None:  # type: ignore[type-arg]
+        log = begin(tmp_path / name)
+        for kind, *fields in last:
+            log.append(kind, 8, *fields)
+        log.append(Kind.CLOSELOG, 9, close_reason, 0, 1, 0, 10, 10)
+
+    gone_on = (Kind.PROCEXEC, 7, 0, "./static"), (Kind.MESSAGE, 0, "a note", 1, None), (Kind.PMCDETACH, 1, 7)
+    write("7.0.log", int(CloseReason.EXEC), *gone_on)
+    write("8.0.log", int(CloseReason.EXEC), *gone_on)
+    write("8.1.log", int(CloseReason.EXIT))
+    write("9.0.log", int(CloseReason.EXIT), (Kind.PROCEXEC, 9, 77, "a"))
+    write("10.9.log", int(CloseReason.EXIT))
+    write("10.10.log", int(CloseReason.EXEC))
+    assert sum_up(str(tmp_path), 7).execs == {7: LastExec("./static", ""), 10: LastExec("", "")}
 
 
 def test_a_log_without_an_end_is_read_through(tmp_path: Path) -> None:

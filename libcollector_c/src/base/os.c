@@ -10,6 +10,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
@@ -42,6 +43,23 @@ int col_os_close(int fd)
 ssize_t col_os_read(int fd, void *data, size_t bytes)
 {
     return col_own_io_count_read(call(SYS_read, fd, (long)data, (long)bytes, 0));
+}
+
+ssize_t col_os_write(int fd, const void *data, size_t bytes)
+{
+    return col_own_io_count_write(call(SYS_write, fd, (long)data, (long)bytes, 0));
+}
+
+int col_os_rename(const char *from, const char *to)
+{
+    return (int)call(SYS_renameat, AT_FDCWD, (long)from, AT_FDCWD, (long)to);
+}
+
+int64_t col_os_regular_size(int fd)
+{
+    struct stat about;
+    long error = call(SYS_fstat, fd, (long)&about, 0, 0);
+    return error != 0 ? error : S_ISREG(about.st_mode) ? about.st_size : -EINVAL;
 }
 
 int col_os_mkdir(const char *path, mode_t mode)
@@ -96,6 +114,11 @@ void *col_os_map_memory(size_t bytes)
 void *col_os_map_file(int fd, size_t bytes)
 {
     return pointer_or_null(col_arch_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+}
+
+void *col_os_map_to_read(int fd, size_t bytes)
+{
+    return pointer_or_null(col_arch_syscall(SYS_mmap, 0, (long)bytes, PROT_READ, MAP_PRIVATE, fd, 0));
 }
 
 void col_os_unmap(void *start, size_t bytes)

@@ -9,7 +9,7 @@
 
 /*
  * From anywhere, signal handlers and fork children included: nothing here uses libc, sets errno, takes a lock or keeps state,
- * but for the count of bytes that were read (own_io.h).
+ * but for the count of bytes that were read and written (own_io.h).
  * What can fail answers -errno.
  */
 
@@ -17,6 +17,9 @@
 int col_os_open(const char *path, int flags, mode_t mode); /* O_CLOEXEC is added */
 int col_os_close(int fd);
 ssize_t col_os_read(int fd, void *data, size_t bytes);
+ssize_t col_os_write(int fd, const void *data, size_t bytes);
+int col_os_rename(const char *from, const char *to);
+int64_t col_os_regular_size(int fd);                        /* bytes of a regular file; -EINVAL if it is anything else */
 int col_os_mkdir(const char *path, mode_t mode);
 int col_os_unlink(const char *path);
 int col_os_truncate(const char *path, uint64_t bytes);
@@ -28,6 +31,7 @@ uint64_t col_os_file_system(int fd);                        /* statfs's f_type, 
 /* Memory. The maps answer NULL when there is none. */
 void *col_os_map_memory(size_t bytes);         /* private, zero */
 void *col_os_map_file(int fd, size_t bytes);   /* shared, from the file's beginning */
+void *col_os_map_to_read(int fd, size_t bytes); /* private, only to be read */
 void col_os_unmap(void *start, size_t bytes);
 int col_os_advise(void *start, size_t bytes, int advice);
 size_t col_os_page_bytes(void);

@@ -26,6 +26,7 @@
 #include "sample/sampler.h"
 #include "target/code_finder.h"
 #include "target/descriptors.h"
+#include "target/dynamic_code.h"
 #include "target/modules.h"
 
 #define CPU_SOURCE 1u /* the id of the clock in every log */
@@ -230,7 +231,7 @@ static void write_totals(unsigned reason)
     if (reason == COL_CLOSE_EXIT)
         col_event_procexit(head_now(0), &end);
     col_log_writer_counts(&frame_count, &byte_count);
-    struct col_event_closelog totals = {.reason = reason, .sample_count = col_open_frame_sample_count(), .frame_count = frame_count, .drop_count = col_sampler_drop_count(), .user_ns = user_ns, .system_ns = system_ns};
+    struct col_event_closelog totals = {.reason = reason, .sample_count = col_open_frame_sample_count(), .frame_count = frame_count, .drop_count = col_sampler_drop_count() + col_dynamic_code_drop_count(), .user_ns = user_ns, .system_ns = system_ns};
     col_event_closelog(head_now(0), &totals);
 }
 
@@ -248,6 +249,7 @@ static void close_log(unsigned reason, const char *next_path)
     col_sampler_close(is_recording);
     if (next_path != NULL)
         col_event_procexec(head_now(0), (uint32_t)self.pid, 0, next_path);
+    col_dynamic_code_close();
     col_messages_write_counts();
     write_totals(reason);
     col_log_writer_close();
@@ -311,6 +313,7 @@ void col_session_fork_child(void)
     col_thread_forget_others();
     col_modules_forget();
     col_code_finder_after_fork();
+    col_dynamic_code_forget();
     col_plugins_forget();
     if (was_open && col_options_follow(NULL))
         begin(state, parent_pid);

@@ -1,0 +1,165 @@
+/* object_store.c -- copies, in objects/ of the experiment, of code that may be gone when it is read */
+#include "experiment/object_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/os.h"
+#include "base/text_format.h"
+#include "experiment/log_writer.h"
+
+#define FOLDER "/objects/"
+#define LAST_PART_BYTES 200u /* of a name; file systems allow 255 in all */
+#define CHUNK_BYTES (256u << 10)
+#define PATIENCE 10000u
+
+static struct {
+    bool is_busy; /* atomic: the rest is somebody's */
+    char path[PATH_MAX], new_path[PATH_MAX];
+} self;
+
+static bool enter(void)
+{
+    for (unsigned turn = 0; turn < PATIENCE; turn++) {
+        if (!__atomic_exchange_n(&self.is_busy, true, __ATOMIC_ACQUIRE))
+            return true;
+        col_os_yield();
+    }
+    return false;
+}
+
+static void leave(void)
+{
+    __atomic_store_n(&self.is_busy, false, __ATOMIC_RELEASE);
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* Makes the folder, and both paths: where the copy will be, and where it is made. */
+static int begin_paths(const char *name)
+{
+    const char *log = col_log_writer_path();
+    size_t directory_bytes = (size_t)(last_part(log) - log);
+    if (directory_bytes == 0)
+        return -EBADF;
+    if (directory_bytes + sizeof FOLDER + COL_OBJECT_NAME_BYTES > sizeof self.path)
+        return -ENAMETOOLONG;
+    memcpy(self.path, log, directory_bytes);
+    memcpy(self.path + directory_bytes - 1, FOLDER, sizeof FOLDER);
+    int error = col_os_mkdir(self.path, 0777);
+    size_t bytes = strlen(self.path), room = sizeof self.path - bytes;
+    memcpy(self.new_path, self.path, bytes);
+    col_text_print_into(self.path + bytes, room, "%s", name);
+    col_text_print_into(self.new_path + bytes, room, ".new-%d-%u", (int)col_os_process_id(), (unsigned)col_os_thread_id());
+    return error == -EEXIST ? 0 : error;
+}
+
+static int write_all(int fd, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t written = col_os_write(fd, bytes, size < CHUNK_BYTES ? size : CHUNK_BYTES);
+        if (written <= 0)
+            return written < 0 ? (int)written : -ENOSPC;
+        bytes += written;
+        size -= (size_t)written;
+    }
+    return 0;
+}
+
+static int create(void)
+{
+    col_os_unlink(self.new_path);
+    return col_os_open(self.new_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+}
+
+static int finish(int fd, int error)
+{
+    col_os_close(fd);
+    if (error == 0)
+        error = col_os_rename(self.new_path, self.path);
+    if (error != 0)
+        col_os_unlink(self.new_path);
+    return error;
+}
+
+/* FNV-1a, 64 bits. */
+static uint64_t hash_of(const uint8_t *bytes, size_t size)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static bool is_there(void)
+{
+    int fd = col_os_open(self.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    if (fd >= 0)
+        col_os_close(fd);
+    return fd >= 0;
+}
+
+static int keep(const char *name, const void *bytes, size_t size)
+{
+    int error = begin_paths(name);
+    if (error != 0 || is_there())
+        return error;
+    int fd = create();
+    return fd < 0 ? fd : finish(fd, write_all(fd, bytes, size));
+}
+
+int col_object_store_keep(const char *path, const void *bytes, size_t size, char *name)
+{
+    if (size > col_os_file_size_limit())
+        return -EFBIG;
+    if (!enter())
+        return -EBUSY;
+    col_text_print_into(name, COL_OBJECT_NAME_BYTES, "%016llx.%.*s", (unsigned long long)hash_of(bytes, size), (int)LAST_PART_BYTES, last_part(path));
+    int error = keep(name, bytes, size);
+    leave();
+    return error;
+}
+
+static int copy_all(int from, int to, size_t limit)
+{
+    char *chunk = col_os_map_memory(CHUNK_BYTES);
+    if (chunk == NULL)
+        return -ENOMEM;
+    ssize_t count = 0;
+    int error = 0;
+    for (size_t done = 0; error == 0 && done < limit && (count = col_os_read(from, chunk, CHUNK_BYTES)) > 0; done += (size_t)count)
+        error = write_all(to, chunk, (size_t)count);
+    col_os_unmap(chunk, CHUNK_BYTES);
+    return error != 0 ? error : count < 0 ? (int)count : 0;
+}
+
+int col_object_store_copy(const char *path, size_t limit)
+{
+    int from = col_os_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+    if (from < 0)
+        return from;
+    int64_t size = col_os_regular_size(from);
+    uint64_t most = col_os_file_size_limit();
+    int error = size < 0 ? (int)size : (uint64_t)size > limit || (uint64_t)size > most ? -EFBIG : !enter() ? -EBUSY : 0;
+    if (error == 0) {
+        error = begin_paths(last_part(path));
+        int to = error == 0 ? create() : error;
+        error = to < 0 ? to : finish(to, copy_all(from, to, (size_t)size));
+        leave();
+    }
+    col_os_close(from);
+    return error;
+}
+
+void col_object_store_forget(void)
+{
+    leave();
+}

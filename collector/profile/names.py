@@ -11,10 +11,14 @@ from collector.profile.model import Function, Profile
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What a word may mean: `found` positions or paths, all equally good; `near` names if nothing was found."""
+    """What a word may mean: `found` positions or paths, all equally good; `near` names if nothing was found.
+
+    `is_whole`: the word is a whole name, or a whole last part of one, and not just a piece.
+    """
 
     found: tuple
     near: tuple[str, ...] = ()
+    is_whole: bool = False
 
 
 def find_functions(profile: Profile, text: str) -> Match:
@@ -31,10 +35,10 @@ def find_functions(profile: Profile, text: str) -> Match:
         lambda function: function.name.startswith(text),
         lambda function: text in function.name,
     )
-    for rule in rules:
+    for place, rule in enumerate(rules):
         found = tuple(index for index in sampled if rule(profile.functions[index]))
         if found:
-            return Match(found)
+            return Match(found, is_whole=place < 3)
     return Match((), _near(text, (profile.functions[index].name for index in sampled)))
 
 
@@ -42,14 +46,15 @@ def find_files(profile: Profile, text: str) -> Match:
     """Paths of the source files that `text` names: the exact path, its end, or any part of its last element."""
     files = list(dict.fromkeys(frame.file for frame in profile.frames if frame.file))
     tail = "/" + text.lstrip("/")
-    for rule in (
+    rules = (
         lambda path: path == text,
         lambda path: path.endswith(tail),
         lambda path: text in path.rpartition("/")[2],
-    ):
+    )
+    for place, rule in enumerate(rules):
         found = tuple(path for path in files if rule(path))
         if found:
-            return Match(found)
+            return Match(found, is_whole=place < 2)
     return Match((), _near(text, (path.rpartition("/")[2] for path in files)))
 
 

@@ -35,14 +35,16 @@ def meant_function(profile: Profile, word: str) -> int:
 
 
 def meant_source(profile: Profile, word: str) -> SourcePart:
-    """The file that the word names, or else the part of a file that holds the function of that name."""
-    files = find_files(profile, word)
-    if len(files.found) > 1:
-        raise UsageError(f"{word!r} may mean {_listed(files.found)}")
-    if files.found:
+    """The file that the word names, or else the part of a file that holds the function of that name.
+
+    A whole name comes before a piece of one, so that a function `a` is found among files that have an a in their names.
+    """
+    files, functions = find_files(profile, word), find_functions(profile, word)
+    if files.found and (files.is_whole or not functions.is_whole):
+        if len(files.found) > 1:
+            raise UsageError(f"{word!r} may mean {_listed(files.found)}")
         text = _read(files.found[0])
         return SourcePart(files.found[0], text, 1, len(text))
-    functions = find_functions(profile, word)
     if not functions.found:
         raise UsageError(f"neither a source file nor a function {word!r} is on any stack{_hint(files.near + functions.near)}")
     span = function_span(profile, meant_function(profile, word))

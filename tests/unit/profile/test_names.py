@@ -62,3 +62,9 @@ def test_the_span_of_a_function_reaches_from_its_definition_to_its_last_sampled_
     work = find_functions(PROFILE, "work").found[0]
     assert function_span(PROFILE, work) == ("/src/work.c", 10, 14)
     assert function_span(PROFILE, find_functions(PROFILE, "read_block").found[0]) is None
+
+
+@pytest.mark.parametrize(("word", "is_whole"), [("work", True), ("parse", True), ("read", False)])
+def test_a_whole_name_is_told_from_a_piece_of_one(word: str, is_whole: bool) -> None:
+    """`source work` means the function, whatever files have "work" in their names."""
+    assert find_functions(PROFILE, word).is_whole is is_whole

@@ -14,16 +14,16 @@ from collector.reports.style import Style
 from collector.reports.table import INDENT, figure, name, table_lines
 from collector.units import format_count, format_units
 
-_STEPS = 32
+_STEPS, _FEW_STEPS, _WIDE_PAGE = 32, 16, 110
 _PROCESSES_SHOWN = 5
 
 COLUMNS = (
-    name("Metric", least=20),
-    figure("Min"),
+    name("Metric", least=14),
+    figure("Min", rank=3),
     figure("Mean"),
     figure("Max"),
     figure("Total", rank=2),
-    figure("Readings", rank=3),
+    figure("Readings", rank=4),
     name("Over time", least=8, keep="start", rank=1),
 )
 
@@ -31,7 +31,7 @@ COLUMNS = (
 def render(profile: Profile, limit: int | None, style: Style) -> str:
     """The table of metrics. Of several processes: their sum over time, then each of them, the `limit` greatest first."""
     lines = [layout.title_line(profile, "Metrics", style)]
-    groups = metric_groups(profile, _STEPS)
+    groups = metric_groups(profile, _STEPS if style.width >= _WIDE_PAGE else _FEW_STEPS)
     if not groups:
         return "\n".join([*lines, "", *layout.paragraph("No metrics were recorded.", style)])
     shown = _PROCESSES_SHOWN if limit is None else limit
@@ -46,7 +46,7 @@ def render(profile: Profile, limit: int | None, style: Style) -> str:
 
 def _cells(profile: Profile, row: MetricRow, shown: int) -> list[list[str]]:
     cells = [_figures(row.metric.title, row, row.summary, row.steps)]
-    if len(row.parts) == 1:
+    if len(row.parts) == 1 or row.metric.per_node:
         return cells
     parts = sorted(row.parts, key=lambda part: -_size(part.summary))
     for part in parts[: shown or None]:

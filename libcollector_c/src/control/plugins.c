@@ -202,7 +202,7 @@ static void load_all(const struct col_metric_table *table)
     for (size_t i = 0; i < table->plugin_count; i++) {
         struct col_plugin *plugin = &table->plugins[i];
         if (plugin->is_per_node && !has_asked) {
-            is_leader = col_node_leader_ask();
+            is_leader = col_node_leader_ask(col_clock_now(), 10 * table->interval_ns) != COL_NODE_FOLLOWS;
             has_asked = true;
         }
         if (is_leader || !plugin->is_per_node)

@@ -16,6 +16,7 @@
 #define TIME_LIMIT 32768u     /* for backfill: 32 doublings */
 #define FIRST_SOURCE 2u       /* the clock is 1 */
 #define LEAST_READINGS 256u   /* backfilled values that are written together */
+#define LEADER_INTERVALS 10u
 #define ROOM_BYTES 16384u     /* of stack that a getter must find */
 #define S_NS 1000000000u
 
@@ -36,6 +37,12 @@ static struct {
 static bool is_open(void)
 {
     return __atomic_load_n(&self.next_ns, __ATOMIC_RELAXED) != UINT64_MAX;
+}
+
+/* One process of a node tells what belongs to the node; a leader that has missed a few readings is asleep. */
+static enum col_node_leader ask_to_lead(uint64_t time_ns)
+{
+    return self.has_node_metrics ? col_node_leader_ask(time_ns, LEADER_INTERVALS * self.interval_ns) : COL_NODE_FOLLOWS;
 }
 
 static bool is_usable(const struct col_metric *metric)
@@ -133,13 +140,14 @@ static void load_missing(const ucontext_t *context, const struct col_thread *thr
 static void read_all(uint64_t time_ns, const ucontext_t *context, const struct col_thread *thread)
 {
     const struct col_metric_table *table = col_metric_table();
-    bool is_leader = self.has_node_metrics && col_node_leader_ask();
+    enum col_node_leader leader = ask_to_lead(time_ns);
+    bool is_leader = leader != COL_NODE_FOLLOWS;
     bool was_broken = __atomic_exchange_n(&self.is_broken, false, __ATOMIC_RELAXED);
     if (is_leader)
         load_missing(context, thread);
     for (size_t i = 0; i < table->metric_count; i++) {
         struct col_metric *metric = &table->metrics[i];
-        if (was_broken || (metric->is_per_node && !is_leader))
+        if (was_broken || (metric->is_per_node && leader != COL_NODE_LEADS))
             metric->has_baseline = false;
         if (is_usable(metric) && !metric->is_backfilled && (is_leader || !metric->is_per_node))
             read_metric(metric, time_ns);
@@ -276,7 +284,7 @@ static bool fill(struct col_metric *metric, uint64_t sample_ns)
 
 static void backfill_all(const struct col_metric_table *table)
 {
-    bool is_leader = self.has_node_metrics && col_node_leader_ask();
+    bool is_leader = ask_to_lead(col_clock_now()) != COL_NODE_FOLLOWS;
     for (size_t i = 0; i < table->metric_count; i++) {
         struct col_metric *metric = &table->metrics[i];
         if (!metric->is_backfilled || (metric->is_per_node && !is_leader) || !is_usable(metric))

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -45,10 +47,11 @@ static void let_go(void)
     self.is_leader = false;
 }
 
-static int open_file(void)
+/* Opens the file at `path`, or makes it; the descriptor, -1 if that cannot be. */
+static int open_file(const char *path, int flags)
 {
     struct stat about;
-    int fd = col_os_open(self.path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+    int fd = col_os_open(path, O_RDWR | O_CREAT | O_NOFOLLOW | flags, 0600);
     int handle = fd < 0 ? fd : col_descriptors_adopt(fd);
     if (handle < 0)
         return -1;
@@ -63,47 +66,79 @@ static int open_file(void)
     return fd;
 }
 
-/* The last leader may have removed the file that we wait for: then the lock that counts is another one's. */
+/* Another one may have put his file in the place of the one we hold, or the last leader removed the one we wait for. */
 static bool is_current(void)
 {
     struct stat about;
     return stat(self.path, &about) == 0 && about.st_dev == self.device && about.st_ino == self.inode;
 }
 
-static bool ask(void)
+static bool lock(int fd)
+{
+    return col_arch_syscall(SYS_flock, fd, LOCK_EX | LOCK_NB, 0, 0, 0, 0) == 0;
+}
+
+/* The leader's word that he is at it; the file never grows beyond it. */
+static void note_time(int fd, uint64_t now_ns)
+{
+    if (pwrite(fd, &now_ns, sizeof now_ns, 0) < 0)
+        return; /* others will find us asleep, and do it themselves */
+}
+
+static bool is_asleep(int fd, uint64_t now_ns, uint64_t patience_ns)
+{
+    uint64_t noted_ns = 0;
+    return pread(fd, &noted_ns, sizeof noted_ns, 0) == sizeof noted_ns && now_ns > noted_ns && now_ns - noted_ns > patience_ns;
+}
+
+/* A file of ours, locked before anybody can see it, in the place of the one that a sleeper holds. Of several who do this at once the last one leads. */
+static int replace_file(void)
+{
+    char path[PATH_MAX];
+    col_text_print_into(path, sizeof path, "%s.%d", self.path, (int)col_os_process_id());
+    let_go();
+    int fd = open_file(path, O_EXCL);
+    if (fd < 0)
+        return -1;
+    if (lock(fd) && rename(path, self.path) == 0)
+        return fd;
+    col_os_unlink(path);
+    let_go();
+    return -1;
+}
+
+/* The descriptor of the file that counts, with its lock; -1: somebody else has it. */
+static int hold(uint64_t now_ns, uint64_t patience_ns)
 {
     struct stat about;
     int fd = self.file != 0 ? col_descriptors_current(self.file - 1) : -1;
-    if (self.file != 0 && !is_ours(fd, &about)) {
-        self.file = 0;
-        self.is_leader = false;
-    }
-    if (self.is_leader)
-        return true;
-    if (self.file == 0 && (fd = open_file()) < 0)
-        return false;
-    if (col_arch_syscall(SYS_flock, fd, LOCK_EX | LOCK_NB, 0, 0, 0, 0) != 0)
-        return false;
-    if (!is_current()) {
+    if (self.file != 0 && (!is_ours(fd, &about) || !is_current()))
         let_go();
-        return false;
-    }
-    return self.is_leader = true;
+    if (self.is_leader)
+        return fd;
+    if (self.file == 0 && (fd = open_file(self.path, 0)) < 0)
+        return -1;
+    if (lock(fd))
+        return is_current() ? fd : -1;
+    return is_asleep(fd, now_ns, patience_ns) ? replace_file() : -1;
 }
 
-bool col_node_leader_ask(void)
+enum col_node_leader col_node_leader_ask(uint64_t now_ns, uint64_t patience_ns)
 {
     if (self.path[0] == '\0')
-        return true;
-    int error = errno;
-    bool is_leader = ask();
+        return COL_NODE_LEADS;
+    int error = errno, fd = hold(now_ns, patience_ns);
+    bool was_leader = self.is_leader;
+    self.is_leader = fd >= 0;
+    if (self.is_leader)
+        note_time(fd, now_ns);
     errno = error;
-    return is_leader;
+    return !self.is_leader ? COL_NODE_FOLLOWS : was_leader ? COL_NODE_LEADS : COL_NODE_LEADS_NEWLY;
 }
 
 void col_node_leader_close(void)
 {
-    if (self.is_leader)
+    if (self.is_leader && is_current())
         col_os_unlink(self.path);
     let_go();
 }

@@ -18,6 +18,7 @@ from collector.reports import (
     functions,
     header,
     lines,
+    metrics,
     objects,
     overview,
     processes,
@@ -37,6 +38,7 @@ def table(module, view: views.TableView, limit: int | None = None):
 
 
 VIEWS = {
+    "metrics": lambda profile, style: metrics.render(profile, None, style),
     "overview": lambda profile, style: overview.render(profile, None, style),
     "functions": table(functions, views.FUNCTIONS),
     "functions --limit 2": table(functions, views.FUNCTIONS, 2),

@@ -26,7 +26,7 @@ from collector.capture.recorded_processes import RecordedProcesses
 from collector.cli.recording import metrics
 from collector.cli.recording.launch_log import LaunchLog
 from collector.cli.recording.unrecorded import Explainer, UnrecordedDescendants, tell_unrecorded
-from collector.errors import CollectorError, RecordError, UsageError
+from collector.errors import CollectorError, ExperimentError, RecordError, UsageError
 
 NAME = "record"
 HELP = __doc__ or ""
@@ -282,7 +282,10 @@ def _conclude(plan: Plan, experiment: str, ending: Ending, unrecorded: Unrecorde
 def _recover(experiment: str, processes: RecordedProcesses) -> None:
     from collector.experiment.open_frames import recover
 
-    recover(experiment, lambda log: processes.is_writing(os.path.basename(log.open_path)))
+    try:
+        recover(experiment, lambda log: processes.is_writing(os.path.basename(log.open_path)))
+    except ExperimentError as error:
+        say(f"{error}; reports find them where they are")
 
 
 def _describe_plan(plan: Plan) -> list[str]:

@@ -94,7 +94,12 @@ def _recover_log(log: LogFile) -> list[OpenRecord]:
         with open(log.path, "r+b") as file:
             file.truncate(reader.offset)
             file.seek(reader.offset)
-            file.write(data)
+            try:
+                file.write(data)
+                file.flush()
+            except OSError:
+                file.truncate(reader.offset)
+                raise
         os.unlink(log.open_path)
     except OSError as error:
         raise ExperimentError(f"the open frames of {log.path} cannot be moved into it: {error.strerror}") from error

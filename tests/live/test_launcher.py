@@ -370,7 +370,12 @@ def test_follow(follow: str, expected: set[str]) -> None:
 
 def test_a_descendant_that_lives_on_is_told_and_not_waited_for() -> None:
     begun = time.monotonic()
-    outcome = run("-o", "a.expt", "sh", "-c", "sleep 30 </dev/null >/dev/null 2>&1 & echo $!")
+    # The shell stays until the recorder has begun in the child's new program.
+    script = (
+        "sleep 30 </dev/null >/dev/null 2>&1 & pid=$!;"
+        ' until [ "$(cat /proc/$pid/comm)" = sleep ] && ls a.expt/$pid.*.open >/dev/null 2>&1; do :; done; echo $pid'
+    )
+    outcome = run("-o", "a.expt", "sh", "-c", script)
     assert time.monotonic() - begun < 20
     pid = int(outcome.stdout)
     try:

@@ -26,11 +26,11 @@ def test_descriptors(
     assert recorded.lost_count == 0
 
 
-@pytest.mark.parametrize("clock, most", [("sigtrap", 1), ("task-clock", 1), ("cpu-timer", 0)])
+@pytest.mark.parametrize("clock, most", [("sigtrap", 2), ("task-clock", 2), ("cpu-timer", 1)])
 def test_descriptors_that_a_program_can_see(
     record: Callable[..., Recorded], rung_works: Callable[[str], None], clock: str, most: int
 ) -> None:
-    """A program that lists its descriptors finds those it opened, and at the far end of the table the clock's event."""
+    """A program that lists its descriptors finds those it opened, and at the far end of the table the clock's event and the lock of the metrics."""
     rung_works(clock)
     expected = execute(["ls", "/proc/self/fd"]).stdout.split()
     found = record(["ls", "/proc/self/fd"], clock=clock).outcome.stdout.split()
@@ -140,13 +140,8 @@ def test_full_disk(compiled: Callable[..., Path], recorder: Path, small_disk: Pa
     assert outcome.truth["after_full"] > 0
     recorded = Recorded(outcome, path)
     assert recorded.inclusive_ns("before_full") > 0
-    assert recorded.lost_count > 0
-    assert says_lost(outcome.stderr)
-
-
-def says_lost(text: str) -> bool:
-    """Whether the closing sentence says that something was lost."""
-    return "lost" in text and "nothing lost" not in text
+    # There may be no room even for the count of what was lost; then the log has no end, and that is said.
+    assert recorded.lost_count > 0 or "not closed in order" in outcome.stderr
 
 
 def test_disk_full_from_the_start(compiled: Callable[..., Path], recorder: Path, small_disk: Path) -> None:

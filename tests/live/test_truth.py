@@ -102,7 +102,8 @@ def test_load_in_phase_with_the_tick(take: Callable[..., Recorded], compiled: Ca
         pytest.skip("a CPU timer fires with the kernel's own tick: a load in step with that is beyond it, by construction")
     # 997 Hz beats with 1 kHz three times a second, so a second is a whole number of beats.
     recorded = take(compiled("phase_locked.c"), cycle_us, 1000)
-    judge_shares(recorded, recorded.outcome.truth, names=("in_phase", "out_of_phase"), systematic=0.03)
+    # Where others use the processor too, a beat is cut; a clock in step would show 0 or all of it.
+    judge_shares(recorded, recorded.outcome.truth, names=("in_phase", "out_of_phase"), systematic=0.08 if cycle_us == 1000 else 0.02)
 
 
 def test_load_in_phase_with_nothing(take: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
@@ -133,7 +134,7 @@ def test_sums_of_threads(take: Callable[..., Recorded], compiled: Callable[..., 
         name = row.thread.name
         if name.startswith("sum"):
             assert abs(row.values[0] * 1e9 - truth[name]) <= 0.01 * truth[name] + 1e5, name
-            assert abs(raw[row.thread.tid] - truth[name]) <= 0.01 * truth[name] + 2 * period_ns, f"{name}, as written"
+            assert abs(raw[row.thread.tid] - truth[name]) <= 0.01 * truth[name] + (5 if clock == "cpu-timer" else 2) * period_ns, f"{name}, as written"
 
 
 @pytest.mark.skipif(not IS_THOROUGH, reason="three seconds a rung; COLLECTOR_TEST_THOROUGH=1 runs it")

@@ -1,0 +1,174 @@
+"""run -- what recording costs: CPU and wall time at several rates, beside the peers, and where a sample's nanoseconds go
+
+    python3 experiments/001-overhead/run.py [--quick]
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import peers  # noqa: E402
+import programs  # noqa: E402
+from measure import NATIVE, Bench, CannotMeasure, Cost, Report, Spread, main, overhead, remove, run, spread, take_turns, wall_overhead  # noqa: E402
+
+HERE = Path(__file__).resolve().parent
+FLOOR = "perf task-clock:u -g"
+DWARF = "perf task-clock:u dwarf"
+AIMS = {("tight loop", 997): 0.005, ("g++ -O2 big.cc", 997): 0.015}
+MARGINS = {997: 0.002, 9973: 0.01}
+WRAPPED = ("col_sampler_tick", "col_unwind_walk", "col_open_frame_add", "col_clock_thread_cpu")
+
+
+def output_of(bench: Bench, recorder: peers.Recorder) -> Path:
+    """Where a recorder of this name writes."""
+    return bench.scratch / "out" / (recorder.name.replace(" ", "-") + recorder.suffix)
+
+
+def recorded(bench: Bench, recorder: peers.Recorder, load: programs.Load, rate_hz: int) -> Callable[[], Cost]:
+    """A run of the load under the recorder."""
+    output = output_of(bench, recorder)
+
+    def record() -> Cost:
+        output.parent.mkdir(exist_ok=True)
+        for path in output.parent.glob(output.name + "*"):
+            remove(path)
+        return recorder.record(load.command, rate_hz, output, load.environment)
+
+    return record
+
+
+def start_costs(bench: Bench, recorders: dict[str, peers.Recorder], rounds: int) -> dict[str, tuple[float, float]]:
+    """Seconds of CPU and of wall time that each recorder adds to `true`."""
+    nothing = programs.Load("true", ("true",))
+    variants = {"plain": lambda: run(nothing.command)}
+    variants |= {name: recorded(bench, recorder, nothing, 997) for name, recorder in recorders.items()}
+    costs, _ = take_turns(variants, rounds)
+    plain = costs.pop("plain")
+    return {
+        name: (spread([a.cpu_s - b.cpu_s for a, b in zip(taken, plain)]).median, spread([a.wall_s - b.wall_s for a, b in zip(taken, plain)]).median)
+        for name, taken in costs.items()
+    }
+
+
+def compare(bench: Bench, report: Report, load: programs.Load, rate_hz: int, recorders: dict[str, peers.Recorder], starts: dict, rounds: int) -> dict[str, Spread]:
+    """One load at one rate under each recorder: a line each, and the CPU overheads."""
+    variants: dict[str, Callable[[], Cost]] = {"plain": lambda: run(load.command, load.environment)}
+    variants |= {name: recorded(bench, recorder, load, rate_hz) for name, recorder in recorders.items()}
+    costs, failures = take_turns(variants, rounds)
+    plain = costs.pop("plain")
+    base = spread([cost.cpu_s for cost in plain])
+    report.say()
+    report.say(f"{load.name}, {rate_hz} Hz, {rounds} rounds: {base.text()} s of CPU time plain")
+    found: dict[str, Spread] = {}
+    for name, taken in costs.items():
+        recorder, output = recorders[name], output_of(bench, recorders[name])
+        found[name] = cpu = overhead(taken, plain, starts[name][0])
+        wall = wall_overhead(taken, plain, starts[name][1])
+        try:
+            count = recorder.sample_count(output, rate_hz)
+            if name == "gperftools" and load.name.startswith(("g++", "1,000")):
+                count = 0  # one file a process, most of them over each other
+        except (CannotMeasure, FileNotFoundError, IndexError):
+            count = 0
+        each = f"{cpu.median * base.median / count * 1e6:8.2f}" if count else "       ?"
+        size = f"{recorder.size(output) / count:9.1f}" if count else "        ?"
+        delivered = f"{count / (base.median * rate_hz) * 100:5.0f} %" if count else "      ?"
+        report.say(f"  {name:24}{cpu.text(100, 2, '+'):>26} %{wall.text(100, 1, '+'):>26} %{each}{size}{delivered}")
+    for name, reason in failures.items():
+        report.say(f"  {name:24}failed: {reason}")
+    if DWARF in found and DWARF in costs and rate_hz in MARGINS and load.name in ("tight loop", "g++ -O2 big.cc"):
+        after = recorders[DWARF].analyse(output_of(bench, recorders[DWARF])).cpu_s / base.median
+        ours = recorders["collector"].analyse(output_of(bench, recorders["collector"])).cpu_s / base.median
+        report.say(f"  and the analysis into a table of functions: collector {ours * 100:+.1f} %, {DWARF} {after * 100:+.1f} %")
+        whole, theirs = found["collector"].median + ours, found[DWARF].median + after
+        if rate_hz == 9973:
+            report.head(f"{load.name}, 9973 Hz, analysis counted", f"{whole * 100:+.1f} %", f"perf dwarf {theirs * 100:+.1f} %", "half of perf dwarf", whole <= theirs / 2)
+    summarise(report, load, rate_hz, found)
+    return found
+
+
+def summarise(report: Report, load: programs.Load, rate_hz: int, found: dict[str, Spread]) -> None:
+    """The rows of the summary that this load is good for."""
+    ours, theirs = found.get("collector"), found.get(FLOOR)
+    if not ours or (rate_hz not in MARGINS):
+        return
+    aim, limit = AIMS.get((load.name, rate_hz)), None
+    if theirs and load.name in ("tight loop", "g++ -O2 big.cc"):
+        limit = theirs.median + MARGINS[rate_hz]
+    bounds = [bound for bound in (aim, limit) if bound is not None]
+    words = " and ".join(
+        ([f"<= {aim * 100:.1f} %"] if aim is not None else []) + ([f"<= perf + {MARGINS[rate_hz] * 100:.1f} points"] if limit is not None else [])
+    )
+    peer = f"{FLOOR} {theirs.text(100, 2, '+')} %" if theirs else ""
+    report.head(f"CPU overhead, {load.name}, {rate_hz} Hz", f"{ours.text(100, 2, '+')} %", peer, words, all(ours.median <= bound for bound in bounds) if bounds else None)
+
+
+def split(bench: Bench, report: Report, loads: list[programs.Load], rounds: int) -> None:
+    """Where a sample's nanoseconds go. The handler is timed from inside; what is left of the whole is the kernel's."""
+    build = bench.scratch / "split"
+    build.mkdir()
+    source = HERE / "split.c"
+    run(["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-fPIC", "-ftls-model=initial-exec", f"-I{NATIVE / 'src'}", "-c", source, "-o", build / "split.o"])
+    wraps = " ".join(f"-Wl,--wrap={name}" for name in WRAPPED)
+    run(["make", "-s", "-C", NATIVE, f"BUILD={build}", f"LDFLAGS={wraps} {build / 'split.o'}", build / "libcollector.so"])
+    report.say()
+    report.say("nanoseconds a sample at 9973 Hz (preloaded, without the launcher); the kernel's: what the whole costs and the handler does not")
+    report.say(f"  {'':24}{'whole':>20}{'kernel':>9}{'handler':>9}{'unwinding':>11}{'writing':>9}{'clocks':>8}{'rest':>7}")
+    for load in loads:
+        experiment, told = bench.scratch / "split.expt", bench.scratch / "split.txt"
+        environment = {"LD_PRELOAD": str(build / "libcollector.so"), "COLLECTOR_EXPERIMENT": str(experiment), "COLLECTOR_OPTIONS": "period=100270", "COLLECTOR_SPLIT": str(told)}
+
+        def record(load: programs.Load = load, environment: dict[str, str] = environment, experiment: Path = experiment) -> Cost:
+            remove(experiment)
+            return run(load.command, {**load.environment, **environment})
+
+        remove(told)
+        costs, _ = take_turns({"plain": lambda: run(load.command, load.environment), "recorded": record}, rounds)
+        rows = [[float(word) for word in line.split()] for line in told.read_text().splitlines()]
+        ticks = sum(row[0] for row in rows)
+        handler, unwinding, writing, clocks = (sum(row[0] * row[place] for row in rows) / ticks for place in range(1, 5))
+        each = spread([(a.cpu_s - b.cpu_s) / (ticks / rounds) * 1e9 for a, b in zip(costs["recorded"], costs["plain"])])
+        rest = handler - unwinding - writing - clocks
+        report.say(f"  {load.name:24}{each.text(1, 0):>20}{each.median - handler:9.0f}{handler:9.0f}{unwinding:11.0f}{writing:9.0f}{clocks:8.0f}{rest:7.0f}")
+        report.head(f"a sample of {load.name}, 9973 Hz", f"{handler:.0f} ns in the handler ({unwinding:.0f} unwinding, {writing:.0f} writing), {each.median:.0f} ns in all")
+
+
+def measure_it(bench: Bench) -> Report:
+    """All of it."""
+    report = Report()
+    recorders = peers.recorders(bench)
+    for line in peers.name_missing(recorders):
+        report.say(line)
+    quick_ones = ("collector", FLOOR) if bench.is_quick else tuple(recorders)
+    starts = start_costs(bench, {name: recorders[name] for name in recorders if not bench.is_quick or name in (*quick_ones, DWARF)}, bench.choose(3, 11))
+    report.say("start-up, subtracted from the figures below; ms of CPU and of wall time: "
+               + ", ".join(f"{name} {cpu * 1e3:.1f} and {wall * 1e3:.0f}" for name, (cpu, wall) in starts.items()))
+    report.say(peers.GPROFNG_NOTE)
+    report.say()
+    report.say(f"  {'':24}{'CPU overhead':>28}{'wall overhead':>28}{'us/sample':>8}{'B/sample':>9}{'delivered':>9}")
+    central, missing = programs.prepare(bench, programs.CENTRAL)
+    for load in central:
+        for rate_hz in (997, 9973) if bench.is_quick else (997, 9973, 100, 4001):
+            chosen = quick_ones if rate_hz in MARGINS else ("collector", FLOOR, "gprofng", "gperftools")
+            rounds = bench.choose(2, 9) if rate_hz in MARGINS else 5
+            compare(bench, report, load, rate_hz, {name: recorders[name] for name in recorders if name in chosen}, starts, rounds)
+    if not bench.is_quick:
+        others, more_missing = programs.prepare(bench, tuple(make for make in programs.COMPUTING + programs.CREATING if make not in programs.CENTRAL))
+        missing += more_missing
+        for load in others:
+            for rate_hz in (997, 9973):
+                chosen = ("collector", FLOOR, "gprofng", "gperftools")
+                compare(bench, report, load, rate_hz, {name: recorders[name] for name in recorders if name in chosen}, starts, 5)
+        central += [load for load in others if load.name in ("python3", "sqlite3")]
+    split(bench, report, central, bench.choose(1, 7))
+    for line in missing:
+        report.say(line)
+    return report
+
+
+if __name__ == "__main__":
+    main(__file__, measure_it)

@@ -1,0 +1,60 @@
+"""all -- every experiment, one after the other, and one table of what came out
+
+    python3 experiments/all.py --quick     the table, in under ten minutes
+    python3 experiments/all.py             all of it, an hour; writes each result.txt, and summary.txt
+
+Names given behind choose among the experiments: all.py --quick 001 005
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from measure import machine  # noqa: E402
+
+HERE = Path(__file__).resolve().parent
+MARKS = {True: "holds", False: "MISSED", None: ""}
+
+
+def table(rows: list[tuple[str, str, str, str, bool | None]]) -> list[str]:
+    """Rows under headings, columns as wide as they need to be."""
+    texts = [("figure", "collector", "peers", "aim", ""), *((*row[:4], MARKS[row[4]]) for row in rows)]
+    widths = [max(len(text[place]) for text in texts) for place in range(5)]
+    return ["  ".join(word.ljust(width) for word, width in zip(text, widths)).rstrip() for text in texts]
+
+
+def main() -> None:
+    """Run them and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="fewer rounds and loads; no file is written")
+    parser.add_argument("names", nargs="*", help="only experiments whose names begin so")
+    args = parser.parse_args()
+    begun, before = time.monotonic(), machine()
+    lines: list[str] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for script in sorted(HERE.glob("[0-9]*/run.py")):
+            name = script.parent.name
+            if args.names and not name.startswith(tuple(args.names)):
+                continue
+            told = Path(scratch) / name
+            print(f"--- {name}", file=sys.stderr, flush=True)
+            status = subprocess.run([sys.executable, script, "--json", told, *(["--quick"] if args.quick else [])], stdout=subprocess.DEVNULL).returncode
+            rows = [tuple(row) for row in json.loads(told.read_text())] if told.exists() else []
+            lines += ["", name + ("" if status == 0 else f" ended with status {status}"), *table(rows)]
+    kind = "quick" if args.quick else "full"
+    text = "\n".join([before, f"{time.strftime('%Y-%m-%d')}, {kind} run of {(time.monotonic() - begun) / 60:.1f} minutes; medians, in brackets the quartiles", *lines]) + "\n"
+    if not args.quick and not args.names:
+        (HERE / "summary.txt").write_text(text, encoding="utf-8")
+    print(text, end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -253,6 +253,10 @@ class ElfImage:
             distance = elf_address - segment.elf_address
             if 0 <= distance < segment.file_bytes:
                 return self._read_at(segment.file_offset + distance, min(size_bytes, segment.file_bytes - distance))
+        if not self.segments:  # a relocatable file that was given addresses
+            for section in self.sections:
+                if section.is_code and 0 <= elf_address - section.elf_address < section.size_bytes:
+                    return self.slice(section, elf_address - section.elf_address, size_bytes)
         return b""
 
     @property

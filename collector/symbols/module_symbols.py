@@ -18,6 +18,7 @@ from collector.symbols.cache import Record, SymbolCache
 from collector.symbols.debug_files import DebugFiles, find_debug_files, has_line_tables
 from collector.symbols.elf_image import ElfImage, Segment, address_of_offset
 from collector.symbols.function_table import FunctionRange, FunctionTable, build_function_table
+from collector.symbols.object_module import Layout, open_module
 from collector.symbols.unit_index import Progress, SourceLine, UnitIndex
 from collector.symbols.vdso import VDSO_PATH, open_vdso
 
@@ -32,13 +33,15 @@ class ModuleSymbols:
     `complaints` says in a sentence each what was expected and is missing.
     """
 
-    def __init__(self, path: str, build_id: bytes | None, cache: SymbolCache, debug_dirs: tuple[str, ...] = ()) -> None:
+    def __init__(self, path: str, build_id: bytes | None, cache: SymbolCache, debug_dirs: tuple[str, ...] = (),
+                 layout: Layout = "image") -> None:
         self.path = path.removesuffix(_DELETED)
         self.name = os.path.basename(self.path) or path
         self.complaints: list[str] = []
         self._build_id = build_id
         self._cache = cache
         self._debug_dirs = debug_dirs
+        self._layout = layout
         self._functions = FunctionTable.from_ranges(())
         self._segments: tuple[Segment, ...] = ()
         self._units: UnitIndex | None = None
@@ -76,8 +79,29 @@ class ModuleSymbols:
         elf_address = address_of_offset(self._segments, file_offset)
         return file_offset if elf_address is None else elf_address
 
+    def code_ranges_of(self, elf_addresses: Iterable[int]) -> list[tuple[int, int]]:
+        """[(start, end)] of the pieces of functions that the addresses lie in, ascending; of one function, those that touch are one."""
+        found = sorted({(r.start, r.end) for a in elf_addresses if (r := self.function_at(a)) is not None})
+        joined: list[tuple[int, int]] = []
+        for start, end in found:
+            if joined and joined[-1][1] >= start:
+                joined[-1] = joined[-1][0], max(end, joined[-1][1])
+            else:
+                joined.append((start, end))
+        return joined
+
+    def code_bytes(self, start: int, end: int) -> bytes:
+        """What the module holds between two elf addresses; empty where it cannot be read."""
+        try:
+            with self._open() as image:
+                return image.bytes_at(start, end - start)
+        except SymbolError:
+            return b""
+
     def _load(self) -> None:
         key = self._build_id.hex() if self._build_id else _key_of_file(self.path)
+        if key and self._layout != "image":
+            key += f"-{self._layout}"
         record = self._cache.load(key, "functions") if key else None
         if record is None or not self._is_current(record):
             try:
@@ -142,7 +166,7 @@ class ModuleSymbols:
             self._units = UnitIndex(opener, header["line_source"], key, self._cache, ranges, self._debug_dirs)
 
     def _open(self) -> ElfImage:
-        return open_vdso() if self.path == VDSO_PATH else ElfImage(self.path)
+        return open_vdso() if self.path == VDSO_PATH else open_module(self.path, self._layout)
 
 
 def _signature(path: str) -> list[int] | None:

@@ -2,6 +2,10 @@
 
 Samples carry their time in microseconds, rounded down, and mappings theirs in nanoseconds: a mapping that began within the
 microsecond of a sample counts as there.
+
+Dynamic functions may nest and overlap: the newest counts, and gives back what it covered when it goes. One that is told again
+for the same range replaces the earlier one for good. What is only known to have been there at some time (the functions of a
+perf map) counts where nothing else does.
 """
 
 from __future__ import annotations
@@ -54,6 +58,9 @@ class AddressSpace:
         self._lives: dict[Range, list[Mapping]] = {}
         self._alive: dict[tuple[int, int], list[Range]] = {}
         self._index: RangeIndex | None = None
+        self._untimed: dict[Range, Mapping] = {}
+        self._untimed_index: RangeIndex | None = None
+        self._untimed_order: dict[Range, int] = {}
         self.ignored_count = 0
         """Changes that made no sense: deletions of what was not there, empty ranges."""
         for change in changes:
@@ -76,19 +83,39 @@ class AddressSpace:
         else:
             self.ignored_count += 1
 
+    def add_untimed(self, functions: Iterable[Mapping]) -> None:
+        """Take in functions of which nobody knows when they were there; where they overlap, the last one counts."""
+        for function in functions:
+            self._untimed.pop((function.start, function.end), None)  # so that the order is that of the last
+            self._untimed[function.start, function.end] = function
+        self._untimed_index = None
+
+    def inherit(self, parent: AddressSpace, time: int) -> None:
+        """Take over the code that `parent` had made itself when it forked, at `time`; of files the child's own log tells."""
+        for place in parent._lives:
+            for life in parent._lives[place]:
+                if life.kind in _MADE_BY_PROGRAM and life.born <= time and (life.died is None or time < life.died):
+                    self._add_life(place, life)
+        self.add_untimed(parent._untimed.values())
+
     def _insert(self, change: MappingChange, place: Range) -> None:
         kind = MapKind.OBJECT if change.map_kind is None else change.map_kind
+        if kind == MapKind.DYNAMIC_FUNCTION and place in self._alive.get((kind, place[0]), ()):
+            self._delete(change, place[0])
         mapping = Mapping(
             kind, *place, change.bias or 0, change.file_offset or 0, change.path or "", change.build_id or b"", change.time, None,
             change.name, change.alias, change.source, change.lines or b"", change.code or b"", change.copy,
         )
+        self._add_life(place, mapping)
+
+    def _add_life(self, place: Range, mapping: Mapping) -> None:
         lives = self._lives.setdefault(place, [])
         if not lives:
             self._index = None
         lives.append(mapping)
         if len(lives) > 1 and lives[-2].born > mapping.born:
             lives.sort(key=lambda life: life.born)
-        self._alive.setdefault((kind, place[0]), []).append(place)
+        self._alive.setdefault((mapping.kind, place[0]), []).append(place)
 
     def _delete(self, change: MappingChange, start: int) -> None:
         """End the newest life of that kind which began at `start`, of the same end if one is there."""
@@ -120,12 +147,32 @@ class AddressSpace:
             for life in lives[after : after + 1]:
                 if life.kind != MapKind.DYNAMIC_FUNCTION and (early is None or life.born < early.born):
                     early = life
-        return best or early
+        if best is None or best.kind == MapKind.ANONYMOUS:
+            return self._find_untimed(address) or best or early
+        return best
 
     def history(self, address: int) -> list[Mapping]:
         """All that ever was at the address, oldest first. If it is one, `find` gives it whatever the time, or None before its birth."""
         found = [life for place in self._covering(address) for life in self._lives[place]]
+        if all(life.kind == MapKind.ANONYMOUS for life in found):
+            untimed = self._find_untimed(address)
+            found = [untimed] if untimed else found
         return sorted(found, key=lambda life: life.born)
+
+    def turning_points(self, address: int) -> list[int]:
+        """The times, rising, between which `find` answers the same."""
+        lives = [life for place in self._covering(address) for life in self._lives[place]]
+        births = {life.born - _SAMPLE_UNIT_NS + 1 for life in lives}
+        return sorted(births | {life.died for life in lives if life.died is not None})
+
+    def _find_untimed(self, address: int) -> Mapping | None:
+        if not self._untimed:
+            return None
+        if self._untimed_index is None:
+            self._untimed_index = RangeIndex(self._untimed)
+            self._untimed_order = {place: number for number, place in enumerate(self._untimed)}
+        place = max(self._untimed_index.find(address), key=self._untimed_order.__getitem__, default=None)
+        return None if place is None else self._untimed[place]
 
     def _covering(self, address: int) -> Iterator[Range]:
         if self._index is None:
@@ -134,6 +181,7 @@ class AddressSpace:
 
 
 _LIVES_LOOKED_AT = 64  # of the same range, one within the other: more than that is not a program but an attack
+_MADE_BY_PROGRAM = (MapKind.DYNAMIC_FUNCTION, MapKind.DYNAMIC_MODULE)
 
 
 def _rank(life: Mapping) -> tuple[bool, int]:

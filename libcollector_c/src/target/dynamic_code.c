@@ -188,7 +188,7 @@ static bool place(const struct col_elf_view *view, uintptr_t start, struct col_e
         change->end = start + (last - first);
         return change->end > start;
     }
-    if (!is_whole_file_at(start, view) && !col_elf_view_lay_out_code(view, start, &bytes, &file_offset))
+    if (!is_whole_file_at(start, view) && !col_elf_view_lay_out_code(view, &bytes, &file_offset))
         return false;
     change->file_offset = file_offset;
     change->bias = start - file_offset;

@@ -86,23 +86,21 @@ bool col_elf_view_segments(const struct col_elf_view *view, uint64_t *first, uin
     return *first < *last;
 }
 
-bool col_elf_view_lay_out_code(const struct col_elf_view *view, uint64_t address, uint64_t *bytes, uint64_t *file_offset)
+bool col_elf_view_lay_out_code(const struct col_elf_view *view, uint64_t *bytes, uint64_t *file_offset)
 {
     Elf64_Ehdr header;
     Elf64_Shdr section;
     *bytes = *file_offset = 0;
     if (!read_header(view, &header))
         return false;
-    uint64_t at = address, count = section_count(view, &header);
+    uint64_t count = section_count(view, &header);
     for (uint64_t i = 0; i < count && read_section(view, &header, i, &section); i++) {
         if (!is_code(&section) || piece(view, section.sh_offset, section.sh_size) == NULL)
             continue;
         uint64_t alignment = section.sh_addralign > 1 ? section.sh_addralign : 1;
-        at = *file_offset == 0 ? at : (at + alignment - 1) / alignment * alignment;
+        *bytes = (*bytes + alignment - 1) / alignment * alignment + section.sh_size;
         *file_offset = *file_offset == 0 ? section.sh_offset : *file_offset;
-        at += section.sh_size;
     }
-    *bytes = at - address;
     return *bytes != 0;
 }
 

@@ -21,10 +21,10 @@ bool col_elf_view_is_relocatable(const struct col_elf_view *view);
 bool col_elf_view_segments(const struct col_elf_view *view, uint64_t *first, uint64_t *last);
 
 /*
- * A relocatable file's executable sections laid out one behind the other, each at its alignment: the bytes they take, and where in the file the first of
- * them begins. False if it has none.
+ * A relocatable file's executable sections laid out one behind the other, each at its alignment from the first: the bytes they take, and where in the file
+ * that one begins. False if it has none.
  */
-bool col_elf_view_lay_out_code(const struct col_elf_view *view, uint64_t address, uint64_t *bytes, uint64_t *file_offset);
+bool col_elf_view_lay_out_code(const struct col_elf_view *view, uint64_t *bytes, uint64_t *file_offset);
 
 /* Executable sections that say where they are, one after the other: false when there are no more. `*index` begins at 0. */
 bool col_elf_view_next_code(const struct col_elf_view *view, unsigned *index, uint64_t *start, uint64_t *end);

@@ -87,11 +87,44 @@ def test_the_newest_function_wins_and_gives_back():
 
 def test_deletions_end_the_newest_of_their_kind():
     space = AddressSpace([
-        _function(10, 0x1000, 0x2000, "a"), _function(20, 0x1000, 0x2000, "b"),
-        _gone(MapKind.DYNAMIC_FUNCTION, 30, 0x1000, 0x2000), _gone(MapKind.DYNAMIC_FUNCTION, 40, 0x1000, None),
+        _function(10, 0x1000, 0x2000, "a"), _function(20, 0x1000, 0x1F00, "b"),
+        _gone(MapKind.DYNAMIC_FUNCTION, 30, 0x1000, 0x1000), _gone(MapKind.DYNAMIC_FUNCTION, 40, 0x1000, None),
     ])
     assert [_name(space, 0x1800, time) for time in (15, 25, 35, 45)] == ["a", "b", "a", None]
     assert space.ignored_count == 0
+
+
+def test_a_function_told_again_for_the_same_range_replaces_the_first_for_good():
+    space = AddressSpace([
+        _function(10, 0x1000, 0x2000, "a"), _function(20, 0x1000, 0x2000, "b"), _gone(MapKind.DYNAMIC_FUNCTION, 30, 0x1000, 0x1000),
+    ])
+    assert [_name(space, 0x1800, time) for time in (15, 25, 35)] == ["a", "b", None]
+
+
+def test_functions_of_a_perf_map_count_where_nothing_else_does():
+    space = AddressSpace([
+        _change(MapAction.INSERT, MapKind.ANONYMOUS, 1, 0x1000, 0x9000), _file(10, 0x8000, 0x9000, "/lib/a.so"),
+        _function(20, 0x2000, 0x2100, "told"), _gone(MapKind.DYNAMIC_FUNCTION, 30, 0x2000, 0x2000),
+    ])
+    space.add_untimed(
+        Mapping(MapKind.DYNAMIC_FUNCTION, start, end, start, 0, "", b"", 0, name=name)
+        for start, end, name in ((0x2000, 0x3000, "old"), (0x2080, 0x2200, "new"), (0x8000, 0x8100, "hidden"))
+    )
+    assert [_name(space, 0x2090, time) for time in (5, 25, 35)] == ["new", "told", "new"]
+    assert [_name(space, address, 25) for address in (0x2200, 0x2010, 0x8010, 0x3000)] == ["old", "told", "/lib/a.so", ""]
+    assert space.turning_points(0x2090) == [1, 19_001, 30_000]
+
+
+def test_a_fork_child_has_what_its_parent_had_made():
+    parent = AddressSpace([
+        _function(10, 0x1000, 0x2000, "gone"), _gone(MapKind.DYNAMIC_FUNCTION, 20, 0x1000, 0x1000),
+        _function(30, 0x2000, 0x3000, "there"), _file(30, 0x3000, 0x4000, "/lib/a.so"), _function(50, 0x4000, 0x5000, "later"),
+    ])
+    child = AddressSpace()
+    child.inherit(parent, 40 * _US)
+    child.add(_gone(MapKind.DYNAMIC_FUNCTION, 70, 0x2000, 0x2000))
+    assert [_name(child, address, 60) for address in (0x1500, 0x2500, 0x3500, 0x4500)] == [None, "there", None, None]
+    assert _name(child, 0x2500, 70) is None and _name(parent, 0x2500, 70) == "there"
 
 
 def test_nonsense_is_counted():
@@ -135,6 +168,9 @@ def test_random_changes_agree_with_a_slow_memory():
                     space.add(_gone(MapKind.DYNAMIC_FUNCTION, time, *life[:2]))
                 continue
             end = start + rng.randrange(1, 20)
+            for life in told:
+                if life[:2] == [start, end] and life[3] is None:
+                    life[3] = time
             told.append([start, end, time, None])
             space.add(_function(time, start, end, str(time)))
         for _ in range(300):

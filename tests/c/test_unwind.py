@@ -24,7 +24,7 @@ TARGETS = ROOT / "tests" / "targets"
 SOURCE = ROOT / "libcollector_c" / "src"
 THOROUGH = os.environ.get("COLLECTOR_TEST_THOROUGH") == "1"
 
-GROUND = ["base/os", "base/clock"]
+GROUND = ["base/os", "base/own_io", "base/clock"]
 UNWINDER = [
     "base/safe_read",
     "target/range_table",

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -195,7 +196,7 @@ static char *put_decimal(char *end, uint32_t number)
     return end;
 }
 
-void col_os_thread_name(uint32_t thread, char *name, size_t bytes)
+static void read_thread_name(uint32_t thread, char *name, size_t bytes)
 {
     char path[48] = "/proc/self/task/";
     memcpy(put_decimal(path + strlen(path), thread), "/comm", sizeof "/comm");
@@ -208,6 +209,14 @@ void col_os_thread_name(uint32_t thread, char *name, size_t bytes)
     if (length > 0 && name[length - 1] == '\n')
         length--;
     name[length > 0 ? length : 0] = '\0';
+}
+
+void col_os_thread_name(uint32_t thread, char *name, size_t bytes)
+{
+    if (bytes >= 16 && thread == col_os_thread_id())
+        prctl(PR_GET_NAME, name); /* a hundredth of the cost of the file */
+    else
+        read_thread_name(thread, name, bytes);
 }
 
 bool col_os_is_fork(long number, long flags)

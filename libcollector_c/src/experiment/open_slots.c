@@ -95,13 +95,12 @@ void col_open_slots_give_back(uint32_t index)
 
 bool col_open_slots_close(void)
 {
-    for (uint32_t index = 0; index < self.slot_count; index++) {
-        if ((__atomic_load_n(&self.taken[index / WORD_BITS], __ATOMIC_RELAXED) >> index % WORD_BITS & 1) == 0)
-            continue;
-        const struct col_open_slot *slot = locate(index);
-        if (slot == NULL || slot->commits[0] != 0 || slot->commits[1] != 0)
-            return false;
-    }
+    for (uint32_t first = 0; first < self.slot_count; first += WORD_BITS)
+        for (uint64_t taken = __atomic_load_n(&self.taken[first / WORD_BITS], __ATOMIC_RELAXED); taken != 0; taken &= taken - 1) {
+            const struct col_open_slot *slot = locate(first + (uint32_t)__builtin_ctzll(taken));
+            if (slot == NULL || slot->commits[0] != 0 || slot->commits[1] != 0)
+                return false;
+        }
     return true;
 }
 

@@ -22,11 +22,11 @@
 #include "target/descriptors.h"
 
 #define MAGIC 0x636f6c6c6563746fULL /* in signals of ours: "collecto" */
-#define TEST_PERIOD_NS 20000u
 #define TEST_PATIENCE_NS 1000000u
 #define FAST_PERIOD_NS 4000000u /* of the slow timer: a kernel tick, usually */
 #define SLOW_PERIOD_NS 20000000u
 #define SHORTEST_EVENT_NS 10000u /* the kernel's own floor for its timer-driven events */
+#define TEST_PERIOD_NS SHORTEST_EVENT_NS /* every process waits for it */
 #define TRAP_PERF_CODE 6
 
 static struct {
@@ -35,6 +35,7 @@ static struct {
     int event;      /* handle of the inherited event of the first rung */
     bool is_on;     /* new threads are to tick */
     bool is_testing;
+    bool is_sigtrap_proven; /* here or in the process that forked us */
     unsigned test_tick_count;
     uint32_t random;
 } self = {.kind = COL_CLOCK_OFF, .event = -1};
@@ -215,7 +216,7 @@ static bool try_sigtrap(struct col_thread *thread, char *detail, size_t bytes)
     const char *why = NULL;
     if (!is_kernel_fit())
         why = "needs Linux 5.19";
-    long event = why == NULL ? test_event(true, thread->tid) : 0;
+    long event = why != NULL ? 0 : self.is_sigtrap_proven ? open_event(self.period_ns, true) : test_event(true, thread->tid);
     if (event < 0)
         why = event == -ETIME ? "did not tick" : strerror((int)-event);
     if (why != NULL) {
@@ -223,6 +224,7 @@ static bool try_sigtrap(struct col_thread *thread, char *detail, size_t bytes)
         return false;
     }
     self.event = (int)event;
+    self.is_sigtrap_proven = true;
     return true;
 }
 

@@ -10,7 +10,11 @@
 #include <stdio.h>
 #include <time.h>
 
+#if defined(__clang__)
+#define NOINLINE __attribute__((noinline))
+#else
 #define NOINLINE __attribute__((noinline, noclone))
+#endif
 
 static inline int64_t ns_of(clockid_t clock)
 {

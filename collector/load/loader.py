@@ -84,6 +84,7 @@ class Loader:
             losses=tuple(self._losses),
             messages=(*self._messages, *warnings),
             pauses=tuple(self._pauses),
+            codes=tuple(self._places.codes),
             unrecorded=tuple(self._unrecorded),
             series=tuple(self._series),
         )
@@ -129,7 +130,7 @@ class Loader:
         for block in _iter_blocks(facts.log):
             tell(block.log_offset)
             thread = lives.at(block.thread, block.time)
-            stacks = self._translator.translate(block, places.lasting, places.at)
+            stacks = self._translator.translate(block, places.during(block.time, block.last_time), places.at)
             sampled[thread] += block.user_ns + block.system_ns
             self._blocks.append(
                 model.SampleBlock(thread, block.time, block.unit_ns, block.times, stacks, (block.user, block.system))

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from collector.load.call_paths import HIDDEN
-from collector.profile.model import Frame, Function, Module
+from collector.profile.model import Code, Frame, Function, Module
 from collector.symbols.demangle import short_name
+from collector.symbols.object_module import Layout
 from collector.symbols.symbolizer import Symbolizer, lookup_address
 
 RECORDER_MODULE: Final = "libcollector.so"
@@ -22,13 +23,17 @@ RECORDER_MODULE: Final = "libcollector.so"
 
 @dataclass(frozen=True, slots=True)
 class CodePlace:
-    """An address in a module's file; `copy` is where to read the file if it is not to be found at its path."""
+    """An address in a module's file; `copy` is where to read the file if it is not to be found at its path.
+
+    `layout` is how the program laid out a file that it mapped itself.
+    """
 
     path: str
     build_id: bytes
     elf_address: int
     is_leaf: bool
     copy: str | None = None
+    layout: Layout = "image"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +46,9 @@ class NamedPlace:
     file: str | None = None
     line: int | None = None
     function_line: int | None = None
-    offset: int = 0
+    address: int = 0
     kind: str = "dynamic"
+    code: int = -1
 
 
 UNMAPPED: Final = NamedPlace("(no module)", "(no module)", kind="unknown")
@@ -63,6 +69,8 @@ class PlaceTable:
         self._functions: dict[tuple[str, str, int, str | None], int] = {}
         self._function_rows: list[Function] = []
         self._short_names: dict[str, str] = {}
+        self.codes: list[Code] = []
+        """The code of dynamic functions, by the number in their places."""
 
     def number(self, place: Place) -> int:
         """The number of a place; HIDDEN if it is the recorder's own code."""
@@ -75,26 +83,26 @@ class PlaceTable:
     ) -> tuple[tuple[Module, ...], tuple[Function, ...], tuple[Frame, ...]]:
         """Modules, functions and frames; frame i is place i."""
         frames: list[Frame | None] = [None] * len(self._numbers)
-        by_module: dict[tuple[str, bytes, str | None], list[tuple[int, CodePlace]]] = defaultdict(list)
+        by_module: dict[tuple[str, bytes, str | None, Layout], list[tuple[int, CodePlace]]] = defaultdict(list)
         for place, number in self._numbers.items():
             if isinstance(place, CodePlace):
-                by_module[place.path, place.build_id, place.copy].append((number, place))
+                by_module[place.path, place.build_id, place.copy, place.layout].append((number, place))
             else:
                 frames[number] = self._name(place)
-        for done, ((path, build_id, copy), places) in enumerate(by_module.items()):
+        for done, ((path, build_id, copy, layout), places) in enumerate(by_module.items()):
             if progress is not None:
                 progress(done, len(by_module), f"naming {os.path.basename(path)}")
-            for number, frame in self._locate(path, build_id, copy, places):
+            for number, frame in self._locate(path, build_id, copy, layout, places):
                 frames[number] = frame
         named = tuple(frame for frame in frames if frame is not None)
         return tuple(self._modules), tuple(self._function_rows), named
 
     def _locate(
-        self, path: str, build_id: bytes, copy: str | None, places: list[tuple[int, CodePlace]]
+        self, path: str, build_id: bytes, copy: str | None, layout: Layout, places: list[tuple[int, CodePlace]]
     ) -> Iterator[tuple[int, Frame]]:
-        module = self._number_module(Module(os.path.basename(path) or path, path, build_id.hex()))
+        module = self._number_module(Module(os.path.basename(path) or path, path, build_id.hex(), copy, layout))
         addresses = {number: lookup_address(place.elf_address, place.is_leaf) for number, place in places}
-        located = self._symbolizer.locate_many(copy or path, build_id or None, addresses.values())
+        located = self._symbolizer.locate_many(copy or path, build_id or None, addresses.values(), layout)
         for number, place in places:
             where = located[addresses[number]]
             function = self._number_function(
@@ -110,7 +118,7 @@ class PlaceTable:
         function = self._number_function(
             Function(place.function, place.function, place.function, module, place.file, place.function_line, place.alias)
         )
-        return Frame(function, place.file, place.line, place.offset, place.kind)
+        return Frame(function, place.file, place.line, place.address, place.kind, place.code)
 
     def _number_module(self, module: Module) -> int:
         return self._modules.setdefault(module, len(self._modules))

@@ -39,8 +39,8 @@ class StackTranslator:
     def translate(self, block: PcSampleBlock, lasting: PlaceMaps, places_at: Callable[[int], PlaceMaps]) -> array[int]:
         """The stack of each sample of a block.
 
-        Nearly all addresses mean the same all the time, and `lasting` knows them. Where one does not, each sample
-        is looked up at its own time.
+        Nearly all addresses mean the same as long as the block lasts, and `lasting` knows them. Where one does not, each
+        sample is looked up at its own time.
         """
         table = block.stack_table()
         try:

@@ -20,11 +20,16 @@ ROOT: Final = 0
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A file that code came from; `build_id` in hexadecimal, empty if it has none."""
+    """A file that code came from; `build_id` in hexadecimal, empty if it has none.
+
+    `copy` is where the experiment keeps a copy of it, and `layout` how it lay in memory, if the program mapped it itself.
+    """
 
     name: str
     path: str
     build_id: str = ""
+    copy: str | None = None
+    layout: str = "image"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +50,26 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A place in the code; `address` as written in the ELF file; `kind` native, inlined, dynamic, python or unknown."""
+    """A place in the code; `address` as written in the ELF file; `kind` native, inlined, dynamic, python or unknown.
+
+    For a function that the program made at run time `code` is the position of its code, else -1; `address` is then the process's.
+    """
 
     function: int
     file: str | None = None
     line: int | None = None
     address: int = 0
     kind: str = "native"
+    code: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Where a function that the program made lay in a process, and its instructions; `data` may be shorter, or empty."""
+
+    start: int
+    end: int
+    data: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +278,7 @@ class Profile:
     losses: tuple[Loss, ...] = ()
     messages: tuple[Message, ...] = ()
     pauses: tuple[Pause, ...] = ()
+    codes: tuple[Code, ...] = ()
     unrecorded: tuple[Unrecorded, ...] = ()
     series: tuple[MetricSeries, ...] = ()
     metrics: tuple[Metric, ...] = field(default=CPU_METRICS)

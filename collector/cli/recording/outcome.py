@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from collector.experiment.totals import Totals
 
+_ENOUGH_PERIODS = 50  # so long no clock is silent by chance
 _CAUSES = {
     1: "while the recorder was busy",
     2: "because the disk was full",
@@ -68,6 +69,8 @@ def _explain_no_samples(totals: Totals) -> str:
     if totals.clock is None:
         return "no sample was taken: no clock was started in the program"
     period_ms = max(totals.clock.period_ns, totals.clock.effective_period_ns) / 1e6
+    if totals.cpu_ns / 1e6 > _ENOUGH_PERIODS * period_ms:
+        return f"no sample was taken in {totals.cpu_ns / 1e9:.3f} s of CPU time: recording was off (see -y and -t), or the program paused it"
     return f"no sample was taken: {totals.cpu_ns / 1e6:.3f} ms of CPU time against one sample every {period_ms:.3f} ms (see -p)"
 
 

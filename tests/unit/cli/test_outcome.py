@@ -48,6 +48,13 @@ def test_losses_by_cause() -> None:
     )
 
 
+def test_a_recording_that_was_off() -> None:
+    totals = Totals(log_count=1, process_count=1, closed_count=1, cpu_ns=600_000_000, clock=SIGTRAP)
+    assert tell(totals)[1] == (
+        "no sample was taken in 0.600 s of CPU time: recording was off (see -y and -t), or the program paused it"
+    )
+
+
 def test_never_sampled() -> None:
     totals = Totals(log_count=1, process_count=1, closed_count=1, cpu_ns=800_000, clock=SIGTRAP)
     assert tell(totals)[1] == "no sample was taken: 0.800 ms of CPU time against one sample every 1.003 ms (see -p)"

@@ -156,11 +156,11 @@ static bool is_at_ordinary_point(const ucontext_t *context, const struct col_thr
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0), low = (uintptr_t)context->uc_stack.ss_sp;
     bool is_alternate = (context->uc_stack.ss_flags & SS_DISABLE) == 0 && here - low < context->uc_stack.ss_size;
-    if (is_alternate || self.is_program_allocator || thread->last_end != COL_END_COMPLETE || thread->last_count == 0 || !is_in_program(thread->pcs[0]))
+    if (is_alternate || self.is_program_allocator || thread->last.end != COL_END_COMPLETE || thread->last.count == 0 || !is_in_program(thread->last.pcs[0]))
         return false;
-    size_t own = thread->last_count > ROOT_FRAMES ? thread->last_count - ROOT_FRAMES : 1;
+    size_t own = thread->last.count > ROOT_FRAMES ? thread->last.count - ROOT_FRAMES : 1;
     for (size_t i = 0; i < own; i++)
-        if (!is_in_program(thread->pcs[i]))
+        if (!is_in_program(thread->last.pcs[i]))
             return false;
     return true;
 }

@@ -23,7 +23,7 @@
 
 #define MAGIC 0x636f6c6c6563746fULL /* in signals of ours: "collecto" */
 #define TEST_PATIENCE_NS 1000000u
-#define FAST_PERIOD_NS 4000000u /* of the slow timer: a kernel tick, usually */
+#define FAST_PERIOD_NS 2000000u /* of the slow timer: less than a kernel tick, usually, so that it misses none */
 #define SLOW_PERIOD_NS 20000000u
 #define SHORTEST_EVENT_NS 10000u /* the kernel's own floor for its timer-driven events */
 #define TEST_PERIOD_NS SHORTEST_EVENT_NS /* every process waits for it */

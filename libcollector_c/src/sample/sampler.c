@@ -2,6 +2,7 @@
 #include "sample/sampler.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/prctl.h>
 
 #include "base/clock.h"
@@ -49,7 +50,7 @@ static enum col_drop_cause cause_of(int error)
     return error == -EFBIG ? COL_DROP_LOG_FULL : error == -ENOMEM ? COL_DROP_NO_MEMORY : COL_DROP_NO_SPACE;
 }
 
-static void write_sample(struct col_thread *thread, uint64_t time_ns, struct col_weight weight)
+static void write_sample(struct col_thread *thread, uint64_t time_ns, struct col_weight weight, const struct col_thread_stack *stack)
 {
     int error = 0;
     if (!thread->has_frame) {
@@ -59,7 +60,7 @@ static void write_sample(struct col_thread *thread, uint64_t time_ns, struct col
     if (error == 0) {
         uint64_t user_us = whole_us(&thread->cpu_us_rest_ns, weight.user_ns);
         uint64_t system_us = whole_us(&thread->system_rest_ns, weight.system_ns);
-        error = col_open_frame_add(&thread->frame, time_ns, user_us, system_us, thread->pcs, thread->last_count, thread->last_end);
+        error = col_open_frame_add(&thread->frame, time_ns, user_us, system_us, stack->pcs, stack->count, stack->end);
     }
     if (error == -EBADF)
         thread->has_frame = false; /* the log was closed and opened again */
@@ -69,15 +70,15 @@ static void write_sample(struct col_thread *thread, uint64_t time_ns, struct col
         thread->sample_count++;
 }
 
-/* Into thread->pcs. While an object is being unloaded its unwind table may vanish under us: the leaf must do. */
+/* Into thread->last. While an object is being unloaded its unwind table may vanish under us: the leaf must do. */
 static void walk(struct col_thread *thread, const ucontext_t *context)
 {
     enum col_stack_end end = COL_STACK_NO_UNWIND_INFO;
     __atomic_fetch_add(&self.walker_count, 1, __ATOMIC_SEQ_CST);
     bool is_unsafe = __atomic_load_n(&self.unloading_count, __ATOMIC_SEQ_CST) != 0 && !thread->is_unloading;
-    thread->last_count = col_unwind_walk(context, &thread->bounds, thread->pcs, is_unsafe ? 1 : COL_THREAD_DEPTH, &end);
+    thread->last.count = col_unwind_walk(context, &thread->bounds, thread->last.pcs, is_unsafe ? 1 : COL_THREAD_DEPTH, &end);
     __atomic_fetch_sub(&self.walker_count, 1, __ATOMIC_SEQ_CST);
-    thread->last_end = is_unsafe ? COL_STACK_NO_UNWIND_INFO : end;
+    thread->last.end = is_unsafe ? COL_STACK_NO_UNWIND_INFO : end;
 }
 
 static void write_drops(struct col_thread *thread, uint64_t time_ns)
@@ -96,6 +97,35 @@ static void meet(struct col_thread *thread)
         col_sampler_thread_begin(thread, 0);
 }
 
+#define FRESH_NS 20000000u /* of CPU time: five kernel ticks */
+
+/* Where the thread's system time passes, if that was seen lately; else where it is now. */
+static const struct col_thread_stack *kernel_stack_of(const struct col_thread *thread)
+{
+    bool is_fresh = thread->last_kernel.count != 0 && thread->cpu_ns - thread->last_kernel_cpu_ns < FRESH_NS;
+    return is_fresh ? &thread->last_kernel : &thread->last;
+}
+
+static void remember_kernel_stack(struct col_thread *thread)
+{
+    thread->last_kernel_cpu_ns = thread->cpu_ns;
+    thread->last_kernel.count = thread->last.count;
+    thread->last_kernel.end = thread->last.end;
+    memcpy(thread->last_kernel.pcs, thread->last.pcs, thread->last.count * sizeof *thread->last.pcs);
+}
+
+/* System time that waited too long to be found goes where such time was found last, which is seldom where the thread runs its own code. */
+static void write_tick(struct col_thread *thread, uint64_t time_ns, enum col_tick kind, struct col_weight weight)
+{
+    if (kind == COL_TICK_SLOW)
+        remember_kernel_stack(thread);
+    if (kind == COL_TICK_USER && weight.system_ns != 0) {
+        write_sample(thread, time_ns, (struct col_weight){0, weight.system_ns}, kernel_stack_of(thread));
+        weight.system_ns = 0;
+    }
+    write_sample(thread, time_ns, weight, &thread->last);
+}
+
 void col_sampler_tick(const ucontext_t *context, enum col_tick kind)
 {
     int saved_errno = errno;
@@ -110,7 +140,7 @@ void col_sampler_tick(const ucontext_t *context, enum col_tick kind)
             thread->kernel_ns = 0;
         else if (weight.user_ns + weight.system_ns != 0) {
             walk(thread, context);
-            write_sample(thread, time_ns, weight);
+            write_tick(thread, time_ns, kind, weight);
             col_metrics_tick(time_ns, context, thread);
         }
         col_thread_leave(thread);
@@ -135,8 +165,8 @@ void col_sampler_thread_begin(struct col_thread *thread, uintptr_t start_address
 static void write_rest(struct col_thread *thread, uint64_t time_ns, uint64_t cpu_ns)
 {
     struct col_weight weight = col_weight_take_rest(thread, cpu_ns);
-    if (thread->last_count != 0 && weight.system_ns != 0)
-        write_sample(thread, time_ns, weight);
+    if (thread->last.count != 0 && weight.system_ns != 0)
+        write_sample(thread, time_ns, weight, kernel_stack_of(thread));
 }
 
 static void write_end(struct col_thread *thread, const char *name, uint64_t time_ns, uint64_t user_ns, uint64_t system_ns, bool is_exit)

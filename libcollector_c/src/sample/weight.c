@@ -7,8 +7,10 @@
 #include "base/clock.h"
 #include "sample/clock_source.h"
 
-#define KERNEL_PATIENCE_NS 60000000u /* system time that waits for a slow tick to say where it passed: never more than this, nor than ... */
-#define KERNEL_PATIENCE_SHARE 32    /* ... this part of the thread's CPU time */
+/* System time waits for a slow tick to say where it passed: this part of the thread's CPU time may, within limits. */
+#define KERNEL_PATIENCE_SHARE 32
+#define LEAST_PATIENCE_NS 8000000u
+#define MOST_PATIENCE_NS 60000000u
 #define QUIET_ENOUGH 16            /* slow ticks without system time after which they come more rarely */
 #define LOUD_ENOUGH_NS 8000000u    /* system time found meanwhile after which they come at every kernel tick again */
 
@@ -29,8 +31,7 @@ static struct col_weight weigh_user(struct col_thread *thread, uint64_t passed_n
     thread->tick_count++;
     thread->kernel_ns += system_ns;
     uint64_t patience_ns = thread->cpu_ns / KERNEL_PATIENCE_SHARE;
-    if (patience_ns > KERNEL_PATIENCE_NS)
-        patience_ns = KERNEL_PATIENCE_NS;
+    patience_ns = patience_ns < LEAST_PATIENCE_NS ? LEAST_PATIENCE_NS : patience_ns > MOST_PATIENCE_NS ? MOST_PATIENCE_NS : patience_ns;
     uint64_t overdue_ns = thread->kernel_ns > patience_ns ? thread->kernel_ns - patience_ns : 0;
     thread->kernel_ns -= overdue_ns;
     return (struct col_weight){passed_ns - system_ns, overdue_ns}; /* it passed nearby: page faults, mostly */
@@ -61,7 +62,7 @@ static bool is_in_kernel(struct col_thread *thread, const ucontext_t *context, u
     uint64_t user_ns, system_ns, before_ns = thread->stime_ns;
     col_clock_thread_times(&user_ns, &system_ns);
     thread->stime_ns = system_ns;
-    return col_arch_follows_syscall(context) || (system_ns - before_ns) * 4 >= slow_ns * (thread->is_slow_timer_fast ? 2 : 3);
+    return col_arch_follows_syscall(context) || (system_ns - before_ns) * 4 >= slow_ns * 3;
 }
 
 /*

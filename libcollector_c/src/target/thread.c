@@ -67,7 +67,8 @@ static void begin_block(struct col_thread *thread)
     thread->sample_count = thread->silent_ns = 0;
     thread->is_slow_timer_fast = true;
     thread->quiet_count = 0;
-    thread->last_count = 0;
+    thread->last = (struct col_thread_stack){.pcs = thread->pcs[0]};
+    thread->last_kernel = (struct col_thread_stack){.pcs = thread->pcs[1]};
     thread->start_address = 0;
     thread->switches = (struct col_switches){.is_on = false};
     thread->bounds = (struct col_stack_bounds){0, 0};

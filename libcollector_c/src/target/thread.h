@@ -12,6 +12,13 @@
 
 #define COL_THREAD_DEPTH 4096 /* frames of the deepest stack we take */
 
+/* A stack as the unwinder gives it, leaf first. No frames: there was none yet. */
+struct col_thread_stack {
+    size_t count;
+    unsigned end; /* StackEnd */
+    uintptr_t *pcs;
+};
+
 /* Of sample/context_switches.c, where the user asked for it. */
 struct col_switches {
     bool is_on;
@@ -42,14 +49,15 @@ struct col_thread {
     uint64_t slow_tick_count; /* tick_count at the last slow tick */
     uint64_t silent_ns;       /* of its own code without a tick: has the event died? */
     uint64_t sample_count;
-    size_t last_count;        /* frames of the stack in pcs, 0: none yet */
-    unsigned last_end;        /* and how it ended */
+    struct col_thread_stack last;        /* the stack of its last tick */
+    uint64_t last_kernel_cpu_ns;         /* CPU clock then */
+    struct col_thread_stack last_kernel; /* and of the last one that found it in the kernel */
     uintptr_t start_address;  /* function it was started with, 0 if unknown */
     uint64_t drops[COL_DROP_CAUSES], drops_written[COL_DROP_CAUSES];
     struct col_switches switches;
     struct col_stack_bounds bounds;
     struct col_open_frame frame;
-    uintptr_t pcs[COL_THREAD_DEPTH];
+    uintptr_t pcs[2][COL_THREAD_DEPTH]; /* of last and last_kernel */
 };
 
 /*

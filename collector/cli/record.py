@@ -258,6 +258,7 @@ def _run_program(
 
 def _conclude(plan: Plan, experiment: str, ending: Ending, unrecorded: UnrecordedDescendants) -> bool:
     """Bring the logs of killed processes to their end and say what was recorded; False if nothing was."""
+    from collector.cli.recording.code_files import keep_code_files
     from collector.cli.recording.outcome import tell_outcome
     from collector.experiment.totals import sum_up
 
@@ -273,7 +274,8 @@ def _conclude(plan: Plan, experiment: str, ending: Ending, unrecorded: Unrecorde
         say(f"{os.path.relpath(experiment)}: {error}")
         return False
     outcome = tell_outcome(experiment, plan.command[0], totals, live, plan.wanted.clock == "off")
-    for sentence in (*outcome.sentences, tell_unrecorded(found, ending.pid), *plan.metrics.choice.problems):
+    complaints = keep_code_files(experiment)
+    for sentence in (*outcome.sentences, tell_unrecorded(found, ending.pid), *plan.metrics.choice.problems, *complaints):
         if sentence:
             say(sentence)
     return outcome.has_recorded

@@ -15,6 +15,7 @@ from collector.experiment.log_records import iter_records
 from collector.experiment.samples import PcSampleBlock
 from collector.load.call_paths import PathBuilder
 from collector.load.image_places import ImagePlaces
+from collector.load.jit_sources import add_jit_sources
 from collector.load.log_facts import LogFacts, read_facts, word_of
 from collector.load.metric_values import series_of
 from collector.load.naming import PlaceTable
@@ -55,6 +56,8 @@ class Loader:
         experiment = len(self._recordings)
         launch, logs = self._read_facts(directory, experiment)
         self._recordings.append(recording_of(path, launch, logs))
+        for text in add_jit_sources(directory.objects_path, logs):
+            self._messages.append(model.Message(experiment, 1, text))
         ended: dict[int, LogFacts] = {}
         done_bytes, all_bytes = 0, sum(facts.size_bytes for facts in logs)
         for facts in logs:

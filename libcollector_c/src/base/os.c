@@ -56,11 +56,14 @@ int col_os_rename(const char *from, const char *to)
     return (int)call(SYS_renameat, AT_FDCWD, (long)from, AT_FDCWD, (long)to);
 }
 
-int64_t col_os_regular_size(int fd)
+int col_os_describe(int fd, struct col_os_file *file)
 {
     struct stat about;
     long error = call(SYS_fstat, fd, (long)&about, 0, 0);
-    return error != 0 ? error : S_ISREG(about.st_mode) ? about.st_size : -EINVAL;
+    if (error != 0)
+        return (int)error;
+    *file = (struct col_os_file){(uint64_t)about.st_size, (uint64_t)about.st_mtim.tv_sec * 1000000000u + (uint64_t)about.st_mtim.tv_nsec, about.st_uid};
+    return S_ISREG(about.st_mode) ? 0 : -EINVAL;
 }
 
 int col_os_mkdir(const char *path, mode_t mode)
@@ -172,6 +175,11 @@ int col_os_populate(void *start, size_t bytes)
 pid_t col_os_process_id(void)
 {
     return (pid_t)col_arch_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+uid_t col_os_user_id(void)
+{
+    return (uid_t)col_arch_syscall(SYS_geteuid, 0, 0, 0, 0, 0, 0);
 }
 
 uint32_t col_os_thread_id(void)

@@ -19,7 +19,14 @@ int col_os_close(int fd);
 ssize_t col_os_read(int fd, void *data, size_t bytes);
 ssize_t col_os_write(int fd, const void *data, size_t bytes);
 int col_os_rename(const char *from, const char *to);
-int64_t col_os_regular_size(int fd);                        /* bytes of a regular file; -EINVAL if it is anything else */
+
+/* What an open file is. -EINVAL if it is no regular one. */
+struct col_os_file {
+    uint64_t bytes;
+    uint64_t changed_ns; /* CLOCK_REALTIME, of its contents */
+    uid_t owner;
+};
+int col_os_describe(int fd, struct col_os_file *file);
 int col_os_mkdir(const char *path, mode_t mode);
 int col_os_unlink(const char *path);
 int col_os_truncate(const char *path, uint64_t bytes);
@@ -47,6 +54,7 @@ int col_os_populate(void *start, size_t bytes);
 
 /* Threads and processes. */
 pid_t col_os_process_id(void);
+uid_t col_os_user_id(void); /* the effective one */
 uint32_t col_os_thread_id(void);
 void col_os_yield(void);
 

@@ -27,6 +27,7 @@
 #include "target/code_finder.h"
 #include "target/descriptors.h"
 #include "target/dynamic_code.h"
+#include "target/jit_files.h"
 #include "target/modules.h"
 
 #define CPU_SOURCE 1u /* the id of the clock in every log */
@@ -193,6 +194,7 @@ static void begin(enum col_recording state, pid_t parent_pid)
     col_plugins_load();
     col_code_finder_refresh();
     col_sampler_start(CPU_SOURCE, self.options.period_ns, self.options.has_context_switches);
+    col_jit_files_begin();
     col_modules_begin();
     col_sampler_thread_begin(thread, 0);
     if (state == COL_RECORDING_PAUSED)
@@ -249,6 +251,7 @@ static void close_log(unsigned reason, const char *next_path)
     col_sampler_close(is_recording);
     if (next_path != NULL)
         col_event_procexec(head_now(0), (uint32_t)self.pid, 0, next_path);
+    col_jit_files_keep();
     col_dynamic_code_close();
     col_messages_write_counts();
     write_totals(reason);

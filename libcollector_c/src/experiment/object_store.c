@@ -141,20 +141,33 @@ static int copy_all(int from, int to, size_t limit)
     return error != 0 ? error : count < 0 ? (int)count : 0;
 }
 
-int col_object_store_copy(const char *path, size_t limit)
+static int copy_open(int from, const char *path, uint64_t since_ns, size_t limit)
+{
+    struct col_os_file file;
+    int error = col_os_describe(from, &file);
+    if (error != 0)
+        return error;
+    if (file.owner != col_os_user_id())
+        return -EPERM;
+    if (file.changed_ns < since_ns)
+        return -ESTALE;
+    if (file.bytes > limit || file.bytes > col_os_file_size_limit())
+        return -EFBIG;
+    if (!enter())
+        return -EBUSY;
+    error = begin_paths(last_part(path));
+    int to = error == 0 ? create() : error;
+    error = to < 0 ? to : finish(to, copy_all(from, to, file.bytes));
+    leave();
+    return error;
+}
+
+int col_object_store_copy(const char *path, uint64_t since_ns, size_t limit)
 {
     int from = col_os_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
     if (from < 0)
         return from;
-    int64_t size = col_os_regular_size(from);
-    uint64_t most = col_os_file_size_limit();
-    int error = size < 0 ? (int)size : (uint64_t)size > limit || (uint64_t)size > most ? -EFBIG : !enter() ? -EBUSY : 0;
-    if (error == 0) {
-        error = begin_paths(last_part(path));
-        int to = error == 0 ? create() : error;
-        error = to < 0 ? to : finish(to, copy_all(from, to, (size_t)size));
-        leave();
-    }
+    int error = copy_open(from, path, since_ns, limit);
     col_os_close(from);
     return error;
 }

@@ -3,6 +3,7 @@
 #define COL_EXPERIMENT_OBJECT_STORE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define COL_OBJECT_NAME_BYTES 224
 
@@ -17,8 +18,11 @@
  */
 int col_object_store_keep(const char *path, const void *bytes, size_t size, char *name);
 
-/* Copies a file of `path` under the last part of its path, over an older copy; not if it has more than `limit` bytes (-EFBIG). */
-int col_object_store_copy(const char *path, size_t limit);
+/*
+ * Copies a file of ours under the last part of its path, over an older copy. Not if it belongs to somebody else (-EPERM), was last changed before `since_ns`
+ * of CLOCK_REALTIME (-ESTALE), or has more than `limit` bytes (-EFBIG).
+ */
+int col_object_store_copy(const char *path, uint64_t since_ns, size_t limit);
 
 /* In a fork child: a copy that another thread had begun will not be finished. */
 void col_object_store_forget(void);

@@ -156,7 +156,9 @@ static int64_t read_file(const char *path, uint8_t **bytes)
     int fd = col_os_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
     if (fd < 0)
         return fd;
-    int64_t size = col_os_regular_size(fd), done = 0;
+    struct col_os_file file;
+    int error = col_os_describe(fd, &file);
+    int64_t size = error != 0 ? error : (int64_t)file.bytes, done = 0;
     *bytes = size > 0 && size <= MODULE_LIMIT ? col_os_map_memory((size_t)size) : NULL;
     ssize_t count = 1;
     while (*bytes != NULL && done < size && (count = col_os_read(fd, *bytes + done, (size_t)(size - done))) > 0)

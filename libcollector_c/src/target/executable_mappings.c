@@ -123,6 +123,11 @@ bool col_executable_mappings_cover(uintptr_t address, bool may_read)
     return is_covered;
 }
 
+bool col_executable_mappings_were_asked(void)
+{
+    return atomic_load_explicit(&self.next_reading_ns, memory_order_relaxed) != 0;
+}
+
 void col_executable_mappings_after_fork(void)
 {
     col_range_table_after_fork(&self.ranges);

@@ -1,0 +1,83 @@
+"""jit_files -- what just-in-time compilers write about their code, taken into the experiment when their process has ended
+
+The recorder takes copies when it closes its log, but then the compiler may hold the last part in its buffers; and a process
+that was killed closes nothing. So everything is looked for once more at the end.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+_CLOCK_STEP_NS = 20_000_000  # times of files are those of the kernel's last tick
+_LARGEST_BYTES = 1 << 29
+
+
+@dataclass(frozen=True, slots=True)
+class JitProcess:
+    """A process that may have left such files: whose it was, where it began, and when (ns since 1970)."""
+
+    pid: int
+    user_id: int
+    directory: str
+    begun_ns: int
+
+
+def keep_jit_files(objects_path: str, processes: Iterable[JitProcess]) -> list[str]:
+    """Copy the perf maps and jitdumps of the processes into `objects_path`; a sentence for each that could not be copied."""
+    complaints = []
+    for process in processes:
+        for path in _iter_candidates(process):
+            try:
+                _keep(path, objects_path, process)
+            except FileNotFoundError:
+                continue
+            except (OSError, ValueError) as error:
+                reason = getattr(error, "strerror", None) or str(error)
+                complaints.append(f"{path} was not copied into the experiment: {reason.lower()}")
+    return complaints
+
+
+def _iter_candidates(process: JitProcess) -> Iterator[str]:
+    """Where compilers put them. The first dump that is there is the one."""
+    yield f"/tmp/perf-{process.pid}.map"
+    name = f"jit-{process.pid}.dump"
+    places = [os.path.join(place, name) for place in (process.directory, "/tmp")]
+    home = os.path.expanduser("~")
+    dumps = [place for place in places if os.path.exists(place)] or glob.glob(os.path.join(glob.escape(home), ".debug/jit/*", name))
+    yield from dumps[:1]
+
+
+def _keep(path: str, objects_path: str, process: JitProcess) -> None:
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(handle, "rb") as source:
+        status = os.fstat(handle)
+        is_its_own = stat.S_ISREG(status.st_mode) and status.st_uid == process.user_id
+        if not is_its_own or status.st_mtime_ns < process.begun_ns - _CLOCK_STEP_NS:
+            return  # somebody else's, who had the same number
+        if status.st_size > _LARGEST_BYTES:
+            raise ValueError(f"it has more than {_LARGEST_BYTES >> 20} MiB")
+        target = os.path.join(objects_path, os.path.basename(path))
+        if _size(target) == status.st_size:
+            return
+        os.makedirs(objects_path, exist_ok=True)
+        new = f"{target}.new"
+        try:
+            with open(new, "wb") as copy:
+                shutil.copyfileobj(source, copy, 1 << 20)
+            os.replace(new, target)
+        except OSError:
+            if os.path.exists(new):
+                os.unlink(new)
+            raise
+
+
+def _size(path: str) -> int | None:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return None

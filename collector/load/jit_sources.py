@@ -1,0 +1,58 @@
+"""jit_sources -- what else is known of code that was made at run time: perf maps, jitdumps, and what a parent had made"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from collector.load.log_facts import LogFacts
+from collector.target.jitdump import read_jitdump
+from collector.target.perf_map import read_perf_map
+
+
+def add_jit_sources(objects_path: str, logs: Sequence[LogFacts]) -> list[str]:
+    """Add to the address spaces of all logs what the experiment's copies and the logs of their parents say; complaints about what is unreadable."""
+    complaints: list[str] = []
+    for facts in logs:
+        pid = facts.log.origin.pid
+        _add_perf_map(facts, os.path.join(objects_path, f"perf-{pid}.map"), complaints)
+        _add_jitdump(facts, os.path.join(objects_path, f"jit-{pid}.dump"), complaints)
+    for facts in sorted(logs, key=lambda facts: facts.start_ns):
+        parent = _parent_of(facts, logs)
+        if parent is not None:
+            facts.space.inherit(parent.space, facts.start_ns)
+    return complaints
+
+
+def _add_perf_map(facts: LogFacts, path: str, complaints: list[str]) -> None:
+    if not os.path.exists(path):
+        return
+    try:
+        facts.space.add_untimed(read_perf_map(path))
+    except OSError as error:
+        complaints.append(f"{path} cannot be read: {(error.strerror or str(error)).lower()}")
+
+
+def _add_jitdump(facts: LogFacts, path: str, complaints: list[str]) -> None:
+    if not os.path.exists(path):
+        return
+    try:
+        dump = read_jitdump(path)
+    except (OSError, ValueError) as error:
+        complaints.append(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}")
+        return
+    if dump.is_timed:
+        for change in dump.changes:
+            facts.space.add(change)
+    else:
+        facts.space.add_untimed(dump.untimed())
+
+
+def _parent_of(facts: LogFacts, logs: Sequence[LogFacts]) -> LogFacts | None:
+    """The image that forked this one; its first image only, for what comes after an execve has nothing of it."""
+    if facts.process is None or not facts.process.is_forked or facts.log.origin.image != 0:
+        return None
+    earlier = [
+        other for other in logs if other.log.origin.pid == facts.process.parent_pid and other.start_ns <= facts.start_ns and other is not facts
+    ]
+    return max(earlier, key=lambda other: other.start_ns, default=None)

@@ -5,6 +5,7 @@
 
 #define INDEX_BITS 10u
 #define INDEX_MASK (((uint64_t)1 << INDEX_BITS) - 1)
+#define FETCHED 32u
 #define NUMBER_BYTES 10u /* a LEB128 number of up to 70 bits */
 
 _Static_assert(COL_STACK_TABLE_STACKS <= INDEX_MASK, "an index + 1 fits its bits");
@@ -59,9 +60,23 @@ static uint32_t shared_count(const struct col_stack_table *table, const struct c
     return shared;
 }
 
+static uint32_t prediction_of(uintptr_t parent)
+{
+    return (uint32_t)((uint64_t)parent * 0x9e3779b97f4a7c15u >> 54) % COL_STACK_TABLE_PREDICTIONS;
+}
+
+/* The predictions that a definition will ask for lie all over the table: fetched together they cost one wait, not one each. */
+static void fetch_predictions(const struct col_stack_table *table, const struct col_stack *stack, uint32_t shared)
+{
+    for (uint32_t level = shared; level + 1 < stack->count && level < shared + FETCHED; level++)
+        __builtin_prefetch(&table->predicted[prediction_of(stack->pcs[stack->count - 1 - level])], 1);
+}
+
 size_t col_stack_table_bound(const struct col_stack_table *table, const struct col_stack *stack)
 {
-    return 2 * NUMBER_BYTES + NUMBER_BYTES * (stack->count - shared_count(table, stack));
+    uint32_t shared = shared_count(table, stack);
+    fetch_predictions(table, stack, shared);
+    return 2 * NUMBER_BYTES + NUMBER_BYTES * (stack->count - shared);
 }
 
 static uint8_t *put_number(uint8_t *at, uint64_t number)
@@ -88,11 +103,6 @@ static uint8_t *put_address(uint8_t *at, uintptr_t address, uintptr_t parent)
 static uint8_t *put_run(uint8_t *at, uint32_t run)
 {
     return run > 0 ? put_number(at, (uint64_t)(run - 1) << 1) : at;
-}
-
-static uint32_t prediction_of(uintptr_t parent)
-{
-    return (uint32_t)((uint64_t)parent * 0x9e3779b97f4a7c15u >> 54) % COL_STACK_TABLE_PREDICTIONS;
 }
 
 static uint8_t *put_frames(struct col_stack_table *table, const struct col_stack *stack, uint32_t shared, uint8_t *at)

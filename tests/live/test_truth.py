@@ -96,12 +96,19 @@ def named_stacks(recorded: Recorded) -> list[list[str]]:
     return stacks
 
 
+UNDISTURBED = 40
+"""So often may a program be preempted in a second without its being noticed in its profile."""
+
+
 @pytest.mark.parametrize("cycle_us", [1000, 4000, 10000])
 def test_load_in_phase_with_the_tick(take: Callable[..., Recorded], compiled: Callable[..., Path], clock: str, cycle_us: int) -> None:
     if clock == "cpu-timer":
         pytest.skip("a CPU timer fires with the kernel's own tick: a load in step with that is beyond it, by construction")
-    # 997 Hz beats with 1 kHz three times a second, so a second is a whole number of beats.
-    recorded = take(compiled("phase_locked.c"), cycle_us, 1000)
+    # 997 Hz beats with 1 kHz three times a second, so a second is a whole number of beats: if the program had the processor to itself.
+    for _ in range(5):
+        recorded = take(compiled("phase_locked.c"), cycle_us, 1000)
+        if recorded.outcome.truth["preempted"] <= UNDISTURBED:
+            break
     # Where others use the processor too, a beat is cut; a clock in step would show 0 or all of it.
     judge_shares(recorded, recorded.outcome.truth, names=("in_phase", "out_of_phase"), systematic=0.08 if cycle_us == 1000 else 0.02)
 

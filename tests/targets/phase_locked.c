@@ -1,8 +1,11 @@
-/* phase_locked.c -- truth: `in_phase` runs in the first 30 % of every cycle of the wall clock, `out_of_phase` in the rest; prints their CPU time
+/* phase_locked.c -- truth: `in_phase` runs in the first 30 % of every cycle of the wall clock, `out_of_phase` in the rest; prints their CPU time,
+ * and how often it was preempted: each time the clock and the wall lose step, and the truth of one run is no longer what its phase says.
  *
  * phase_locked CYCLE_MICROSECONDS MILLISECONDS. The worst case for a clock that ticks once a cycle, or n times.
  */
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "measured_work.h"
 
@@ -36,5 +39,8 @@ int main(int argc, char **argv)
     }
     print_account(&in);
     print_account(&out);
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    printf("preempted %ld\n", usage.ru_nivcsw);
     return 0;
 }

@@ -21,6 +21,7 @@ from collector.errors import ExperimentError
 from collector.format import FIELDS, FRAME_HEADER_BYTES, FRAME_SYNC, CloseReason, Kind
 
 _LOG_NAME = re.compile(r"(\d+)\.(\d+)\.log")
+LAUNCH_LOG = "launch.log"
 _HEADER = struct.Struct(">BIB4sIII")
 _LENGTH_FROM = 6
 _TAIL_BYTES = 1 << 16
@@ -46,6 +47,17 @@ class LastExec:
     directory: str
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """How often something was said, and first at what time after the first log began (ns)."""
+
+    count: int
+    first_ns: int
+
+    def __add__(self, other: Said) -> Said:
+        return Said(self.count + other.count, min(self.first_ns, other.first_ns))
+
+
 @dataclass(slots=True)
 class Totals:
     """Sums over the logs of an experiment.
@@ -55,7 +67,7 @@ class Totals:
     cpu_ns         CPU time of the processes while they were recorded, as far as their logs tell it
     drops          what the recorder could not keep, by cause (format.DropCause)
     clock          that of the first process; None if none of them got so far
-    messages       what the recorder had to say: how often each sentence about each subject ("" for the recorder itself)
+    messages       what the recorder had to say: each sentence about each subject ("" for the recorder itself)
     warnings       what went wrong in reading
     execs          by process: the last log ended in an exec, and that of the next image never began
     """
@@ -67,7 +79,7 @@ class Totals:
     cpu_ns: int = 0
     drops: Counter[int] = field(default_factory=Counter)
     clock: Clock | None = None
-    messages: Counter[tuple[str, str]] = field(default_factory=Counter)
+    messages: dict[tuple[str, str], Said] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     execs: dict[int, LastExec] = field(default_factory=dict)
 
@@ -78,10 +90,11 @@ def sum_up(directory: str, root_pid: int) -> Totals:
     pids = {int(match[1]) for match in names.values()}
     totals = Totals(log_count=len(names), process_count=len(pids))
     in_order = sorted(names, key=lambda name: (int(names[name][1]) != root_pid, int(names[name][1]), int(names[name][2])))
+    start_ns = _find_start(directory, in_order)
     for name in in_order:
         pid = int(names[name][1])
         totals.execs.pop(pid, None)
-        last_exec = _add_log(totals, os.path.join(directory, name))
+        last_exec = _add_log(totals, os.path.join(directory, name), start_ns)
         if last_exec is not None:
             totals.execs[pid] = last_exec
     clocks = (_find_clock(_read_head(os.path.join(directory, name))) for name in in_order)
@@ -89,11 +102,11 @@ def sum_up(directory: str, root_pid: int) -> Totals:
     return totals
 
 
-def _add_log(totals: Totals, path: str) -> LastExec | None:
+def _add_log(totals: Totals, path: str, start_ns: int) -> LastExec | None:
     """Add a log. Gives the program that its process went on with, if it did."""
     closing = _read_closing(path)
     if closing is None or closing.drop_count or closing.message_count:
-        _read_through(totals, path, counts_samples=closing is None)
+        _read_through(totals, path, start_ns, counts_samples=closing is None)
     if closing is None:
         return None
     totals.closed_count += 1
@@ -151,6 +164,15 @@ def _read_head(path: str) -> bytes:
         return file.read(_HEAD_BYTES)
 
 
+def _find_start(directory: str, names: list[str]) -> int:
+    """When the experiment began: the time of the first record of the launcher's log, else of the first process's."""
+    for name in (LAUNCH_LOG, *names[:1]):
+        path = os.path.join(directory, name)
+        if os.path.exists(path):
+            return next((record[1] for record in _iter_records(_read_head(path), 0)), 0)
+    return 0
+
+
 def _find_clock(head: bytes) -> Clock | None:
     for record in _iter_records(head, 0):
         if record[0] == Kind.PMCALLOCATE and len(record) >= 9 and record[4] == "cpu":
@@ -175,13 +197,13 @@ def _iter_records(data: bytes, offset: int) -> Iterator[list]:  # type: ignore[t
         offset = end
 
 
-def _read_through(totals: Totals, path: str, counts_samples: bool) -> None:
+def _read_through(totals: Totals, path: str, start_ns: int, counts_samples: bool) -> None:
     from collector.experiment.events import DropNotify, Message
     from collector.experiment.log_reader import EventReader
     from collector.experiment.samples import PcSampleBlock
 
     drops: dict[tuple[int, int], int] = {}  # cumulative per thread and cause
-    messages: dict[tuple[str, str], int] = {}  # cumulative as well
+    messages: dict[tuple[str, str], Said] = {}  # cumulative as well
     reader = EventReader(path)
     try:
         for record in reader.records():
@@ -191,11 +213,14 @@ def _read_through(totals: Totals, path: str, counts_samples: bool) -> None:
             elif isinstance(record, DropNotify) and record.cause is not None:
                 drops[record.thread, record.cause] = record.count or 0
             elif isinstance(record, Message) and record.severity and record.text:
-                messages[record.text, record.subject or ""] = record.count or 1
+                key = (record.text, record.subject or "")
+                first_ns = messages[key].first_ns if key in messages else record.time - start_ns
+                messages[key] = Said(record.count or 1, first_ns)
     except ExperimentError as error:
         totals.warnings.append(str(error))
     finally:
         reader.close()
-    totals.messages.update(messages)
+    for key, said in messages.items():
+        totals.messages[key] = totals.messages[key] + said if key in totals.messages else said
     for (_, cause), count in drops.items():
         totals.drops[cause] += count

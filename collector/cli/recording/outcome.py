@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from collector.experiment.totals import Totals
+from collector.experiment.totals import Said, Totals
 
 _ENOUGH_PERIODS = 50  # so long no clock is silent by chance
 _CAUSES = {
@@ -89,9 +89,10 @@ def _guess_why(experiment: str, program: str) -> str:
     return f"the recorder did not start in {program} (is its program one that clears its environment, or that ld.so does not preload into?)"
 
 
-def _tell_message(message: tuple[tuple[str, str], int]) -> str:
-    (text, subject), count = message
-    return f"{subject}: {text}"[0 if subject else 2 :] + (f" ({count:,} times)" if count > 1 else "")
+def _tell_message(message: tuple[tuple[str, str], Said]) -> str:
+    (text, subject), said = message
+    times = f"{said.count:,} times, first " if said.count > 1 else ""
+    return f"{subject}: {text}"[0 if subject else 2 :] + f" ({times}after {said.first_ns / 1e9:.3f} s)"
 
 
 def _rate(period_ns: int) -> str:

@@ -18,7 +18,8 @@
 #include "target/descriptors.h"
 
 static struct {
-    char path[PATH_MAX]; /* "": nobody else is asked */
+    char path[PATH_MAX];     /* "": nobody else is asked */
+    char new_path[PATH_MAX]; /* of a file that is to replace the other: not on a handler's stack */
     int file;            /* handle of the open file + 1; 0: not open */
     dev_t device;
     ino_t inode;
@@ -94,15 +95,14 @@ static bool is_asleep(int fd, uint64_t now_ns, uint64_t patience_ns)
 /* A file of ours, locked before anybody can see it, in the place of the one that a sleeper holds. Of several who do this at once the last one leads. */
 static int replace_file(void)
 {
-    char path[PATH_MAX];
-    col_text_print_into(path, sizeof path, "%s.%d", self.path, (int)col_os_process_id());
+    col_text_print_into(self.new_path, sizeof self.new_path, "%s.%d", self.path, (int)col_os_process_id());
     let_go();
-    int fd = open_file(path, O_EXCL);
+    int fd = open_file(self.new_path, O_EXCL);
     if (fd < 0)
         return -1;
-    if (lock(fd) && rename(path, self.path) == 0)
+    if (lock(fd) && rename(self.new_path, self.path) == 0)
         return fd;
-    col_os_unlink(path);
+    col_os_unlink(self.new_path);
     let_go();
     return -1;
 }

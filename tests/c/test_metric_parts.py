@@ -1,0 +1,52 @@
+"""test_metric_parts -- the C parts below metric plugins, under the sanitizers, and what signal handlers reach of them"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ROOT / "libcollector_c/src"
+TABLE = (
+    "interval\t5000000\nnode\t/tmp/lock\nnonsense\t1\nplugin\tshort\n\nplugin\tp\t/p.so\tbegin\t\t0\nplugin\tq\t/q.so\t\tend\t1\n"
+    "metric\t0\ta.b\tget\tdouble\tdb\tB/s\ttab\\t line\\n back\\\\slash \\\\t\ttype=double\ttitle=x y\n"
+    "metric\t1\tc\tget\tuint64_t\tn\t\t\nmetric\t7\tlost\tget\tdouble\t-\t\t\nmetric\t0\tshort\n"
+)
+SAFE = {
+    "memcpy", "memset", "memmove", "memcmp", "strlen", "strnlen", "strcmp", "strncmp", "strchr", "strcspn", "memchr", "getauxval",
+    "fstat", "stat", "pwrite", "pread", "rename", "geteuid", "__errno_location", "__fdelt_chk", "__stack_chk_fail", "_GLOBAL_OFFSET_TABLE_",
+}
+ONCE = {"uname"}  # col_node_leader_open: ordinary code
+
+
+@pytest.mark.parametrize("sanitizer, more", [("address,undefined", []), ("thread", ["-DLARGEST=4000"])])
+def test_text_memory_and_table(sanitizer: str, more: list[str], tmp_path: Path) -> None:
+    if not shutil.which("gcc"):
+        pytest.skip("gcc is not installed")
+    program = tmp_path / "metric_parts"
+    flags = ["-std=gnu11", "-g", "-O1", "-D_GNU_SOURCE", f"-fsanitize={sanitizer}", f"-I{SOURCES}", f"-I{ROOT}/libcollector_c/include", "-pthread", *more]
+    parts = [*(SOURCES / "base").glob("*.c"), *(SOURCES / "experiment").glob("*.c"), SOURCES / "sample/metric_table.c"]
+    done = subprocess.run(["gcc", *flags, Path(__file__).with_name("metric_parts.c"), *parts, "-o", program, "-lm", "-ldl"], capture_output=True, text=True)
+    if "cannot find" in done.stderr:
+        pytest.skip(f"no runtime for -fsanitize={sanitizer}")
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "metrics.tsv").write_text(TABLE)
+    ran = subprocess.run([program, tmp_path / "metrics.tsv"], capture_output=True, text=True, timeout=120)
+    assert (ran.returncode, ran.stdout) == (0, ""), ran.stderr
+
+
+def test_what_a_tick_reaches_is_safe_in_signal_handlers(tmp_path: Path) -> None:
+    if not (shutil.which("gcc") and shutil.which("nm")):
+        pytest.skip("gcc or nm is not installed")
+    names = ["base/text_format", "base/signal_heap", "base/own_io", "experiment/messages", "experiment/call_note", "sample/metric_table",
+             "sample/plugin_call", "sample/metrics", "target/node_leader", "target/cores", "entry/allinea_errors", "entry/allinea_memory", "entry/allinea_io"]
+    taken = set()
+    for name in names:
+        made = tmp_path / f"{Path(name).name}.o"
+        subprocess.run(["gcc", "-O2", "-fPIC", "-D_GNU_SOURCE", f"-I{SOURCES}", f"-I{ROOT}/libcollector_c/include", "-c", SOURCES / f"{name}.c", "-o", made], check=True)
+        listed = subprocess.run(["nm", "-u", made], capture_output=True, text=True, check=True).stdout
+        taken |= {line.split()[-1] for line in listed.splitlines()}
+    assert {name for name in taken if not name.startswith(("col_", "allinea_"))} <= SAFE | ONCE

@@ -170,8 +170,14 @@ def _losses(profile: Profile) -> str:
     counts: dict[str, int] = {}
     for loss in profile.losses:
         counts[loss.cause] = counts.get(loss.cause, 0) + loss.count
-    if not counts:
-        return "nothing"
+    # A log that was cut short while its process went on to an orderly end had no room for its last words.
+    open_count = sum(not process.is_closed and process.status is not None and process.status >= 0 for process in profile.processes)
+    if open_count:
+        return f"unknown: {plural(open_count, 'log')} could not be closed, as when the disk is full" + (f"; {_listed(counts)}" if counts else "")
+    return _listed(counts) if counts else "nothing"
+
+
+def _listed(counts: dict[str, int]) -> str:
     return ", ".join(f"{format_count(count)} {DROP_CAUSES.get(cause, cause)}" for cause, count in counts.items())
 
 

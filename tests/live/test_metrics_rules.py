@@ -205,10 +205,11 @@ def test_13_one_process_of_a_node_reports_and_another_one_after_its_death(run_wi
     truth = run.recorded.outcome.truth
     readings = run.readings("reader")
     assert readings and all(reading.value == reading.origin.pid for reading in readings)
-    # One after the other, never two beside each other.
+    # One after the other, never two beside each other, which would make them take turns at every reading: the root, which sleeps, one or both of the
+    # others, who may try for its place in the same moment, the survivor, and at the end the root.
     owners = [pid for place, pid in enumerate(reading.value for reading in readings) if place == 0 or pid != readings[place - 1].value]
     assert truth["second"] in owners
-    assert len(owners) == len(set(owners)) or owners[-1] == owners[0]
+    assert len(owners) <= 5 < len(readings), owners
     last_of_first = [reading.time for reading in readings if reading.value == truth["first"]][-1:]
     after = [reading.time for reading in readings if reading.value == truth["second"] and last_of_first and reading.time > last_of_first[0]]
     if last_of_first:

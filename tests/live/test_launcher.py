@@ -263,6 +263,15 @@ def test_the_launch_log_tells_the_command_and_its_end() -> None:
     assert events("a.expt/launch.log", Kind.CLOSELOG)
 
 
+def test_what_a_shell_ran_before_is_not_the_commands() -> None:
+    """A shell that replaces itself by its last command leaves it the account of all its children."""
+    record = " ".join(map(str, collector_command("record", "-o", "a.expt", "true")))
+    command = f"{sys.executable} -c '{SPIN_S}' 0.3; exec {record}"
+    assert execute(["sh", "-c", command]).status == 0
+    (close,) = events("a.expt/launch.log", Kind.CLOSELOG)
+    assert close.user_ns + close.system_ns < 0.2e9
+
+
 @pytest.mark.parametrize(("word", "period_ns"), [("on", 1_003_009), ("hi", 100_271), ("500u", 500_000), ("3", 3_000_000)])
 def test_period(word: str, period_ns: int) -> None:
     run("-o", "a.expt", "-p", word, "true")

@@ -20,6 +20,8 @@ class LaunchLog:
         """Make it. OSError if that cannot be done."""
         self._writer = LogWriter(os.path.join(experiment, "launch.log"))
         self._end_ns: int | None = None
+        # A shell that ends in us has left us the account of all it ran before.
+        self._before = resource.getrusage(resource.RUSAGE_CHILDREN)
 
     @property
     def error(self) -> OSError | None:
@@ -75,5 +77,6 @@ class LaunchLog:
 
     def close(self) -> None:
         """End the log with the CPU time of all processes that were waited for."""
-        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-        self._writer.close(self._end_ns or time.monotonic_ns(), round(usage.ru_utime * 1e9), round(usage.ru_stime * 1e9))
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        user_s, system_s = after.ru_utime - self._before.ru_utime, after.ru_stime - self._before.ru_stime
+        self._writer.close(self._end_ns or time.monotonic_ns(), round(user_s * 1e9), round(system_s * 1e9))

@@ -14,6 +14,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgpack
 
@@ -27,7 +28,8 @@ _LENGTH_FROM = 6
 _TAIL_BYTES = 1 << 16
 _LAST_KINDS = (Kind.MESSAGE, Kind.PMCDETACH, Kind.PROCEXIT, Kind.PROCEXEC, Kind.CLOSELOG)
 _HEAD_BYTES = 1 << 20
-_DIRECTORY = 3 + [name for name, _, _ in FIELDS[Kind.INITIALIZE]].index("directory")
+_BEGINNING = [name for name, _, _ in FIELDS[Kind.INITIALIZE]]
+_DIRECTORY = 3 + _BEGINNING.index("directory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,12 @@ def sum_up(directory: str, root_pid: int) -> Totals:
     clocks = (_find_clock(_read_head(os.path.join(directory, name))) for name in in_order)
     totals.clock = next((clock for clock in clocks if clock is not None), None)
     return totals
+
+
+def read_beginning(path: str) -> dict[str, Any]:
+    """Give the fields of the INITIALIZE that a log begins with, as they are on disk; nothing if it begins otherwise. OSError if it cannot be read."""
+    first = next(_iter_records(_read_head(path), 0), [])
+    return dict(zip(_BEGINNING, first[3:])) if first and first[0] == Kind.INITIALIZE else {}
 
 
 def _add_log(totals: Totals, path: str, start_ns: int) -> LastExec | None:

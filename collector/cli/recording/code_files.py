@@ -7,8 +7,7 @@ import os
 from collector.capture.jit_files import JitProcess, keep_jit_files
 from collector.errors import CollectorError
 from collector.experiment.directory import open_directory
-from collector.experiment.events import Initialize
-from collector.experiment.log_reader import EventReader
+from collector.experiment.totals import read_beginning
 
 
 def keep_code_files(experiment: str) -> list[str]:
@@ -19,16 +18,15 @@ def keep_code_files(experiment: str) -> list[str]:
         return []
     processes: dict[int, JitProcess] = {}
     for log in directory.logs:
-        begun = _first_record(log.path)
-        if begun is not None and log.origin.pid not in processes:
-            uid = os.getuid() if begun.uid is None else begun.uid
-            processes[log.origin.pid] = JitProcess(log.origin.pid, uid, begun.directory or "/", begun.wall_ns or 0)
+        if log.origin.pid in processes:
+            continue
+        try:
+            begun = read_beginning(log.path)
+        except OSError:
+            continue
+        if begun:
+            user_id = begun.get("uid")
+            processes[log.origin.pid] = JitProcess(
+                log.origin.pid, os.getuid() if user_id is None else user_id, begun.get("directory") or "/", begun.get("wall_ns") or 0
+            )
     return keep_jit_files(directory.objects_path, processes.values())
-
-
-def _first_record(path: str) -> Initialize | None:
-    try:
-        first = next(iter(EventReader(path)), None)
-    except CollectorError:
-        return None
-    return first if isinstance(first, Initialize) else None

@@ -13,6 +13,7 @@ from collector.profile import aggregate
 from collector.profile.call_tree import CallNode
 from collector.profile.callers_callees import NeighbourRow, Neighbours
 from collector.profile.causes import exit_status
+from collector.profile.instructions import Listing
 from collector.profile.metrics import Values
 from collector.profile.model import Clock, Function, Module, Process, Profile, Recording
 from collector.profile.sample_points import SamplePointRow, labelled_points
@@ -140,6 +141,7 @@ def callers_callees(profile: Profile, neighbours: Neighbours, limit: int | None 
     document = _framed(profile, rows)
     document["function"] = {
         **_named(neighbours.function, neighbours.module),
+        "alias": neighbours.function.alias,
         "exclusive": _figures(profile, neighbours.exclusive),
         "inclusive": _figures(profile, neighbours.inclusive),
     }
@@ -162,6 +164,29 @@ def source(profile: Profile, path: str, text: Sequence[str], rows: Iterable[Sour
         ],
     )
     document["file"] = path
+    return document
+
+
+def disasm(profile: Profile, function: int, listings: Iterable[Listing]) -> Document:
+    """The view `disasm`: the instructions of all pieces of a function's code."""
+    document = _framed(
+        profile,
+        [
+            {
+                "piece": piece,
+                "address": row.address,
+                "instruction": row.text,
+                "file": row.file,
+                "line": row.line,
+                "exclusive": _figures(profile, row.exclusive),
+                "inclusive": _figures(profile, row.inclusive),
+            }
+            for piece, listing in enumerate(listings)
+            for row in listing.rows
+        ],
+    )
+    known = profile.functions[function]
+    document["function"] = {**_named(known, profile.modules[known.module]), "alias": known.alias}
     return document
 
 

@@ -91,7 +91,7 @@ class ImagePlaces:
         number = self._codes.get(key)
         if number is None:
             number = self._codes[key] = len(self._table.codes)
-            self._table.codes.append(Code(function.start, function.end, function.code))
+            self._table.codes.append(Code(function.start, function.end, function.code, function.lines))
         return number
 
 

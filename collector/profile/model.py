@@ -65,11 +65,15 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Where a function that the program made lay in a process, and its instructions; `data` may be shorter, or empty."""
+    """Where a function that the program made lay in a process, and its instructions; `data` may be shorter, or empty.
+
+    `lines` are pairs of little-endian int32: an offset, and the source line from there on.
+    """
 
     start: int
     end: int
     data: bytes = b""
+    lines: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,9 +91,11 @@ class ModuleSymbols:
         return joined
 
     def code_bytes(self, start: int, end: int) -> bytes:
-        """What the module holds between two elf addresses; empty where it cannot be read."""
+        """What the module holds between two elf addresses; empty where it cannot be read, or is another build now."""
         try:
             with self._open() as image:
+                if self._build_id is not None and image.build_id != self._build_id:
+                    return b""
                 return image.bytes_at(start, end - start)
         except SymbolError:
             return b""

@@ -13,8 +13,13 @@ _ENTRY = struct.Struct("<ii")
 
 def line_at(function: Mapping, address: int) -> int | None:
     """The source line of an instruction of a dynamic function; None if it has no line table or begins behind it."""
-    offsets, lines = _line_table(function.lines)
-    place = bisect_right(offsets, address - function.start) - 1
+    return line_in_table(function.lines, address - function.start)
+
+
+def line_in_table(table: bytes, offset: int) -> int | None:
+    """The same by the function's line table and the instruction's offset in it."""
+    offsets, lines = _line_table(table)
+    place = bisect_right(offsets, offset) - 1
     return lines[place] if place >= 0 else None
 
 

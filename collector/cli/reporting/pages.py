@@ -18,6 +18,7 @@ from collector.profile.views import FUNCTIONS, TABLE_VIEWS, Selection, choose, c
 from collector.reports import (
     call_tree,
     callers_callees as callers_callees_text,
+    disasm,
     functions,
     header,
     lines,
@@ -127,6 +128,16 @@ def _source_page(profile: Profile, argument: str, options: PageOptions) -> str:
     return _exported(document.source(profile, part.path, part.text, rows, part.first, part.last), options)
 
 
+def _disasm_page(profile: Profile, argument: str, options: PageOptions) -> str:
+    from collector.cli.reporting.disassembly import listings_of
+
+    function = meant_function(profile, argument)
+    listings = listings_of(profile, function)
+    if options.format == "text":
+        return disasm.render(profile, profile.functions[function].name, listings, options.limit, options.style) + "\n"
+    return _exported(document.disasm(profile, function, listings), options)
+
+
 def _exported(data: document.Document, options: PageOptions) -> str:
     return to_json(data) if options.format == "json" else to_csv(data)
 
@@ -138,4 +149,5 @@ _MAKERS: dict[str, Callable[[Profile, str, PageOptions], str]] = {
     "calltree": _call_tree_page,
     "callers-callees": _neighbours_page,
     "source": _source_page,
+    "disasm": _disasm_page,
 }

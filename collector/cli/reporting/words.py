@@ -17,6 +17,7 @@ VIEWS: Final[dict[str, tuple[str, str]]] = {
     "callers-callees": ("FUNCTION", "who called a function, and whom it called"),
     "calltree": ("", "the program's calls as a tree"),
     "source": ("FILE|FUNCTION", "a source file with the time of each line"),
+    "disasm": ("FUNCTION", "a function's instructions with the time of each"),
     "samples": ("", "sample points: readings of the process, with labels"),
     "metrics": ("", "what metric plugins measured, over time"),
     "threads": ("", "time of each thread"),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from busy_profile import SOURCE_TEXT, busy_profile, position_of
+from busy_profile import LISTINGS, SOURCE_TEXT, busy_profile, position_of
 
 from collector.cli.reporting.words import VIEWS
 from collector.exports import document, metric_document
@@ -34,6 +34,7 @@ def documents() -> dict[str, document.Document]:
         "callers-callees": document.callers_callees(PROFILE, callers_callees(PROFILE, position_of(PROFILE, "work"))),
         "calltree": document.call_tree(PROFILE, call_tree(PROFILE)),
         "source": document.source(PROFILE, "/src/work.c", SOURCE_TEXT, source_lines(PROFILE, "/src/work.c"), 1, 20),
+        "disasm": document.disasm(PROFILE, position_of(PROFILE, "work"), LISTINGS),
         "samples": document.samples(PROFILE, rows["samples"]),
         "metrics": metric_document.metrics(PROFILE),
         "threads": document.threads(PROFILE, rows["threads"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from busy_profile import SOURCE_TEXT, busy_profile, position_of
+from busy_profile import LISTINGS, SOURCE_TEXT, busy_profile, position_of
 from tiny_profile import START_NS, build_profile
 
 from collector.profile import views
@@ -15,6 +15,7 @@ from collector.profile.source_lines import source_lines
 from collector.reports import (
     call_tree,
     callers_callees as callers_callees_text,
+    disasm,
     functions,
     header,
     lines,
@@ -51,6 +52,8 @@ VIEWS = {
     "header": header.render,
 }
 ARGUMENT_VIEWS = {
+    "disasm work": lambda profile, style: disasm.render(profile, "work", LISTINGS, None, style),
+    "disasm work --limit 1": lambda profile, style: disasm.render(profile, "work", LISTINGS, 1, style),
     "callers-callees work": lambda profile, style: callers_callees_text.render(
         profile, callers_callees(profile, position_of(profile, "work")), None, style
     ),

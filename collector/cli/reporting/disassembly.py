@@ -1,0 +1,85 @@
+"""disassembly -- the instructions of a function, from where its code is now: its file, a copy of it, or the bytes that were kept"""
+
+from __future__ import annotations
+
+import os
+
+from collector.errors import CollectorError, SymbolError
+from collector.profile.instructions import CodeTimes, InstructionRow, Listing, Place, annotate, code_times
+from collector.profile.model import Module, Profile
+from collector.symbols.objdump import disassemble_bytes, disassemble_file
+from collector.symbols.symbolizer import Symbolizer
+from collector.target.dynamic_code import line_in_table
+from collector.units import format_seconds
+
+_PIECES_SHOWN = 16
+
+
+def listings_of(profile: Profile, function: int) -> tuple[Listing, ...]:
+    """The function's pieces of code, annotated, the busiest first. CollectorError if none of it can be had."""
+    pieces = code_times(profile, function)
+    made = [_listing_of(profile, function, piece) for piece in pieces[:_PIECES_SHOWN]]
+    listings = tuple(listing for part in made for listing in part)
+    if not any(listing.rows for listing in listings):
+        raise CollectorError(f"{profile.functions[function].name} cannot be disassembled: {listings[0].note}")
+    if len(pieces) > _PIECES_SHOWN:
+        listings += (Listing(f"... and {len(pieces) - _PIECES_SHOWN} more places in memory where it has been", ()),)
+    return listings
+
+
+def _listing_of(profile: Profile, function: int, times: CodeTimes) -> list[Listing]:
+    try:
+        if times.code >= 0:
+            return [_dynamic_listing(profile, function, times)]
+        return _file_listings(profile, function, times)
+    except SymbolError as error:
+        return [Listing(profile.modules[profile.functions[function].module].name, (), str(error).rstrip("."))]
+
+
+def _width(profile: Profile) -> int:
+    return len(profile.metrics)
+
+
+def _dynamic_listing(profile: Profile, function: int, times: CodeTimes) -> Listing:
+    code, known = profile.codes[times.code], profile.functions[function]
+    size = code.end - code.start
+    title = f"made at run time: {size:,} bytes at {code.start:x}, {format_seconds(times.own_s)} s of its own"
+    if not code.data:
+        return Listing(title, (), "its instructions were not kept: whoever named it did not say what they are")
+    instructions = disassemble_bytes(code.data, code.start, profile.recordings[0].machine)
+    places = {a: (known.file, line_in_table(code.lines, a - code.start)) for a, _ in instructions} if code.lines and known.file else {}
+    note = f"the first {len(code.data):,} bytes of it were kept" if len(code.data) < size else ""
+    return Listing(title, annotate(times, instructions, places, _width(profile)), note)
+
+
+def _file_listings(profile: Profile, function: int, times: CodeTimes) -> list[Listing]:
+    module = profile.modules[profile.functions[function].module]
+    symbolizer = Symbolizer()
+    path, build_id = module.copy or module.path, bytes.fromhex(module.build_id) or None
+    wanted = {*times.exclusive, *(address - 1 for address in times.called)}
+    ranges = symbolizer.code_of(path, build_id, wanted, module.layout)  # type: ignore[arg-type]
+    listings = []
+    for start, data in ranges:
+        if data:
+            rows = _file_rows(profile, module, symbolizer, times, start, data)
+            listings.append(Listing(f"{module.path}, from {start:x}", rows))
+    if not listings:
+        raise SymbolError(symbolizer.warnings[0] if symbolizer.warnings else f"where it begins and ends in {module.path} is not known, or the file is not here")
+    return listings
+
+
+def _file_rows(profile: Profile, module: Module, symbolizer: Symbolizer, times: CodeTimes, start: int, data: bytes) -> tuple[InstructionRow, ...]:
+    end = start + len(data)
+    path, build_id = module.copy or module.path, bytes.fromhex(module.build_id) or None
+    if module.layout == "image" and os.path.isfile(path):
+        instructions = disassemble_file(path, start, end)
+    else:
+        instructions = disassemble_bytes(data, start, profile.recordings[0].machine)
+    located = symbolizer.locate_many(path, build_id, (address for address, _ in instructions), module.layout)  # type: ignore[arg-type]
+    places: dict[int, Place] = {address: (where.file, where.line) for address, where in located.items()}
+    within = CodeTimes(
+        times.code,
+        {address: values for address, values in times.exclusive.items() if start <= address < end},
+        {address: values for address, values in times.called.items() if start < address <= end},
+    )
+    return annotate(within, instructions, places, _width(profile))

@@ -1,0 +1,70 @@
+"""disasm -- the instructions of a function with the time of each beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from collector.profile.aggregate import total_values
+from collector.profile.instructions import InstructionRow, Listing
+from collector.profile.model import Profile
+from collector.reports import layout
+from collector.reports.style import Style
+from collector.reports.table import figure, name, table_lines
+
+COLUMNS = (
+    figure("Exclusive", "s"),
+    figure("Exclusive", "%"),
+    figure("Inclusive", "s", rank=2),
+    figure("Inclusive", "%", rank=2),
+    figure("Address"),
+    name("Instruction", least=24, keep="start"),
+    name("Source", least=12, keep="end", rank=1),
+)
+_CONTEXT = 3
+_HOT_SHARE = 0.05
+_GAP = ["", "", "", "", "...", "", ""]
+
+
+def render(profile: Profile, function: str, listings: Sequence[Listing], limit: int | None, style: Style) -> str:
+    """Each piece of the function's code; with a limit only so many of its costliest instructions, and a few around each."""
+    lines = [layout.title_line(profile, f"Disassembly of {function}", style, "in")]
+    for listing in listings:
+        lines += ["", *layout.paragraph(listing.title, style)]
+        if listing.note:
+            lines += layout.paragraph(listing.note, style)
+        if listing.rows:
+            lines += ["", *_table(profile, listing.rows, limit, style)]
+    return "\n".join(lines)
+
+
+def _table(profile: Profile, rows: Sequence[InstructionRow], limit: int | None, style: Style) -> list[str]:
+    whole = total_values(profile)[0]
+    cells: list[list[str]] = []
+    hot: set[int] = set()
+    before, source = -1, ""
+    for index in _shown(rows, limit):
+        if index != before + 1:
+            cells.append(_GAP)
+        before, row = index, rows[index]
+        if row.exclusive[0] > _HOT_SHARE * whole:
+            hot.add(len(cells))
+        place = layout.place(row.file, row.line)
+        cells.append(_cells(row, "" if place == source else place, whole))
+        source = place or source
+    table = table_lines(COLUMNS, cells, style)
+    heading = len(table) - len(cells)
+    return [*table[:heading], *(style.bold(line) if place in hot else line for place, line in enumerate(table[heading:]))]
+
+
+def _shown(rows: Sequence[InstructionRow], limit: int | None) -> list[int]:
+    if not limit:
+        return list(range(len(rows)))
+    costly = sorted(range(len(rows)), key=lambda index: (-rows[index].exclusive[0], -rows[index].inclusive[0]))[:limit]
+    near = {other for index in costly if any(rows[index].inclusive) for other in range(index - _CONTEXT, index + _CONTEXT + 1)}
+    return sorted(index for index in near if 0 <= index < len(rows))
+
+
+def _cells(row: InstructionRow, place: str, whole: float) -> list[str]:
+    own = layout.time_cells(row.exclusive[0], whole) if any(row.exclusive) else ("", "")
+    all_of_it = layout.time_cells(row.inclusive[0], whole) if any(row.inclusive) else ("", "")
+    return [*own, *all_of_it, f"{row.address:x}", row.text, place]

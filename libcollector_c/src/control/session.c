@@ -27,6 +27,7 @@
 #include "target/code_finder.h"
 #include "target/descriptors.h"
 #include "target/dynamic_code.h"
+#include "target/jit_debug.h"
 #include "target/jit_files.h"
 #include "target/modules.h"
 
@@ -251,6 +252,7 @@ static void close_log(unsigned reason, const char *next_path)
     col_sampler_close(is_recording);
     if (next_path != NULL)
         col_event_procexec(head_now(0), (uint32_t)self.pid, 0, next_path);
+    col_jit_debug_look(col_clock_now(), true);
     col_jit_files_keep();
     col_dynamic_code_close();
     col_messages_write_counts();
@@ -317,6 +319,7 @@ void col_session_fork_child(void)
     col_modules_forget();
     col_code_finder_after_fork();
     col_dynamic_code_forget();
+    col_jit_debug_forget();
     col_plugins_forget();
     if (was_open && col_options_follow(NULL))
         begin(state, parent_pid);

@@ -18,15 +18,19 @@
 #define PATIENCE 10000u
 
 static struct {
-    bool is_busy; /* atomic: the rest is somebody's */
+    uint32_t owner; /* atomic: the thread whose the rest is, 0: nobody's */
     char path[PATH_MAX], new_path[PATH_MAX];
 } self;
 
 static bool enter(void)
 {
+    uint32_t me = col_os_thread_id();
     for (unsigned turn = 0; turn < PATIENCE; turn++) {
-        if (!__atomic_exchange_n(&self.is_busy, true, __ATOMIC_ACQUIRE))
+        uint32_t owner = 0;
+        if (__atomic_compare_exchange_n(&self.owner, &owner, me, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
             return true;
+        if (owner == me)
+            return false; /* we have interrupted ourselves */
         col_os_yield();
     }
     return false;
@@ -34,7 +38,7 @@ static bool enter(void)
 
 static void leave(void)
 {
-    __atomic_store_n(&self.is_busy, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&self.owner, 0, __ATOMIC_RELEASE);
 }
 
 static const char *last_part(const char *path)

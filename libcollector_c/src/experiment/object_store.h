@@ -8,8 +8,8 @@
 #define COL_OBJECT_NAME_BYTES 224
 
 /*
- * From anywhere, signal handlers included. One caller at a time: whoever comes second while a copy is being made waits for a moment, a handler not at all.
- * A copy appears whole, by a rename, or not at all. Answers are 0 or -errno; -EBUSY: another thread is at it.
+ * From anywhere, signal handlers included. One caller at a time: another thread that comes while a copy is being made waits for a moment, a handler of the same thread not at all.
+ * A copy appears whole, by a rename, or not at all. Answers are 0 or -errno; -EBUSY: somebody is at it.
  */
 
 /*

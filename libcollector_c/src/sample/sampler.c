@@ -15,6 +15,7 @@
 #include "sample/recording.h"
 #include "sample/unwind.h"
 #include "sample/weight.h"
+#include "target/jit_debug.h"
 
 #define US 1000u
 
@@ -141,6 +142,7 @@ void col_sampler_tick(const ucontext_t *context, enum col_tick kind)
         else if (weight.user_ns + weight.system_ns != 0) {
             walk(thread, context);
             write_tick(thread, time_ns, kind, weight);
+            col_jit_debug_look(time_ns, false);
             col_metrics_tick(time_ns, context, thread);
         }
         col_thread_leave(thread);

@@ -1,0 +1,114 @@
+/* interpose_frames.c -- unwind tables that the program makes itself, as just-in-time compilers do */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "entry/interpose.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/real.h"
+#include "base/safe_read.h"
+#include "control/session.h"
+#include "sample/sampler.h"
+#include "sample/unwind.h"
+#include "target/code_finder.h"
+#include "target/jit_debug.h"
+
+static const struct link_map *object_of(const void *code)
+{
+    Dl_info about;
+    struct link_map *object = NULL;
+    return dladdr1(code, &about, (void **)&object, RTLD_DL_LINKMAP) != 0 ? object : NULL;
+}
+
+/*
+ * These are functions of libgcc_s, not of libc: a library that was loaded for itself alone brings a libgcc_s along that only it sees. So what the caller would have
+ * called is looked for where the caller would have found it: in the program's libraries, else in the caller's own.
+ */
+static void *find_real(const char *name, const void *caller)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    const struct link_map *object = found == NULL ? object_of(caller) : NULL;
+    if (object == NULL)
+        return found;
+    void *handle = COL_REAL(dlopen)(object->l_name[0] != '\0' ? object->l_name : NULL, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == NULL)
+        return NULL;
+    found = dlsym(handle, name);
+    COL_REAL(dlclose)(handle);
+    return found;
+}
+
+/* Ours may be the only one far and wide: then there is nobody who would unwind by these tables. */
+#define CALL_REAL(name, caller, type, ...)                                   \
+    __extension__({                                                          \
+        type real_ = (type)find_real(#name, caller);                         \
+        real_ != NULL && (const void *)real_ != (const void *)name ? real_(__VA_ARGS__) : 0; \
+    })
+
+typedef void *(*one_argument)(const void *);
+typedef void *(*two_arguments)(const void *, void *);
+
+void __register_frame(const void *frames);
+void __deregister_frame(const void *frames);
+void __register_frame_info(const void *frames, void *object);
+void *__deregister_frame_info(const void *frames);
+
+/* A section as libgcc wants it begins with a CIE, whose second word is 0. Other unwinders are given entries one by one, which end in nothing that we could see. */
+static bool is_section(const void *frames)
+{
+    uint32_t words[2];
+    return col_safe_read_bytes((uintptr_t)frames, words, sizeof words) && words[0] != 0 && words[1] == 0;
+}
+
+static void learn(const void *frames, const void *caller)
+{
+    if (!col_session_is_open())
+        return;
+    if (is_section(frames))
+        col_code_finder_add_frames(frames);
+    const struct link_map *object = object_of(caller);
+    if (object != NULL)
+        col_jit_debug_meet(object->l_name[0] != '\0' ? object->l_name : "/proc/self/exe", object->l_addr);
+}
+
+/* No stack may be walked by a table while it goes. */
+static void forget(const void *frames)
+{
+    col_sampler_unload_begin();
+    col_code_finder_remove_frames(frames);
+    col_unwind_forget_modules();
+    col_sampler_unload_end();
+}
+
+COL_EXPORT void __register_frame(const void *frames)
+{
+    const void *caller = __builtin_return_address(0);
+    CALL_REAL(__register_frame, caller, one_argument, frames);
+    learn(frames, caller);
+}
+
+COL_EXPORT void __register_frame_info(const void *frames, void *object)
+{
+    const void *caller = __builtin_return_address(0);
+    CALL_REAL(__register_frame_info, caller, two_arguments, frames, object);
+    learn(frames, caller);
+}
+
+COL_EXPORT void __deregister_frame(const void *frames)
+{
+    if (col_session_is_open())
+        forget(frames);
+    CALL_REAL(__deregister_frame, __builtin_return_address(0), one_argument, frames);
+}
+
+COL_EXPORT void *__deregister_frame_info(const void *frames)
+{
+    if (col_session_is_open())
+        forget(frames);
+    return CALL_REAL(__deregister_frame_info, __builtin_return_address(0), one_argument, frames);
+}

@@ -50,8 +50,7 @@ class ImagePlaces:
         """When the address changes its meaning."""
         wanted = lookup_address(address, is_leaf)
         history = self._space.history(wanted)
-        is_lasting = not history or (len(history) == 1 and (history[0].kind != MapKind.DYNAMIC_FUNCTION or not history[0].born))
-        return [] if is_lasting else self._space.turning_points(wanted)
+        return [] if all(_is_lasting(life) for life in history) and len(history) < 2 else self._space.turning_points(wanted)
 
     def number_at(self, address: int, is_leaf: bool, time_ns: int) -> int:
         """The number of the place that the address is at a moment."""
@@ -93,6 +92,11 @@ class ImagePlaces:
             number = self._codes[key] = len(self._table.codes)
             self._table.codes.append(Code(function.start, function.end, function.code, function.lines))
         return number
+
+
+def _is_lasting(life: Mapping) -> bool:
+    """Whether it never went, and counts for the time before it was told of as well."""
+    return life.died is None and (life.kind != MapKind.DYNAMIC_FUNCTION or not life.born)
 
 
 class _Meaning:

@@ -61,6 +61,7 @@ class AddressSpace:
         self._untimed: dict[Range, Mapping] = {}
         self._untimed_index: RangeIndex | None = None
         self._untimed_order: dict[Range, int] = {}
+        self._early_deletions: list[MappingChange] = []
         self.ignored_count = 0
         """Changes that made no sense: deletions of what was not there, empty ranges."""
         for change in changes:
@@ -95,7 +96,11 @@ class AddressSpace:
         for place in parent._lives:
             for life in parent._lives[place]:
                 if life.kind in _MADE_BY_PROGRAM and life.born <= time and (life.died is None or time < life.died):
-                    self._add_life(place, life)
+                    self._add_life(place, replace(life, died=None), is_oldest=True)
+        early, self._early_deletions = self._early_deletions, []
+        self.ignored_count -= len(early)
+        for change in early:
+            self._delete(change, change.start or 0)
         self.add_untimed(parent._untimed.values())
 
     def _insert(self, change: MappingChange, place: Range) -> None:
@@ -108,14 +113,15 @@ class AddressSpace:
         )
         self._add_life(place, mapping)
 
-    def _add_life(self, place: Range, mapping: Mapping) -> None:
+    def _add_life(self, place: Range, mapping: Mapping, is_oldest: bool = False) -> None:
         lives = self._lives.setdefault(place, [])
         if not lives:
             self._index = None
         lives.append(mapping)
         if len(lives) > 1 and lives[-2].born > mapping.born:
             lives.sort(key=lambda life: life.born)
-        self._alive.setdefault((mapping.kind, place[0]), []).append(place)
+        alive = self._alive.setdefault((mapping.kind, place[0]), [])
+        alive.insert(0 if is_oldest else len(alive), place)
 
     def _delete(self, change: MappingChange, start: int) -> None:
         """End the newest life of that kind which began at `start`, of the same end if one is there."""
@@ -123,6 +129,7 @@ class AddressSpace:
         place = next((place for place in reversed(places) if place[1] == change.end), places[-1] if places else None)
         if place is None:
             self.ignored_count += 1
+            self._early_deletions.append(change)
             return
         places.remove(place)
         lives = self._lives[place]

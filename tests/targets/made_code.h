@@ -45,7 +45,7 @@ static unsigned char *put_return(unsigned char *at)
 #endif
 
 /* `loops` loops and a return; answers the bytes they take. */
-static int make_function(void *at, int loops)
+static __attribute__((unused)) int make_function(void *at, int loops)
 {
     unsigned char *end = at;
     for (int i = 0; i < loops; i++)
@@ -55,7 +55,7 @@ static int make_function(void *at, int loops)
     return (int)(end - (unsigned char *)at);
 }
 
-static char *make_room(size_t bytes)
+static __attribute__((unused)) char *make_room(size_t bytes)
 {
     void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return room == MAP_FAILED ? NULL : room;

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 
 from collector.experiment.totals import Said, Totals
+from collector.reports.style import printable
 
 _ENOUGH_PERIODS = 50  # so long no clock is silent by chance
 _CAUSES = {
@@ -92,7 +93,7 @@ def _guess_why(experiment: str, program: str) -> str:
 def _tell_message(message: tuple[tuple[str, str], Said]) -> str:
     (text, subject), said = message
     times = f"{said.count:,} times, first " if said.count > 1 else ""
-    return f"{subject}: {text}"[0 if subject else 2 :] + f" ({times}after {said.first_ns / 1e9:.3f} s)"
+    return printable(f"{subject}: {text}"[0 if subject else 2 :]) + f" ({times}after {said.first_ns / 1e9:.3f} s)"
 
 
 def _rate(period_ns: int) -> str:

@@ -25,17 +25,9 @@ static const struct link_map *object_of(const void *code)
     return dladdr1(code, &about, (void **)&object, RTLD_DL_LINKMAP) != 0 ? object : NULL;
 }
 
-/*
- * These are functions of libgcc_s, not of libc: a library that was loaded for itself alone brings a libgcc_s along that only it sees. So what the caller would have
- * called is looked for where the caller would have found it: in the program's libraries, else in the caller's own.
- */
-static void *find_real(const char *name, const void *caller)
+static void *find_in(const char *library, const char *name)
 {
-    void *found = dlsym(RTLD_NEXT, name);
-    const struct link_map *object = found == NULL ? object_of(caller) : NULL;
-    if (object == NULL)
-        return found;
-    void *handle = COL_REAL(dlopen)(object->l_name[0] != '\0' ? object->l_name : NULL, RTLD_LAZY | RTLD_NOLOAD);
+    void *handle = COL_REAL(dlopen)(library, RTLD_LAZY | RTLD_NOLOAD), *found = NULL;
     if (handle == NULL)
         return NULL;
     found = dlsym(handle, name);
@@ -43,20 +35,29 @@ static void *find_real(const char *name, const void *caller)
     return found;
 }
 
-/* Ours may be the only one far and wide: then there is nobody who would unwind by these tables. */
-#define CALL_REAL(name, caller, type, ...)                                   \
-    __extension__({                                                          \
-        type real_ = (type)find_real(#name, caller);                         \
-        real_ != NULL && (const void *)real_ != (const void *)name ? real_(__VA_ARGS__) : 0; \
-    })
+/*
+ * These are functions of libgcc_s, not of libc: a library that was loaded for itself alone brings a libgcc_s along that only it sees. So what the caller would have
+ * called is looked for where the caller would have found it: in the program's libraries, else in the caller's own, else (a jump shows no caller) by its name.
+ */
+static void *find_real(const char *name, const void *caller, const void *ours)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    const struct link_map *object = found == NULL ? object_of(caller) : NULL;
+    if (object != NULL)
+        found = find_in(object->l_name[0] != '\0' ? object->l_name : NULL, name);
+    if (found == NULL || found == ours)
+        found = find_in("libgcc_s.so.1", name);
+    return found;
+}
 
-typedef void *(*one_argument)(const void *);
-typedef void *(*two_arguments)(const void *, void *);
+/*
+ * Only what compilers call is hooked, not the functions below that which libgcc_s calls itself (__register_frame_info): by a jump, so that one would not know for whom.
+ * Without a real one there is nobody who would unwind by the table.
+ */
+typedef void (*frame_function)(const void *);
 
 void __register_frame(const void *frames);
 void __deregister_frame(const void *frames);
-void __register_frame_info(const void *frames, void *object);
-void *__deregister_frame_info(const void *frames);
 
 /* A section as libgcc wants it begins with a CIE, whose second word is 0. Other unwinders are given entries one by one, which end in nothing that we could see. */
 static bool is_section(const void *frames)
@@ -88,27 +89,18 @@ static void forget(const void *frames)
 COL_EXPORT void __register_frame(const void *frames)
 {
     const void *caller = __builtin_return_address(0);
-    CALL_REAL(__register_frame, caller, one_argument, frames);
-    learn(frames, caller);
-}
-
-COL_EXPORT void __register_frame_info(const void *frames, void *object)
-{
-    const void *caller = __builtin_return_address(0);
-    CALL_REAL(__register_frame_info, caller, two_arguments, frames, object);
+    frame_function real = (frame_function)find_real("__register_frame", caller, (const void *)__register_frame);
+    if (real == NULL)
+        return;
+    real(frames);
     learn(frames, caller);
 }
 
 COL_EXPORT void __deregister_frame(const void *frames)
 {
+    frame_function real = (frame_function)find_real("__deregister_frame", __builtin_return_address(0), (const void *)__deregister_frame);
     if (col_session_is_open())
         forget(frames);
-    CALL_REAL(__deregister_frame, __builtin_return_address(0), one_argument, frames);
-}
-
-COL_EXPORT void *__deregister_frame_info(const void *frames)
-{
-    if (col_session_is_open())
-        forget(frames);
-    return CALL_REAL(__deregister_frame_info, __builtin_return_address(0), one_argument, frames);
+    if (real != NULL)
+        real(frames);
 }

@@ -137,8 +137,8 @@ def _fill_in(placed: bytearray, machine: int, sections: list[_Section], relocati
     known = _RELOCATIONS.get(machine, {})
     if target.flags & _SHF_EXECINSTR or target.kind == _SHT_NOBITS or target.flags & _SHF_COMPRESSED:
         return
-    data = memoryview(placed)[relocations.file_offset : relocations.file_offset + relocations.size_bytes // _RELOCATION.size * _RELOCATION.size]
-    for offset, info, addend in _RELOCATION.iter_unpack(bytes(data)):
+    data = bytes(placed[relocations.file_offset : relocations.file_offset + relocations.size_bytes])
+    for offset, info, addend in _RELOCATION.iter_unpack(data[: len(data) // _RELOCATION.size * _RELOCATION.size]):
         size_bytes, is_relative = known.get(info & 0xFFFFFFFF, (0, False))
         if size_bytes == 0 or offset + size_bytes > target.size_bytes:
             continue
@@ -146,4 +146,6 @@ def _fill_in(placed: bytearray, machine: int, sections: list[_Section], relocati
         if is_relative:
             value -= target.elf_address + offset
         at = target.file_offset + offset
+        if at + size_bytes > len(placed):
+            raise IndexError("a section reaches past its end")
         placed[at : at + size_bytes] = (value & (1 << 8 * size_bytes) - 1).to_bytes(size_bytes, "little")

@@ -56,8 +56,10 @@
  *     is what reports show. `alias`, free text shown beside it, and `sourcename`,
  *     the path of its source, may be NULL. `lntable` has `lntsize` entries, by
  *     increasing offset; NULL or 0 says that no lines are known. A function that
- *     overlaps an earlier one replaces it from now on. Ignored and counted: no
- *     name, a size below 1, a range that wraps, offsets that do not increase.
+ *     overlaps an earlier one counts for its range until it is unloaded; one of
+ *     the same range replaces it. Ignored and counted: no name, no address, a size
+ *     below 1, a range that wraps, offsets that do not increase, memory that
+ *     cannot be read. The first 256 KiB of code and 65,536 lines are kept.
  *
  * void collector_func_unload(const void *vaddr)
  *     The function loaded at `vaddr` is gone. Samples taken before keep its name.

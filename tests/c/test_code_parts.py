@@ -1,0 +1,51 @@
+"""test_code_parts -- the C parts that know of code made at run time, under the sanitizers"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from collector.experiment.log_reader import EventReader
+from collector.symbols.elf_image import ElfImage
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ROOT / "libcollector_c/src"
+PARTS = ("target/dynamic_code", "target/elf_view", "target/jit_debug", "target/range_table")
+
+
+@pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
+def test_object_files_copies_and_lists(sanitizer: str, tmp_path: Path) -> None:
+    if not shutil.which("gcc"):
+        pytest.skip("gcc is not installed")
+    program, plain, stated = tmp_path / "code_parts", tmp_path / "parts.o", tmp_path / "stated.o"
+    flags = ["-std=gnu11", "-g", "-O1", "-D_GNU_SOURCE", f"-fsanitize={sanitizer}", f"-I{SOURCES}", f"-I{ROOT}/libcollector_c/include", "-pthread"]
+    parts = [*(SOURCES / "base").glob("*.c"), *(SOURCES / "experiment").glob("*.c"), *(SOURCES / f"{part}.c" for part in PARTS)]
+    done = subprocess.run(["gcc", *flags, Path(__file__).with_name("code_parts.c"), *parts, "-o", program, "-lm", "-ldl"], capture_output=True, text=True)
+    if "cannot find" in done.stderr:
+        pytest.skip(f"no runtime for -fsanitize={sanitizer}")
+    assert done.returncode == 0, done.stderr
+    subprocess.run(["gcc", "-c", "-O1", "-ffunction-sections", ROOT / "tests/targets/object_parts.c", "-o", plain], check=True)
+    stated.write_bytes(with_addresses(plain.read_bytes(), 0x7F00_0000_0000))
+    ran = subprocess.run([program, plain, stated, tmp_path / "x.expt"], capture_output=True, text=True, timeout=300)
+    assert (ran.returncode, ran.stdout) == (0, ""), ran.stdout + ran.stderr
+    (log,) = (tmp_path / "x.expt").glob("*.log")
+    told = [event for event in EventReader(log) if type(event).__name__ == "MappingChange" and event.path == "[jit]"]
+    assert [(event.start, event.bias) for event in told] == [(0x7F00_0000_0000 + 0x1000 * number, 0) for number in range(3)]
+    assert (tmp_path / "x.expt/objects" / told[0].copy).read_bytes() == stated.read_bytes()
+    copies = sorted(path.name.partition(".")[2] for path in (tmp_path / "x.expt/objects").iterdir())
+    assert copies == ["jit-symbols", "jit-symbols", "part.o", "part.o"], "each content once, and nothing half made"
+
+
+def with_addresses(data: bytes, address: int) -> bytes:
+    """The object file with an address in the header of each executable section."""
+    stated = bytearray(data)
+    table = int.from_bytes(data[40:48], "little")
+    for section in ElfImage.from_bytes("parts.o", data).sections:
+        if section.is_code and section.size_bytes:
+            at = table + 64 * section.index + 16
+            stated[at : at + 8] = address.to_bytes(8, "little")
+            address += 0x1000
+    return bytes(stated)

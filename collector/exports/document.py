@@ -29,6 +29,12 @@ def functions(profile: Profile, rows: Iterable[aggregate.FunctionRow]) -> Docume
     return _framed(profile, [_function_row(profile, row) for row in rows])
 
 
+def function(profile: Profile, row: aggregate.FunctionRow) -> Document:
+    """The view `function`: one row."""
+    known = {"linker_name": row.function.raw_name, "alias": row.function.alias, "path": row.module.path}
+    return _framed(profile, [{**_function_row(profile, row), **known}])
+
+
 def lines(profile: Profile, rows: Iterable[aggregate.LineRow]) -> Document:
     """The view `lines`."""
     return _framed(

@@ -63,6 +63,7 @@ def test_lines_may_come_in_any_order(made: Recorded) -> None:
 
 def test_the_alias_is_shown(made: Recorded) -> None:
     assert "made at run time" in report(made, "callers-callees", "plain")
+    assert "made at run time" in report(made, "function", "plain")
     assert '"alias": "made at run time"' in report(made, "callers-callees", "plain", "--json")
 
 

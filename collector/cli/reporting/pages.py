@@ -11,6 +11,7 @@ from collector.errors import UsageError
 from collector.exports import document, metric_document
 from collector.exports.csv_text import to_csv
 from collector.exports.json_text import to_json
+from collector.profile import aggregate
 from collector.profile.callers_callees import callers_callees
 from collector.profile.model import Profile
 from collector.profile.source_lines import source_lines
@@ -19,6 +20,7 @@ from collector.reports import (
     call_tree,
     callers_callees as callers_callees_text,
     disasm,
+    function,
     functions,
     header,
     lines,
@@ -128,14 +130,24 @@ def _source_page(profile: Profile, argument: str, options: PageOptions) -> str:
     return _exported(document.source(profile, part.path, part.text, rows, part.first, part.last), options)
 
 
+def _function_page(profile: Profile, argument: str, options: PageOptions) -> str:
+    wanted = profile.functions[meant_function(profile, argument)]
+    row = next((row for row in aggregate.functions(profile) if row.function is wanted), None)
+    if row is None:
+        raise UsageError(f"{wanted.name} has no time in this part of the experiment")
+    if options.format == "text":
+        return function.render(profile, row, options.style) + "\n"
+    return _exported(document.function(profile, row), options)
+
+
 def _disasm_page(profile: Profile, argument: str, options: PageOptions) -> str:
     from collector.cli.reporting.disassembly import listings_of
 
-    function = meant_function(profile, argument)
-    listings = listings_of(profile, function)
+    wanted = meant_function(profile, argument)
+    listings = listings_of(profile, wanted)
     if options.format == "text":
-        return disasm.render(profile, profile.functions[function].name, listings, options.limit, options.style) + "\n"
-    return _exported(document.disasm(profile, function, listings), options)
+        return disasm.render(profile, profile.functions[wanted].name, listings, options.limit, options.style) + "\n"
+    return _exported(document.disasm(profile, wanted, listings), options)
 
 
 def _exported(data: document.Document, options: PageOptions) -> str:
@@ -150,4 +162,5 @@ _MAKERS: dict[str, Callable[[Profile, str, PageOptions], str]] = {
     "callers-callees": _neighbours_page,
     "source": _source_page,
     "disasm": _disasm_page,
+    "function": _function_page,
 }

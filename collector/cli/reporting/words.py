@@ -13,6 +13,7 @@ from collector.errors import UsageError
 VIEWS: Final[dict[str, tuple[str, str]]] = {
     "overview": ("", "what ran, where, how long, what was lost, top functions, labels"),
     "functions": ("", "time of each function"),
+    "function": ("FUNCTION", "all that is known of one function"),
     "lines": ("", "time of each source line"),
     "callers-callees": ("FUNCTION", "who called a function, and whom it called"),
     "calltree": ("", "the program's calls as a tree"),

@@ -30,6 +30,7 @@ def documents() -> dict[str, document.Document]:
     return {
         "overview": document.overview(PROFILE, rows["functions"]),
         "functions": document.functions(PROFILE, rows["functions"]),
+        "function": document.function(PROFILE, rows["functions"][0]),
         "lines": document.lines(PROFILE, rows["lines"]),
         "callers-callees": document.callers_callees(PROFILE, callers_callees(PROFILE, position_of(PROFILE, "work"))),
         "calltree": document.call_tree(PROFILE, call_tree(PROFILE)),

@@ -16,6 +16,7 @@ from collector.reports import (
     call_tree,
     callers_callees as callers_callees_text,
     disasm,
+    function,
     functions,
     header,
     lines,
@@ -52,6 +53,9 @@ VIEWS = {
     "header": header.render,
 }
 ARGUMENT_VIEWS = {
+    "function work": lambda profile, style: function.render(
+        profile, next(row for row in views.choose(views.FUNCTIONS, profile).rows if row.function.name == "work"), style
+    ),
     "disasm work": lambda profile, style: disasm.render(profile, "work", LISTINGS, None, style),
     "disasm work --limit 1": lambda profile, style: disasm.render(profile, "work", LISTINGS, 1, style),
     "callers-callees work": lambda profile, style: callers_callees_text.render(

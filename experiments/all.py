@@ -26,7 +26,7 @@ MARKS = {True: "holds", False: "MISSED", None: ""}
 
 def table(rows: list[tuple[str, str, str, str, bool | None]]) -> list[str]:
     """Rows under headings, columns as wide as they need to be."""
-    texts = [("figure", "collector", "peers", "aim", ""), *((*row[:4], MARKS[row[4]]) for row in rows)]
+    texts = [("figure", "collector", "peers", "aim", ""), *((*row[:4], MARKS[row[4]] or ("undecided" if row[3] else "")) for row in rows)]
     widths = [max(len(text[place]) for text in texts) for place in range(5)]
     return ["  ".join(word.ljust(width) for word, width in zip(text, widths)).rstrip() for text in texts]
 

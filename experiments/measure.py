@@ -58,7 +58,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """One row of the summary: a figure of ours, the same of a peer, and what was aimed at. `holds` is None where no aim was set."""
+    """One row of the summary: a figure of ours, the same of a peer, and what was aimed at. `holds` is None where no aim was set, or where the noise leaves it undecided."""
 
     question: str
     ours: str
@@ -146,6 +146,11 @@ def take_turns(variants: Mapping[str, Callable[[], Cost]], rounds: int) -> tuple
 def overhead(costs: Sequence[Cost], plain: Sequence[Cost], start_s: float = 0.0) -> Spread:
     """The part by which each run's CPU time exceeds that of the plain run of the same round, less `start_s`."""
     return spread([(cost.cpu_s - start_s) / base.cpu_s - 1 for cost, base in zip(costs, plain)])
+
+
+def least_overhead(costs: Sequence[Cost], plain: Sequence[Cost], start_s: float = 0.0) -> float:
+    """The same of the cheapest run of each kind: whoever else is on the machine only ever adds."""
+    return (min(cost.cpu_s for cost in costs) - start_s) / min(base.cpu_s for base in plain) - 1
 
 
 def wall_overhead(costs: Sequence[Cost], plain: Sequence[Cost], start_s: float = 0.0) -> Spread:

@@ -70,23 +70,29 @@ class Recorder:
         period_us = max(1, round(1e6 / rate_hz))
         if self.name.startswith("collector"):
             rate = "on" if rate_hz == 997 else "hi" if rate_hz == 9973 else f"{period_us}u"
-            return run([self.bench.collector, "record", "-O", output, "-p", rate, "--", *command], given, expected=expected)
+            metrics = ["--metric-interval", "off"] if "no metrics" in self.name else []
+            return run([self.bench.collector, "record", "-O", output, "-p", rate, *metrics, "--", *command], given, expected=expected)
         if self.name.startswith("perf"):
             graph = [f"--call-graph={self.call_graph}"] if self.call_graph else []
             return run(["perf", "record", "-q", "-e", self.event, "-F", rate_hz, *graph, "-o", output, "--", *command], given, expected=expected)
         if self.name == "gprofng":
-            return run(["gprofng", "collect", "app", "-p", f"{period_us}u", "-O", output, *command], given, expected=expected)
+            return run(["gprofng", "collect", "app", "-p", f"{period_us}u", "-O", output, shutil.which(str(command[0])) or command[0], *command[1:]], given, expected=expected)
         given = {**given, "LD_PRELOAD": str(find_gperftools()), "CPUPROFILE": str(output), "CPUPROFILE_FREQUENCY": str(rate_hz)}
         return run(command, given, expected=expected)
 
     @property
     def suffix(self) -> str:
         """What the name of `output` must end in."""
-        return {"collector": ".expt", "gprofng": ".er"}.get(self.name, ".data")
+        return {"collector": ".expt", "gprofng": ".er"}.get(self.family, ".data")
+
+    @property
+    def family(self) -> str:
+        """The tool, whatever its options."""
+        return self.name.split()[0].rstrip(",")
 
     def sample_count(self, output: Path, rate_hz: int) -> int:
         """How many samples there are in a recording."""
-        if self.name == "collector":
+        if self.family == "collector":
             return json.loads(self.analyse(output, "overview", "--json").output)["samples"]
         if self.name.startswith("perf"):
             found = re.search(r"SAMPLE events: +(\d+)", run(["perf", "report", "-i", output, "--stats"]).output)
@@ -103,15 +109,17 @@ class Recorder:
 
     def analyse(self, output: Path, *view: str) -> Cost:
         """Turn the recording into a table of functions, the first thing that a user does."""
-        if self.name == "collector":
+        if self.family == "collector":
             return run([self.bench.collector, "report", output, *(view or ("functions",))])
         if self.name.startswith("perf"):
-            return run(["perf", "report", "-i", output, "--stdio", "--no-children", "-g", "none"])
+            # With call graphs as ours: inclusive times, so that every stack is looked at; `-g none` would skip unwinding dwarf's.
+            chains = ["--children", "-g", "graph,50"] if self.call_graph else ["--no-children", "-g", "none"]
+            return run(["perf", "report", "-i", output, "--stdio", *chains])
         raise CannotMeasure(f"{self.name} is not asked that")
 
     def seconds(self, output: Path, program: Path) -> dict[str, float]:
         """Exclusive CPU seconds of each function, as the tool says (gperftools: inclusive ones, because it hands a function's own time to what it inlines)."""
-        if self.name == "collector":
+        if self.family == "collector":
             rows = json.loads(self.analyse(output, "functions", "--json").output)["rows"]
             return _sum((row["function"], row["exclusive"]["cpu"]) for row in rows)
         if self.name.startswith("perf"):
@@ -165,6 +173,7 @@ def recorders(bench: Bench) -> dict[str, Recorder]:
     """All that can be had here, ours first."""
     all_of_them = [
         Recorder("collector", bench),
+        Recorder("collector, no metrics", bench),
         Recorder("perf task-clock:u", bench, "task-clock:u"),
         Recorder("perf task-clock:u -g", bench, "task-clock:u", "fp"),
         Recorder("perf task-clock:u dwarf", bench, "task-clock:u", "dwarf"),
@@ -174,7 +183,7 @@ def recorders(bench: Bench) -> dict[str, Recorder]:
     ]
     missing = install(["perf", "gprofng", "google-pprof"])
     commands = {"perf": "perf", "gprofng": "gprofng", "gperftools": "google-pprof"}
-    return {recorder.name: recorder for recorder in all_of_them if commands.get(recorder.name.split()[0]) not in missing}
+    return {recorder.name: recorder for recorder in all_of_them if commands.get(recorder.family) not in missing}
 
 
 def name_missing(found: dict[str, Recorder]) -> list[str]:

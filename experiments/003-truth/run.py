@@ -121,7 +121,7 @@ def measure_it(bench: Bench) -> Report:
     report.say(peers.GPROFNG_NOTE)
     report.say("points: the greatest error of any function's share; then the sum of all samples against the process's own CPU clock. Medians and quartiles.")
     report.say()
-    rounds, long_ms = bench.choose(1, 5), bench.choose(1000, 4000)
+    rounds, long_ms = bench.choose(1, 3), bench.choose(1000, 2500)
     split = bench.compile(TARGETS / "split_cpu.c")
     phases = bench.compile(TARGETS / "phase_locked.c")
     brief = bench.compile(TARGETS / "brief_threads.c")

@@ -36,6 +36,7 @@ def complete_in_perf(output: Path) -> tuple[int, int]:
 def complete_in_ours(bench: Bench, output: Path) -> tuple[int, int, dict[str, int]]:
     """The same by collector's own account, and the causes of the others."""
     ends = json.loads(run([bench.collector, "report", output, "overview", "--json"]).output)["stacks"]
+    ends.pop("not_sampled", None)  # time of threads that were too short for a tick: it has no stack
     return ends.get("complete", 0), sum(ends.values()), {cause: number for cause, number in ends.items() if cause != "complete"}
 
 

@@ -61,11 +61,13 @@ def processes(bench: Bench, report: Report, recorders: dict[str, peers.Recorder]
         output = outputs[f"collector{label}"] = folder / "data.expt"
         variants[f"collector{label}"] = fresh(output, lambda output=output: run(command, preload(bench, output)))
     folder = folders[""]
+    through = outputs["collector record"] = folder / "through.expt"
+    variants["collector record"] = fresh(through, lambda: recorders["collector"].record(command, 997, through))
     for name in ("perf task-clock:u -g", "gprofng", "gperftools"):
         if name in recorders and not (bench.is_quick and name == "gprofng"):
             output = outputs[name] = folder / (name.split()[0] + recorders[name].suffix)
             variants[name] = fresh(output, lambda name=name, output=output: recorders[name].record(command, 997, output))
-    costs, failures = take_turns(variants, bench.choose(5, 15))
+    costs, failures = take_turns(variants, bench.choose(5, 7))
     plain = costs.pop("plain")
     report.say(f"a process (posix_spawn, exec and exit of `true`, {count} a run): {spread(numbers_of(plain, 0)).text()} us plain")
     added: dict[str, Spread] = {}
@@ -74,7 +76,7 @@ def processes(bench: Bench, report: Report, recorders: dict[str, peers.Recorder]
         size = sum(size_of(path) for path in output.parent.glob(output.name + "*")) / count
         added[name] = differences(taken, plain, 0)
         report.say(f"  {name:24}{added[name].text(1, 0, '+'):>28} us of wall time, {differences(taken, plain, 1).text(1, 0, '+'):>28} us of CPU time, {size / 1000:8.2f} kB on disk")
-        if name == "collector":
+        if name == "collector record":
             report.head("bytes on disk for a child without samples", f"{size:.0f}", "", "<= 4096", size <= 4096)
     for name, reason in failures.items():
         report.say(f"  {name:24}failed: {reason}")
@@ -98,7 +100,7 @@ def commands(bench: Bench, report: Report, recorders: dict[str, peers.Recorder])
         variants["heaptrack"] = fresh(folder / "heap", lambda: run(["heaptrack", "-o", folder / "heap", "/bin/true"]))
     if not peers.install(["valgrind"]):
         variants["valgrind (callgrind)"] = fresh(folder / "grind", lambda: run(["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={folder / 'grind'}", "/bin/true"]))
-    told, added = turns_around(report, "`true`", variants, bench.choose(5, 15))
+    told, added = turns_around(report, "`true`", variants, bench.choose(5, 9))
     if "collector" in added:
         report.head("collector record true, wall time", f"{added['collector'].text(1e3, 0)} ms", told, "<= 60 ms", added["collector"].median <= 0.06)
     code = ["-c", "import time; time.sleep(0.2)"]  # py-spy wants a process that lives
@@ -115,7 +117,7 @@ def commands(bench: Bench, report: Report, recorders: dict[str, peers.Recorder])
             report.say(f"missing: {name}")
             continue
         variants[name] = fresh(folder / name, lambda name=name, peer=peer: run([peer, *words[name]]))
-    turns_around(report, "`python3` that sleeps 0.2 s", variants, bench.choose(3, 9))
+    turns_around(report, "`python3` that sleeps 0.2 s", variants, bench.choose(3, 5))
 
 
 def turns_around(report: Report, what: str, variants: dict[str, Callable[[], Cost]], rounds: int) -> tuple[str, dict[str, Spread]]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from enum import Enum
+from itertools import chain
 
 import msgpack
 
@@ -128,15 +129,17 @@ class EventReader:
 
     def __iter__(self) -> Iterator[AnyEvent]:
         """The events, samples one by one."""
-        while True:
-            yield from self._samples
-            record = self._next_record()
-            if record is None:
-                return
+        return chain.from_iterable(self._iter_runs())
+
+    def _iter_runs(self) -> Iterator[Iterable[AnyEvent]]:
+        """The events in runs, so that no Python code runs between the samples of a record. What is left of a run stays in `_samples`."""
+        yield self._samples
+        while (record := self._next_record()) is not None:
             if isinstance(record, PcSampleBlock):
                 self._samples = record.iter_samples()
+                yield self._samples
             else:
-                yield record
+                yield (record,)
 
     def records(self) -> Iterator[AnyRecord]:
         """The events, but the samples of a record together as one PcSampleBlock."""

@@ -14,18 +14,29 @@ from collector.format import Kind
 
 
 class PcSample(NamedTuple):
-    """One sample: an instruction pointer with its call stack, and the CPU time it stands for, in nanoseconds.
+    """One sample: an instruction pointer with its call stack, and the CPU time it stands for.
 
-    What it has in common with the other samples of its record is in `block`, and readable here.
+    `time` is in nanoseconds; `user` and `system` are in the record's unit, as they are stored: millions of samples are
+    read for each one that is asked. What it has in common with the other samples of its record is in `block`, and readable here.
     """
 
     time: int
     thread: int
-    user_ns: int
-    system_ns: int
+    user: int
+    system: int
     stack_index: int
     serial: int
     block: PcSampleBlock
+
+    @property
+    def user_ns(self) -> int:
+        """User CPU time it stands for, in nanoseconds."""
+        return self.user * self.block.unit_ns
+
+    @property
+    def system_ns(self) -> int:
+        """System CPU time it stands for, in nanoseconds."""
+        return self.system * self.block.unit_ns
 
     @property
     def stack(self) -> CallStack:
@@ -116,13 +127,17 @@ class PcSampleBlock:
         rows = zip(
             self.iter_times(),
             repeat(self.thread),
-            _scale(self.user, self.unit_ns),
-            _scale(self.system, self.unit_ns),
+            _values(self.user),
+            _values(self.system),
             self.stacks.tolist(),
             range(self.serial, self.serial + self.count),
             repeat(self),
         )
         return map(tuple.__new__, repeat(PcSample), rows)  # type: ignore[arg-type]
+
+
+def _values(column: Column) -> Iterator[int] | list[int]:
+    return repeat(column.base, column.count) if column.raw is None else column.tolist()
 
 
 _TABLE_PAYS = 512  # samples, from which on a table of all 256 products is faster than a product for each

@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from measure import machine  # noqa: E402
+from measure import HOME_PYTHON, machine  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 MARKS = {True: "holds", False: "MISSED", None: ""}
@@ -46,7 +46,8 @@ def main() -> None:
                 continue
             told = Path(scratch) / name
             print(f"--- {name}", file=sys.stderr, flush=True)
-            status = subprocess.run([sys.executable, script, "--json", told, *(["--quick"] if args.quick else [])], stdout=subprocess.DEVNULL).returncode
+            python = HOME_PYTHON if HOME_PYTHON.exists() else sys.executable  # the experiments' own has msgpack
+            status = subprocess.run([python, script, "--json", told, *(["--quick"] if args.quick else [])], stdout=subprocess.DEVNULL).returncode
             rows = [tuple(row) for row in json.loads(told.read_text())] if told.exists() else []
             lines += ["", name + ("" if status == 0 else f" ended with status {status}"), *table(rows)]
     kind = "quick" if args.quick else "full"

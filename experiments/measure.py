@@ -26,6 +26,9 @@ SOURCES = ROOT / "experiments" / "sources"
 TARGETS = ROOT / "tests" / "targets"
 NATIVE = ROOT / "libcollector_c"
 
+HOME = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "collector-experiments"
+HOME_PYTHON = HOME / "venv" / "bin" / "python"
+
 
 class CannotMeasure(Exception):
     """A program that is needed is not there, or failed; the sentence says which."""
@@ -192,8 +195,8 @@ class Bench:
     def __init__(self, is_quick: bool, scratch: Path) -> None:
         self.is_quick = is_quick
         self.scratch = scratch
-        self.home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "collector-experiments"
-        self.python = self.home / "venv" / "bin" / "python"
+        self.home = HOME
+        self.python = HOME_PYTHON
         self._install()
         self.collector = self.home / "venv" / "bin" / "collector"
         self.recorder = Path(run([self.collector, "config", "--preload"]).output.strip())

@@ -1,4 +1,5 @@
 /* os.c -- the system calls we make ourselves */
+
 #include "base/os.h"
 
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <time.h>
 
 #include "base/arch.h"
 #include "base/own_io.h"
@@ -190,6 +192,12 @@ uint32_t col_os_thread_id(void)
 void col_os_yield(void)
 {
     col_arch_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+}
+
+void col_os_nap(void)
+{
+    struct timespec nap = {0, 100000};
+    call(SYS_nanosleep, (long)&nap, 0, 0, 0);
 }
 
 static char *put_decimal(char *end, uint32_t number)

@@ -57,6 +57,7 @@ pid_t col_os_process_id(void);
 uid_t col_os_user_id(void); /* the effective one */
 uint32_t col_os_thread_id(void);
 void col_os_yield(void);
+void col_os_nap(void); /* a tenth of a millisecond */
 
 /* True if this system call, with this first argument, makes a process with memory of its own. */
 bool col_os_is_fork(long number, long flags);

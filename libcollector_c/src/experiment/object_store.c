@@ -15,7 +15,8 @@
 #define FOLDER "/objects/"
 #define LAST_PART_BYTES 200u /* of a name; file systems allow 255 in all */
 #define CHUNK_BYTES (256u << 10)
-#define PATIENCE 10000u
+#define YIELDS 100u   /* whoever is at it writes a file: after so many turns they may be waiting for the disk */
+#define PATIENCE 20000u /* two seconds of naps */
 
 static struct {
     uint32_t owner; /* atomic: the thread whose the rest is, 0: nobody's */
@@ -31,7 +32,10 @@ static bool enter(void)
             return true;
         if (owner == me)
             return false; /* we have interrupted ourselves */
-        col_os_yield();
+        if (turn < YIELDS)
+            col_os_yield();
+        else
+            col_os_nap();
     }
     return false;
 }

@@ -21,6 +21,7 @@ FRAME_MAX_BYTES: Final = 1 << 20
 OPEN_MAGIC: Final = b"COLOPEN1"
 OPEN_HEADER_BYTES: Final = 64
 OPEN_SLOT_BYTES: Final = 1 << 16
+OPEN_TAIL_BYTES: Final = 64
 
 
 class Kind(IntEnum):

@@ -9,7 +9,7 @@ import stat
 from collector.errors import ExperimentExistsError, RecordError, UsageError
 
 _LOG_START = b"\xc9"  # every log begins with a frame, an ext 32 of msgpack
-_OWN_NAMES = re.compile(r"\d+\.\d+\.(log|open)|launch\.log|metrics\.tsv|objects")
+_OWN_NAMES = re.compile(r"\d+\.\d+\.log|launch\.log|metrics\.tsv|objects")
 
 
 def claim_directory(name: str | None, program: str, is_overwritten: bool) -> str:
@@ -74,7 +74,7 @@ def _is_own(entry: os.DirEntry[str]) -> bool:
             return entry.is_dir(follow_symlinks=False) and all(copy.is_file(follow_symlinks=False) for copy in copies)
     if not entry.is_file(follow_symlinks=False):
         return False
-    if entry.name.endswith((".open", ".tsv")):
+    if entry.name.endswith(".tsv"):
         return True
     with open(entry.path, "rb") as log:
         return log.read(1) in (b"", b"\0", _LOG_START)

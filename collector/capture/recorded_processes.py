@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import os
 
-_OPEN = ".open"
+_LOG = ".log"
+_UNCUT_UNIT = 65536  # bytes; until it is brought to its end, the length of a log is a multiple (docs/format.md)
 
 
 class RecordedProcesses:
-    """The processes whose logs in `directory` are open, as long as they live."""
+    """The processes whose logs in `directory` are being written, as long as they live."""
 
     def __init__(self, directory: str) -> None:
         self._directory = directory
-        # Open files that were seen in the address space of their process, and when that one began.
+        # Logs that were seen in the address space of their process, and when that one began.
         self._seen: dict[str, bytes] = {}
 
     def live(self) -> list[int]:
         """Give their process numbers, sorted."""
-        return sorted({int(name.partition(".")[0]) for name in self._open_files() if self.is_writing(name)})
+        return sorted({int(name.partition(".")[0]) for name in self.uncut_logs() if self.is_writing(name)})
 
     def is_writing(self, name: str) -> bool:
-        """Say whether the process that the open file PID.N.open was named after is alive and still has that log.
+        """Say whether the process that the log PID.N.log was named after is alive and still has that log.
 
         A number alone proves nothing: it may have been given to somebody else, or count in another PID namespace.
         """
@@ -28,7 +29,7 @@ class RecordedProcesses:
         started = read_start(pid)
         if started is None or name in self._seen:
             return started is not None and self._seen[name] == started
-        prefix = f"/{pid}.{rest.removesuffix(_OPEN)}.".encode()
+        prefix = f"/{pid}.{rest.removesuffix(_LOG)}.".encode()
         try:
             with open(f"/proc/{pid}/maps", "rb") as maps:
                 is_mapped = any(prefix in line for line in maps)
@@ -38,12 +39,21 @@ class RecordedProcesses:
             self._seen[name] = started
         return is_mapped
 
-    def _open_files(self) -> list[str]:
+    def uncut_logs(self) -> list[str]:
+        """Give the names of the logs that seem to be in use, or were left so by a process that was killed."""
         try:
             with os.scandir(self._directory) as entries:
-                return [entry.name for entry in entries if entry.name.endswith(_OPEN)]
+                return [entry.name for entry in entries if entry.name.endswith(_LOG) and _is_uncut(entry)]
         except OSError:
             return []
+
+
+def _is_uncut(entry: os.DirEntry[str]) -> bool:
+    try:
+        size = entry.stat().st_size
+    except OSError:
+        return False
+    return entry.name[0].isdigit() and size > 0 and size % _UNCUT_UNIT == 0
 
 
 def read_start(pid: str) -> bytes | None:

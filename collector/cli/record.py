@@ -264,8 +264,8 @@ def _conclude(plan: Plan, experiment: str, ending: Ending, unrecorded: Unrecorde
 
     live: list[int] = []
     try:
-        if any(name.endswith(".open") for name in os.listdir(experiment)):
-            processes = RecordedProcesses(experiment)
+        processes = RecordedProcesses(experiment)
+        if processes.uncut_logs():
             live = processes.live()
             _recover(experiment, processes)
         totals = sum_up(experiment, ending.pid)
@@ -285,7 +285,7 @@ def _recover(experiment: str, processes: RecordedProcesses) -> None:
     from collector.experiment.open_frames import recover
 
     try:
-        recover(experiment, lambda log: processes.is_writing(os.path.basename(log.open_path)))
+        recover(experiment, lambda log: processes.is_writing(os.path.basename(log.path)))
     except ExperimentError as error:
         say(f"{error}; reports find them where they are")
 

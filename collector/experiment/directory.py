@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 
 from collector.errors import ExperimentError, ExperimentNotFoundError
@@ -16,11 +15,6 @@ class LogFile:
 
     path: str
     origin: Origin
-
-    @property
-    def open_path(self) -> str:
-        """Where this log's open frames are while it is being written."""
-        return re.sub(r"\.log\Z", ".open", self.path)
 
 
 @dataclass(frozen=True, slots=True)

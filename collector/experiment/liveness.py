@@ -6,6 +6,8 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from collector.experiment.open_area import is_uncut
+
 if TYPE_CHECKING:
     from collector.experiment.directory import LogFile
 
@@ -13,8 +15,8 @@ _START_TIME_FIELD = 19  # of /proc/PID/stat, counted from the state, which follo
 
 
 def is_alive(log: LogFile) -> bool:
-    """True if the log is open and its process still runs."""
-    return os.path.exists(log.open_path) and is_running(log)
+    """True if the log is being written: not brought to its end, and its process still runs."""
+    return is_uncut(log.path) and is_running(log)
 
 
 def is_running(log: LogFile) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from collector.errors import ExperimentError, ExperimentNotFoundError
+from collector.experiment.open_area import find_area
 
 READ_BYTES = 1 << 20
 
@@ -47,7 +48,7 @@ class PathSource:
         try:
             descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
             try:
-                return read_at(descriptor, offset, self._read_bytes)
+                return read_frames_at(descriptor, offset, self._read_bytes)
             finally:
                 os.close(descriptor)
         except FileNotFoundError as error:
@@ -75,7 +76,7 @@ class DescriptorSource:
         try:
             if not self.can_rewind:
                 return os.read(self._descriptor, READ_BYTES)
-            data = read_at(self._descriptor, self._start + offset, READ_BYTES)
+            data = read_frames_at(self._descriptor, self._start + offset, READ_BYTES)
         except BlockingIOError:
             return None
         except OSError as error:
@@ -84,6 +85,19 @@ class DescriptorSource:
 
     def close(self) -> None:
         """The descriptor stays the caller's."""
+
+
+def read_frames_at(descriptor: int, offset: int, size: int) -> bytes | Hole:
+    """The same as `read_at` for a log, which ends where its open frames begin."""
+    end = find_area(descriptor)
+    if end is None:
+        return read_at(descriptor, offset, size)
+    if offset >= end:
+        return b""
+    data = read_at(descriptor, offset, size)
+    if isinstance(data, Hole):
+        return Hole(end, True) if data.end >= end else data
+    return data[: end - offset]
 
 
 def read_at(descriptor: int, offset: int, size: int) -> bytes | Hole:

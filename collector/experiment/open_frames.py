@@ -1,7 +1,7 @@
 """open_frames -- what a process left in its open frames when it was killed, and how it comes into the log
 
-A thread's newest samples lie in a slot of PID.N.open until their frame is full. After a kill they are still there:
-`MissingRecords` finds those that the log does not have, `recover` moves them into it.
+A thread's newest samples lie in a slot at the end of the log until their frame is full. After a kill they are still there:
+`MissingRecords` finds those that the log has no frames of, `recover` moves them there.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from io import FileIO
 
 from collector.errors import ExperimentError
 from collector.experiment.directory import LogFile, open_directory
@@ -16,6 +17,7 @@ from collector.experiment.events import AnyRecord, Message
 from collector.experiment.frames import encode_frame
 from collector.experiment.liveness import is_alive
 from collector.experiment.log_reader import EventReader, pack_record
+from collector.experiment.open_area import is_uncut
 from collector.experiment.open_slots import OpenRecord, read_open_records
 from collector.experiment.origin import Origin
 from collector.experiment.samples import PcSampleBlock
@@ -34,7 +36,7 @@ class MissingRecords:
     """The records in a log's open frames that were not seen in the log itself."""
 
     def __init__(self, log: LogFile) -> None:
-        found = read_open_records(log.open_path, log.origin)
+        found = read_open_records(log.path, log.origin)
         self._records = {(type(record), record.thread, record.time): record for record in found}
 
     def see(self, records: Iterable[AnyRecord]) -> None:
@@ -68,7 +70,7 @@ def read_missing(log: LogFile) -> tuple[EventReader, list[OpenRecord]]:
 
 
 def recover(path: str | os.PathLike[str], liveness: Callable[[LogFile], bool] = is_alive) -> Recovery:
-    """Move the open frames of an experiment into its logs, cut the logs to their length, remove the .open files.
+    """Move the open frames of an experiment to the frames of its logs, and cut the logs to their length.
 
     Processes for which `liveness` says True are left alone. May be called again, also after it was interrupted.
     Raises ExperimentError if the experiment cannot be read or written.
@@ -76,7 +78,7 @@ def recover(path: str | os.PathLike[str], liveness: Callable[[LogFile], bool] = 
     recovered: list[OpenRecord] = []
     alive = []
     for log in open_directory(path).logs:
-        if not os.path.exists(log.open_path):
+        if not is_uncut(log.path):
             continue
         if liveness(log):
             alive.append(log.origin)
@@ -91,19 +93,23 @@ def _recover_log(log: LogFile) -> list[OpenRecord]:
     first = reader.next_sequence
     data = b"".join(encode_frame(first + number, _pack(record)) for number, record in enumerate(records))
     try:
-        with open(log.path, "r+b") as file:
-            file.truncate(reader.offset)
-            file.seek(reader.offset)
-            try:
-                file.write(data)
-                file.flush()
-            except OSError:
-                file.truncate(reader.offset)
-                raise
-        os.unlink(log.open_path)
+        with open(log.path, "r+b", buffering=0) as file:
+            _write_whole(file, reader.offset, data)
+            file.truncate(reader.offset + len(data))
     except OSError as error:
-        raise ExperimentError(f"the open frames of {log.path} cannot be moved into it: {error.strerror}") from error
+        raise ExperimentError(f"the open frames of {log.path} cannot be moved to its frames: {error.strerror}") from error
     return records
+
+
+def _write_whole(file: FileIO, offset: int, data: bytes) -> None:
+    """Write the data, or leave zeros: half a frame in front of the open frames would be damage."""
+    done = 0
+    try:
+        while done < len(data):
+            done += os.pwrite(file.fileno(), data[done:], offset + done)
+    except OSError:
+        os.pwrite(file.fileno(), bytes(done), offset)
+        raise
 
 
 def _pack(record: OpenRecord) -> bytes:

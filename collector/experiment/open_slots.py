@@ -1,4 +1,4 @@
-"""open_slots -- what the slots of an open-frames file hold (docs/format.md, "Open frames")"""
+"""open_slots -- what the slots at the end of an uncut log hold (docs/format.md, "Open frames")"""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collector.errors import ExperimentError
 from collector.experiment.columns import Column
 from collector.experiment.events import Message
 from collector.experiment.log_source import Hole, read_at
+from collector.experiment.open_area import find_area
 from collector.experiment.origin import Origin
 from collector.experiment.samples import PcSampleBlock
 from collector.format import OPEN_HEADER_BYTES, OPEN_MAGIC, OPEN_SLOT_BYTES
@@ -28,7 +29,7 @@ _ERROR = 2
 
 
 def read_open_records(path: str, origin: Origin | None = None) -> list[OpenRecord]:
-    """All that the slots of a file hold; whether the log has it already is for the caller to look up."""
+    """All that the slots of a log hold; whether it has that as frames already is for the caller to look up."""
     records = (decode_slot(slot, origin) for slot in iter_slots(path))
     return [record for record in records if record is not None]
 
@@ -87,29 +88,31 @@ def _decode_rows(slot: bytes, end: int) -> tuple[list[tuple[int, int, int, int]]
 
 
 def iter_slots(path: str) -> Iterator[bytes]:
-    """The slots of an open-frames file that were ever written to. Nothing if the file is gone."""
+    """The slots of an uncut log that were ever written to. Nothing if the log was cut, or is gone."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         return
     except OSError as error:
-        raise ExperimentError(f"the open frames {path} cannot be read: {error.strerror}") from error
+        raise ExperimentError(f"the open frames of {path} cannot be read: {error.strerror}") from error
     try:
-        yield from _iter_written_slots(descriptor)
+        area = find_area(descriptor)
+        if area is not None:
+            yield from _iter_written_slots(descriptor, area)
     except OSError as error:
-        raise ExperimentError(f"the open frames {path} cannot be read: {error.strerror}") from error
+        raise ExperimentError(f"the open frames of {path} cannot be read: {error.strerror}") from error
     finally:
         os.close(descriptor)
 
 
-def _iter_written_slots(descriptor: int) -> Iterator[bytes]:
-    offset = 0
+def _iter_written_slots(descriptor: int, area: int) -> Iterator[bytes]:
+    offset = area
     while True:
         data = read_at(descriptor, offset, 1)
         if data == b"" or (isinstance(data, Hole) and data.is_tail):
             return
         if isinstance(data, Hole):
-            offset = data.end - data.end % OPEN_SLOT_BYTES
+            offset = data.end - (data.end - area) % OPEN_SLOT_BYTES
         slot = os.pread(descriptor, OPEN_SLOT_BYTES, offset)
         if len(slot) >= OPEN_HEADER_BYTES:
             yield slot

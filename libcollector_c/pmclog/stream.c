@@ -3,6 +3,8 @@
 
 #include "stream.h"
 
+#include "experiment/format.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,24 @@
 #include <unistd.h>
 
 #define FIRST_CAPACITY ((size_t)64 << 10)
+
+/*
+ * Where the frames of a log end while it is being written (docs/format.md, Open frames); beyond all files if it was cut to its length, or is no log.
+ */
+static off_t find_end(int fd)
+{
+    uint8_t tail[COL_OPEN_TAIL_BYTES], head[sizeof COL_OPEN_MAGIC - 1];
+    static const uint8_t zeros[COL_OPEN_TAIL_BYTES];
+    struct stat status;
+    const off_t none = INT64_MAX;
+    if (fstat(fd, &status) != 0 || status.st_size < (off_t)(2 * COL_OPEN_SLOT_BYTES) || status.st_size % COL_OPEN_SLOT_BYTES != 0)
+        return none;
+    off_t end = status.st_size - (off_t)COL_OPEN_AREA_BYTES((uint64_t)status.st_size);
+    if (pread(fd, tail, sizeof tail, status.st_size - (off_t)sizeof tail) != (ssize_t)sizeof tail || memcmp(tail, zeros, sizeof tail) != 0)
+        return none;
+    bool has_head = pread(fd, head, sizeof head, end) == (ssize_t)sizeof head;
+    return has_head && (memcmp(head, COL_OPEN_MAGIC, sizeof head) == 0 || memcmp(head, zeros, sizeof head) == 0) ? end : none;
+}
 
 int col_stream_open(struct col_stream *stream, int fd)
 {
@@ -21,6 +41,7 @@ int col_stream_open(struct col_stream *stream, int fd)
         stream->is_file = S_ISREG(status.st_mode);
         if (stream->is_file)
             stream->origin = lseek(fd, 0, SEEK_CUR);
+        stream->end = stream->is_file ? find_end(fd) : INT64_MAX;
     }
     stream->buffer = calloc(1, stream->capacity + COL_STREAM_SLACK_BYTES);
     return stream->buffer ? 0 : -ENOMEM;
@@ -65,6 +86,13 @@ static ssize_t take_fed(struct col_stream *stream, uint8_t *to, size_t room)
     return (ssize_t)count;
 }
 
+static ssize_t take_from_file(struct col_stream *stream, uint8_t *to, size_t room)
+{
+    off_t at = stream->origin + (off_t)(stream->offset + col_stream_count(stream));
+    off_t left = stream->end > at ? stream->end - at : 0;
+    return pread(stream->fd, to, (off_t)room < left ? room : (size_t)left, at);
+}
+
 static ssize_t take(struct col_stream *stream)
 {
     uint8_t *to = stream->buffer + stream->tail;
@@ -73,8 +101,7 @@ static ssize_t take(struct col_stream *stream)
     if (stream->fd == PMCLOG_FD_NONE)
         return take_fed(stream, to, room);
     do
-        taken = stream->is_file ? pread(stream->fd, to, room, stream->origin + (off_t)(stream->offset + col_stream_count(stream)))
-                                : read(stream->fd, to, room);
+        taken = stream->is_file ? take_from_file(stream, to, room) : read(stream->fd, to, room);
     while (taken < 0 && errno == EINTR);
     return taken;
 }
@@ -113,8 +140,9 @@ void col_stream_leap(struct col_stream *stream)
     off_t own = lseek(stream->fd, 0, SEEK_CUR);
     off_t here = stream->origin + (off_t)stream->offset;
     off_t data = lseek(stream->fd, here, SEEK_DATA);
-    if (data < 0 && errno == ENXIO)
-        data = lseek(stream->fd, 0, SEEK_END);
+    stream->end = find_end(stream->fd);
+    if ((data < 0 && errno == ENXIO) || data >= stream->end)
+        data = stream->end < INT64_MAX ? stream->end : lseek(stream->fd, 0, SEEK_END);
     lseek(stream->fd, own, SEEK_SET);
     if (data > here)
         stream->offset += (uint64_t)(data - here);
@@ -154,4 +182,5 @@ void col_stream_return(struct col_stream *stream, uint64_t offset)
         return;
     stream->offset = offset;
     stream->head = stream->tail = 0;
+    stream->end = find_end(stream->fd);
 }

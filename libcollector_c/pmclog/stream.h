@@ -14,6 +14,7 @@ struct col_stream {
     int fd;              /* PMCLOG_FD_NONE: fed */
     bool is_file;        /* can be read again at any place */
     off_t origin;        /* of offset 0, in the file */
+    off_t end;           /* where open frames begin, in a file that is being written; beyond all files if there are none */
     uint64_t offset;     /* of the first unread byte */
     uint8_t *buffer;
     size_t head;         /* first unread byte */

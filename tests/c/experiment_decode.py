@@ -7,7 +7,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import msgpack
 
@@ -142,31 +142,50 @@ def open_samples(data: bytes) -> dict[tuple[int, int], list[Sample]]:
     return dict(filter(None, slots))
 
 
-def read_sparse(path: Path) -> bytes:
-    """The file up to the last page it has on the disk. Zeros at its end stay: a frame may end with some."""
+def is_uncut(path: Path) -> bool:
+    """Was this log not brought to its end? Then it has its greatest length, and its last bytes are zero."""
+    size = path.stat().st_size
+    with open(path, "rb") as file:
+        file.seek(max(size - 64, 0))
+        return size >= 2 * SLOT_BYTES and size % SLOT_BYTES == 0 and not any(file.read())
+
+
+def _read_part(file: BinaryIO, start: int, end: int) -> bytes:
+    """Up to the last page that is on the disk. Zeros at its end stay: a frame may end with some."""
+    data = bytearray()
+    while True:
+        try:
+            at = os.lseek(file.fileno(), start + len(data), os.SEEK_DATA)
+        except OSError:
+            return bytes(data)
+        if at >= end:
+            return bytes(data)
+        hole = min(os.lseek(file.fileno(), at, os.SEEK_HOLE), end)
+        data.extend(bytes(at - start - len(data)))
+        data.extend(os.pread(file.fileno(), hole - at, at))
+
+
+def read_log(path: Path) -> tuple[bytes, bytes]:
+    """The frames of a log, and its slots if it is uncut."""
+    if not is_uncut(path):
+        return path.read_bytes(), b""
+    size = path.stat().st_size
+    area = size - max(size // 16 // SLOT_BYTES, 1) * SLOT_BYTES
     with open(path, "rb", buffering=0) as file:
-        end, data = 0, bytearray()
-        while True:
-            try:
-                start = os.lseek(file.fileno(), end, os.SEEK_DATA)
-            except OSError:
-                return bytes(data)
-            end = os.lseek(file.fileno(), start, os.SEEK_HOLE)
-            data.extend(bytes(start - len(data)))
-            data.extend(os.pread(file.fileno(), end - start, start))
+        return _read_part(file, 0, area), _read_part(file, area, size)
 
 
 def all_samples(directory: Path) -> list[Sample]:
     """Every sample of an experiment with one log, those in open frames included, each once."""
     (log,) = directory.glob("*.log")
     found, seen = [], set()
-    for frame in frames(read_sparse(log), may_be_cut=True):
+    data, slots = read_log(log)
+    for frame in frames(data, may_be_cut=True):
         for record in frame.records:
             if record[0] == 5:
                 seen.add((record[2], record[1]))
                 found.extend(samples(record))
-    for open_file in directory.glob("*.open"):
-        for name, more in open_samples(read_sparse(open_file)).items():
-            if name not in seen:
-                found.extend(more)
+    for name, more in open_samples(slots).items():
+        if name not in seen:
+            found.extend(more)
     return found

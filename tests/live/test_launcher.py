@@ -16,6 +16,7 @@ import pytest
 from recorded import Outcome, clean_environment, collector_command, execute
 
 from collector.experiment.log_reader import EventReader
+from collector.experiment.open_area import is_uncut
 from collector.format import Kind, SampleCause
 
 BURN = 'i=0; while [ "$i" -lt "$0" ]; do i=$((i+1)); done'
@@ -385,14 +386,14 @@ def test_a_descendant_that_lives_on_is_told_and_not_waited_for() -> None:
     # The shell stays until the recorder has begun in the child's new program.
     script = (
         "sleep 30 </dev/null >/dev/null 2>&1 & pid=$!;"
-        ' until [ "$(cat /proc/$pid/comm)" = sleep ] && ls a.expt/$pid.*.open >/dev/null 2>&1; do :; done; echo $pid'
+        ' until [ "$(cat /proc/$pid/comm)" = sleep ] && ls a.expt/$pid.*.log >/dev/null 2>&1; do :; done; echo $pid'
     )
     outcome = run("-o", "a.expt", "sh", "-c", script)
     assert time.monotonic() - begun < 20
     pid = int(outcome.stdout)
     try:
         assert sentences(outcome)[-1] == f"1 process is still running and being recorded (pid {pid})"
-        assert list(Path("a.expt").glob(f"{pid}.*.open"))
+        assert any(is_uncut(str(log)) for log in Path("a.expt").glob(f"{pid}.*.log"))
     finally:
         os.kill(pid, signal.SIGKILL)
 

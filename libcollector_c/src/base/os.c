@@ -122,6 +122,22 @@ void *col_os_map_file(int fd, size_t bytes)
     return pointer_or_null(col_arch_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
 }
 
+static int map_over(void *start, size_t bytes, int flags, int fd, uint64_t offset)
+{
+    long answer = col_arch_syscall(SYS_mmap, (long)start, (long)bytes, PROT_READ | PROT_WRITE, MAP_FIXED | flags, fd, (long)offset);
+    return answer == (long)start ? 0 : (int)answer;
+}
+
+int col_os_map_part(int fd, uint64_t offset, void *start, size_t bytes)
+{
+    return map_over(start, bytes, MAP_SHARED, fd, offset);
+}
+
+int col_os_map_memory_at(void *start, size_t bytes)
+{
+    return map_over(start, bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
 void *col_os_map_to_read(int fd, size_t bytes)
 {
     return pointer_or_null(col_arch_syscall(SYS_mmap, 0, (long)bytes, PROT_READ, MAP_PRIVATE, fd, 0));

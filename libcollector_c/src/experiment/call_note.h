@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /*
- * A slot of PID.N.open (docs/format.md, Open frames) that holds a text while a plugin is being called. Pages shared with the kernel: whatever kills the
+ * A slot for open frames (docs/format.md) that holds a text while a plugin is being called. Pages shared with the kernel: whatever kills the
  * process, the word stays. One call at a time: whoever begins has made sure of that.
  */
 

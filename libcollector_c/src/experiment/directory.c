@@ -18,21 +18,14 @@ int col_directory_enter(struct col_directory_paths *paths, const char *directory
     int length = snprintf(paths->log, sizeof paths->log, "%s/%s", base, directory + (directory[0] == '/'));
     if (length >= (int)sizeof paths->log)
         return -ENAMETOOLONG;
-    memcpy(paths->open, paths->log, sizeof paths->open);
     paths->directory_length = (size_t)length;
     int error = col_os_mkdir(paths->log, 0777);
     return error == -EEXIST ? 0 : error;
 }
 
-static int end_path(char *path, size_t directory_length, pid_t pid, unsigned image, const char *suffix)
-{
-    size_t room = PATH_MAX - directory_length;
-    int length = snprintf(path + directory_length, room, "/%d.%u.%s", (int)pid, image, suffix);
-    return length >= (int)room ? -ENAMETOOLONG : 0;
-}
-
 int col_directory_name_image(struct col_directory_paths *paths, pid_t pid, unsigned image)
 {
-    int error = end_path(paths->log, paths->directory_length, pid, image, "log");
-    return error != 0 ? error : end_path(paths->open, paths->directory_length, pid, image, "open");
+    size_t room = sizeof paths->log - paths->directory_length;
+    int length = snprintf(paths->log + paths->directory_length, room, "/%d.%u.log", (int)pid, image);
+    return length >= (int)room ? -ENAMETOOLONG : 0;
 }

@@ -10,13 +10,12 @@
 struct col_directory_paths {
     size_t directory_length;
     char log[PATH_MAX];
-    char open[PATH_MAX];
 };
 
-/* Makes the directory if it is not there (its parent must be), and begins both paths with its absolute name. 0 or -errno. Not for signal handlers. */
+/* Makes the directory if it is not there (its parent must be), and begins the path with its absolute name. 0 or -errno. Not for signal handlers. */
 int col_directory_enter(struct col_directory_paths *paths, const char *directory);
 
-/* Ends both paths with the names of image number `image` of a process. -ENAMETOOLONG if there is no room. */
+/* Ends the path with the name of image number `image` of a process. -ENAMETOOLONG if there is no room. */
 int col_directory_name_image(struct col_directory_paths *paths, pid_t pid, unsigned image);
 
 #endif

@@ -14,9 +14,13 @@
 #define COL_OPEN_MAGIC "COLOPEN1"
 #define COL_OPEN_HEADER_BYTES 64
 #define COL_OPEN_SLOT_BYTES (1u << 16)
+#define COL_OPEN_TAIL_BYTES 64 /* of a slot, always zero */
 #define COL_OPEN_STATE_FREE 0
 #define COL_OPEN_STATE_FRAME 1
 #define COL_OPEN_STATE_CALL 2
+
+/* A log that is being written is a multiple of COL_OPEN_SLOT_BYTES long, at least two of them, and its last sixteenth holds open frames. */
+#define COL_OPEN_AREA_BYTES(log_bytes) ((log_bytes) / 16 < COL_OPEN_SLOT_BYTES ? COL_OPEN_SLOT_BYTES : (log_bytes) / 16 / COL_OPEN_SLOT_BYTES * COL_OPEN_SLOT_BYTES)
 
 enum col_kind {
     COL_KIND_CLOSELOG = 1,

@@ -28,14 +28,14 @@
 #define SEQUENCE_END (((uint64_t)1 << (64 - OFFSET_BITS)) - 1)
 
 #define WINDOW_BYTES COL_SPARSE_WINDOW_BYTES
-#define LOG_BYTES (((uint64_t)1 << OFFSET_BITS) - WINDOW_BYTES)
+#define FILE_BYTES ((uint64_t)1 << OFFSET_BITS) /* open frames included */
 
-_Static_assert(LOG_BYTES / WINDOW_BYTES <= COL_LOG_WINDOWS_COUNT, "the log has no more windows than that");
+_Static_assert(FILE_BYTES / WINDOW_BYTES <= COL_LOG_WINDOWS_COUNT, "the log has no more windows than that");
 
 static struct {
     uint64_t *tail; /* in a page of its own that a fork child finds empty, even one that no hook of ours has seen */
     uint64_t final_tail;
-    uint64_t bytes; /* length the file may reach */
+    uint64_t bytes; /* length the log may reach */
     pid_t owner;
     struct col_directory_paths paths;
 } self;
@@ -147,25 +147,16 @@ int col_log_writer_append(const void *payload, size_t bytes)
     return 0;
 }
 
-static int create_files(pid_t pid, unsigned *image, struct col_sparse_file *log)
+static int create_file(pid_t pid, unsigned *image, struct col_sparse_file *log)
 {
-    for (unsigned number = 0;; number++) {
-        int error = col_directory_name_image(&self.paths, pid, number);
+    int error = -EEXIST;
+    for (unsigned number = 0; error == -EEXIST; number++) {
+        error = col_directory_name_image(&self.paths, pid, number);
         if (error == 0)
-            error = col_sparse_file_create(log, self.paths.log, LOG_BYTES);
-        if (error == -EEXIST)
-            continue;
-        if (error != 0)
-            return error;
+            error = col_sparse_file_create(log, self.paths.log, FILE_BYTES);
         *image = number;
-        error = col_open_slots_open(self.paths.open);
-        if (error == 0)
-            return 0;
-        col_sparse_file_drop(log->first);
-        col_os_unlink(self.paths.log);
-        if (error != -EEXIST)
-            return error;
     }
+    return error;
 }
 
 static int make_tail(void)
@@ -193,10 +184,11 @@ int col_log_writer_open(const char *directory, pid_t pid, unsigned *image)
     if (error == 0)
         error = col_directory_enter(&self.paths, directory);
     if (error == 0)
-        error = create_files(pid, image, &log);
+        error = create_file(pid, image, &log);
     if (error != 0)
         return error;
     col_log_windows_open(&log);
+    col_open_slots_open(&log);
     self.bytes = log.bytes;
     self.owner = pid;
     __atomic_store_n(self.tail, (uint64_t)1 << OFFSET_BITS, __ATOMIC_SEQ_CST);
@@ -209,10 +201,8 @@ void col_log_writer_close(void)
     if (tail == 0)
         return;
     self.final_tail = tail;
-    col_log_windows_wait();
-    col_os_truncate(self.paths.log, tail & OFFSET_MASK);
-    if (col_open_slots_close())
-        col_os_unlink(self.paths.open);
+    if (col_log_windows_wait() && col_open_slots_close())
+        col_os_truncate(self.paths.log, tail & OFFSET_MASK);
 }
 
 void col_log_writer_forget(void)

@@ -14,12 +14,12 @@
 
 /* From ordinary code. */
 
-/* Makes `directory` if need be, and in it PID.N.log and PID.N.open, N being the first number not there yet. Files and a possible new directory
- * have the modes the program's umask gives. 0 or -errno; no descriptor stays open. */
+/* Makes `directory` if need be, and in it PID.N.log, N being the first number not there yet. The file and a possible new directory have the modes
+ * the program's umask gives. 0 or -errno; no descriptor stays open. */
 int col_log_writer_open(const char *directory, pid_t pid, unsigned *image);
 
-/* Cuts the log to its length and removes PID.N.open if all of it was written to the log. Frames being written by other threads find their place as
- * before; later ones are refused. The last record must have been appended. */
+/* Cuts the log to its length if all open frames were written to it and nobody is writing; else readers find what there is in the uncut file. Later frames
+ * are refused. The last record must have been appended. */
 void col_log_writer_close(void);
 
 /* In a fork child: lets go of the parent's log, whose windows are not mapped here. Without this call, too, nothing is written to it. */

@@ -13,7 +13,7 @@
 
 #define UNIT_NS 1000u
 #define FRAME_NS 1000000000u /* no frame is open longer than this while samples come */
-#define ROW_AREA_BYTES (COL_OPEN_SLOT_BYTES - COL_OPEN_HEADER_BYTES)
+#define ROW_AREA_BYTES (COL_OPEN_SLOT_BYTES - COL_OPEN_HEADER_BYTES - COL_OPEN_TAIL_BYTES)
 #define CRC_BEGIN offsetof(struct col_open_slot, state) /* byte 8; the CRC covers bytes 8 to 31, then the rows */
 #define CRC_END offsetof(struct col_open_slot, commits)
 

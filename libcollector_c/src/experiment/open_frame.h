@@ -10,7 +10,7 @@
 #include "experiment/stack_table.h"
 
 /*
- * Samples are rows in a slot of PID.N.open, whole as soon as add returns, whatever becomes of the process. A frame that is full, or a second old,
+ * Samples are rows in a slot of the log's end, whole as soon as add returns, whatever becomes of the process. A frame that is full, or a second old,
  * moves into the log as one PCSAMPLE record; one that is old while the disk is full goes on until it is full. One at a time may be at work on a frame (target/thread.h sees to that); it may be a signal handler,
  * and all functions here may be called from one.
  * In a fork child, and after the log was closed, adding answers -EBADF until the frame is acquired again.

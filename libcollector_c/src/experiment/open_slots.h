@@ -1,4 +1,4 @@
-/* open_slots.h -- the file of open frames: who has which slot */
+/* open_slots.h -- the place of open frames, at the end of the log: who has which slot */
 #ifndef COL_EXPERIMENT_OPEN_SLOTS_H
 #define COL_EXPERIMENT_OPEN_SLOTS_H
 
@@ -15,18 +15,20 @@ struct col_open_slot {
     uint64_t time_ns;
     uint64_t commits[2]; /* bytes of rows, and above them the CRC; each stored at once */
     uint8_t zero[16];
-    uint8_t rows[];
+    uint8_t rows[]; /* up to COL_OPEN_TAIL_BYTES before the slot's end */
 };
 
+struct col_sparse_file;
+
 /* From ordinary code. */
-int col_open_slots_open(const char *path);
-bool col_open_slots_close(void); /* true when every slot is empty, so that the file can go */
+void col_open_slots_open(const struct col_sparse_file *log);
+bool col_open_slots_close(void); /* true when every slot is empty: then nothing of the log is mapped here any more, and it can be cut */
 
 /* From anywhere, signal handlers included. */
 struct col_open_slot *col_open_slots_claim(uint32_t *index); /* none of its pages is populated; NULL: none free, or no memory */
 void col_open_slots_give_back(uint32_t index);
 bool col_open_slots_is_careful(void);        /* see struct col_sparse_file */
-uint32_t col_open_slots_generation(void);    /* changes with each open: slots of another one are gone */
+uint32_t col_open_slots_generation(void);    /* changes with each open: slots of another log are gone */
 void col_open_slots_count_samples(uint32_t count);
 uint64_t col_open_slots_sample_count(void);  /* since the open */
 void col_open_slots_forget(void);            /* in a fork child, where the windows are not mapped */

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "base/os.h"
+#include "experiment/format.h"
 
 #ifndef XFS_SUPER_MAGIC
 #define XFS_SUPER_MAGIC 0x58465342
@@ -20,12 +21,12 @@ static bool keeps_room(uint64_t file_system)
 
 static int stretch(int fd, uint64_t bytes, uint64_t *got)
 {
-    uint64_t limit = col_os_file_size_limit(), page_bytes = col_os_page_bytes();
+    uint64_t limit = col_os_file_size_limit();
     if (bytes > limit)
         bytes = limit;
     int error = -EFBIG;
-    for (; bytes >= page_bytes; bytes /= 2) {
-        bytes -= bytes % page_bytes;
+    for (; bytes >= 2 * COL_OPEN_SLOT_BYTES; bytes /= 2) {
+        bytes -= bytes % COL_OPEN_SLOT_BYTES;
         error = col_os_ftruncate(fd, bytes);
         if (error == 0) {
             *got = bytes;
@@ -35,15 +36,21 @@ static int stretch(int fd, uint64_t bytes, uint64_t *got)
     return error;
 }
 
-/* A second mapping keeps the first one's advice (checked in smaps), so windows are advised once. */
+/* Both first windows, side by side so that they are advised together. A second mapping keeps the first one's advice (checked in smaps), so windows are advised once. */
 static int map_first(struct col_sparse_file *file, int fd)
 {
-    file->first = col_os_map_file(fd, COL_SPARSE_WINDOW_BYTES);
+    file->first = col_os_map_file(fd, 2 * COL_SPARSE_WINDOW_BYTES);
     if (file->first == NULL)
         return -ENOMEM;
-    col_os_advise(file->first, COL_SPARSE_WINDOW_BYTES, MADV_DONTFORK);
-    col_os_advise(file->first, COL_SPARSE_WINDOW_BYTES, MADV_DONTDUMP);
-    col_os_advise(file->first, COL_SPARSE_WINDOW_BYTES, MADV_RANDOM); /* or each fault reads ahead in the hole, most of a millisecond on ext4 */
+    file->open_first = file->first + COL_SPARSE_WINDOW_BYTES;
+    int error = col_os_map_part(fd, file->bytes, file->open_first, COL_SPARSE_WINDOW_BYTES);
+    if (error != 0) {
+        col_os_unmap(file->first, 2 * COL_SPARSE_WINDOW_BYTES);
+        return error;
+    }
+    col_os_advise(file->first, 2 * COL_SPARSE_WINDOW_BYTES, MADV_DONTFORK);
+    col_os_advise(file->first, 2 * COL_SPARSE_WINDOW_BYTES, MADV_DONTDUMP);
+    col_os_advise(file->first, 2 * COL_SPARSE_WINDOW_BYTES, MADV_RANDOM); /* or each fault reads ahead in the hole, most of a millisecond on ext4 */
     return 0;
 }
 
@@ -53,9 +60,13 @@ int col_sparse_file_create(struct col_sparse_file *file, const char *path, uint6
     if (fd < 0)
         return fd;
     file->is_careful = !keeps_room(col_os_file_system(fd));
-    int error = stretch(fd, bytes, &file->bytes);
-    if (error == 0)
+    uint64_t whole_bytes;
+    int error = stretch(fd, bytes, &whole_bytes);
+    if (error == 0) {
+        file->open_bytes = COL_OPEN_AREA_BYTES(whole_bytes);
+        file->bytes = whole_bytes - file->open_bytes;
         error = map_first(file, fd);
+    }
     col_os_close(fd);
     if (error != 0)
         col_os_unlink(path);

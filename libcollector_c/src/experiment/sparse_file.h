@@ -14,12 +14,14 @@
 #define COL_SPARSE_WINDOW_BYTES ((size_t)4 << 20)
 
 struct col_sparse_file {
-    uint8_t *first;  /* the first window */
-    uint64_t bytes;  /* length of the file, whole pages */
-    bool is_careful; /* the file system may want new room whenever a page is stored to again: populate it each time */
+    uint8_t *first;      /* the first window */
+    uint8_t *open_first; /* the first window of the part for open frames (docs/format.md), which is the end of the file */
+    uint64_t bytes;      /* length of the file up to there */
+    uint64_t open_bytes; /* length of that part */
+    bool is_careful;     /* the file system may want new room whenever a page is stored to again: populate it each time */
 };
 
-/* Makes the file, `bytes` long or as long as the system allows. It must not exist: -EEXIST. Opens a descriptor for a moment. Not for signal handlers. */
+/* Makes the file, `bytes` long in all or as long as the system allows. It must not exist: -EEXIST. Opens a descriptor for a moment. Not for signal handlers. */
 int col_sparse_file_create(struct col_sparse_file *file, const char *path, uint64_t bytes);
 
 /* From anywhere, signal handlers included. */

@@ -22,7 +22,6 @@ def work_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def make_experiment(path: Path) -> Path:
     path.mkdir()
     (path / "7.0.log").write_bytes(LOG)
-    (path / "7.0.open").write_bytes(b"")
     (path / "launch.log").write_bytes(LOG)
     (path / "objects").mkdir()
     (path / "objects/plugin.so").write_bytes(b"\x7fELF")

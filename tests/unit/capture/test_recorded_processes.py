@@ -20,41 +20,48 @@ sys.stdin.read()
 """
 
 
-def make_files(directory: Path, stem: str) -> Path:
+def make_log(directory: Path, stem: str) -> Path:
     log = directory / f"{stem}.log"
-    log.write_bytes(bytes(4096))
-    (directory / f"{stem}.open").write_bytes(b"")
+    with open(log, "wb") as file:
+        file.write(bytes(4096))
+        file.truncate(1 << 20)
     return log
 
 
 def test_alive_then_dead(tmp_path: Path) -> None:
-    with open(make_files(tmp_path, f"{os.getpid()}.0"), "r+b") as file, mmap.mmap(file.fileno(), 4096):
+    with open(make_log(tmp_path, f"{os.getpid()}.0"), "r+b") as file, mmap.mmap(file.fileno(), 4096):
         assert RecordedProcesses(str(tmp_path)).live() == [os.getpid()]
     assert RecordedProcesses(str(tmp_path)).live() == []
 
 
 def test_a_number_alone_proves_nothing(tmp_path: Path) -> None:
     """Somebody else has the number now."""
-    make_files(tmp_path, f"{os.getpid()}.0")
-    make_files(tmp_path, "1.0")
+    make_log(tmp_path, f"{os.getpid()}.0")
+    make_log(tmp_path, "1.0")
     assert RecordedProcesses(str(tmp_path)).live() == []
 
 
 def test_several(tmp_path: Path) -> None:
     holders = []
     for _ in range(2):
-        path = tmp_path / "unnamed"
-        path.write_bytes(bytes(4096))
+        path = make_log(tmp_path, "unnamed")
         holder = subprocess.Popen([sys.executable, "-c", HOLDER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert holder.stdout and holder.stdout.readline() == b"ready\n"
         path.rename(tmp_path / f"{holder.pid}.3.log")
-        (tmp_path / f"{holder.pid}.3.open").write_bytes(b"")
         holders.append(holder)
     processes = RecordedProcesses(str(tmp_path))
     assert processes.live() == sorted(holder.pid for holder in holders)
     for holder in holders:
         holder.communicate()
         assert holder.pid not in processes.live()
+
+
+def test_a_log_that_was_cut_is_over(tmp_path: Path) -> None:
+    log = make_log(tmp_path, f"{os.getpid()}.0")
+    with open(log, "r+b") as file, mmap.mmap(file.fileno(), 4096):
+        assert RecordedProcesses(str(tmp_path)).live() == [os.getpid()]
+        file.truncate(4096)
+        assert RecordedProcesses(str(tmp_path)).live() == []
 
 
 def test_a_directory_that_went_has_none(tmp_path: Path) -> None:

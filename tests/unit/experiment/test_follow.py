@@ -6,7 +6,7 @@ import os
 import subprocess
 
 import pytest
-from writer import LogBuilder, definitions, initialize, open_slot, record, samples
+from writer import LogBuilder, definitions, initialize, open_slot, record, samples, write_uncut
 
 from collector.errors import ExperimentNotFoundError
 from collector.experiment.follow import follow_events
@@ -95,9 +95,8 @@ def test_the_open_frames_of_the_killed_come_last(tmp_path):
     child = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
     try:
         log, path = _log_of(child.pid), tmp_path / f"{child.pid}.0.log"
-        path.write_bytes(log.data[: log.spans[2][0] + 9])
         rows = [(1, 10, 0, 0, definitions([((5,), 0)]))]
-        (tmp_path / f"{child.pid}.0.open").write_bytes(open_slot(1000, 5, rows) + open_slot(7000, 6, rows))
+        write_uncut(path, log.data[: log.spans[2][0] + 9], open_slot(1000, 5, rows) + open_slot(7000, 6, rows))
 
         def kill() -> None:
             child.kill()
@@ -109,7 +108,7 @@ def test_the_open_frames_of_the_killed_come_last(tmp_path):
         child.wait()
         child.stdin.close()
     assert [event.kind.name for event in found] == ["INITIALIZE", "PCSAMPLE", "PCSAMPLE", "DROPNOTIFY", "PCSAMPLE"]
-    assert found[3].cause is DropCause.TRUNCATED and (found[4].thread, found[4].time) == (6, 8000)
+    assert found[3].cause is DropCause.DAMAGE and (found[4].thread, found[4].time) == (6, 8000)
 
 
 def test_following_nothing_is_refused(tmp_path):

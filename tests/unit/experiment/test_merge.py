@@ -133,9 +133,8 @@ def test_what_is_no_experiment_gets_one_sentence(tmp_path):
 
 
 def test_directory_knows_its_logs(experiment):
-    for name in ("77.0.log.old", "x.0.log", "77.log", "77.0.open", "-1.0.log"):
+    for name in ("77.0.log.old", "x.0.log", "77.log", "77.0.txt", "-1.0.log"):
         (experiment / name).write_bytes(b"")
     found = open_directory(experiment)
     assert [log.origin for log in found.logs] == [Origin(_PID + number, number % 2) for number in range(6)]
     assert found.launch_log is not None and found.launch_log.origin == LAUNCHER and str(LAUNCHER) == "launch"
-    assert found.logs[0].open_path == str(experiment / f"{_PID}.0.open")

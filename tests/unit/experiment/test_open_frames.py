@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 
 import pytest
 from log_sources import content
-from writer import LogBuilder, call_slot, definitions, initialize, open_slot, samples
+from writer import LogBuilder, call_slot, definitions, initialize, open_slot, samples, write_uncut
 
 from collector.errors import ExperimentError, ExperimentNotFoundError
 from collector.experiment.directory import open_directory
 from collector.experiment.log_reader import EventReader, State
 from collector.experiment.log_records import iter_records
 from collector.experiment.merge import events
+from collector.experiment.open_area import is_uncut
 from collector.experiment.open_frames import recover
 from collector.experiment.open_slots import decode_slot, iter_slots, read_open_records
 from collector.experiment.origin import Origin
@@ -23,6 +25,7 @@ _STACKS = [((0x401200, 0x401010), 0), ((0x401208, 0x401010), 5)]
 _FIRST = definitions(_STACKS[:1])
 _ROWS = [(1, 10, 0, 0, _FIRST), (2, 20, 1, 1, definitions(_STACKS)[len(_FIRST) :]), (3, 30, 0, 0, b"")]
 _DEAD = 4_194_300  # no process has this number: the kernel's limit is 4,194,304 and nothing runs that long here
+_FRAMES = bytes(LogBuilder().add(initialize(pid=_DEAD)).add(samples(1000, 5, [(1, 1, 1, 0)])).data)
 
 
 def _dead(log) -> bool:
@@ -35,10 +38,8 @@ def _alive(log) -> bool:
 
 @pytest.fixture
 def experiment(tmp_path):
-    log = LogBuilder().add(initialize(pid=_DEAD)).add(samples(1000, 5, [(1, 1, 1, 0)]))
-    (tmp_path / f"{_DEAD}.0.log").write_bytes(log.data)
     slots = open_slot(9000, 7, _ROWS) + bytes(65536) + open_slot(1000, 5, _ROWS) + open_slot(8000, 6, _ROWS[:2])
-    (tmp_path / f"{_DEAD}.0.open").write_bytes(slots)
+    write_uncut(tmp_path / f"{_DEAD}.0.log", _FRAMES, slots)
     return tmp_path
 
 
@@ -92,33 +93,33 @@ def test_recovery_gives_the_same_once_and_for_all(experiment):
 
 def test_a_call_that_never_came_back_is_told_once(experiment):
     text = "libslow.so: slow_value (caf\u00e9)"
-    path = experiment / f"{_DEAD}.0.open"
-    path.write_bytes(call_slot(12345, 7, text.encode()) + open_slot(9000, 7, _ROWS))
+    path = experiment / f"{_DEAD}.0.log"
+    frames = LogBuilder().add(initialize(pid=_DEAD)).data
     for _ in range(2):
+        write_uncut(path, frames, call_slot(12345, 7, text.encode()) + open_slot(9000, 7, _ROWS))
         (message,) = [event for event in events(experiment) if event.kind is Kind.MESSAGE]
         assert (message.time, message.thread, message.severity, message.subject, message.count) == (12345, 7, 2, text, 1)
-        slots = path.read_bytes()
         recover(experiment, _dead)
-        assert not path.exists()
-        path.write_bytes(slots)
-    assert decode_slot(call_slot(0, 0, b"\xff" * 65472)).subject == "\udcff" * 65472
+        assert not is_uncut(str(path))
+        frames = path.read_bytes()
+    assert decode_slot(call_slot(0, 0, b"\xff" * 65408)).subject == "\udcff" * 65408
 
 
 def test_recovery_that_was_interrupted_is_repeated(experiment):
-    slots = (experiment / f"{_DEAD}.0.open").read_bytes()
+    path = experiment / f"{_DEAD}.0.log"
+    slots = b"".join(iter_slots(path))
     recover(experiment, _dead)
-    (experiment / f"{_DEAD}.0.open").write_bytes(slots)  # as if it had been killed before the last step
+    write_uncut(path, path.read_bytes(), slots)  # as if it had been killed before the last step
     assert recover(experiment, _dead).sample_count == 0
     assert len(_samples(events(experiment))) == 6
 
 
 def test_recovery_cuts_the_sparse_tail_and_keeps_torn_bytes_as_damage(experiment):
     path = experiment / f"{_DEAD}.0.log"
-    size = path.stat().st_size
+    size = len(_FRAMES)
     with open(path, "r+b") as file:
         file.seek(size + 30)
         file.write(b"torn")
-        file.truncate(1 << 36)
     recover(experiment, _dead)
     found = list(events(experiment))
     assert len(_samples(found)) == 6 and path.stat().st_size < size + 1000
@@ -134,8 +135,7 @@ def test_the_living_are_left_alone(experiment):
 
 def test_liveness_is_that_of_the_process(tmp_path):
     for pid in (os.getpid(), _DEAD):
-        (tmp_path / f"{pid}.0.log").write_bytes(LogBuilder().add(initialize(pid=pid)).data)
-        (tmp_path / f"{pid}.0.open").write_bytes(open_slot(9000, 7, _ROWS))
+        write_uncut(tmp_path / f"{pid}.0.log", LogBuilder().add(initialize(pid=pid)).data, open_slot(9000, 7, _ROWS))
     done = recover(tmp_path)
     assert done.alive == (Origin(os.getpid(), 0),) and done.sample_count == 3
     os.utime(tmp_path / f"{os.getpid()}.0.log", (1, 1))  # written before this process was born: by another of its number
@@ -155,23 +155,35 @@ def test_gigabytes_of_holes_are_not_read(tmp_path):
             pytest.skip("this file system does not tell where holes are")
         except OSError:
             pass
-    with open(tmp_path / f"{_DEAD}.0.open", "wb") as file:
-        file.seek(5 << 30)
+        file.seek((60 << 30) + (3 << 30))
         file.write(open_slot(9000, 7, _ROWS))
-        file.truncate(1 << 36)
     began = time.process_time()
-    assert len(list(iter_slots(tmp_path / f"{_DEAD}.0.open"))) == 1
+    assert len(list(iter_slots(path))) == 1
     assert len(_samples(events(tmp_path))) == 3
     assert recover(tmp_path, _dead).sample_count == 3
     assert path.stat().st_size < 1 << 20
     assert time.process_time() - began < 10  # reading 64 GiB of zeros takes longer, reading none a millisecond
 
 
+def test_a_full_disk_leaves_all_as_it_was(experiment, monkeypatch):
+    path = experiment / f"{_DEAD}.0.log"
+    before, pwrite, calls = path.read_bytes(), os.pwrite, []
+
+    def write_a_little(descriptor, data, offset):
+        calls.append(offset)
+        if len(calls) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return pwrite(descriptor, data[:50], offset)
+
+    monkeypatch.setattr(os, "pwrite", write_a_little)
+    with pytest.raises(ExperimentError, match="cannot be moved to its frames: No space left on device"):
+        recover(experiment, _dead)
+    assert path.read_bytes() == before and calls == [len(_FRAMES), len(_FRAMES) + 50, len(_FRAMES)]
+    monkeypatch.undo()
+    assert recover(experiment, _dead).sample_count == 5
+
+
 def test_what_cannot_be_recovered_gets_one_sentence(experiment, tmp_path):
     with pytest.raises(ExperimentNotFoundError):
         recover(tmp_path / "none")
-    assert read_open_records(str(tmp_path / "none.open")) == []
-    (experiment / "1.0.log").mkdir()
-    (experiment / "1.0.open").write_bytes(b"")
-    with pytest.raises(ExperimentError, match="cannot be read"):
-        recover(experiment, _dead)
+    assert read_open_records(str(tmp_path / "none.log")) == []

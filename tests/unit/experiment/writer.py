@@ -5,10 +5,11 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import msgpack
 
-from collector.format import FIELDS, OPEN_HEADER_BYTES, OPEN_MAGIC, OPEN_SLOT_BYTES, Kind
+from collector.format import FIELDS, OPEN_HEADER_BYTES, OPEN_MAGIC, OPEN_SLOT_BYTES, OPEN_TAIL_BYTES, Kind
 
 DEFAULTS = {"uint": 0, "int": 0, "str": "", "bin": b"", "array of str": [], "uint or float": 0}
 
@@ -131,6 +132,17 @@ def small_log(frames: int = 6) -> LogBuilder:
     return log
 
 
+def write_uncut(path: Path, frames: bytes, slots: bytes, slot: int = 0) -> None:
+    """A log that was not brought to its end: its frames, and from slot number `slot` on its open frames."""
+    slot_count = max(slot + len(slots) // OPEN_SLOT_BYTES, 1 + len(frames) // (15 * OPEN_SLOT_BYTES))
+    size = 16 * slot_count * OPEN_SLOT_BYTES
+    with open(path, "wb") as file:
+        file.write(frames)
+        file.seek(size // 16 * 15 + slot * OPEN_SLOT_BYTES)
+        file.write(slots)
+        file.truncate(size)
+
+
 def open_slot(
     time: int,
     thread: int,
@@ -142,7 +154,7 @@ def open_slot(
     commits: tuple[int, int] | None = None,
     torn: Sequence[int] = (),
 ) -> bytes:
-    """A slot of an open-frames file; a row is (time delta, user, system, stack, definition).
+    """A slot for an open frame; a row is (time delta, user, system, stack, definition).
 
     commits: how many rows commit A and B cover; torn: the commits (0, 1) whose CRC is spoilt.
     """
@@ -154,11 +166,11 @@ def open_slot(
         checksum = zlib.crc32(header[8:] + part) ^ (0xFF if place in torn else 0)
         out += struct.pack("<II", len(part), checksum)
     out += bytes(OPEN_HEADER_BYTES - len(out)) + b"".join(encoded)
-    assert len(out) <= OPEN_SLOT_BYTES
+    assert len(out) <= OPEN_SLOT_BYTES - OPEN_TAIL_BYTES
     return bytes(out) + bytes(OPEN_SLOT_BYTES - len(out))
 
 
 def call_slot(time: int, thread: int, text: bytes) -> bytes:
-    """A slot of an open-frames file that names a call which has not come back."""
+    """A slot that names a call which has not come back."""
     header = struct.pack("<8sIIIIQ", OPEN_MAGIC, 2, thread, 0, 0, time)
     return (header + bytes(OPEN_HEADER_BYTES - len(header)) + text).ljust(OPEN_SLOT_BYTES, b"\0")

@@ -82,6 +82,21 @@ def test_hostile_logs(programs: Path, what: str) -> None:
     run(programs, "pmclog_fuzz", what)
 
 
+@pytest.mark.parametrize("slot", [0, 2])
+@pytest.mark.parametrize("count", [1, 1200], ids=["short", "almost up to the open frames"])
+def test_a_log_ends_where_its_open_frames_begin(programs: Path, count: int, slot: int) -> None:
+    log = writer.LogBuilder().add(writer.initialize())
+    for number in range(count):
+        log.add(writer.record(Kind.USERDATA, 2000 + number, 5, data=bytes(750)))
+    cut, uncut = programs / "cut.log", programs / "uncut.log"
+    cut.write_bytes(log.data)
+    stack = writer.definitions([((5,), 0)])
+    writer.write_uncut(uncut, log.data, writer.open_slot(1000, 5, [(1, 10, 0, 0, stack)]), slot if count == 1 else 0)
+    assert count == 1 or uncut.stat().st_size // 16 * 15 - len(log.data) < 65536
+    told = run(programs, "pmclog_dump", str(cut))
+    assert told.count("\n") > count and run(programs, "pmclog_dump", str(uncut)) == told
+
+
 def test_the_manual_pages_template(programs: Path) -> None:
     program = pmclog_build.build(TESTS / "targets" / "pmclog_template.c", programs / "template")
     log = writer.LogBuilder()

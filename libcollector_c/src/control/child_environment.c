@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "control/options.h"
+
 #define PRELOAD "LD_PRELOAD="
 
-static const char *const kept_names[] = {"COLLECTOR_EXPERIMENT=", "COLLECTOR_OPTIONS=", "COLLECTOR_FOLLOW=", "COLLECTOR_METRICS="};
+static const char *const kept_names[] = {"COLLECTOR_EXPERIMENT=", "COLLECTOR_OPTIONS=", "COLLECTOR_FOLLOW=", "COLLECTOR_METRICS=", COL_OPTIONS_PROVEN_CLOCK "="};
 #define KEPT_COUNT (sizeof kept_names / sizeof *kept_names)
 
 static struct {
@@ -44,6 +46,14 @@ void col_child_environment_remember(void)
     if (dladdr((void *)col_child_environment_remember, &library) != 0 && library.dli_fname != NULL)
         self.library = joined(library.dli_fname, "");
     self.is_remembered = self.library != NULL && self.kept[0] != NULL;
+}
+
+void col_child_environment_add(char *entry)
+{
+    putenv(entry);
+    for (size_t i = 0; i < KEPT_COUNT; i++)
+        if (begins_with(entry, kept_names[i]))
+            self.kept[i] = entry;
 }
 
 static bool is_ours(const char *entry)

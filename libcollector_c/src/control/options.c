@@ -73,6 +73,12 @@ bool col_options_follow(const char *program)
     return false;
 }
 
+static enum col_clock_kind read_proven_clock(void)
+{
+    const char *name = getenv(COL_OPTIONS_PROVEN_CLOCK);
+    return name != NULL ? col_clock_source_named(name, strlen(name)) : COL_CLOCK_AUTO;
+}
+
 void col_options_read(struct col_options *options)
 {
     const char *text = getenv("COLLECTOR_OPTIONS");
@@ -82,6 +88,7 @@ void col_options_read(struct col_options *options)
         .text = text != NULL ? text : "",
         .period_ns = DEFAULT_PERIOD_NS,
         .end_ns = UINT64_MAX,
+        .proven_clock = read_proven_clock(),
     };
     if (options->experiment == NULL || options->experiment[0] == '\0') {
         options->experiment = NULL;

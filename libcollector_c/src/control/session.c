@@ -38,8 +38,9 @@
 
 /* What INITIALIZE is made of, here because threads that fork may have little stack. Used while one thread is all there is. */
 static struct {
-    char options[1024], directory[4096], executable[4096];
+    char options[1024];
     const char *words[OPTION_LIMIT], *arguments[ARGUMENT_LIMIT];
+    char directory[4096];
 } scratch;
 
 static struct {
@@ -142,12 +143,10 @@ static void write_initialize(unsigned image)
     size_t option_count = split_options(scratch.options, scratch.words);
     if (getcwd(scratch.directory, sizeof scratch.directory) == NULL)
         scratch.directory[0] = '\0';
-    ssize_t length = readlink("/proc/self/exe", scratch.executable, sizeof scratch.executable - 1);
-    scratch.executable[length > 0 ? length : 0] = '\0';
     uname(&name);
     struct col_event_initialize event = {
         .wall_ns = col_clock_wall(), .pid = (uint32_t)self.pid, .ppid = (uint32_t)getppid(), .image = image, .host = name.nodename, .machine = name.machine, .kernel = name.release,
-        .cpu_count = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE), .executable = scratch.executable,
+        .cpu_count = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE), .executable = col_modules_executable(),
         .argument_count = list_arguments(scratch.arguments), .arguments = scratch.arguments, .directory = scratch.directory, .options = scratch.words, .option_count = option_count,
         .library_version = COLLECTOR_VERSION, .uid = (uint32_t)getuid()};
     col_clock_process_times(&event.user_ns, &event.system_ns);
@@ -167,10 +166,17 @@ static void write_source(enum col_clock_kind kind, const char *detail)
 /* The main thread's stack begins where the dynamic linker says. */
 extern void *__libc_stack_end __attribute__((weak));
 
+static char proven_sigtrap[] = COL_OPTIONS_PROVEN_CLOCK "=sigtrap";
+
 static void start_clock(struct col_thread *thread)
 {
     char detail[256];
+    col_clock_source_trust(self.options.proven_clock);
     enum col_clock_kind kind = col_clock_source_start(self.options.clock, self.options.period_ns, thread, detail, sizeof detail);
+    if (kind == COL_CLOCK_SIGTRAP && self.options.proven_clock != kind) {
+        col_child_environment_add(proven_sigtrap);
+        self.options.proven_clock = kind;
+    }
     write_source(kind, detail);
 }
 
@@ -186,6 +192,7 @@ static void begin(enum col_recording state, pid_t parent_pid)
         return;
     if (&__libc_stack_end != NULL && parent_pid == 0)
         thread->bounds = (struct col_stack_bounds){(uintptr_t)__libc_stack_end, (uintptr_t)__libc_stack_end};
+    col_modules_prepare();
     write_initialize(image);
     if (parent_pid != 0)
         col_event_procfork(head_now(0), (uint32_t)parent_pid, (uint32_t)self.pid);

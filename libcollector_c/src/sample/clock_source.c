@@ -26,7 +26,7 @@
 #define FAST_PERIOD_NS 2000000u /* of the slow timer: less than a kernel tick, usually, so that it misses none */
 #define SLOW_PERIOD_NS 20000000u
 #define SHORTEST_EVENT_NS 10000u /* the kernel's own floor for its timer-driven events */
-#define TEST_PERIOD_NS SHORTEST_EVENT_NS /* every process waits for it */
+#define TEST_PERIOD_NS SHORTEST_EVENT_NS /* whoever tests waits for it */
 #define TRAP_PERF_CODE 6
 
 static struct {
@@ -34,11 +34,11 @@ static struct {
     uint64_t period_ns;
     int event;      /* handle of the inherited event of the first rung */
     bool is_on;     /* new threads are to tick */
-    bool is_testing;
-    bool is_sigtrap_proven; /* here or in the process that forked us */
-    unsigned test_tick_count;
+    bool is_sigtrap_proven; /* here, or in a process that we come from */
+    int tested;     /* handle of the event that is being tested, or -1 */
+    bool has_passed; /* it ticked, and goes on at the period that was asked for */
     uint32_t random;
-} self = {.kind = COL_CLOCK_OFF, .event = -1};
+} self = {.kind = COL_CLOCK_OFF, .event = -1, .tested = -1};
 
 static const char *const names[] = {"auto", "sigtrap", "task-clock", "cpu-timer", "off"};
 
@@ -57,15 +57,19 @@ enum col_clock_kind col_clock_source_named(const char *name, size_t length)
 
 /* ---- perf events ---- */
 
-static long open_event(uint64_t period_ns, bool is_sigtrap)
+static long control_event(int event, unsigned long request, const uint64_t *argument)
+{
+    return col_arch_syscall(SYS_ioctl, col_descriptors_current(event), (long)request, (long)argument, 0, 0, 0);
+}
+
+static long open_event(uint64_t period_ns, bool is_sigtrap, bool is_on)
 {
     struct perf_event_attr attr = {
-        .type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = PERF_COUNT_SW_TASK_CLOCK, .sample_period = period_ns, .exclude_kernel = 1, .exclude_hv = 1, .wakeup_events = 1};
+        .type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = PERF_COUNT_SW_TASK_CLOCK, .sample_period = period_ns, .disabled = !is_on, .exclude_kernel = 1, .exclude_hv = 1, .wakeup_events = 1};
     if (is_sigtrap) {
         attr.inherit = attr.inherit_thread = attr.remove_on_exec = attr.sigtrap = 1;
         attr.sig_data = MAGIC;
-    } else
-        attr.disabled = 1;
+    }
     long fd = col_arch_syscall(SYS_perf_event_open, (long)&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
     return fd < 0 ? fd : col_descriptors_adopt((int)fd);
 }
@@ -77,15 +81,25 @@ static int direct_event(int event, uint32_t tid)
     int fd = col_descriptors_current(event);
     bool is_done = col_arch_syscall(SYS_fcntl, fd, F_SETFL, O_ASYNC | O_NONBLOCK, 0, 0, 0) == 0 &&
                    col_arch_syscall(SYS_fcntl, fd, F_SETSIG, COL_CLOCK_SIGNAL, 0, 0, 0) == 0 &&
-                   col_arch_syscall(SYS_fcntl, fd, F_SETOWN_EX, (long)&owner, 0, 0, 0) == 0 &&
-                   col_arch_syscall(SYS_ioctl, fd, PERF_EVENT_IOC_ENABLE, 0, 0, 0, 0) == 0;
+                   col_arch_syscall(SYS_fcntl, fd, F_SETOWN_EX, (long)&owner, 0, 0, 0) == 0;
     return is_done ? 0 : -EINVAL;
+}
+
+/* Off. */
+static long prepare_thread_event(uint64_t period_ns, uint32_t tid)
+{
+    long event = open_event(period_ns, false, false);
+    if (event >= 0 && direct_event((int)event, tid) != 0) {
+        col_descriptors_close((int)event);
+        return -EINVAL;
+    }
+    return event;
 }
 
 static long open_thread_event(uint64_t period_ns, uint32_t tid)
 {
-    long event = open_event(period_ns, false);
-    if (event >= 0 && direct_event((int)event, tid) != 0) {
+    long event = prepare_thread_event(period_ns, tid);
+    if (event >= 0 && control_event((int)event, PERF_EVENT_IOC_ENABLE, NULL) != 0) {
         col_descriptors_close((int)event);
         return -EINVAL;
     }
@@ -137,23 +151,27 @@ static uint64_t perf_data_of(const siginfo_t *info)
     return data;
 }
 
+/* Is this tick the one that a test waits for? Then it is also the last at the test's period. */
+static bool take_test_tick(void)
+{
+    if (self.tested < 0)
+        return false;
+    bool is_set = control_event(self.tested, PERF_EVENT_IOC_PERIOD, &self.period_ns) == 0;
+    __atomic_store_n(&self.has_passed, is_set, __ATOMIC_RELAXED);
+    return true;
+}
+
 int col_clock_source_tick_of(int signo, const siginfo_t *info)
 {
     if (signo == COL_CLOCK_EVENT_SIGNAL) {
         if (info->si_code != TRAP_PERF_CODE || perf_data_of(info) != MAGIC)
             return -1;
-        if (self.is_testing) {
-            self.test_tick_count++;
-            return COL_TICK_NONE;
-        }
-        return COL_TICK_USER;
+        return take_test_tick() ? COL_TICK_NONE : COL_TICK_USER;
     }
     if (info->si_code == SI_TIMER && info->si_value.sival_ptr == (void *)MAGIC)
         return self.kind == COL_CLOCK_TIMER ? COL_TICK_TIMER : COL_TICK_SLOW;
-    if (info->si_code >= POLL_IN && info->si_code <= POLL_HUP) {
-        self.test_tick_count += self.is_testing;
-        return self.is_testing ? COL_TICK_NONE : COL_TICK_USER;
-    }
+    if (info->si_code >= POLL_IN && info->si_code <= POLL_HUP)
+        return take_test_tick() ? COL_TICK_NONE : COL_TICK_USER;
     return -1;
 }
 
@@ -171,35 +189,42 @@ static bool is_traced(void)
     return line != NULL && line[11] != '0';
 }
 
+static unsigned take_number(char **text)
+{
+    unsigned number = 0;
+    for (; **text >= '0' && **text <= '9'; (*text)++)
+        number = number * 10 + (unsigned)(**text - '0');
+    return number;
+}
+
 /* Kernels before 5.19 killed a program whose SIGTRAP was blocked when the event fired. */
 static bool is_kernel_fit(void)
 {
     struct utsname name;
-    unsigned major = 0, minor = 0;
-    return uname(&name) == 0 && sscanf(name.release, "%u.%u", &major, &minor) == 2 && (major > 5 || (major == 5 && minor >= 19));
+    if (uname(&name) != 0)
+        return false;
+    char *rest = name.release;
+    unsigned major = take_number(&rest), minor = *rest++ == '.' ? take_number(&rest) : 0;
+    return major > 5 || (major == 5 && minor >= 19);
 }
 
-/* Does the event tick at all? Runs for a few of its periods to see. */
-static bool does_tick(void)
+/* Does the event tick at all? Runs for one of its periods to see, with patience. */
+static bool does_tick(int event)
 {
     uint64_t end_ns = col_clock_now() + TEST_PATIENCE_NS;
-    while (__atomic_load_n(&self.test_tick_count, __ATOMIC_RELAXED) == 0)
-        if (col_clock_now() > end_ns)
-            return false;
-    return true;
+    self.has_passed = false;
+    __atomic_store_n(&self.tested, event, __ATOMIC_RELAXED);
+    bool is_on = control_event(event, PERF_EVENT_IOC_ENABLE, NULL) == 0;
+    while (is_on && !__atomic_load_n(&self.has_passed, __ATOMIC_RELAXED) && col_clock_now() < end_ns)
+        continue;
+    __atomic_store_n(&self.tested, -1, __ATOMIC_RELAXED);
+    return self.has_passed;
 }
 
 static long test_event(bool is_sigtrap, uint32_t tid)
 {
-    self.test_tick_count = 0;
-    self.is_testing = true;
-    long event = is_sigtrap ? open_event(TEST_PERIOD_NS, true) : open_thread_event(TEST_PERIOD_NS, tid);
-    bool is_good = event >= 0 && does_tick();
-    self.is_testing = false;
-    if (event < 0)
-        return event;
-    uint64_t period_ns = self.period_ns;
-    if (is_good && col_arch_syscall(SYS_ioctl, col_descriptors_current((int)event), PERF_EVENT_IOC_PERIOD, (long)&period_ns, 0, 0, 0) == 0)
+    long event = is_sigtrap ? open_event(TEST_PERIOD_NS, true, false) : prepare_thread_event(TEST_PERIOD_NS, tid);
+    if (event < 0 || does_tick((int)event))
         return event;
     col_descriptors_close((int)event);
     return -ETIME;
@@ -216,7 +241,7 @@ static bool try_sigtrap(struct col_thread *thread, char *detail, size_t bytes)
     const char *why = NULL;
     if (!is_kernel_fit())
         why = "needs Linux 5.19";
-    long event = why != NULL ? 0 : self.is_sigtrap_proven ? open_event(self.period_ns, true) : test_event(true, thread->tid);
+    long event = why != NULL ? 0 : self.is_sigtrap_proven ? open_event(self.period_ns, true, true) : test_event(true, thread->tid);
     if (event < 0)
         why = event == -ETIME ? "did not tick" : strerror((int)-event);
     if (why != NULL) {
@@ -237,6 +262,11 @@ static bool try_task_clock(struct col_thread *thread, char *detail, size_t bytes
     }
     thread->event = (int)event;
     return true;
+}
+
+void col_clock_source_trust(enum col_clock_kind kind)
+{
+    self.is_sigtrap_proven = kind == COL_CLOCK_SIGTRAP;
 }
 
 enum col_clock_kind col_clock_source_start(enum col_clock_kind asked, uint64_t period_ns, struct col_thread *thread, char *detail, size_t detail_bytes)
@@ -310,16 +340,13 @@ void col_clock_source_revive(struct col_thread *thread)
     if (!self.is_on)
         return;
     col_descriptors_close(thread->event);
-    long event = self.kind == COL_CLOCK_SIGTRAP ? open_event(self.period_ns, true) : open_thread_event(self.period_ns, thread->tid);
+    long event = self.kind == COL_CLOCK_SIGTRAP ? open_event(self.period_ns, true, true) : open_thread_event(self.period_ns, thread->tid);
     thread->event = event < 0 ? -1 : (int)event;
 }
 
 void col_clock_source_stop(void)
 {
     self.is_on = false;
-    int fd = col_descriptors_current(self.event);
-    if (fd >= 0)
-        col_arch_syscall(SYS_ioctl, fd, PERF_EVENT_IOC_DISABLE, 0, 0, 0, 0);
     col_descriptors_close(self.event);
     self.event = -1;
 }

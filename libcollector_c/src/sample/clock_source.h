@@ -24,6 +24,9 @@ enum col_clock_kind { COL_CLOCK_AUTO, COL_CLOCK_SIGTRAP, COL_CLOCK_TASK, COL_CLO
 const char *col_clock_source_name(enum col_clock_kind kind);
 enum col_clock_kind col_clock_source_named(const char *name, size_t length);
 
+/* A process that we come from has found that this one ticks here: no need to wait for a tick again. Before start. */
+void col_clock_source_trust(enum col_clock_kind kind);
+
 /* Tries the rungs from `asked` (AUTO: from the top) down; returns the one that works, OFF if none. Writes into `detail` why others were passed over.
  * The calling thread ticks from here on. Handlers are in place (col_clock_handlers_install). */
 enum col_clock_kind col_clock_source_start(enum col_clock_kind asked, uint64_t period_ns, struct col_thread *thread, char *detail, size_t detail_bytes);

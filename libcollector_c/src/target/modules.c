@@ -16,9 +16,9 @@
 #include "experiment/log_writer.h"
 #include "target/code_finder.h"
 
-#define TABLE_SIZE 4096u /* a power of two, well above what any program loads; one that loads more has the rest unnamed */
+#define TABLE_SIZE 4096u /* well above what any program loads; one that loads more has the rest unnamed */
 #define MOVING ((uintptr_t)1) /* an entry's `low` while it is being filled: no object begins there */
-#define GONE ((uintptr_t)2)   /* an entry that was in use: searches go on behind it */
+#define GONE ((uintptr_t)2)   /* an entry that was in use */
 
 /* An object is known by the range the code finder gives it, which may be less than all of it; the log is told all. */
 struct entry {
@@ -27,32 +27,36 @@ struct entry {
 };
 
 static struct {
-    struct entry entries[TABLE_SIZE];
     bool is_listing;   /* the whole list is being written: what the finder meets on the way is on it */
+    uint32_t end;      /* atomic: behind the last entry that was ever in use */
     uint64_t since_ns; /* an object first seen now was loaded at this time or later */
     char executable[PATH_MAX];
+    struct entry entries[TABLE_SIZE]; /* in the order they came, so that a short-lived process touches one page of them */
 } self;
 
-static struct entry *place_of(uintptr_t low, unsigned step)
+/* An entry that nobody uses, now the caller's; NULL: the table is full. */
+static struct entry *take_free(void)
 {
-    return &self.entries[((low >> 12) * 2654435761u + step) % TABLE_SIZE];
+    for (uint32_t i = 0; i < TABLE_SIZE; i++) {
+        uintptr_t found = __atomic_load_n(&self.entries[i].low, __ATOMIC_ACQUIRE);
+        if ((found != 0 && found != GONE) || !__atomic_compare_exchange_n(&self.entries[i].low, &found, MOVING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            continue;
+        uint32_t end = __atomic_load_n(&self.end, __ATOMIC_RELAXED);
+        while (end <= i && !__atomic_compare_exchange_n(&self.end, &end, i + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            continue;
+        return &self.entries[i];
+    }
+    return NULL;
 }
 
 /* The entry of an object that is new, now the caller's to fill; NULL when it is known or the table is full. */
 static struct entry *claim(uintptr_t low, uintptr_t high)
 {
-    for (unsigned step = 0; step < TABLE_SIZE; step++) {
-        struct entry *entry = place_of(low, step);
-        uintptr_t found = __atomic_load_n(&entry->low, __ATOMIC_ACQUIRE);
-        if (found == low && entry->high == high)
+    uint32_t end = __atomic_load_n(&self.end, __ATOMIC_ACQUIRE);
+    for (const struct entry *entry = self.entries; entry < self.entries + end; entry++)
+        if (__atomic_load_n(&entry->low, __ATOMIC_ACQUIRE) == low && entry->high == high)
             return NULL;
-        if (found == 0) {
-            if (__atomic_compare_exchange_n(&entry->low, &found, MOVING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-                return entry;
-            step--; /* lost the race for this place: look at it again */
-        }
-    }
-    return NULL;
+    return take_free();
 }
 
 struct object {
@@ -181,16 +185,20 @@ static void write_list(void)
     self.is_listing = false;
 }
 
-static void read_executable_path(void)
+void col_modules_prepare(void)
 {
     ssize_t length = readlink("/proc/self/exe", self.executable, sizeof self.executable - 1);
     self.executable[length > 0 ? length : 0] = '\0';
 }
 
+const char *col_modules_executable(void)
+{
+    return self.executable;
+}
+
 void col_modules_begin(void)
 {
     self.since_ns = col_clock_now();
-    read_executable_path();
     col_code_finder_observe(col_modules_meet);
     write_list();
 }
@@ -211,7 +219,7 @@ void col_modules_rescan(void)
     if (!col_log_writer_is_open())
         return;
     uint64_t now_ns = col_clock_now();
-    for (unsigned i = 0; i < TABLE_SIZE; i++) {
+    for (uint32_t i = 0; i < self.end; i++) {
         struct entry entry = self.entries[i];
         if (entry.low <= GONE || is_loaded(&entry))
             continue;
@@ -225,5 +233,6 @@ void col_modules_rescan(void)
 
 void col_modules_forget(void)
 {
-    memset(self.entries, 0, sizeof self.entries);
+    memset(self.entries, 0, self.end * sizeof *self.entries);
+    self.end = 0;
 }

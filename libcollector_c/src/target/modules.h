@@ -4,6 +4,10 @@
 
 #include <stdint.h>
 
+/* Reads the path of the file that this process runs; "" if it cannot be read. Ordinary code, as a session begins. */
+void col_modules_prepare(void);
+const char *col_modules_executable(void);
+
 /* Writes the objects that are loaded now. Ordinary code, once a session begins. */
 void col_modules_begin(void);
 

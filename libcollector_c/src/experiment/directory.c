@@ -2,30 +2,42 @@
 #include "experiment/directory.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/os.h"
+#include "base/text_format.h"
 
 int col_directory_enter(struct col_directory_paths *paths, const char *directory)
 {
-    char base[PATH_MAX] = "";
+    size_t size = sizeof paths->log, bytes = 0;
     if (directory[0] != '/') {
-        ssize_t length = col_os_working_directory(base, sizeof base);
+        ssize_t length = col_os_working_directory(paths->log, size);
         if (length < 0)
             return (int)length;
+        bytes = (size_t)length;
+        paths->log[bytes] = '/';
+        bytes += bytes < size;
     }
-    int length = snprintf(paths->log, sizeof paths->log, "%s/%s", base, directory + (directory[0] == '/'));
-    if (length >= (int)sizeof paths->log)
+    if (strlen(directory) >= size - bytes)
         return -ENAMETOOLONG;
-    paths->directory_length = (size_t)length;
+    strcpy(paths->log + bytes, directory);
+    paths->directory_length = strlen(paths->log);
+    return 0;
+}
+
+int col_directory_make(struct col_directory_paths *paths)
+{
+    paths->log[paths->directory_length] = '\0';
     int error = col_os_mkdir(paths->log, 0777);
     return error == -EEXIST ? 0 : error;
 }
 
 int col_directory_name_image(struct col_directory_paths *paths, pid_t pid, unsigned image)
 {
-    size_t room = sizeof paths->log - paths->directory_length;
-    int length = snprintf(paths->log + paths->directory_length, room, "/%d.%u.log", (int)pid, image);
-    return length >= (int)room ? -ENAMETOOLONG : 0;
+    char name[40]; /* "/", a number, ".", a number, ".log" */
+    col_text_print_into(name, sizeof name, "/%d.%u.log", (int)pid, image);
+    if (strlen(name) >= sizeof paths->log - paths->directory_length)
+        return -ENAMETOOLONG;
+    strcpy(paths->log + paths->directory_length, name);
+    return 0;
 }

@@ -12,8 +12,11 @@ struct col_directory_paths {
     char log[PATH_MAX];
 };
 
-/* Makes the directory if it is not there (its parent must be), and begins the path with its absolute name. 0 or -errno. Not for signal handlers. */
+/* Begins the path with the absolute name of `directory`. 0 or -errno. */
 int col_directory_enter(struct col_directory_paths *paths, const char *directory);
+
+/* Makes the directory, whose parent must be there; no error if somebody was quicker. 0 or -errno. Ends the path there again. */
+int col_directory_make(struct col_directory_paths *paths);
 
 /* Ends the path with the name of image number `image` of a process. -ENAMETOOLONG if there is no room. */
 int col_directory_name_image(struct col_directory_paths *paths, pid_t pid, unsigned image);

@@ -147,15 +147,23 @@ int col_log_writer_append(const void *payload, size_t bytes)
     return 0;
 }
 
+/* Creates the first log of this process that is not there yet. */
 static int create_file(pid_t pid, unsigned *image, struct col_sparse_file *log)
 {
     int error = -EEXIST;
-    for (unsigned number = 0; error == -EEXIST; number++) {
-        error = col_directory_name_image(&self.paths, pid, number);
+    for (*image = 0; error == -EEXIST; *image += error == -EEXIST) {
+        error = col_directory_name_image(&self.paths, pid, *image);
         if (error == 0)
             error = col_sparse_file_create(log, self.paths.log, FILE_BYTES);
-        *image = number;
     }
+    return error;
+}
+
+static int create_file_and_directory(pid_t pid, unsigned *image, struct col_sparse_file *log)
+{
+    int error = create_file(pid, image, log);
+    if (error == -ENOENT && (error = col_directory_make(&self.paths)) == 0)
+        error = create_file(pid, image, log);
     return error;
 }
 
@@ -184,7 +192,7 @@ int col_log_writer_open(const char *directory, pid_t pid, unsigned *image)
     if (error == 0)
         error = col_directory_enter(&self.paths, directory);
     if (error == 0)
-        error = create_file(pid, image, &log);
+        error = create_file_and_directory(pid, image, &log);
     if (error != 0)
         return error;
     col_log_windows_open(&log);

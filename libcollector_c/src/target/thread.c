@@ -12,10 +12,10 @@ static __thread struct {
 } local __attribute__((tls_model("initial-exec")));
 
 static struct {
-    struct col_thread *blocks[BLOCK_COUNT];
     uint32_t block_count;
     uint32_t first_free_hint;
     uint64_t lost_count;
+    struct col_thread *blocks[BLOCK_COUNT];
 } self;
 
 static size_t block_bytes(void)

@@ -10,6 +10,9 @@ from collector.capture.options import RecorderOptions
 # Sanitizer runtimes must stay in front of us if the user preloads one.
 _FIRST_COMERS = ("libasan", "libtsan", "libclang_rt", "libhwasan", "liblsan")
 
+# In the environment of a program that is itself being recorded; the others are set anew.
+_OF_ANOTHER_RECORDING = ("COLLECTOR_METRICS", "COLLECTOR_PROVEN_CLOCK")
+
 
 def build_environment(
     base: Mapping[str, str],
@@ -24,7 +27,7 @@ def build_environment(
 
     `metrics` is the table of metrics, None for none; `preloads` are what metric plugins want preloaded.
     """
-    built = dict(base)
+    built = {name: value for name, value in base.items() if name not in _OF_ANOTHER_RECORDING}
     built["LD_PRELOAD"] = order_preloads(recorder, base.get("LD_PRELOAD", ""), preloads)
     if metrics is not None:
         built["COLLECTOR_METRICS"] = metrics

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from recorded import IS_THOROUGH, RUNGS, Outcome, Recorded, collector_command, execute
 
+from collector.experiment.merge import events
+from collector.format import Kind
 from collector.profile import aggregate
 
 WORK_NS = 150e6
@@ -46,6 +48,18 @@ def test_descendants(
         slack = count * (8e6 if clock == "cpu-timer" else 3e6)
         assert abs(recorded.inclusive_ns(function) - expected) <= 0.03 * expected + slack, function
     assert recorded.lost_count == 0
+
+
+def test_a_clock_that_worked_before_is_not_taken_for_granted(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    """The first image finds that perf events tick and tells the next one so. That one may not open any."""
+    program = compiled("refuse_events.c")
+    recorded = record([program, program])
+    if recorded.outcome.status == 3:
+        pytest.skip("this system has no seccomp filters")
+    clocks = [(event.clock, event.detail) for event in events(recorded.path) if event.kind is Kind.PMCALLOCATE and event.name == "cpu"]
+    assert [clock for clock, _ in clocks] == ["sigtrap", "cpu-timer"] or clocks[0][0] != "sigtrap", clocks
+    assert "sigtrap: Permission denied" in clocks[-1][1]
+    assert abs(recorded.inclusive_ns("spend") - recorded.outcome.truth["spend"]) <= 0.03 * 200e6 + 8e6
 
 
 @pytest.mark.parametrize("clock", RUNGS)

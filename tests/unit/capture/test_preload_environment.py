@@ -28,7 +28,8 @@ def test_preloads(present: str, expected: str) -> None:
 
 
 def test_variables() -> None:
-    base = {"PATH": "/bin", "ASAN_OPTIONS": "detect_leaks=0"}
+    base = {"PATH": "/bin", "ASAN_OPTIONS": "detect_leaks=0", "COLLECTOR_METRICS": "/y/metrics.tsv", "COLLECTOR_PROVEN_CLOCK": "sigtrap"}
+    before = dict(base)
     assert build_environment(base, "/r.so", "/x/a.expt", RecorderOptions(root=7), "off") == {
         "PATH": "/bin",
         "LD_PRELOAD": "/r.so",
@@ -37,7 +38,7 @@ def test_variables() -> None:
         "COLLECTOR_FOLLOW": "off",
         "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0",
     }
-    assert base == {"PATH": "/bin", "ASAN_OPTIONS": "detect_leaks=0"}
+    assert base == before
 
 
 def test_a_plain_path_is_preloaded_as_it_is() -> None:

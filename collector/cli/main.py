@@ -19,7 +19,6 @@ import sys
 from types import ModuleType
 from typing import NoReturn
 
-from collector.capture.native import ready_clock
 from collector.errors import CollectorError, UsageError
 
 _NOT_COMMANDS = {"main"}
@@ -107,6 +106,8 @@ def _run(words: list[str]) -> int:
         print(f"collector {__version__}")
         return 0
     if words[0] in _RECORDING_COMMANDS:
+        from collector.capture.native import ready_clock
+
         ready_clock()  # takes as long as the imports to come
     command = load_command(words[0])
     return command.run(build_parser(command).parse_args(words[1:]))

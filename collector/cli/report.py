@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
 
 from collector.cli.reporting.words import VIEWS, parse_words
@@ -123,9 +122,15 @@ def _check_known(what: str, wanted: list[int] | None, known: set[int]) -> None:
 
 def _style(args: argparse.Namespace) -> Style:
     is_terminal = args.output is None and sys.stdout.isatty()
-    default = shutil.get_terminal_size().columns if is_terminal else _columns_asked()
+    default = _columns_of_terminal() if is_terminal else _columns_asked()
     has_color = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return Style(max(20, args.width or default or _WIDTH_OF_FILES), has_color)
+
+
+def _columns_of_terminal() -> int:
+    import shutil  # brings three ways of compression with it
+
+    return shutil.get_terminal_size().columns
 
 
 def _columns_asked() -> int:

@@ -11,12 +11,15 @@ that each module's symbols are read only once.
 from __future__ import annotations
 
 import os
+import typing
 from collections.abc import Callable, Sequence
 
-from collector.load.experiment import Experiment
 from collector.load.loader import Loader
 from collector.profile.model import Profile
 from collector.symbols.symbolizer import Symbolizer
+
+if typing.TYPE_CHECKING:
+    from collector.load.experiment import Experiment
 
 Progress = Callable[[int, int, str], None]
 Path = str | os.PathLike[str]
@@ -39,4 +42,6 @@ def load(
 
 def open_experiment(path: Path | Sequence[Path], *, progress: Progress | None = None) -> Experiment:
     """An experiment, or several added up, as values for analysis in Python; errors are those of `load`."""
+    from collector.load.experiment import Experiment
+
     return Experiment(load(path, progress=progress))

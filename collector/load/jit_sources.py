@@ -6,8 +6,6 @@ import os
 from collections.abc import Sequence
 
 from collector.load.log_facts import LogFacts
-from collector.target.jitdump import read_jitdump
-from collector.target.perf_map import read_perf_map
 
 
 def add_jit_sources(objects_path: str, logs: Sequence[LogFacts]) -> list[str]:
@@ -27,6 +25,8 @@ def add_jit_sources(objects_path: str, logs: Sequence[LogFacts]) -> list[str]:
 def _add_perf_map(facts: LogFacts, path: str, complaints: list[str]) -> None:
     if not os.path.exists(path):
         return
+    from collector.target.perf_map import read_perf_map
+
     try:
         facts.space.add_untimed(read_perf_map(path))
     except OSError as error:
@@ -36,6 +36,8 @@ def _add_perf_map(facts: LogFacts, path: str, complaints: list[str]) -> None:
 def _add_jitdump(facts: LogFacts, path: str, complaints: list[str]) -> None:
     if not os.path.exists(path):
         return
+    from collector.target.jitdump import read_jitdump
+
     try:
         dump = read_jitdump(path)
     except (OSError, ValueError) as error:

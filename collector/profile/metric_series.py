@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isinf, isnan
-from statistics import median
 from typing import Final
 
 from collector.units import NS_PER_S
@@ -157,7 +156,11 @@ def _segments(series: MetricSeries) -> list[tuple[int, int, float]]:
 
 def _typical_ns(group: Sequence[MetricSeries]) -> int:
     intervals = [interval for series in group for interval in series.intervals_ns if interval]
-    return max(1, round(median(intervals))) if intervals else 1
+    if not intervals:
+        return 1
+    from statistics import median  # brings half of the standard library's numbers with it
+
+    return max(1, round(median(intervals)))
 
 
 def _spread(parts: Sequence[tuple[int, int, float]], start_ns: int, span_ns: int, count: int) -> list[tuple[int, float, float]]:

@@ -12,10 +12,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import struct
 import sys
-import tempfile
 import zlib
 from array import array
 from pathlib import Path
@@ -35,6 +33,15 @@ def default_directory() -> Path:
     return Path(base if os.path.isabs(base) else os.path.expanduser("~/.cache")) / "collector"
 
 
+def signature_of(path: str) -> list[int] | None:
+    """What changes when a file does: [size in bytes, time of change in ns]; None where there is none."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return [status.st_size, status.st_mtime_ns]
+
+
 class SymbolCache:
     """Records by key (a build id in hexadecimal digits) and name; no method raises for a bad disk."""
 
@@ -52,6 +59,8 @@ class SymbolCache:
 
     def store(self, key: str, name: str, header: Mapping[str, Any], arrays: Mapping[str, array]) -> None:
         """Write a record; where that is impossible, nothing happens."""
+        import tempfile
+
         folder = self.directory / key
         temporary = None
         try:
@@ -75,6 +84,8 @@ class SymbolCache:
         """Bring the cache below `limit_bytes` if this process added to it, oldest modules first."""
         if not self._has_written:
             return
+        import shutil
+
         try:
             folders = [(f.stat().st_mtime, sum(r.stat().st_size for r in f.iterdir()), f)
                        for f in self.directory.iterdir() if f.is_dir()]

@@ -9,10 +9,8 @@ API"; Rust's legacy scheme is the same with a hash behind the name.
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import re
-import subprocess
 from typing import Callable, Iterable
 
 # Tried by name only: ctypes.util.find_library would start ldconfig and gcc.
@@ -42,10 +40,10 @@ def demangle_many(names: Iterable[str]) -> dict[str, str]:
     """{name: demangled name}; one run of c++filt for all that need it."""
     shown: dict[str, str] = {}
     refused: list[str] = []
-    run = _runtime()
     for name in names:
         mangled = name.removesuffix("@plt")
-        plain = run(mangled) if run and mangled.startswith(("_Z", "__Z", "___Z")) else None
+        run = _runtime() if mangled.startswith(("_Z", "__Z", "___Z")) else None
+        plain = run(mangled) if run else None
         if plain is not None:
             shown[name] = (_as_rust(plain) if _RUST_HASH.search(plain) else plain) + name[len(mangled):]
         else:
@@ -64,6 +62,8 @@ def _is_for_filter(name: str) -> bool:
 
 @functools.cache
 def _runtime() -> Callable[[str], str | None] | None:
+    import ctypes
+
     for soname in _RUNTIMES:
         try:
             call = ctypes.CDLL(soname).__cxa_demangle
@@ -79,6 +79,8 @@ def _runtime() -> Callable[[str], str | None] | None:
 
 
 def _call(call: Callable[..., int | None], free: Callable[[int], None], name: str) -> str | None:
+    import ctypes
+
     status = ctypes.c_int(0)
     buffer = call(name.encode("utf-8", "replace"), None, None, ctypes.byref(status))
     if not buffer:
@@ -92,6 +94,8 @@ def _call(call: Callable[..., int | None], free: Callable[[int], None], name: st
 @functools.cache
 def _run_filter(names: tuple[str, ...]) -> tuple[str, ...]:
     """What c++filt makes of `names`; themselves where there is none."""
+    import subprocess
+
     try:
         made = subprocess.run(["c++filt", "-r"], input="\n".join(names), capture_output=True, text=True,
                               timeout=_FILTER_SECONDS)

@@ -12,12 +12,11 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from typing import Iterable, Sequence
+from typing import TYPE_CHECKING, Iterable, Sequence
 
-from collector.symbols.elf_image import ElfImage
-from collector.symbols.frame_ranges import read_frame_ranges
-from collector.symbols.plt_names import iter_plt_stubs
-from collector.symbols.symbol_source import Symbol, read_symbols
+if TYPE_CHECKING:
+    from collector.symbols.elf_image import ElfImage
+    from collector.symbols.symbol_source import Symbol
 
 Range = tuple[int, int, int, str]  # start, end, start of the function, name ("" has none)
 
@@ -41,6 +40,7 @@ class FunctionTable:
         self.function_starts = function_starts
         self.name_offsets = name_offsets
         self.names = names
+        self._ranges: dict[int, FunctionRange] = {}
 
     @classmethod
     def from_ranges(cls, ranges: Iterable[Range]) -> FunctionTable:
@@ -70,8 +70,11 @@ class FunctionTable:
 
     def range_at(self, index: int) -> FunctionRange:
         """The range with that number."""
-        return FunctionRange(self.starts[index], self.ends[index], self.function_starts[index],
-                             self._name(self.name_offsets[index]))
+        known = self._ranges.get(index)
+        if known is None:
+            known = self._ranges[index] = FunctionRange(self.starts[index], self.ends[index], self.function_starts[index],
+                                                        self._name(self.name_offsets[index]))
+        return known
 
     def start_of_name(self, name: str) -> int | None:
         """Where the function of that name begins, or None."""
@@ -92,6 +95,10 @@ def build_function_table(image: ElfImage, debug_images: Sequence[ElfImage] = ())
 
     `debug_images` lend their symbols only; code and unwind entries are the image's own.
     """
+    from collector.symbols.frame_ranges import read_frame_ranges
+    from collector.symbols.plt_names import iter_plt_stubs
+    from collector.symbols.symbol_source import Symbol, read_symbols
+
     frames = _clip_to_code(read_frame_ranges(image), image.code_ranges)
     symbols = _inside_code(image, read_symbols([image, *debug_images]))
     stubs = iter_plt_stubs(image, {symbol.start: symbol.name for symbol in symbols})

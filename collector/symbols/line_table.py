@@ -14,11 +14,13 @@ import posixpath
 from array import array
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from typing import Callable
+from typing import TYPE_CHECKING, Callable
 
 from collector.errors import DamagedImageError
 from collector.symbols.byte_cursor import ByteCursor
-from collector.symbols.dwarf_unit import DwarfData, UnitRoot
+
+if TYPE_CHECKING:
+    from collector.symbols.dwarf_unit import DwarfData, UnitRoot
 
 _NO_FILE = 0xFFFFFFFF
 _LNCT_PATH, _LNCT_DIRECTORY = 1, 2

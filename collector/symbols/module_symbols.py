@@ -6,21 +6,19 @@ also when the module's own file has gone: a build id names one build for ever.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
-from array import array
 from functools import partial
-from typing import Iterable
+from typing import TYPE_CHECKING, Any, Iterable
 
 from collector.errors import SymbolError
-from collector.symbols.cache import Record, SymbolCache
-from collector.symbols.debug_files import DebugFiles, find_debug_files, has_line_tables
-from collector.symbols.elf_image import ElfImage, Segment, address_of_offset
-from collector.symbols.function_table import FunctionRange, FunctionTable, build_function_table
-from collector.symbols.object_module import Layout, open_module
-from collector.symbols.unit_index import Progress, SourceLine, UnitIndex
-from collector.symbols.vdso import VDSO_PATH, open_vdso
+from collector.symbols.cache import Record, SymbolCache, signature_of
+from collector.symbols.function_table import FunctionRange, FunctionTable
+from collector.symbols.terms import VDSO_PATH, Layout, Progress, SourceLine
+
+if TYPE_CHECKING:
+    from collector.symbols.elf_image import ElfImage
+    from collector.symbols.unit_index import UnitIndex
 
 _COLD_PART = re.compile(r"\.cold(\.\d+)?$")
 _DELETED = " (deleted)"
@@ -43,7 +41,7 @@ class ModuleSymbols:
         self._debug_dirs = debug_dirs
         self._layout = layout
         self._functions = FunctionTable.from_ranges(())
-        self._segments: tuple[Segment, ...] = ()
+        self._segments: list[list[Any]] = []
         self._units: UnitIndex | None = None
         if self.path == VDSO_PATH or self.path and not self.path.startswith(_NO_FILE_PREFIXES):
             self._load()
@@ -76,7 +74,9 @@ class ModuleSymbols:
 
     def elf_address_of_offset(self, file_offset: int) -> int:
         """The elf address of a byte of the file; `file_offset` itself where the file is unknown."""
-        elf_address = address_of_offset(self._segments, file_offset)
+        from collector.symbols.elf_image import Segment, address_of_offset
+
+        elf_address = address_of_offset(tuple(Segment(*fields) for fields in self._segments), file_offset)
         return file_offset if elf_address is None else elf_address
 
     def code_ranges_of(self, elf_addresses: Iterable[int]) -> list[tuple[int, int]]:
@@ -123,67 +123,43 @@ class ModuleSymbols:
             return False
         evidence = header.get("evidence", {})
         is_own_file_known = self.path in evidence or self.path == VDSO_PATH
-        return is_own_file_known and all(_signature(path) == seen for path, seen in evidence.items())
+        return is_own_file_known and all(signature_of(path) == seen for path, seen in evidence.items())
 
     def _build(self, key: str) -> Record:
         """Read the module and its debug files; raises SymbolError when the module cannot be used."""
-        with self._open() as image:
-            if self._build_id is not None and image.build_id != self._build_id:
-                raise SymbolError(f"{self.path} is not the file that was recorded, its build id differs.")
-            debug_files = find_debug_files(image, self._debug_dirs)
-            try:
-                record = self._record_of(image, debug_files)
-            finally:
-                debug_files.close()
-        self.complaints += debug_files.complaints
+        from collector.symbols.module_record import read_record
+
+        record, complaints = read_record(self.path, self._layout, self._build_id, self._debug_dirs)
+        self.complaints += complaints
         if key:
             self._cache.store(key, "functions", *record)
         return record
-
-    def _record_of(self, image: ElfImage, debug_files: DebugFiles) -> Record:
-        table = build_function_table(image, debug_files.images())
-        holders = [i for i in (image, debug_files.separate) if i is not None and has_line_tables(i)]
-        line_path = holders[0].path if holders else None
-        watched = [] if self.path == VDSO_PATH else [self.path]
-        header = {
-            "debug_dirs": list(self._debug_dirs),
-            "evidence": {path: _signature(path) for path in watched + debug_files.looked_at},
-            "line_path": line_path,
-            "line_source": [line_path, *(_signature(line_path) or [])] if line_path else [],
-            "segments": [[s.elf_address, s.file_offset, s.file_bytes, s.memory_bytes, s.is_executable]
-                         for s in image.segments],
-            "code_ranges": image.code_ranges,
-        }
-        return header, {"starts": table.starts, "ends": table.ends, "function_starts": table.function_starts,
-                        "name_offsets": table.name_offsets, "names": array("B", table.names)}
 
     def _use(self, record: Record, key: str) -> None:
         header, arrays = record
         self._functions = FunctionTable(arrays["starts"], arrays["ends"], arrays["function_starts"],
                                         arrays["name_offsets"], arrays["names"].tobytes())
-        self._segments = tuple(Segment(*fields) for fields in header["segments"])
+        self._segments = header["segments"]
         if header["line_path"]:
-            opener = self._open if header["line_path"] == self.path else partial(ElfImage, header["line_path"])
+            from collector.symbols.unit_index import UnitIndex
+
+            opener = self._open if header["line_path"] == self.path else partial(self._open, header["line_path"])
             ranges = [tuple(pair) for pair in header["code_ranges"]]
             self._units = UnitIndex(opener, header["line_source"], key, self._cache, ranges, self._debug_dirs)
 
-    def _open(self) -> ElfImage:
-        return open_vdso() if self.path == VDSO_PATH else open_module(self.path, self._layout)
+    def _open(self, path: str | None = None) -> ElfImage:
+        """The module, or the debug file at `path`."""
+        from collector.symbols.module_record import open_file
 
-
-def _signature(path: str) -> list[int] | None:
-    """What changes when a file does: [size in bytes, time of change in ns]; None where there is none."""
-    try:
-        status = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return [status.st_size, status.st_mtime_ns]
+        return open_file(path or self.path, "image" if path else self._layout)
 
 
 def _key_of_file(path: str) -> str:
     """The cache key of a file that was recorded without a build id; empty where it is gone."""
-    signature = _signature(path)
+    signature = signature_of(path)
     if signature is None:
         return ""
+    import hashlib
+
     identity = f"{os.path.realpath(path)}\0{signature}"
     return "file-" + hashlib.sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()[:40]

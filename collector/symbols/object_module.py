@@ -11,13 +11,10 @@ from __future__ import annotations
 import struct
 import zlib
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from collector.errors import DamagedImageError, SymbolError
 from collector.symbols.elf_image import ElfImage
-
-Layout = Literal["image", "file", "sections"]
-"""How a module lies in memory: by its segments; as the file is; its executable sections one behind the other."""
+from collector.symbols.terms import Layout
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")

@@ -13,8 +13,7 @@ from collector.symbols.cache import SymbolCache
 from collector.symbols.demangle import demangle_many
 from collector.symbols.function_table import FunctionRange
 from collector.symbols.module_symbols import ModuleSymbols
-from collector.symbols.object_module import Layout
-from collector.symbols.unit_index import Progress, SourceLine
+from collector.symbols.terms import Layout, Progress, SourceLine
 
 LocationKind = Literal["symbol", "frame", "unknown"]
 

@@ -9,18 +9,16 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections import defaultdict
-from typing import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Callable, Iterable, Sequence
 
 from collector.errors import SymbolError
-from collector.symbols.address_ranges import read_listed_units
 from collector.symbols.cache import SymbolCache
-from collector.symbols.debug_files import find_supplement
-from collector.symbols.dwarf_unit import DwarfData, UnitHeader
-from collector.symbols.elf_image import ElfImage
 from collector.symbols.line_table import LineTable, read_line_table
+from collector.symbols.terms import Progress, SourceLine
 
-Progress = Callable[[int, int, str], None]
-SourceLine = tuple[str, int | None]
+if TYPE_CHECKING:  # what reads a file is imported when the cache does not know what is in it
+    from collector.symbols.dwarf_unit import DwarfData, UnitHeader
+    from collector.symbols.elf_image import ElfImage
 
 _TABLES_IN_MEMORY = 128
 _OVERLAPS_TRIED = 4
@@ -108,6 +106,8 @@ class UnitIndex:
         return lows, highs, units
 
     def _read_ranges(self) -> list[tuple[int, int, int]]:
+        from collector.symbols.address_ranges import read_listed_units
+
         try:
             dwarf = self._open()
             rows = read_listed_units(dwarf.whole("aranges"))
@@ -160,6 +160,9 @@ class UnitIndex:
 
     def _open(self) -> DwarfData:
         if self._dwarf is None:
+            from collector.symbols.debug_files import find_supplement
+            from collector.symbols.dwarf_unit import DwarfData
+
             image = self._open_image()
             self._dwarf = DwarfData(image, find_supplement(image, self._debug_dirs))
         return self._dwarf

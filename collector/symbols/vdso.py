@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collector.errors import SymbolError
 from collector.symbols.elf_image import ElfImage
-
-VDSO_PATH = "[vdso]"
+from collector.symbols.terms import VDSO_PATH
 
 
 def open_vdso() -> ElfImage:

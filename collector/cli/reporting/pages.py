@@ -1,50 +1,27 @@
-"""pages -- makes the view that was asked for, as text, JSON or CSV"""
+"""pages -- makes the view that was asked for, as text, JSON or CSV
+
+Each maker imports what its view is made by: a report of one view has no use for the modules of all others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from collector.cli.reporting.meaning import meant_function, meant_source
 from collector.errors import UsageError
-from collector.exports import document, metric_document
-from collector.exports.csv_text import to_csv
-from collector.exports.json_text import to_json
 from collector.profile import aggregate
-from collector.profile.callers_callees import callers_callees
 from collector.profile.model import Profile
-from collector.profile.source_lines import source_lines
 from collector.profile.views import FUNCTIONS, TABLE_VIEWS, Selection, choose, choose_branches
-from collector.reports import (
-    call_tree,
-    callers_callees as callers_callees_text,
-    disasm,
-    function,
-    functions,
-    header,
-    lines,
-    metrics,
-    objects,
-    overview,
-    processes,
-    samples,
-    source,
-    threads,
-)
 from collector.reports.style import Style
 
-_TextMaker = Callable[[Profile, Selection, Style], str]
-_DocumentMaker = Callable[[Profile, Iterable[Any]], document.Document]
+if TYPE_CHECKING:
+    from collector.exports.document import Document
 
-_TABLES: dict[str, tuple[_TextMaker, _DocumentMaker]] = {
-    "functions": (functions.render, document.functions),
-    "lines": (lines.render, document.lines),
-    "objects": (objects.render, document.objects),
-    "threads": (threads.render, document.threads),
-    "processes": (processes.render, document.processes),
-    "samples": (samples.render, document.samples),
-}
+_TABLES = {"functions", "lines", "objects", "threads", "processes", "samples"}
+"""Views that are a table; the modules and functions that make them have their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,29 +54,42 @@ def make_page(profile: Profile, view: str, argument: str | None, options: PageOp
 
 
 def _table_page(profile: Profile, view: str, options: PageOptions) -> str:
-    as_text, as_document = _TABLES[view]
     selection = choose(TABLE_VIEWS[view], profile, options.sort, options.limit)
     if options.format == "text":
-        return as_text(profile, selection, options.style) + "\n"
-    return _exported(as_document(profile, selection.rows), options)
+        return import_module(f"collector.reports.{view}").render(profile, selection, options.style) + "\n"
+    from collector.exports import document
+
+    return _exported(getattr(document, view)(profile, selection.rows), options)
 
 
 def _overview_page(profile: Profile, argument: str, options: PageOptions) -> str:
     if options.format == "text":
+        from collector.reports import overview
+
         return overview.render(profile, options.limit, options.style) + "\n"
+    from collector.exports import document
+
     limit = 10 if options.limit is None else options.limit
     return _exported(document.overview(profile, choose(FUNCTIONS, profile, limit=limit).rows), options)
 
 
 def _header_page(profile: Profile, argument: str, options: PageOptions) -> str:
     if options.format == "text":
+        from collector.reports import header
+
         return header.render(profile, options.style) + "\n"
+    from collector.exports import document
+
     return _exported(document.header(profile), options)
 
 
 def _metrics_page(profile: Profile, argument: str, options: PageOptions) -> str:
     if options.format == "text":
+        from collector.reports import metrics
+
         return metrics.render(profile, options.limit, options.style) + "\n"
+    from collector.exports import metric_document
+
     return _exported(metric_document.metrics(profile), options)
 
 
@@ -108,25 +98,41 @@ def _call_tree_page(profile: Profile, argument: str, options: PageOptions) -> st
     threshold = default if options.threshold is None else options.threshold
     selection = choose_branches(profile, threshold, options.limit)
     if options.format == "text":
+        from collector.reports import call_tree
+
         return call_tree.render(profile, selection, threshold, options.style) + "\n"
+    from collector.exports import document
+
     return _exported(document.call_tree(profile, selection.rows), options)
 
 
 def _neighbours_page(profile: Profile, argument: str, options: PageOptions) -> str:
+    from collector.profile.callers_callees import callers_callees
+
     neighbours = callers_callees(profile, meant_function(profile, argument))
     if options.format == "text":
-        return callers_callees_text.render(profile, neighbours, options.limit, options.style) + "\n"
+        from collector.reports import callers_callees as as_text
+
+        return as_text.render(profile, neighbours, options.limit, options.style) + "\n"
+    from collector.exports import document
+
     return _exported(document.callers_callees(profile, neighbours, options.limit), options)
 
 
 def _source_page(profile: Profile, argument: str, options: PageOptions) -> str:
+    from collector.profile.source_lines import source_lines
+
     part = meant_source(profile, argument)
     rows = source_lines(profile, part.path)
     if options.format == "text":
+        from collector.reports import source
+
         text = source.render(
             profile, part.path, part.text, rows, part.first, part.last, options.limit, options.style
         )
         return text + "\n"
+    from collector.exports import document
+
     return _exported(document.source(profile, part.path, part.text, rows, part.first, part.last), options)
 
 
@@ -136,7 +142,11 @@ def _function_page(profile: Profile, argument: str, options: PageOptions) -> str
     if row is None:
         raise UsageError(f"{wanted.name} has no time in this part of the experiment")
     if options.format == "text":
+        from collector.reports import function
+
         return function.render(profile, row, options.style) + "\n"
+    from collector.exports import document
+
     return _exported(document.function(profile, row), options)
 
 
@@ -146,12 +156,22 @@ def _disasm_page(profile: Profile, argument: str, options: PageOptions) -> str:
     wanted = meant_function(profile, argument)
     listings = listings_of(profile, wanted)
     if options.format == "text":
+        from collector.reports import disasm
+
         return disasm.render(profile, profile.functions[wanted].name, listings, options.limit, options.style) + "\n"
+    from collector.exports import document
+
     return _exported(document.disasm(profile, wanted, listings), options)
 
 
-def _exported(data: document.Document, options: PageOptions) -> str:
-    return to_json(data) if options.format == "json" else to_csv(data)
+def _exported(data: Document, options: PageOptions) -> str:
+    if options.format == "json":
+        from collector.exports.json_text import to_json
+
+        return to_json(data)
+    from collector.exports.csv_text import to_csv
+
+    return to_csv(data)
 
 
 _MAKERS: dict[str, Callable[[Profile, str, PageOptions], str]] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from typing import TextIO
 
@@ -23,6 +22,8 @@ class ProgressLine:
         """Work is at `done` of `total`."""
         if not self._is_terminal or time.monotonic() < self._next_s:
             return
+        import shutil  # brings three ways of compression with it
+
         self._next_s = time.monotonic() + _INTERVAL_S
         share = f"{100 * done // total:3d} % " if total > 1 else ""
         line = f"collector: {share}{text}"[: shutil.get_terminal_size().columns - 1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -60,6 +59,8 @@ def _check_experiment(word: str) -> None:
     """A word behind the first that is no directory and looks like no path was meant to be a view."""
     if os.path.isdir(word) or "/" in word or word.endswith(".expt"):
         return
+    import difflib
+
     near = difflib.get_close_matches(word, VIEWS, n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]}?" if near else f"; the views are {', '.join(VIEWS)}"
     raise UsageError(f"there is no view and no experiment {word!r}{hint}")

@@ -1,0 +1,17 @@
+"""terms -- the words that the parts of this package share, for those who need not read a file"""
+
+from __future__ import annotations
+
+from typing import Callable, Final, Literal
+
+Layout = Literal["image", "file", "sections"]
+"""How a module lies in memory: by its segments; as the file is; its executable sections one behind the other."""
+
+Progress = Callable[[int, int, str], None]
+"""Called with what is done, of how much, and a text."""
+
+SourceLine = tuple[str, int | None]
+"""Source path and line."""
+
+VDSO_PATH: Final = "[vdso]"
+"""The path of the module that the kernel lends to every process."""

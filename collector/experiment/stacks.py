@@ -5,12 +5,18 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable, Iterator
+from itertools import accumulate, repeat
 
 from collector.format import StackEnd
 
 MAX_DEPTH = 65_535
 MAX_FRAMES_OF_RECORD = 1 << 22
 _MASK = (1 << 64) - 1
+
+
+Difference = tuple[int, list[int], int | None, int]
+"""A stack, as it differs from the one before: how many of its callers stay, counted from the root's side; the addresses of the
+callers over them, towards the leaf; the address of the leaf, which is None if the stack is empty; and its StackEnd."""
 
 
 class StackTable:
@@ -96,54 +102,66 @@ UNKNOWN_STACK = CallStack(StackTable(), 0, StackEnd.NO_UNWIND_INFO)
 def decode_stacks(definitions: bytes, stack_count: int) -> StackTable:
     """The table of the stacks in a record's definitions: up to `stack_count`, fewer if the bytes stop making sense."""
     table = StackTable()
-    try:
-        _decode_into(table, _read_numbers(definitions), stack_count)
-    except (StopIteration, KeyError, OverflowError):
-        pass  # ran off the end, predicted what was never seen, too large: the rest is unknown
+    parents, addresses = table.parents, table.addresses
+    callers = [0]  # the nodes of the stack before, from the root
+    for kept, added, leaf, end in iter_differences(definitions, stack_count):
+        del callers[kept + 1 :]
+        if leaf is not None:
+            start = len(addresses)
+            addresses.extend(added)
+            addresses.append(leaf)
+            parents.append(callers[-1])
+            parents.extend(range(start, start + len(added)))
+            callers.extend(range(start, start + len(added)))
+        table.nodes.append(0 if leaf is None else len(addresses) - 1)
+        table.ends.append(end)
     return table
 
 
-def _decode_into(table: StackTable, read: Callable[[], int], stack_count: int) -> None:
-    addresses, parents = table.addresses, table.parents
-    path = [0]  # the nodes of the stack before, from the root
+def iter_differences(definitions: bytes, stack_count: int) -> Iterator[Difference]:
+    """The stacks in a record's definitions, each as its difference from the one before it; it ends early where the bytes stop making sense."""
+    try:
+        yield from _read_differences(_iter_numbers(definitions), stack_count)
+    except (KeyError, OverflowError):
+        pass  # predicted what was never seen, is too large, or ran off the end: the rest is unknown
+
+
+def _read_differences(numbers: Iterator[int], stack_count: int) -> Iterator[Difference]:
+    path = [0]  # the addresses of the stack before, from the root
     predicted: dict[int, int] = {}
     left = MAX_FRAMES_OF_RECORD
-    for _ in range(stack_count):
-        first = read()
-        add = read()
+    for _, first, add in zip(range(stack_count), numbers, numbers):
         left -= add
-        kept = len(path) - (first >> 3)
-        if kept < 1 or kept + add > MAX_DEPTH + 1 or left < 0:
+        depth = len(path) - 1
+        kept = depth - (first >> 3)
+        if kept < 0 or kept + add > MAX_DEPTH or left < 0:
             raise OverflowError
-        del path[kept:]
+        del path[kept + 1 :]
         if add:
-            node = path[-1]
-            start = len(addresses)
-            addresses.extend(_read_frames(read, add, addresses[node], predicted))
-            path.extend(range(start, start + add))
-            parents.append(node)
-            parents.extend(range(start, start + add - 1))
-        table.nodes.append(path[-1])
-        table.ends.append(first & 7)
+            _put_on(path, add, numbers, predicted)
+        kept = max(0, min(kept, depth - 1, kept + add - 1))  # the leaf before, and the leaf now, are no callers
+        yield kept, path[kept + 1 : -1], path[-1] if len(path) > 1 else None, first & 7
 
 
-def _read_frames(read: Callable[[], int], add: int, address: int, predicted: dict[int, int]) -> list[int]:
-    """The addresses of `add` frames over the one at `address`."""
-    frames: list[int] = []
-    while len(frames) < add:
-        token = read()
+def _put_on(path: list[int], add: int, numbers: Iterator[int], predicted: dict[int, int]) -> None:
+    """Put `add` frames on a path."""
+    address, append = path[-1], path.append
+    for token in numbers:
         if token & 1:
-            child = (address + ((token >> 2) ^ -(token >> 1 & 1))) & _MASK
-            predicted[address] = address = child
-            frames.append(child)
-            continue
-        run = (token >> 1) + 1
-        if run > add - len(frames):
-            raise OverflowError
-        for _ in range(run):
-            address = predicted[address]
-            frames.append(address)
-    return frames
+            predicted[address] = address = (address + ((token >> 2) ^ -(token >> 1 & 1))) & _MASK
+            append(address)
+            add -= 1
+        else:
+            run = (token >> 1) + 1
+            if run > add:
+                raise OverflowError
+            for _ in range(run):
+                address = predicted[address]
+                append(address)
+            add -= run
+        if not add:
+            return
+    raise OverflowError
 
 
 class _Numbers(dict[bytes, int]):
@@ -164,8 +182,8 @@ _LEB128 = re.compile(rb"[\x80-\xff]{0,9}[\x00-\x7f]|[\x80-\xff]")  # the second:
 _numbers = _Numbers()
 
 
-def _read_numbers(data: bytes) -> Callable[[], int]:
-    """A function that gives the next number at each call, and StopIteration or OverflowError where there is none."""
+def _iter_numbers(data: bytes) -> Iterator[int]:
+    """The numbers that the data holds; OverflowError where it has more than 64 bits, or is cut."""
     if len(_numbers) > _MAX_NUMBERS_KEPT:
         _numbers.clear()
-    return map(_numbers.__getitem__, _LEB128.findall(data)).__next__
+    return map(_numbers.__getitem__, _LEB128.findall(data))

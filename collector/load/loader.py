@@ -38,7 +38,6 @@ class Loader:
         self._progress = progress
         self._places = PlaceTable(symbolizer)
         self._paths = PathBuilder()
-        self._translator = StackTranslator(self._paths, self._places)
         self._recordings: list[model.Recording] = []
         self._processes: list[model.Process] = []
         self._threads: list[model.Thread] = []
@@ -129,11 +128,12 @@ class Loader:
         lives = ThreadLives(facts.threads, first_thread)
         self._threads += [thread_of(index, thread, process) for thread in facts.threads]
         places = ImagePlaces(self._places, facts.space, directory.objects_path)
+        translator = StackTranslator(self._paths, self._places, places)
         sampled: Counter[int] = Counter()
         for block in _iter_blocks(facts.log):
             tell(block.log_offset)
             thread = lives.at(block.thread, block.time)
-            stacks = self._translator.translate(block, places.during(block.time, block.last_time), places.at)
+            stacks = translator.translate(block)
             sampled[thread] += block.user_ns + block.system_ns
             self._blocks.append(
                 model.SampleBlock(thread, block.time, block.unit_ns, block.times, stacks, (block.user, block.system))
@@ -141,16 +141,16 @@ class Loader:
         for position, thread in enumerate(facts.threads, first_thread):
             self._threads[position] = balanced(self._threads[position], process, sampled[position], facts.has_gaps)
             if not sampled[position] and not facts.has_gaps:
-                self._add_unsampled(position, process, thread.start_address or facts.entry_address, places)
+                self._add_unsampled(position, process, thread.start_address or facts.entry_address, translator)
 
-    def _add_unsampled(self, position: int, process: model.Process, address: int | None, places: ImagePlaces) -> None:
+    def _add_unsampled(self, position: int, process: model.Process, address: int | None, translator: StackTranslator) -> None:
         """Give a thread that ended before its first tick a sample that stands for its CPU time."""
         thread = self._threads[position]
         values = unsampled_ns(thread, process)
         if values is None:
             return
         time_ns = thread.end_ns or thread.start_ns
-        stack = self._translator.start_only(address, places.at(time_ns))
+        stack = translator.start_only(address, time_ns)
         columns = tuple(array("Q", [value]) for value in values)
         self._blocks.append(model.SampleBlock(position, time_ns, 1, array("Q", [0]), array("I", [stack]), columns))
         self._threads[position] = replace(thread, unattributed_ns=0)

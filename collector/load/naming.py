@@ -10,19 +10,18 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from collector.load.call_paths import HIDDEN
 from collector.profile.model import Code, Frame, Function, Module
 from collector.symbols.demangle import short_name
-from collector.symbols.object_module import Layout
-from collector.symbols.symbolizer import Symbolizer, lookup_address
+from collector.symbols.symbolizer import Location, Symbolizer, lookup_address
+from collector.symbols.terms import Layout
 
 RECORDER_MODULE: Final = "libcollector.so"
 
 
-@dataclass(frozen=True, slots=True)
-class CodePlace:
+class CodePlace(NamedTuple):
     """An address in a module's file; `copy` is where to read the file if it is not to be found at its path.
 
     `layout` is how the program laid out a file that it mapped itself.
@@ -68,13 +67,12 @@ class PlaceTable:
         self._modules: dict[Module, int] = {}
         self._functions: dict[tuple[str, str, int, str | None], int] = {}
         self._function_rows: list[Function] = []
-        self._short_names: dict[str, str] = {}
         self.codes: list[Code] = []
         """The code of dynamic functions, by the number in their places."""
 
     def number(self, place: Place) -> int:
         """The number of a place; HIDDEN if it is the recorder's own code."""
-        if isinstance(place, CodePlace) and os.path.basename(place.path) == RECORDER_MODULE:
+        if isinstance(place, CodePlace) and place.path.endswith(RECORDER_MODULE) and os.path.basename(place.path) == RECORDER_MODULE:
             return HIDDEN
         return self._numbers.setdefault(place, len(self._numbers))
 
@@ -105,11 +103,9 @@ class PlaceTable:
         located = self._symbolizer.locate_many(copy or path, build_id or None, addresses.values(), layout)
         for number, place in places:
             where = located[addresses[number]]
-            function = self._number_function(
-                Function(
-                    where.function, self._short(where.function), where.raw_name, module, where.function_file, where.function_line
-                )
-            )
+            function = self._functions.get((where.function, where.raw_name, module, where.function_file))
+            if function is None:
+                function = self._number_function(_function_of(where, module))
             kind = "unknown" if where.kind == "unknown" else "native"
             yield number, Frame(function, where.file, where.line, place.elf_address, kind)
 
@@ -132,8 +128,8 @@ class PlaceTable:
             self._function_rows.append(function)
         return number
 
-    def _short(self, name: str) -> str:
-        known = self._short_names.get(name)
-        if known is None:
-            known = self._short_names[name] = short_name(name)
-        return known
+
+def _function_of(where: Location, module: int) -> Function:
+    return Function(
+        where.function, short_name(where.function), where.raw_name, module, where.function_file, where.function_line
+    )

@@ -39,10 +39,11 @@ def exclusive_by_node(profile: Profile) -> Columns:
 def inclusive_by_node(paths: CallPaths, exclusive: Columns) -> Columns:
     """The time of the samples that end in each call path or below it; the root's is the total."""
     sums = tuple(list(column) for column in exclusive)
-    parents = paths.parents
     for column in sums:
-        for node in range(len(parents) - 1, ROOT, -1):
-            column[parents[node]] += column[node]
+        # Callees stand behind their callers, so the value of a node is complete when its turn comes.
+        for node, parent in zip(range(len(column) - 1, ROOT, -1), reversed(paths.parents)):
+            if column[node]:
+                column[parent] += column[node]
     return sums
 
 
@@ -60,12 +61,13 @@ def sum_groups(profile: Profile, group_of_frame: Sequence[int], group_count: int
     node_groups = [group_of_frame[frame] if frame >= 0 else -1 for frame in paths.frames]
     node_exclusive = exclusive_by_node(profile)
     node_inclusive = inclusive_by_node(paths, node_exclusive)
+    leaves = sorted({paths.stack_nodes[stack] for stack in profile.cells.stacks} - {ROOT})
     outermost = _outermost_nodes(paths, node_groups, group_count)
     exclusive: Columns = tuple([0.0] * group_count for _ in range(BASE_COUNT))
     inclusive: Columns = tuple([0.0] * group_count for _ in range(BASE_COUNT))
     for base in range(BASE_COUNT):
         column, into = node_exclusive[base], exclusive[base]
-        for node in range(1, len(node_groups)):
+        for node in leaves:
             into[node_groups[node]] += column[node]
         column, into = node_inclusive[base], inclusive[base]
         for node in outermost:

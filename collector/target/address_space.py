@@ -10,7 +10,7 @@ perf map) counts where nothing else does.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -58,6 +58,8 @@ class AddressSpace:
         self._lives: dict[Range, list[Mapping]] = {}
         self._alive: dict[tuple[int, int], list[Range]] = {}
         self._index: RangeIndex | None = None
+        self._bounds: list[int] = []
+        self._sole_lives: dict[int, Mapping | None] = {}
         self._untimed: dict[Range, Mapping] = {}
         self._untimed_index: RangeIndex | None = None
         self._untimed_order: dict[Range, int] = {}
@@ -90,6 +92,7 @@ class AddressSpace:
             self._untimed.pop((function.start, function.end), None)  # so that the order is that of the last
             self._untimed[function.start, function.end] = function
         self._untimed_index = None
+        self._sole_lives.clear()
 
     def inherit(self, parent: AddressSpace, time: int) -> None:
         """Take over the code that `parent` had made itself when it forked, at `time`; of files the child's own log tells."""
@@ -117,6 +120,7 @@ class AddressSpace:
         lives = self._lives.setdefault(place, [])
         if not lives:
             self._index = None
+        self._sole_lives.clear()
         lives.append(mapping)
         if len(lives) > 1 and lives[-2].born > mapping.born:
             lives.sort(key=lambda life: life.born)
@@ -131,6 +135,7 @@ class AddressSpace:
             self.ignored_count += 1
             self._early_deletions.append(change)
             return
+        self._sole_lives.clear()
         places.remove(place)
         lives = self._lives[place]
         for number in range(len(lives) - 1, -1, -1):
@@ -158,6 +163,19 @@ class AddressSpace:
             return self._find_untimed(address) or best or early
         return best
 
+    def sole(self, address: int) -> Mapping | None:
+        """The mapping that `find` gives whatever the time, if there is no other at any time; else None. As most code is a file's, it is quick."""
+        index = self._range_index()
+        between = bisect_right(self._bounds, address)
+        if between not in self._sole_lives:
+            lives = [life for place in index.find(address) for life in self._lives[place]]
+            self._sole_lives[between] = lives[0] if len(lives) == 1 and self._is_sole(lives[0]) else None
+        return self._sole_lives[between]
+
+    def _is_sole(self, life: Mapping) -> bool:
+        """Whether it never went, and counts for the time before it was told of as well."""
+        return life.died is None and life.kind not in (MapKind.DYNAMIC_FUNCTION, MapKind.ANONYMOUS) and not self._untimed
+
     def history(self, address: int) -> list[Mapping]:
         """All that ever was at the address, oldest first. If it is one, `find` gives it whatever the time, or None before its birth."""
         found = [life for place in self._covering(address) for life in self._lives[place]]
@@ -182,9 +200,13 @@ class AddressSpace:
         return None if place is None else self._untimed[place]
 
     def _covering(self, address: int) -> Iterator[Range]:
+        return self._range_index().find(address)
+
+    def _range_index(self) -> RangeIndex:
         if self._index is None:
             self._index = RangeIndex(self._lives)
-        return self._index.find(address)
+            self._bounds = sorted({bound for place in self._lives for bound in place})
+        return self._index
 
 
 _LIVES_LOOKED_AT = 64  # of the same range, one within the other: more than that is not a program but an attack

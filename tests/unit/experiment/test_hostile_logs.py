@@ -18,7 +18,7 @@ from collector.experiment.event_text import event_to_json, event_to_line
 from collector.experiment.log_reader import EventReader
 from collector.experiment.open_slots import decode_slot
 from collector.experiment.samples import PcSampleBlock
-from collector.experiment.stacks import MAX_DEPTH, MAX_FRAMES_OF_RECORD, decode_stacks
+from collector.experiment.stacks import MAX_DEPTH, MAX_FRAMES_OF_RECORD, decode_stacks, iter_differences
 from collector.format import FIELDS, Kind
 
 _INPUT_COUNT = 1_000_000 if os.environ.get("COLLECTOR_TEST_THOROUGH") else 500_000
@@ -177,10 +177,22 @@ def test_mutated_stack_definitions():
     good = definitions(stacks)
     assert [(s.addresses, s.end) for s in map(decode_stacks(good, 20).stack, range(20))] == stacks
     for _ in range(5000):
-        table = decode_stacks(_mutate(rng, good), rng.choice((0, 20, 2**64)))
+        mutated, count = _mutate(rng, good), rng.choice((0, 20, 2**64))
+        table = decode_stacks(mutated, count)
+        assert _joined(iter_differences(mutated, count)) == [(s.addresses, s.end) for s in map(table.stack, range(len(table)))]
         assert len(table.nodes) == len(table.ends) and len(table.parents) == len(table.addresses)
         assert all(parent < node for node, parent in enumerate(table.parents) if node)
         assert all(node < len(table.parents) for node in table.nodes)
+
+
+def _joined(differences):
+    """The stacks that differences tell, leaf first."""
+    callers, stacks = [], []
+    for kept, added, leaf, end in differences:
+        assert kept <= len(callers)
+        callers = callers[:kept] + added
+        stacks.append((() if leaf is None else (leaf, *reversed(callers)), end))
+    return stacks
 
 
 def test_mutated_open_slots():

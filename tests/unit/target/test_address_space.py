@@ -154,6 +154,16 @@ def test_one_address_used_a_hundred_thousand_times():
     assert [_name(space, 0x1000, time) for time in (55, 59, 999_995, 2_000_000)] == ["f5", None, "f99999", None]
 
 
+def test_one_mapping_for_ever_is_known_as_such():
+    space = AddressSpace([_file(5, 100, 200, "a"), _file(6, 150, 300, "b"), _file(7, 400, 500, "c"), _gone(MapKind.OBJECT, 9, 400, 500)])
+    space.add(_function(8, 200, 210, "f"))
+    names = [(found := space.sole(address)) and found.path for address in (99, 100, 149, 150, 199, 200, 210, 299, 300, 400)]
+    assert names == [None, "a", "a", None, None, None, "b", "b", None, None]
+    assert all(space.find(120, time * _US) is space.sole(120) for time in (0, 5, 100))
+    space.add(_file(10, 100, 200, "d"))
+    assert space.sole(120) is None
+
+
 def test_random_changes_agree_with_a_slow_memory():
     rng = random.Random(9)
     for _ in range(30):

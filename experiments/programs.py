@@ -64,7 +64,7 @@ def python(bench: Bench) -> Load:
 
 def _fortran(bench: Bench) -> Load:
     program = bench.compile(SOURCES / "load.f90", "-fopenmp", name="load_f")
-    return Load("Fortran, 4 OpenMP threads", (program, 60), {"OMP_NUM_THREADS": "4", "OMP_WAIT_POLICY": "passive"})
+    return Load("Fortran, 4 OpenMP threads", (program, 900), {"OMP_NUM_THREADS": "4", "OMP_WAIT_POLICY": "passive"})
 
 
 def _java(bench: Bench) -> Load:

@@ -19,6 +19,7 @@ HERE = Path(__file__).resolve().parent
 FLOOR = "perf task-clock:u -g"
 DWARF = "perf task-clock:u dwarf"
 BARE = "collector, no metrics"
+JUDGED = ("collector", BARE, FLOOR)  # by the aims: many rounds of these alone
 AIMS = {("tight loop", 997): 0.005, ("g++ -O2 big.cc", 997): 0.015}
 MARGINS = {997: 0.002, 9973: 0.01}
 WRAPPED = ("col_sampler_tick", "col_unwind_walk", "col_open_frame_add", "col_clock_thread_cpu")
@@ -55,8 +56,8 @@ def start_costs(bench: Bench, recorders: dict[str, peers.Recorder], rounds: int)
     }
 
 
-def compare(bench: Bench, report: Report, load: programs.Load, rate_hz: int, recorders: dict[str, peers.Recorder], starts: dict, rounds: int) -> None:
-    """One load at one rate under each recorder: a line each, and the CPU overheads."""
+def compare(bench: Bench, report: Report, load: programs.Load, rate_hz: int, recorders: dict[str, peers.Recorder], starts: dict, rounds: int) -> dict[str, tuple[str, float, float]]:
+    """One load at one rate under each recorder: a line each; gives each one's CPU overhead as text, by its cheapest run, and its median."""
     variants: dict[str, Callable[[], Cost]] = {"plain": lambda: run(load.command, load.environment)}
     variants |= {name: recorded(bench, recorder, load, rate_hz) for name, recorder in recorders.items()}
     costs, failures = take_turns(variants, rounds)
@@ -82,14 +83,48 @@ def compare(bench: Bench, report: Report, load: programs.Load, rate_hz: int, rec
         report.say(f"  {name:24}{cpu.text(100, 2, '+'):>26} %{least * 100:+8.2f} %{wall.text(100, 1, '+'):>26} %{each:>8}{size:>10}{delivered:>11}")
     for name, reason in failures.items():
         report.say(f"  {name:24}failed: {reason}")
-    if DWARF in found and DWARF in costs and rate_hz in MARGINS and load.name in ("tight loop", "g++ -O2 big.cc"):
-        after = recorders[DWARF].analyse(output_of(bench, recorders[DWARF])).cpu_s / base.median
-        ours = recorders["collector"].analyse(output_of(bench, recorders["collector"])).cpu_s / base.median
-        report.say(f"  and the analysis into a table of functions: collector {ours * 100:+.1f} %, {DWARF} {after * 100:+.1f} %")
-        whole, theirs = found["collector"][1] + ours, found[DWARF][1] + after
-        if rate_hz == 9973:
-            report.head(f"{load.name}, 9973 Hz, analysis counted", f"{whole * 100:+.1f} %", f"perf dwarf {theirs * 100:+.1f} %", "half of perf dwarf", whole <= theirs / 2)
-    summarise(report, load, rate_hz, found)
+    return found
+
+
+def count_analysis(bench: Bench, report: Report, load: programs.Load, rate_hz: int, recorders: dict[str, peers.Recorder], found: dict[str, tuple[str, float, float]]) -> None:
+    """What is to be paid until the result of the last recordings is seen: a table of functions with inclusive times."""
+    if DWARF not in found or "collector" not in found:
+        return
+    plain_s = run(load.command, load.environment).cpu_s
+    ours, theirs = (recorders[name].analyse(output_of(bench, recorders[name])).cpu_s / plain_s for name in ("collector", DWARF))
+    report.say(f"  and the analysis into a table of functions: collector {ours * 100:+.1f} %, {DWARF} {theirs * 100:+.1f} %")
+    if rate_hz == 9973:
+        ours, theirs = found["collector"][2] + ours, found[DWARF][2] + theirs
+        report.head(f"{load.name}, 9973 Hz, analysis counted", f"{ours * 100:+.1f} %", f"perf dwarf {theirs * 100:+.1f} %", "half of perf dwarf", ours <= theirs / 2)
+
+
+def compare_python(bench: Bench, report: Report, ours: peers.Recorder, loads: list[programs.Load]) -> None:
+    """The profilers of Python programs on one, each at a thousand samples a second; memray follows allocations instead."""
+    for load in loads:
+        script, *words = load.command[1:]
+        folder = bench.scratch / "python-peers"
+        folder.mkdir(exist_ok=True)
+        ways = {
+            "pyinstrument": ["-i", "0.001", "-o", folder / "pyinstrument.txt", script, *words],
+            "py-spy": ["record", "-r", "1000", "-o", folder / "py-spy.svg", "--", bench.python, script, *words],
+            "memray": ["run", "-f", "-q", "-o", folder / "memray.bin", script, *words],
+        }
+        plain_one = programs.Load("python", (bench.python, script, *words))
+        variants: dict[str, Callable[[], Cost]] = {"plain": lambda plain_one=plain_one: run(plain_one.command), "collector": recorded(bench, ours, plain_one, 997)}
+        for name, arguments in ways.items():
+            command = peers.install_python_peer(bench, name)
+            if command is None:
+                report.say(f"missing: {name}")
+            else:
+                variants[name] = lambda command=command, arguments=arguments: run([command, *arguments])
+        costs, failures = take_turns(variants, 3)
+        plain = costs.pop("plain")
+        report.say()
+        report.say(f"{load.name} by the experiments' own Python, 3 rounds, start-up included")
+        for name, taken in costs.items():
+            report.say(f"  {name:24}{overhead(taken, plain).text(100, 2, '+'):>26} %{'':10}{wall_overhead(taken, plain).text(100, 1, '+'):>26} %")
+        for name, reason in failures.items():
+            report.say(f"  {name:24}failed: {reason}")
 
 
 def summarise(report: Report, load: programs.Load, rate_hz: int, found: dict[str, tuple[str, float, float]]) -> None:
@@ -154,8 +189,7 @@ def measure_it(bench: Bench) -> Report:
     recorders = peers.recorders(bench)
     for line in peers.name_missing(recorders):
         report.say(line)
-    quick_ones = ("collector", BARE, FLOOR) if bench.is_quick else tuple(recorders)
-    starts = start_costs(bench, {name: recorders[name] for name in recorders if not bench.is_quick or name in (*quick_ones, DWARF)}, bench.choose(3, 7))
+    starts = start_costs(bench, {name: recorders[name] for name in recorders if not bench.is_quick or name in JUDGED}, bench.choose(3, 7))
     report.say("start-up, whose CPU time is subtracted from the figures below, not its wall time; ms of CPU and of wall time: "
                + ", ".join(f"{name} {cpu * 1e3:.1f} and {wall * 1e3:.0f}" for name, (cpu, wall) in starts.items()))
     report.say(peers.GPROFNG_NOTE)
@@ -164,15 +198,20 @@ def measure_it(bench: Bench) -> Report:
     central, missing = programs.prepare(bench, programs.CENTRAL)
     for load in central:
         for rate_hz in (997, 9973) if bench.is_quick else (997, 9973, 100, 4001):
-            chosen = quick_ones if rate_hz in MARGINS else ("collector", FLOOR)
-            rounds = bench.choose(2, 4) if rate_hz in MARGINS else 3
-            compare(bench, report, load, rate_hz, {name: recorders[name] for name in recorders if name in chosen}, starts, rounds)
+            chosen = JUDGED if rate_hz in MARGINS else ("collector", FLOOR)
+            rounds = bench.choose(2, 10) if rate_hz in MARGINS else 3
+            found = compare(bench, report, load, rate_hz, {name: recorders[name] for name in recorders if name in chosen}, starts, rounds)
+            summarise(report, load, rate_hz, found)
+            if rate_hz in MARGINS and not bench.is_quick:
+                found |= compare(bench, report, load, rate_hz, {name: recorders[name] for name in recorders if name not in JUDGED}, starts, 3)
+                count_analysis(bench, report, load, rate_hz, recorders, found)
     if not bench.is_quick:
         others, more_missing = programs.prepare(bench, tuple(make for make in programs.COMPUTING + programs.CREATING if make not in programs.CENTRAL))
         missing += more_missing
         for load in others:
             chosen = ("collector", FLOOR, "gprofng", "gperftools")
-            compare(bench, report, load, 997, {name: recorders[name] for name in recorders if name in chosen}, starts, 2)
+            summarise(report, load, 997, compare(bench, report, load, 997, {name: recorders[name] for name in recorders if name in chosen}, starts, 3))
+        compare_python(bench, report, recorders["collector"], [load for load in others if load.name == "python3"])
         central += [load for load in others if load.name in ("python3", "sqlite3")]
     split(bench, report, central, bench.choose(1, 3))
     for line in missing:

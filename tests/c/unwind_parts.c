@@ -241,6 +241,77 @@ static void test_code_finder(void)
     CHECK(col_eh_frame_find(&module, fde.high - 1, &fde) && fde.low == here);
 }
 
+/* A module made by hand: an index of functions of all sizes with gaps between them, one after the other at the same place. */
+enum { INDEXED_FUNCTIONS = 3000, INDEXED_CODE_AT = 1 << 18, INDEXED_BYTES = 1 << 21 };
+
+static struct {
+    uint8_t *memory;
+    uintptr_t low[INDEXED_FUNCTIONS], high[INDEXED_FUNCTIONS];
+    size_t count;
+} indexed;
+
+static void store_distance(size_t at, uintptr_t target, uintptr_t from)
+{
+    int32_t distance = (int32_t)(target - from);
+    memcpy(indexed.memory + at, &distance, sizeof distance);
+}
+
+static void index_functions(size_t count, uint32_t longest, uint32_t random)
+{
+    static const uint8_t cie[] = {20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0};
+    uintptr_t header = (uintptr_t)indexed.memory, next = header + INDEXED_CODE_AT;
+    size_t cie_at = 12 + 8 * count, at = cie_at + sizeof cie;
+    memcpy(indexed.memory, (uint8_t[]){1, 0x1b, 0x03, 0x3b}, 4);
+    store_distance(4, header + cie_at, header + 4);
+    store_distance(8, count, 0);
+    memcpy(indexed.memory + cie_at, cie, sizeof cie);
+    indexed.count = count;
+    for (size_t i = 0; i < count; i++, at += 20) {
+        random = random * 1664525 + 1013904223;
+        uint32_t size = 1 + (random >> 8) % (random >> 28 == 0 ? 20 * longest : longest), gap = random >> 7 & 1 ? 0 : size % 16;
+        indexed.low[i] = next + gap;
+        indexed.high[i] = next = next + gap + size;
+        store_distance(12 + 8 * i, indexed.low[i], header);
+        store_distance(16 + 8 * i, header + at, header);
+        store_distance(at, 16, 0);
+        store_distance(at + 4, at + 4, cie_at);
+        store_distance(at + 8, indexed.low[i], header + at + 8);
+        store_distance(at + 12, size, 0);
+        store_distance(at + 16, 0, 0);
+    }
+}
+
+static void check_index(size_t stride)
+{
+    struct col_code_module module = {.low = (uintptr_t)indexed.memory, .high = (uintptr_t)indexed.memory + INDEXED_BYTES, .header = indexed.memory};
+    struct col_eh_fde fde;
+    for (size_t turn = 0, i = 0; turn < indexed.count; turn++, i = (i + stride) % indexed.count) {
+        CHECK(col_eh_frame_find(&module, indexed.low[i], &fde) && fde.low == indexed.low[i] && fde.high == indexed.high[i]);
+        CHECK(col_eh_frame_find(&module, indexed.high[i] - 1, &fde) && fde.low == indexed.low[i]);
+        CHECK(fde.cie.return_column == 16 && fde.cie.data_factor == -8 && fde.end - fde.instructions == 3);
+        bool is_gap = i + 1 == indexed.count || indexed.low[i + 1] > indexed.high[i];
+        CHECK(!is_gap || !col_eh_frame_find(&module, indexed.high[i], &fde));
+    }
+    CHECK(!col_eh_frame_find(&module, indexed.low[0] - 1, &fde) && !col_eh_frame_find(&module, module.low, &fde));
+}
+
+/* What searches remember of an index leads astray once another module lies there, and must not be believed. */
+static void test_index(void)
+{
+    indexed.memory = (uint8_t *)map_pages(INDEXED_BYTES / 4096, PROT_READ | PROT_WRITE);
+    for (uint32_t seed = 1; seed <= 5; seed++) {
+        index_functions(INDEXED_FUNCTIONS, 200, seed);
+        check_index(1);
+        check_index(701);
+        index_functions(INDEXED_FUNCTIONS / 3, 900, seed);
+        check_index(701);
+        index_functions(INDEXED_FUNCTIONS, 4, seed);
+        check_index(1);
+        index_functions(1, 50, seed);
+        check_index(1);
+    }
+}
+
 #if defined(__x86_64__)
 static bool follows_call(const char *code, size_t size)
 {
@@ -595,6 +666,7 @@ static const struct {
     {"range_table_race", test_range_table_race},
     {"executable_mappings", test_executable_mappings},
     {"code_finder", test_code_finder},
+    {"index", test_index},
 #if defined(__x86_64__)
     {"code_bytes", test_code_bytes},
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /*
- * The cursor remembers its first failure: later reads give 0 and do not move, and the caller asks once, at the end.
+ * The cursor remembers its first failure: it goes to its end, later reads give 0, and the caller asks once, at the end.
  */
 struct col_cursor {
     const uint8_t *at, *end;
@@ -24,8 +24,9 @@ enum {
 
 static inline bool col_cursor_copy(struct col_cursor *cursor, void *to, size_t size)
 {
-    if (cursor->failed || (size_t)(cursor->end - cursor->at) < size) {
+    if (__builtin_expect((size_t)(cursor->end - cursor->at) < size, 0)) {
         cursor->failed = true;
+        cursor->at = cursor->end;
         memset(to, 0, size);
         return false;
     }
@@ -62,7 +63,8 @@ static inline uint64_t col_cursor_u64(struct col_cursor *cursor)
     return value;
 }
 
-static inline uint64_t col_cursor_uleb(struct col_cursor *cursor)
+/* Kept out of the way of col_cursor_uleb. */
+static __attribute__((noinline, unused)) uint64_t col_cursor_long_uleb(struct col_cursor *cursor)
 {
     uint64_t value = 0;
     for (unsigned shift = 0;; shift += 7) {
@@ -72,6 +74,12 @@ static inline uint64_t col_cursor_uleb(struct col_cursor *cursor)
         if ((byte & 0x80) == 0 || cursor->failed)
             return value;
     }
+}
+
+static inline uint64_t col_cursor_uleb(struct col_cursor *cursor)
+{
+    bool is_short = cursor->at < cursor->end && *cursor->at < 0x80; /* as nearly all are */
+    return __builtin_expect(is_short, 1) ? *cursor->at++ : col_cursor_long_uleb(cursor);
 }
 
 static inline int64_t col_cursor_sleb(struct col_cursor *cursor)
@@ -92,10 +100,9 @@ static inline int64_t col_cursor_sleb(struct col_cursor *cursor)
 
 static inline void col_cursor_skip(struct col_cursor *cursor, uint64_t size)
 {
-    if (cursor->failed || size > (uint64_t)(cursor->end - cursor->at))
-        cursor->failed = true;
-    else
-        cursor->at += size;
+    bool is_there = !cursor->failed && size <= (uint64_t)(cursor->end - cursor->at);
+    cursor->failed = !is_there;
+    cursor->at = is_there ? cursor->at + size : cursor->end;
 }
 
 /* Reads an encoded pointer. An indirect one gives the place where the pointer is kept. */

@@ -1,6 +1,7 @@
 /* eh_frame.c -- finding and taking apart the entries of .eh_frame */
 #include "target/eh_frame.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "base/cursor.h"
@@ -9,6 +10,12 @@ enum {
     /* Tables without index are read from the start; the limit keeps a damaged one from holding up a handler. */
     LONGEST_SCAN_ENTRIES = 100000,
     HEADER_BYTES = 4,
+    CACHE_LINE_BYTES = 64,
+    PAIR_BYTES = 8,
+    BLOCK_BYTES = 1 << 14, /* of code that shares a hint: the index of 30 or 40 functions */
+    HINT_COUNT = 2048,
+    LONGEST_HINT = 128, /* pairs */
+    SELF_RELATIVE_INT32 = COL_POINTER_RELATIVE_TO_SELF | 0x0b,
     SORTED_PAIRS_OF_INT32 = 0x3b, /* the only form of the index that linkers write */
 };
 
@@ -65,11 +72,27 @@ static bool read_augmentation(struct col_cursor *in, const char *letters, struct
     return !in->failed;
 }
 
+/* The head of nearly all CIEs of x86-64, up to their instructions: version 1, "zR", factors 1 and -8, return address in 16,
+   pointers relative to themselves of four bytes. */
+static const uint8_t common_cie[] = {1, 'z', 'R', 0, 1, 0x78, 16, 1, SELF_RELATIVE_INT32};
+
+static bool read_common_cie(const struct entry *entry, struct col_eh_cie *cie)
+{
+    if ((size_t)(entry->end - entry->body) < sizeof common_cie || memcmp(entry->body, common_cie, sizeof common_cie) != 0)
+        return false;
+    *cie = (struct col_eh_cie){
+        .instructions = entry->body + sizeof common_cie, .end = entry->end, .code_factor = 1, .data_factor = -8,
+        .return_column = 16, .pointer_encoding = SELF_RELATIVE_INT32, .has_augmentation_data = true};
+    return true;
+}
+
 static bool read_cie(const uint8_t *at, const uint8_t *limit, struct col_eh_cie *cie)
 {
     struct entry entry;
     if (!read_entry(at, limit, &entry) || entry.id != 0)
         return false;
+    if (read_common_cie(&entry, cie))
+        return true;
     struct col_cursor in = {entry.body, entry.end, false};
     *cie = (struct col_eh_cie){.end = entry.end};
     uint8_t version = col_cursor_u8(&in);
@@ -136,15 +159,21 @@ static bool scan(const struct col_code_module *module, const uint8_t *at, uintpt
 static int32_t pair_word(const uint8_t *pairs, uint64_t pair, unsigned word)
 {
     int32_t value;
-    memcpy(&value, pairs + pair * 8 + word * 4u, sizeof value);
+    memcpy(&value, pairs + pair * PAIR_BYTES + word * 4u, sizeof value);
     return value;
 }
 
-/* The entry of the last function that begins at or before `pc`, or NULL. */
-static const uint8_t *search_index(const uint8_t *header, const uint8_t *pairs, uint64_t count, uintptr_t pc)
+/*
+ * For a block of code the part of an index that its functions are in: first pair, and end << 32. A search that begins there
+ * touches one or two cache lines, not a dozen. It may be of an index that is gone, or of another one: what it leads to is
+ * checked.
+ */
+static _Atomic uint64_t hints[HINT_COUNT];
+
+/* The place in the index where `distance` belongs, if that is between `low` and `high`: all pairs before it begin at or
+   before the distance. */
+static uint64_t search_between(const uint8_t *pairs, uint64_t low, uint64_t high, intptr_t distance)
 {
-    intptr_t distance = (intptr_t)(pc - (uintptr_t)header);
-    uint64_t low = 0, high = count;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         if (pair_word(pairs, middle, 0) <= distance)
@@ -152,7 +181,48 @@ static const uint8_t *search_index(const uint8_t *header, const uint8_t *pairs, 
         else
             high = middle;
     }
-    return low == 0 ? NULL : (const uint8_t *)((uintptr_t)header + (uintptr_t)(intptr_t)pair_word(pairs, low - 1, 1));
+    return low;
+}
+
+static bool is_place(const uint8_t *pairs, uint64_t count, uint64_t place, intptr_t distance)
+{
+    return (place == 0 || pair_word(pairs, place - 1, 0) <= distance) && (place == count || pair_word(pairs, place, 0) > distance);
+}
+
+/* The hint for the block around `pc`, or for a part of it where functions are very small. */
+static uint64_t hint_around(const uint8_t *pairs, uint64_t count, uint64_t place, uintptr_t pc, intptr_t distance)
+{
+    intptr_t begin = distance - (intptr_t)(pc % BLOCK_BYTES), end = begin + BLOCK_BYTES;
+    uint64_t low = place, high = place;
+    while (low > 0 && place - low < LONGEST_HINT / 2 && pair_word(pairs, low - 1, 0) > begin)
+        low--;
+    while (high < count && high - place < LONGEST_HINT / 2 && pair_word(pairs, high, 0) < end)
+        high++;
+    return low | high << 32;
+}
+
+static bool search_by_hint(const uint8_t *pairs, uint64_t count, uint64_t hint, intptr_t distance, uint64_t *place)
+{
+    uint64_t low = (uint32_t)hint, high = hint >> 32;
+    if (low > high || high > count || high - low > LONGEST_HINT)
+        return false;
+    for (uint64_t pair = low; pair < high; pair += CACHE_LINE_BYTES / PAIR_BYTES)
+        __builtin_prefetch(pairs + pair * PAIR_BYTES);
+    *place = search_between(pairs, low, high, distance);
+    return is_place(pairs, count, *place, distance);
+}
+
+/* The entry of the last function that begins at or before `pc`, or NULL. */
+static const uint8_t *search_index(const uint8_t *header, const uint8_t *pairs, uint64_t count, uintptr_t pc)
+{
+    intptr_t distance = (intptr_t)(pc - (uintptr_t)header);
+    _Atomic uint64_t *hint = &hints[pc / BLOCK_BYTES % HINT_COUNT];
+    uint64_t place;
+    if (!search_by_hint(pairs, count, atomic_load_explicit(hint, memory_order_relaxed), distance, &place)) {
+        place = search_between(pairs, 0, count, distance);
+        atomic_store_explicit(hint, hint_around(pairs, count, place, pc, distance), memory_order_relaxed);
+    }
+    return place == 0 ? NULL : (const uint8_t *)((uintptr_t)header + (uintptr_t)(intptr_t)pair_word(pairs, place - 1, 1));
 }
 
 static bool find_by_header(const struct col_code_module *module, uintptr_t pc, struct col_eh_fde *fde)
@@ -168,10 +238,11 @@ static bool find_by_header(const struct col_code_module *module, uintptr_t pc, s
         return false;
     if (count == 0 || kinds[3] != SORTED_PAIRS_OF_INT32)
         return frames >= (uintptr_t)lowest_of(module) && frames < (uintptr_t)limit && scan(module, (const uint8_t *)frames, pc, fde);
-    if (count > (uint64_t)(limit - in.at) / 8)
+    if (count > (uint64_t)(limit - in.at) / PAIR_BYTES)
         return false;
     const uint8_t *start = search_index(header, in.at, count, pc);
     struct entry entry;
+    __builtin_prefetch((const void *)((uintptr_t)start + CACHE_LINE_BYTES)); /* its instructions are asked for next */
     return start >= lowest_of(module) && start < limit && read_entry(start, limit, &entry)
            && read_fde(&entry, start, lowest_of(module), limit, (uintptr_t)header, fde) && pc >= fde->low
            && pc < fde->high;

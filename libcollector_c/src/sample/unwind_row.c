@@ -48,8 +48,11 @@ struct program {
     uintptr_t location, target;
     bool is_past_target;
     unsigned depth;
-    struct col_unwind_row row, initial, remembered[REMEMBERED_ROWS];
+    struct col_unwind_row *row; /* worked on where the caller wants it: a copy would wait for the last bytes stored */
+    struct col_unwind_row remembered[REMEMBERED_ROWS];
 };
+
+static bool find_initial_row(const struct program *later, struct col_unwind_row *row);
 
 static void set_place(struct program *program, uint64_t dwarf_register, enum col_unwind_register_kind kind, int64_t value)
 {
@@ -57,7 +60,7 @@ static void set_place(struct program *program, uint64_t dwarf_register, enum col
     if (value < INT32_MIN || value > INT32_MAX)
         program->code.failed = true;
     else if (slot >= 0)
-        program->row.saved[slot] = (struct col_unwind_register){(int32_t)value, (uint8_t)kind};
+        program->row->saved[slot] = (struct col_unwind_register){(int32_t)value, (uint8_t)kind};
 }
 
 /* For offsets that are counted in units of the data alignment factor. */
@@ -70,17 +73,23 @@ static void set_factored(struct program *program, uint64_t dwarf_register, enum 
         set_place(program, dwarf_register, kind, value);
 }
 
+/* To what the CIE says. That is asked for so seldom that it is found out anew. */
 static void restore_place(struct program *program, uint64_t dwarf_register)
 {
     int slot = col_arch_saved_slot(dwarf_register);
-    if (slot >= 0)
-        program->row.saved[slot] = program->initial.saved[slot];
+    struct col_unwind_row initial;
+    if (slot < 0)
+        return;
+    if (find_initial_row(program, &initial))
+        program->row->saved[slot] = initial.saved[slot];
+    else
+        program->code.failed = true;
 }
 
 static void set_cfa_register(struct program *program, uint64_t dwarf_register)
 {
-    program->row.cfa_register = (uint8_t)dwarf_register;
-    program->row.cfa_is_expression = false;
+    program->row->cfa_register = (uint8_t)dwarf_register;
+    program->row->cfa_is_expression = false;
     if (dwarf_register >= COL_DWARF_REGS)
         program->code.failed = true;
 }
@@ -91,7 +100,7 @@ static void set_cfa_offset(struct program *program, int64_t offset, int64_t fact
     if (__builtin_mul_overflow(offset, factor, &value) || value < INT32_MIN || value > INT32_MAX)
         program->code.failed = true;
     else
-        program->row.cfa_offset = (int32_t)value;
+        program->row->cfa_offset = (int32_t)value;
 }
 
 /* Skips the expression's bytes and gives its distance from the FDE. */
@@ -125,7 +134,7 @@ static void remember_row(struct program *program)
     if (program->depth == REMEMBERED_ROWS)
         program->code.failed = true;
     else
-        program->remembered[program->depth++] = program->row;
+        program->remembered[program->depth++] = *program->row;
 }
 
 static void restore_row(struct program *program)
@@ -133,7 +142,7 @@ static void restore_row(struct program *program)
     if (program->depth == 0)
         program->code.failed = true;
     else
-        program->row = program->remembered[--program->depth];
+        *program->row = program->remembered[--program->depth];
 }
 
 static void run_cfa_instruction(struct program *program, unsigned instruction)
@@ -152,7 +161,7 @@ static void run_cfa_instruction(struct program *program, unsigned instruction)
     case CFA_DEF_CFA_OFFSET: set_cfa_offset(program, (int64_t)col_cursor_uleb(code), 1); break;
     case CFA_DEF_CFA_OFFSET_SF: set_cfa_offset(program, col_cursor_sleb(code), program->fde->cie.data_factor); break;
     default: /* CFA_DEF_CFA_EXPRESSION */
-        program->row.cfa_is_expression = true;
+        program->row->cfa_is_expression = true;
         set_cfa_offset(program, take_expression(program), 1);
     }
 }
@@ -209,29 +218,81 @@ static void run_instruction(struct program *program)
     }
 }
 
+/* DW_CFA_offset, where both numbers are small. */
+static void save_at(struct col_unwind_row *row, unsigned dwarf_register, int64_t offset)
+{
+    int slot = col_arch_saved_slot(dwarf_register);
+    if (slot >= 0)
+        row->saved[slot] = (struct col_unwind_register){(int32_t)offset, COL_REGISTER_AT_OFFSET};
+}
+
+/* Runs the instructions that nearly all programs are made of, while their numbers have one byte. Returns where another
+   one stands. */
+static const uint8_t *run_common(struct program *program, const uint8_t *at, const uint8_t *end)
+{
+    const struct col_eh_cie *cie = &program->fde->cie;
+    if (cie->data_factor != (int8_t)cie->data_factor)
+        return at;
+    while (end - at >= 2) {
+        unsigned kind = at[0] >> 6, operand = at[0] & 0x3f;
+        if (kind == CFA_ADVANCE_LOC) {
+            at++;
+            advance(program, operand);
+            if (program->is_past_target)
+                return at;
+            /* What goes with a push is taken in one go: fewer turns to guess wrong. */
+            if (end - at >= 4 && at[0] == CFA_DEF_CFA_OFFSET && at[2] >> 6 == CFA_OFFSET && (at[1] | at[3]) < 0x80) {
+                program->row->cfa_offset = at[1];
+                save_at(program->row, at[2] & 0x3f, at[3] * cie->data_factor);
+                at += 4;
+            }
+        } else if (at[1] < 0x80 && at[0] == CFA_DEF_CFA_OFFSET) {
+            program->row->cfa_offset = at[1];
+            at += 2;
+        } else if (at[1] < 0x80 && kind == CFA_OFFSET) {
+            save_at(program->row, operand, at[1] * cie->data_factor);
+            at += 2;
+        } else {
+            break;
+        }
+    }
+    return at;
+}
+
 static bool run(struct program *program, const uint8_t *begin, const uint8_t *end)
 {
     program->code = (struct col_cursor){begin, end, false};
-    while (program->code.at < end && !program->is_past_target && !program->code.failed)
-        run_instruction(program);
+    while (program->code.at < end && !program->is_past_target && !program->code.failed) {
+        program->code.at = run_common(program, program->code.at, end);
+        if (!program->is_past_target && program->code.at < end)
+            run_instruction(program);
+    }
     return !program->code.failed;
+}
+
+static void prepare(struct program *program, const struct col_eh_fde *fde, uintptr_t target, struct col_unwind_row *row)
+{
+    memset(row, 0, sizeof *row);
+    program->fde = fde;
+    program->row = row;
+    program->target = target;
+    program->location = fde->low;
+    program->is_past_target = false;
+    program->depth = 0;
+}
+
+/* What holds where the FDE's own instructions begin. A CIE has nothing to go back to. */
+static bool find_initial_row(const struct program *later, struct col_unwind_row *row)
+{
+    struct program program;
+    const struct col_eh_cie *cie = &later->fde->cie;
+    prepare(&program, later->fde, later->target, row);
+    return later->code.end != cie->end && run(&program, cie->instructions, cie->end);
 }
 
 bool col_unwind_row_find(const struct col_eh_fde *fde, uintptr_t pc, struct col_unwind_row *row)
 {
     struct program program;
-    memset(&program.row, 0, sizeof program.row);
-    program.initial = program.row;
-    program.fde = fde;
-    program.target = pc;
-    program.location = fde->low;
-    program.is_past_target = false;
-    program.depth = 0;
-    if (!run(&program, fde->cie.instructions, fde->cie.end))
-        return false;
-    program.initial = program.row;
-    if (!run(&program, fde->instructions, fde->end))
-        return false;
-    *row = program.row;
-    return true;
+    prepare(&program, fde, pc, row);
+    return run(&program, fde->cie.instructions, fde->cie.end) && run(&program, fde->instructions, fde->end);
 }

@@ -14,6 +14,7 @@
 #include "sample/metrics.h"
 #include "sample/recording.h"
 #include "sample/unwind.h"
+#include "sample/unwind_cache.h"
 #include "sample/weight.h"
 #include "target/jit_debug.h"
 
@@ -132,6 +133,8 @@ void col_sampler_tick(const ucontext_t *context, enum col_tick kind)
     int saved_errno = errno;
     struct col_thread *thread = col_thread_enter();
     if (thread != NULL) {
+        if (kind != COL_TICK_SLOW) /* those seldom walk */
+            col_unwind_cache_expect(context, thread->last.pcs, thread->last.count);
         meet(thread);
         uint64_t time_ns = col_clock_now();
         struct col_weight weight = col_weight_take(thread, kind, context);

@@ -1,6 +1,8 @@
 /* unwind_cache.c -- how to leave a frame, in eight bytes, remembered by address */
 #include "sample/unwind_cache.h"
 
+enum { MOST_EXPECTED = 32 };
+
 struct col_unwind_cache_set col_unwind_cache[1 << COL_UNWIND_CACHE_BITS] __attribute__((aligned(64)));
 
 static struct {
@@ -49,6 +51,15 @@ void col_unwind_cache_add(uint64_t tag, uint64_t place, col_unwind_rule rule)
         way = is_current(&set->way[1], tag) ? (int)(place >> 3 & 1) : 1;
     atomic_store_explicit(&set->way[way].rule, rule, memory_order_relaxed);
     atomic_store_explicit(&set->way[way].key, (tag | place) ^ col_unwind_cache_mix(rule), memory_order_relaxed);
+}
+
+void col_unwind_cache_expect(const ucontext_t *context, const uintptr_t *pcs, size_t count)
+{
+    struct col_regs regs;
+    col_regs_from_context(&regs, context);
+    __builtin_prefetch(col_unwind_cache_set_of(col_unwind_place(regs.pc, true)));
+    for (size_t i = 1; i < count && i < MOST_EXPECTED; i++)
+        __builtin_prefetch(col_unwind_cache_set_of(col_unwind_place(pcs[i], false)));
 }
 
 void col_unwind_cache_forget(void)

@@ -4,7 +4,9 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 #include "base/arch.h"
 
@@ -115,6 +117,12 @@ static inline col_unwind_rule col_unwind_cache_find(uint64_t tag, uint64_t place
 }
 
 void col_unwind_cache_add(uint64_t tag, uint64_t place, col_unwind_rule rule);
+
+/*
+ * Fetches the rules that a walk from here will ask for if the stack is much like the last one, `pcs`: each lies somewhere
+ * else, and a walk that meets them cold waits for one after the other. For the beginning of a tick.
+ */
+void col_unwind_cache_expect(const ucontext_t *context, const uintptr_t *pcs, size_t count);
 
 /* Makes all rules unknown, also those that walks now under way will still add. */
 void col_unwind_cache_forget(void);

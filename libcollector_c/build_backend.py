@@ -167,7 +167,7 @@ def compile_without_make(compiler: list[str], build_dir: Path) -> None:
         archive.unlink(missing_ok=True)
         run(["ar", "rcs", str(archive), *compile_objects("hidden", pattern, ["-fvisibility=hidden"])])
     for made in compile_objects("shared", variables["PLUGIN_SOURCES"], []):
-        link(build_dir / "metrics" / Path(made).with_suffix(".so").name, [made], [])
+        link(build_dir / "metrics" / Path(made).with_suffix(".so").name, [made], words["PLUGIN_LDFLAGS"])
     for definition in SOURCE.glob("plugins/*.xml"):
         (build_dir / "metrics").mkdir(exist_ok=True)
         shutil.copy(definition, build_dir / "metrics")

@@ -23,6 +23,8 @@ OPEN_HEADER_BYTES: Final = 64
 OPEN_SLOT_BYTES: Final = 1 << 16
 OPEN_TAIL_BYTES: Final = 64
 
+METRIC_MAX_VALUES: Final = 64
+
 
 class Kind(IntEnum):
     """Kinds of records. 1 to 14 are the kinds of pmclog(3); ours begin at 32."""
@@ -263,7 +265,7 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
     Kind.METRIC: (
         ("source", "uint", "id given by PMCALLOCATE"),
         ("interval_ns", "uint", "wall time the value covers"),
-        ("value", "uint or float", "the value, or the raw delta of the interval"),
+        ("value", "uint or float or array", "the value, or the raw delta of the interval; several: see Metrics"),
         ("merged_count", "uint", "readings merged into this one"),
     ),
     Kind.MESSAGE: (

@@ -19,7 +19,7 @@ from collector.capture import destination, options
 from collector.capture.environment import build_environment, make_preloadable
 from collector.capture.installation import find_installation
 from collector.capture.launch import Ending, StartError, restore_signals, start, wait
-from collector.capture.metric_table import FILE_NAME, remove_node_lock, write_table
+from collector.capture.metric_table import FILE_NAME, definitions, remove_node_lock, write_table
 from collector.capture.program import CannotRun, Program, find_program
 from collector.capture.readings import Readings, read_process
 from collector.capture.recorded_processes import RecordedProcesses
@@ -189,7 +189,7 @@ def _carry_out(plan: Plan) -> Recording:
         log.begin(plan.program.path, plan.command, plan.describe())
         for problem in plan.metrics.choice.problems:
             log.message(problem)
-        table = _write_metrics(plan, experiment)
+        table = _write_metrics(plan, experiment, log)
         if log.error:
             raise log.error
     except OSError as error:
@@ -211,9 +211,10 @@ def _carry_out(plan: Plan) -> Recording:
     return Recording(experiment if has_recorded else None, status if has_recorded else status or 1)
 
 
-def _write_metrics(plan: Plan, experiment: str) -> str | None:
-    choice = plan.metrics.choice
-    return write_table(experiment, choice, plan.metrics.interval_ns) if choice.plugins else None
+def _write_metrics(plan: Plan, experiment: str, log: LaunchLog) -> str | None:
+    choice, interval_ns = plan.metrics.choice, plan.metrics.interval_ns
+    log.metrics(definitions(choice), interval_ns)
+    return write_table(experiment, choice, interval_ns) if choice.plugins else None
 
 
 def _run_program(

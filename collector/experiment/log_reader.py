@@ -16,11 +16,11 @@ from itertools import chain
 import msgpack
 
 from collector.errors import CollectorError, DamagedExperimentError, ExperimentError, UsageError
-from collector.experiment.events import AnyEvent, AnyRecord, DropNotify, Initialize
-from collector.experiment.frames import Frame, FrameScanner, Loss
+from collector.experiment.events import AnyEvent, AnyRecord, DropNotify, Initialize, Metric
+from collector.experiment.frames import Frame, FrameScanner, Loss, encode_frame
 from collector.experiment.log_source import DescriptorSource, Hole, LogSource, PathSource
 from collector.experiment.origin import Origin, parse_log_name
-from collector.experiment.records import RecordError, make_event
+from collector.experiment.records import RecordError, make_event, resolve_metric, split_metric
 from collector.experiment.samples import PcSample, PcSampleBlock
 from collector.format import FRAME_HEADER_BYTES, FRAME_MAX_BYTES, VERSION_MAJOR, DropCause
 
@@ -70,6 +70,7 @@ class EventReader:
         self._samples: Iterator[PcSample] = iter(())
         self._serial = 1
         self._last_time = 0
+        self._values_before: Metric | None = None  # the last record of several metrics in this frame
         self._loss_counts: Counter[DropCause] = Counter()
 
     def _open(self, source: str | os.PathLike[str] | int | LogSource | None) -> LogSource | None:
@@ -238,6 +239,7 @@ class EventReader:
     def _decode(self, frame: Frame) -> None:
         start = frame.offset + FRAME_HEADER_BYTES
         end = start + len(frame.payload)
+        self._values_before = None
         unpacker = _unpacker(len(frame.payload))
         unpacker.feed(frame.payload)
         offset = start
@@ -254,7 +256,10 @@ class EventReader:
     def _take(self, values: object, offset: int, length: int) -> None:
         try:
             event = make_event(values, offset, self._serial, self.origin)
+            if type(event) is Metric and type(event.value) is tuple:
+                event = self._values_before = resolve_metric(event, self._values_before)
         except RecordError:
+            self._values_before = None
             self._lose(DropCause.DAMAGE, offset, length)
             return
         if event is None:
@@ -263,7 +268,8 @@ class EventReader:
         if isinstance(event, Initialize):
             event = self._greet(event)
         self._last_time = event.time
-        self._append(event)
+        for record in split_metric(event) if event is self._values_before else (event,):
+            self._append(record)
 
     def _greet(self, event: Initialize) -> Initialize:
         if event.version_major is not None and event.version_major > VERSION_MAJOR:
@@ -299,6 +305,13 @@ def _unpacker(payload_bytes: int) -> msgpack.Unpacker:
         unicode_errors="surrogateescape",
         strict_map_key=False,
     )
+
+
+def unpack_records(payload: bytes, origin: Origin | None = None) -> list[AnyRecord]:
+    """The records of a frame that is not in a log yet, without what contradicts the format; place and number are not theirs."""
+    reader = EventReader(origin=origin)
+    reader.feed(encode_frame(0, payload))
+    return [record for record in reader.records() if not isinstance(record, DropNotify)]
 
 
 def pack_record(values: list[object]) -> bytes:

@@ -1,19 +1,19 @@
 """open_frames -- what a process left in its open frames when it was killed, and how it comes into the log
 
-A thread's newest samples lie in a slot at the end of the log until their frame is full. After a kill they are still there:
-`MissingRecords` finds those that the log has no frames of, `recover` moves them there.
+A thread's newest samples lie in a slot at the end of the log until their frame is full, and so do the newest values of metrics. After a kill they are
+still there: `MissingRecords` finds those that the log has no frames of, `recover` moves them there.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from io import FileIO
 
 from collector.errors import ExperimentError
 from collector.experiment.directory import LogFile, open_directory
-from collector.experiment.events import AnyRecord, Message
+from collector.experiment.events import AnyRecord
 from collector.experiment.frames import encode_frame
 from collector.experiment.liveness import is_alive
 from collector.experiment.log_reader import EventReader, pack_record
@@ -21,6 +21,10 @@ from collector.experiment.open_area import is_uncut
 from collector.experiment.open_slots import OpenRecord, read_open_records
 from collector.experiment.origin import Origin
 from collector.experiment.samples import PcSampleBlock
+from collector.format import FIELDS
+
+
+_SHARED_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +41,13 @@ class MissingRecords:
 
     def __init__(self, log: LogFile) -> None:
         found = read_open_records(log.path, log.origin)
-        self._records = {(type(record), record.thread, record.time): record for record in found}
+        self._records = {_name(record): record for record in found}
 
     def see(self, records: Iterable[AnyRecord]) -> None:
         """The log has these: a slot that is among them was written just before the kill."""
         if self._records:
             for record in records:
-                self._records.pop((type(record), record.thread, record.time), None)  # type: ignore[arg-type]
+                self._records.pop(_name(record), None)
 
     def after(self, reader: EventReader) -> list[OpenRecord]:
         """The others, in order of time, numbered as if they stood behind what the reader has read."""
@@ -53,6 +57,11 @@ class MissingRecords:
             numbered.append(replace(record, serial=serial, log_offset=reader.offset))
             serial += _event_count(record)
         return numbered
+
+
+def _name(record: AnyRecord) -> tuple[object, ...]:
+    """By what a record of an open frame is known in the log."""
+    return type(record), record.thread, record.time, getattr(record, "source", None)
 
 
 def _event_count(record: OpenRecord) -> int:
@@ -91,7 +100,7 @@ def recover(path: str | os.PathLike[str], liveness: Callable[[LogFile], bool] = 
 def _recover_log(log: LogFile) -> list[OpenRecord]:
     reader, records = read_missing(log)
     first = reader.next_sequence
-    data = b"".join(encode_frame(first + number, _pack(record)) for number, record in enumerate(records))
+    data = b"".join(encode_frame(first + number, payload) for number, payload in enumerate(_payloads(records)))
     try:
         with open(log.path, "r+b", buffering=0) as file:
             _write_whole(file, reader.offset, data)
@@ -112,10 +121,26 @@ def _write_whole(file: FileIO, offset: int, data: bytes) -> None:
         raise
 
 
+def _payloads(records: Iterable[OpenRecord]) -> Iterator[bytes]:
+    """A frame for each block of samples; other records, which are small and many, share theirs."""
+    shared = b""
+    for record in records:
+        packed = _pack(record)
+        if isinstance(record, PcSampleBlock):
+            yield packed
+        elif len(shared) + len(packed) > _SHARED_BYTES and shared:
+            yield shared
+            shared = packed
+        else:
+            shared += packed
+    if shared:
+        yield shared
+
+
 def _pack(record: OpenRecord) -> bytes:
     head = [int(record.kind), record.time, record.thread]
-    if isinstance(record, Message):
-        return pack_record([*head, record.severity, record.text, record.count, record.subject])
+    if not isinstance(record, PcSampleBlock):
+        return pack_record([*head, *(getattr(record, name) for name, _, _ in FIELDS[record.kind])])
     columns = [column.pack() for column in (record.times, record.user, record.system, record.stacks)]
     return pack_record(
         [*head, record.source, record.count, record.unit_ns, *columns, record.stack_count, record.definitions]

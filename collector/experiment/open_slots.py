@@ -9,47 +9,50 @@ from zlib import crc32
 
 from collector.errors import ExperimentError
 from collector.experiment.columns import Column
-from collector.experiment.events import Message
+from collector.experiment.events import AnyRecord, Message
+from collector.experiment.log_reader import unpack_records
 from collector.experiment.log_source import Hole, read_at
 from collector.experiment.open_area import find_area
 from collector.experiment.origin import Origin
 from collector.experiment.samples import PcSampleBlock
 from collector.format import OPEN_HEADER_BYTES, OPEN_MAGIC, OPEN_SLOT_BYTES
 
-OpenRecord = PcSampleBlock | Message
-"""What a slot may hold: the samples of a thread, or the name of a call that never came back."""
+OpenRecord = AnyRecord
+"""What a slot may hold: the samples of a thread, the name of a call that never came back, or records as they are."""
 
 _HEADER = struct.Struct("<8sIIIIQ")
 _COMMIT = struct.Struct("<II")
 _ROW = struct.Struct("<IIIHH")
 _COMMITS_OFFSET = 32
 _STATE_OFFSET = 8
-_STATE_FRAME, _STATE_CALL = 1, 2
+_STATE_FRAME, _STATE_CALL, _STATE_RECORDS = 1, 2, 3
 _ERROR = 2
 
 
 def read_open_records(path: str, origin: Origin | None = None) -> list[OpenRecord]:
     """All that the slots of a log hold; whether it has that as frames already is for the caller to look up."""
-    records = (decode_slot(slot, origin) for slot in iter_slots(path))
-    return [record for record in records if record is not None]
+    return [record for slot in iter_slots(path) for record in decode_slot(slot, origin)]
 
 
-def decode_slot(slot: bytes, origin: Origin | None = None) -> OpenRecord | None:
-    """The record of one slot; None if it is free, empty, or if neither of its commits holds."""
+def decode_slot(slot: bytes, origin: Origin | None = None) -> list[OpenRecord]:
+    """The records of one slot; none if it is free, empty, or if neither of its commits holds."""
     magic, state, thread, source, unit_ns, time = _HEADER.unpack_from(slot)
     if magic != OPEN_MAGIC:
-        return None
+        return []
     if state == _STATE_CALL:
-        return _decode_call(slot, time, thread, origin)
+        return [_decode_call(slot, time, thread, origin)]
+    if state == _STATE_RECORDS:
+        return unpack_records(slot[OPEN_HEADER_BYTES : OPEN_HEADER_BYTES + _committed_bytes(slot)], origin)
     if state != _STATE_FRAME:
-        return None
+        return []
     rows, definitions, stack_count = _decode_rows(slot, OPEN_HEADER_BYTES + _committed_bytes(slot))
     if not rows:
-        return None
+        return []
     times, user, system, stacks = (Column.of(list(values)) for values in zip(*rows))
-    return PcSampleBlock(
+    block = PcSampleBlock(
         time, thread, 0, 0, origin, source, len(rows), unit_ns, times, user, system, stacks, stack_count, definitions
     )
+    return [block]
 
 
 def _decode_call(slot: bytes, time: int, thread: int, origin: Origin | None) -> Message:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from collector.experiment.columns import Column, parse_column
-from collector.experiment.events import ENUMERATIONS, EVENT_CLASSES, AnyRecord
+from collector.experiment.events import ENUMERATIONS, EVENT_CLASSES, AnyRecord, Metric
 from collector.experiment.origin import Origin
 from collector.experiment.samples import PcSampleBlock
-from collector.format import FIELDS, Kind
+from collector.format import FIELDS, METRIC_MAX_VALUES, Kind
 
 MAX_SAMPLES_OF_RECORD = 1 << 16
 
@@ -44,6 +45,14 @@ def _number(value: object) -> object:
     return value if type(value) is float else _uint(value)
 
 
+def _values(value: object) -> object:
+    if type(value) is not list:
+        return _number(value)
+    if len(value) > METRIC_MAX_VALUES:
+        raise RecordError
+    return tuple(item if item is None or item is True else _number(item) for item in value)
+
+
 def _named(enumeration: type) -> Check:
     names = {int(member): member for member in enumeration}  # type: ignore[attr-defined]
 
@@ -59,7 +68,7 @@ _CHECKS: dict[str, Check] = {
     "str": _exactly(str),
     "bin": _exactly(bytes),
     "array of str": _strings,
-    "uint or float": _number,
+    "uint or float or array": _values,
 }
 
 
@@ -78,7 +87,10 @@ _SAMPLE_FIELD_COUNT = len(FIELDS[Kind.PCSAMPLE])
 
 
 def make_event(values: object, log_offset: int, serial: int, origin: Origin | None) -> AnyRecord | None:
-    """The event of a record's values; None if its kind is unknown. RecordError if the values contradict the format."""
+    """The event of a record's values; None if its kind is unknown. RecordError if the values contradict the format.
+
+    A METRIC record of several sources is an event with a tuple of values: see `resolve_metric` and `split_metric`.
+    """
     if type(values) is not list or len(values) < 3:
         raise RecordError
     kind, time, thread = values[:3]
@@ -91,6 +103,28 @@ def make_event(values: object, log_offset: int, serial: int, origin: Origin | No
         return None
     fields = [None if value is None else check(value) for check, value in zip(checks, values[3:])]
     return _CLASS_OF_KIND[kind](time, thread, log_offset, serial, origin, *fields)
+
+
+def resolve_metric(event: Metric, before: Metric | None) -> Metric:
+    """The event with all its values, where some are those of the record of several sources before it in the frame. RecordError if there are none."""
+    values: tuple[int | float | bool | None, ...] = event.value  # type: ignore[assignment]
+    if not any(value is True for value in values):
+        return event
+    if before is None or before.source != event.source:
+        raise RecordError
+    known: tuple[int | float | None, ...] = before.value  # type: ignore[assignment]
+    if any(value is True and (place >= len(known) or known[place] is None) for place, value in enumerate(values)):
+        raise RecordError
+    return replace(event, value=tuple(known[place] if value is True else value for place, value in enumerate(values)))
+
+
+def split_metric(event: Metric) -> list[Metric]:
+    """One event for each value of a record of several sources, numbered from the record's serial on."""
+    known = [(place, value) for place, value in enumerate(event.value) if value is not None]  # type: ignore[arg-type]
+    return [
+        replace(event, serial=event.serial + number, source=None if event.source is None else event.source + place, value=value)
+        for number, (place, value) in enumerate(known)
+    ]
 
 
 def _make_block(values: list[object], log_offset: int, serial: int, origin: Origin | None) -> PcSampleBlock:

@@ -62,6 +62,7 @@ class Loader:
         for facts in logs:
             process = process_of(experiment, facts, ended.get(facts.log.origin.pid), launch)
             ended[facts.log.origin.pid] = facts
+            self._series += series_of(len(self._processes), facts, launch)
             self._add_process(directory, facts, process, partial(self._tell, facts, done_bytes, all_bytes))
             done_bytes += facts.size_bytes
         for facts in [launch, *logs] if launch else logs:
@@ -121,7 +122,6 @@ class Loader:
     ) -> None:
         index = len(self._processes)
         self._processes.append(process)
-        self._series += series_of(index, facts)
         for cause, start_ns, end_ns in facts.pauses:
             self._pauses.append(model.Pause(index, cause, start_ns, end_ns))
         first_thread = len(self._threads)

@@ -11,11 +11,15 @@ from collector.profile.metric_series import MetricSeries, PluginMetric
 _WORDS = ("colour", "group", "group_title", "description", "integral", "file")
 
 
-def series_of(process: int, facts: LogFacts) -> Iterator[MetricSeries]:
-    """The series of one process image, in the order in which its log defines the metrics; without those that gave nothing."""
-    attributes = {source: _attributes_of(event) for source, event in facts.metrics.items()}
-    integrals = {values["integral"] for values in attributes.values() if "integral" in values}
-    for source, event in facts.metrics.items():
+def series_of(process: int, facts: LogFacts, launch: LogFacts | None) -> Iterator[MetricSeries]:
+    """The series of one process image, in the order of the metrics' ids in its log; without those that gave nothing.
+
+    How they are to be shown is in the launcher's log, once for all processes.
+    """
+    looks = {event.name: _attributes_of(event) for event in launch.metrics.values()} if launch else {}
+    attributes = {source: looks.get(event.name, {}) | _attributes_of(event) for source, event in facts.metrics.items()}
+    integrals = {values["integral"] for values in (*looks.values(), *attributes.values()) if "integral" in values}
+    for source, event in sorted(facts.metrics.items()):
         readings = [reading for reading in facts.readings.get(source, ()) if reading.value is not None]
         if readings:
             readings.sort(key=_time_of)

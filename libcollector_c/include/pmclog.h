@@ -285,7 +285,7 @@ struct pmclog_ev_message {
 
 struct pmclog_ev {
     enum pmclog_state pl_state;
-    off_t pl_offset;       /* where the record starts; all samples of one record share it. A DROPNOTIFY of this parser: where the loss starts */
+    off_t pl_offset;       /* where the record starts; all samples, or values of metrics, of one record share it. A DROPNOTIFY of this parser: where the loss starts */
     size_t pl_count;       /* serial number of this event, from 1 */
     struct timespec pl_ts; /* CLOCK_MONOTONIC. A DROPNOTIFY of this parser carries the time of the record before it */
     enum pmclog_type pl_type;

@@ -46,6 +46,14 @@ bool col_cursor_read_nil(struct col_cursor *cursor)
     return true;
 }
 
+bool col_cursor_read_true(struct col_cursor *cursor)
+{
+    if (left(cursor) == 0 || *cursor->at != TRUE)
+        return false;
+    cursor->at++;
+    return true;
+}
+
 bool col_cursor_read_signed(struct col_cursor *cursor, int64_t *value)
 {
     struct col_cursor start = *cursor;

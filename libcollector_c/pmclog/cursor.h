@@ -19,6 +19,7 @@ struct col_extent {
 
 /* Each returns false, and leaves the cursor where it is, when the next value is of another type or reaches past the end. */
 bool col_cursor_read_nil(struct col_cursor *cursor);
+bool col_cursor_read_true(struct col_cursor *cursor);
 bool col_cursor_read_unsigned(struct col_cursor *cursor, uint64_t *value);
 bool col_cursor_read_signed(struct col_cursor *cursor, int64_t *value);
 bool col_cursor_read_real(struct col_cursor *cursor, double *value);

@@ -17,6 +17,7 @@ enum { SENTENCE_BYTES = 160 };
 /* bytes (stream) -> sound frames (finder) -> records (payload) -> events, of which samples are many to a record. */
 struct parser {
     struct col_samples samples;
+    struct col_readings readings;
     struct pmclog_totals totals;
     struct timespec time; /* of the last record */
     struct col_stream stream;
@@ -155,6 +156,7 @@ static enum pmclog_state next_frame(struct parser *parser, struct pmclog_ev *ev,
         parser->totals.pl_frames++;
         parser->payload = (struct col_cursor){found.payload, found.payload + found.payload_bytes};
         parser->payload_start = found.payload;
+        col_readings_forget(&parser->readings);
         parser->payload_offset = found.offset + COL_FRAME_HEADER_BYTES;
         break;
     case COL_FOUND_DAMAGE:
@@ -173,7 +175,7 @@ static enum pmclog_state next_record(struct parser *parser, struct pmclog_ev *ev
     const uint8_t *start = parser->payload.at;
     uint64_t offset = parser->payload_offset + (uint64_t)(start - parser->payload_start);
     *is_event = false;
-    switch (col_record_read(&parser->payload, &parser->texts, &parser->samples, ev)) {
+    switch (col_record_read(&parser->payload, &parser->texts, &parser->samples, &parser->readings, ev)) {
     case COL_RECORD_EVENT:
         *is_event = true;
         ev->pl_offset = (off_t)offset;
@@ -184,10 +186,16 @@ static enum pmclog_state next_record(struct parser *parser, struct pmclog_ev *ev
         parser->time = time_from(parser->samples.time_ns);
         parser->totals.pl_samples += parser->samples.count;
         break;
+    case COL_RECORD_READINGS:
+        parser->readings.event.pl_offset = (off_t)offset;
+        note_event(parser, ev);
+        *is_event = col_readings_next(&parser->readings, ev);
+        break;
     case COL_RECORD_UNKNOWN:
         parser->totals.pl_unknown_kinds++;
         break;
     case COL_RECORD_BROKEN:
+        col_readings_forget(&parser->readings);
         *is_event = true;
         return tell_damage(parser, offset, (uint64_t)(parser->payload.at - start), ev);
     case COL_RECORD_NEWER:
@@ -204,7 +212,7 @@ static enum pmclog_state next_record(struct parser *parser, struct pmclog_ev *ev
 static enum pmclog_state advance(struct parser *parser, struct pmclog_ev *ev, bool *is_event)
 {
     enum pmclog_state state = PMCLOG_OK;
-    *is_event = false;
+    *is_event = col_readings_next(&parser->readings, ev);
     parser->samples.next = parser->samples.count = 0;
     if (parser->final_errno)
         return fail_for_good(parser, parser->final_errno);

@@ -11,8 +11,8 @@ _Static_assert((int)PMCLOG_TYPE_USERDATA == COL_KIND_USERDATA && (int)PMCLOG_TYP
 
 enum { HEAD_FIELDS = 3, MAX_FIELDS = 19, KINDS = COL_KIND_MESSAGE + 1 };
 
-/* TEXTS, DATA: a pointer and, in the member after it, a count. REAL_OR_64: pl_is_real, pl_value and pl_real of METRIC. */
-enum field_type { END_OF_FIELDS, UNSIGNED_32, UNSIGNED_64, SIGNED_32, TEXT, TEXTS, DATA, REAL_OR_64 };
+/* TEXTS, DATA: a pointer and, in the member after it, a count. VALUES: those of METRIC. */
+enum field_type { END_OF_FIELDS, UNSIGNED_32, UNSIGNED_64, SIGNED_32, TEXT, TEXTS, DATA, VALUES };
 
 struct field {
     uint16_t type;
@@ -67,7 +67,7 @@ static const struct field fields_of[KINDS][MAX_FIELDS + 1] = {
     [PMCLOG_TYPE_THR_EXIT] = {FIELD(TEXT, pl_thr_exit.pl_name), FIELD(UNSIGNED_64, pl_thr_exit.pl_user_ns),
                               FIELD(UNSIGNED_64, pl_thr_exit.pl_system_ns), FIELD(UNSIGNED_32, pl_thr_exit.pl_is_exit)},
     [PMCLOG_TYPE_METRIC] = {FIELD(UNSIGNED_32, pl_metric.pl_pmcid), FIELD(UNSIGNED_64, pl_metric.pl_interval_ns),
-                            FIELD(REAL_OR_64, pl_metric), FIELD(UNSIGNED_64, pl_metric.pl_merged_count)},
+                            FIELD(VALUES, pl_metric), FIELD(UNSIGNED_64, pl_metric.pl_merged_count)},
     [PMCLOG_TYPE_MESSAGE] = {FIELD(UNSIGNED_32, pl_message.pl_severity), FIELD(TEXT, pl_message.pl_text),
                              FIELD(UNSIGNED_64, pl_message.pl_count), FIELD(TEXT, pl_message.pl_subject)},
 };
@@ -133,15 +133,14 @@ static bool refer_to_data(struct col_cursor *record, const void **data, size_t *
     return true;
 }
 
-static bool read_metric(struct col_cursor *record, struct pmclog_ev_metric *metric)
+/* The value, or an array of those of several sources, which *readings takes. */
+static bool read_values(struct col_cursor *record, struct pmclog_ev_metric *metric, struct col_readings *readings)
 {
-    metric->pl_is_real = 0;
-    metric->pl_real = 0;
-    metric->pl_value = PMCLOG_UNKNOWN;
-    if (col_cursor_read_nil(record) || col_cursor_read_unsigned(record, &metric->pl_value))
-        return true;
-    metric->pl_is_real = 1;
-    return col_cursor_read_real(record, &metric->pl_real);
+    uint32_t places;
+    if (!col_cursor_read_array(record, &places))
+        return col_readings_read_value(record, metric);
+    readings->is_taken = true;
+    return col_readings_begin(readings, record, metric->pl_pmcid, places);
 }
 
 static uint32_t narrow(uint64_t number)
@@ -164,7 +163,8 @@ static bool read_signed(struct col_cursor *record, int32_t *value)
     return true;
 }
 
-static bool read_field(struct col_cursor *record, const struct field *field, struct copier *copier, struct pmclog_ev *ev)
+static bool read_field(struct col_cursor *record, const struct field *field, struct copier *copier, struct col_readings *readings,
+                       struct pmclog_ev *ev)
 {
     char *member = (char *)ev + field->offset;
     uint64_t number;
@@ -184,8 +184,8 @@ static bool read_field(struct col_cursor *record, const struct field *field, str
         return copy_texts(record, copier, (const char **)(void *)member, (size_t *)(void *)(member + sizeof(char **)));
     case DATA:
         return refer_to_data(record, (const void **)(void *)member, (size_t *)(void *)(member + sizeof(void *)));
-    case REAL_OR_64:
-        return read_metric(record, (struct pmclog_ev_metric *)(void *)((char *)ev + offsetof(struct pmclog_ev, pl_u.pl_metric)));
+    case VALUES:
+        return read_values(record, &ev->pl_u.pl_metric, readings);
     case END_OF_FIELDS:
         break;
     }
@@ -194,14 +194,14 @@ static bool read_field(struct col_cursor *record, const struct field *field, str
 
 /* Fields that the record does not have are nil. */
 static bool read_fields(struct col_cursor *record, size_t there, const struct field *field, struct col_record_texts *texts,
-                        struct pmclog_ev *ev)
+                        struct col_readings *readings, struct pmclog_ev *ev)
 {
     static const uint8_t nil = 0xC0;
     struct copier copier = {texts->bytes};
     for (; field->type != END_OF_FIELDS; field++) {
         struct col_cursor nothing = {&nil, &nil + 1};
         bool is_there = there > 0;
-        if (!read_field(is_there ? record : &nothing, field, &copier, ev))
+        if (!read_field(is_there ? record : &nothing, field, &copier, readings, ev))
             return false;
         there -= is_there;
     }
@@ -215,7 +215,7 @@ static bool is_newer(struct col_cursor record, size_t fields)
 }
 
 enum col_record_is col_record_read(struct col_cursor *payload, struct col_record_texts *texts, struct col_samples *samples,
-                                   struct pmclog_ev *ev)
+                                   struct col_readings *readings, struct pmclog_ev *ev)
 {
     struct col_cursor record = *payload;
     if (!col_cursor_skip(payload)) {
@@ -243,7 +243,17 @@ enum col_record_is col_record_read(struct col_cursor *payload, struct col_record
     ev->pl_ts.tv_nsec = (long)(time_ns % 1000000000u);
     ev->pl_type = (enum pmclog_type)kind;
     ev->pl_tid = narrow(thread);
-    return read_fields(&record, fields, fields_of[kind], texts, ev) ? COL_RECORD_EVENT : COL_RECORD_BROKEN;
+    readings->is_taken = false;
+    if (!read_fields(&record, fields, fields_of[kind], texts, readings, ev)) {
+        readings->next = readings->count;
+        return COL_RECORD_BROKEN;
+    }
+    if (!readings->is_taken)
+        return COL_RECORD_EVENT;
+    readings->event = *ev;
+    readings->has_before = true;
+    readings->next = 0;
+    return COL_RECORD_READINGS;
 }
 
 void col_record_free(struct col_record_texts *texts)

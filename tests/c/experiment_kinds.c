@@ -45,15 +45,16 @@ static void write_sources(void)
     struct col_event_pmcallocate allocate = {
         .source = N(6, 0), .name = "6001", .clock = "6002", .unit = "6003", .period_ns = N(6, 4), .effective_period_ns = N(6, 5), .detail = "6006",
         .attributes = (const char *const[]){"6007=x"}, .attribute_count = 1};
-    struct col_event_metric metric = {.source = N(37, 0), .interval_ns = N(37, 1), .whole = N(37, 2), .merged_count = N(37, 3)};
+    const struct col_event_value values[] = {{COL_EVENT_WHOLE, {.whole = N(37, 2)}}, {COL_EVENT_NO_VALUE, {0}}, {COL_EVENT_REAL, {.real = -0.125}}, {COL_EVENT_REAL, {.real = 0.1}}};
+    struct col_event_metric metric = {.source = N(37, 0), .interval_ns = N(37, 1), .values = values, .value_count = 1, .merged_count = N(37, 3)};
     col_event_pmcallocate(HEAD(6), &allocate);
     col_event_pmcattach(HEAD(7), N(7, 0), N(7, 1));
     col_event_pmcdetach(HEAD(8), N(8, 0), N(8, 1));
     col_event_proccsw(HEAD(9), N(9, 0), N(9, 1), N(9, 2), true, N(9, 4));
     col_event_metric(HEAD(37), &metric);
-    metric.is_real = true;
-    metric.real = -0.125;
+    metric.value_count = 4;
     col_event_metric(HEAD(37), &metric);
+    col_event_metrics_flush();
 }
 
 static void write_marks(void)

@@ -82,7 +82,7 @@ def full_log(seed: int) -> bytearray:
     log.add(writer.initialize(1000 + seed, arguments=["prog", "", "\udcff\udc80", "ü"], options=None))
     makers = {"uint": lambda: rng.choice([0, 1, 127, 128, 70000, 2**31, 2**40, None]), "int": lambda: rng.choice([0, 256, -3, 139, None]),
               "str": lambda: rng.choice(["", "name", "\udcfe", "x" * 300, None]), "bin": lambda: rng.choice([b"", rng.randbytes(40), None]),
-              "array of str": lambda: rng.choice([["a", "\udcff"], [], None]), "uint or float": lambda: rng.choice([3, 2.5, -1e300, None])}
+              "array of str": lambda: rng.choice([["a", "\udcff"], [], None]), "uint or float or array": lambda: rng.choice([3, 2.5, -1e300, None, [], [7], [None, 2**64 - 1, None, 0.5, -1e300, 0, None], [None, None], [1] * 20, [True, 5], [7, True]])}
     narrow = lambda value: None if value is None else value % 2**31  # noqa: E731  (ids have 32 bits in C)
     time = 2000
     for kind in list(Kind) * 2:
@@ -165,6 +165,25 @@ def test_unknown_kinds_and_fields(dump: Path, tmp_path: Path) -> None:
     path.write_bytes(log.data)
     for is_finished in (False, True):
         assert read_by_c(dump, path, *["--finish"] * is_finished) == read_by_python(path, is_finished=is_finished)
+
+
+def test_values_that_are_as_before(dump: Path, tmp_path: Path) -> None:
+    """Records of several metrics that refer to the one before, good and broken in every way, in frames of a few."""
+    path = tmp_path / "1.0.log"
+    rng = random.Random(5)
+    choices = [1, 0.5, None, True, 2**64 - 1]
+    log = writer.LogBuilder().add(writer.initialize())
+    for time in range(2000):
+        records = []
+        for _ in range(rng.randrange(1, 6)):
+            values = rng.choices(choices, k=rng.choice([0, 1, 2, 3, 3, 3, 64])) + [rng.choice(["x", -1, False])] * (rng.randrange(12) == 0)
+            fields = {"source": rng.choice([2, 2, 2, 3, None, 2**31]), "value": values if rng.randrange(8) else 5, "merged_count": 1 if rng.randrange(12) else "x"}
+            records.append(writer.record(Kind.METRIC, time, 1, **fields))
+        log.add(*records)
+    path.write_bytes(log.data)
+    expected = read_by_python(path, is_finished=True)
+    assert 3000 < sum(line.split()[2] == str(int(Kind.METRIC)) for line in expected) < len(expected) - 500
+    assert read_by_c(dump, path, "--finish") == expected == read_by_c(dump, path, "--finish", "--feed=97")
 
 
 def test_recorded_logs(dump: Path, recorder: Path, tmp_path: Path) -> None:

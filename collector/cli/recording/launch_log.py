@@ -8,6 +8,7 @@ import time
 
 from collector import __version__
 from collector.capture.launch import Ending
+from collector.capture.metric_table import Definition
 from collector.capture.readings import Readings
 from collector.experiment.log_writer import LogWriter
 from collector.format import VERSION_MAJOR, VERSION_MINOR, Kind, SampleCause
@@ -64,6 +65,14 @@ class LaunchLog:
     def message(self, text: str) -> None:
         """Write a warning: something that the user asked for could not be done."""
         self._writer.append(Kind.MESSAGE, time.monotonic_ns(), 1, text, 1, None)
+
+    def metrics(self, definitions: list[Definition], interval_ns: int) -> None:
+        """Write what there is to know of the metrics that are asked for, once for all processes."""
+        now_ns = time.monotonic_ns()
+        for one in definitions:
+            self._writer.append(
+                Kind.PMCALLOCATE, now_ns, one.source, one.name, "plugin", one.unit, interval_ns, interval_ns, one.detail, one.attributes
+            )
 
     def unrecorded(self, pid: int, status: int | None, path: str | None, reason: str) -> None:
         """Write that a descendant is gone in which nothing was recorded, with its wait status if somebody saw it."""

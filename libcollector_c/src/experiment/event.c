@@ -6,12 +6,12 @@
 
 #include "experiment/log_writer.h"
 #include "experiment/msgpack.h"
+#include "experiment/open_records.h"
 #include "experiment/record.h"
 #include "experiment/sample_rows.h"
 
 #define PAYLOAD_BYTES (COL_FRAME_MAX_BYTES - COL_FRAME_HEADER_BYTES)
 #define ARRAY_BYTES (COL_FRAME_MAX_BYTES / 4) /* most that one array of strings may take */
-#define READINGS_A_FRAME 1000u
 
 /* Fields that are all numbers. */
 struct numbers {
@@ -167,6 +167,28 @@ int col_event_pmcallocate(struct col_event_head head, const struct col_event_pmc
     return col_record_write(&(struct col_record){head, COL_KIND_PMCALLOCATE, 8, put_pmcallocate, allocate});
 }
 
+static size_t encode_source(struct col_event_head head, const struct col_event_pmcallocate *source, uint32_t pid, uint8_t *start, size_t capacity)
+{
+    struct numbers attach = {(const uint64_t[]){source->source, pid}, 2};
+    size_t bytes = col_record_encode(&(struct col_record){head, COL_KIND_PMCALLOCATE, 8, put_pmcallocate, source}, start, capacity);
+    return bytes + col_record_encode(&(struct col_record){head, COL_KIND_PMCATTACH, 2, put_numbers, &attach}, capacity > bytes ? start + bytes : NULL, capacity > bytes ? capacity - bytes : 0);
+}
+
+int col_event_sources(struct col_event_head head, const struct col_event_pmcallocate *sources, size_t count, uint32_t pid)
+{
+    struct col_log_frame frame;
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += encode_source(head, &sources[i], pid, NULL, 0);
+    int error = col_log_writer_begin(&frame, bytes);
+    if (error != 0)
+        return error;
+    for (size_t i = 0, at = 0; i < count; i++)
+        at += encode_source(head, &sources[i], pid, frame.payload + at, bytes - at);
+    col_log_writer_finish(&frame);
+    return 0;
+}
+
 struct procexec {
     uint32_t pid;
     uint64_t entry;
@@ -292,50 +314,56 @@ int col_event_thr_exit(struct col_event_head head, const char *name, uint64_t us
     return col_record_write(&(struct col_record){head, COL_KIND_THR_EXIT, 4, put_thread_life, &(struct thread_life){name, {user_ns, system_ns, is_exit}, 3}});
 }
 
+static void put_value(struct col_msgpack *out, const struct col_event_value *value)
+{
+    if (value->type == COL_EVENT_REAL)
+        col_msgpack_float(out, value->is.real);
+    else if (value->type == COL_EVENT_WHOLE)
+        col_msgpack_uint(out, value->is.whole);
+    else
+        col_msgpack_nil(out);
+}
+
+static bool is_same(const struct col_event_value *one, const struct col_event_value *other)
+{
+    return one->type == other->type && one->type != COL_EVENT_NO_VALUE && memcmp(&one->is, &other->is, sizeof one->is) == 0;
+}
+
 static void put_metric(struct col_msgpack *out, const void *fields)
 {
     const struct col_event_metric *metric = fields;
+    bool has_before = metric->before != NULL && metric->value_count > 1 && metric->before_frame == col_open_records_frame();
     col_msgpack_uint(out, metric->source);
     col_msgpack_uint(out, metric->interval_ns);
-    if (metric->is_real)
-        col_msgpack_float(out, metric->real);
-    else
-        col_msgpack_uint(out, metric->whole);
+    if (metric->value_count > 1)
+        col_msgpack_array(out, metric->value_count);
+    for (uint32_t i = 0; i < metric->value_count; i++)
+        if (has_before && is_same(&metric->values[i], &metric->before[i]))
+            col_msgpack_true(out);
+        else
+            put_value(out, &metric->values[i]);
     col_msgpack_uint(out, metric->merged_count);
 }
 
 int col_event_metric(struct col_event_head head, const struct col_event_metric *metric)
 {
-    return col_record_write(&(struct col_record){head, COL_KIND_METRIC, 4, put_metric, metric});
+    return col_open_records_add(&(struct col_record){head, COL_KIND_METRIC, 4, put_metric, metric});
 }
 
-static size_t encode_reading(const struct col_event_reading *reading, void *start, size_t capacity)
+int col_event_metric_end(struct col_event_head head, uint32_t source, uint32_t pid)
 {
-    return col_record_encode(&(struct col_record){reading->head, COL_KIND_METRIC, 4, put_metric, &reading->metric}, start, capacity);
+    struct numbers numbers = {(const uint64_t[]){source, pid}, 2};
+    return col_open_records_add(&(struct col_record){head, COL_KIND_PMCDETACH, 2, put_numbers, &numbers});
 }
 
-static size_t encode_readings(const struct col_event_reading *readings, size_t count, uint8_t *start, size_t capacity)
+uint32_t col_event_metric_frame(void)
 {
-    size_t bytes = 0;
-    for (size_t i = 0; i < count; i++)
-        bytes += encode_reading(&readings[i], start != NULL ? start + bytes : NULL, capacity > bytes ? capacity - bytes : 0);
-    return bytes;
+    return col_open_records_frame();
 }
 
-int col_event_metrics(const struct col_event_reading *readings, size_t count)
+int col_event_metrics_flush(void)
 {
-    int error = 0;
-    for (size_t first = 0; first < count && error == 0; first += READINGS_A_FRAME) {
-        size_t part = count - first < READINGS_A_FRAME ? count - first : READINGS_A_FRAME;
-        size_t bytes = encode_readings(readings + first, part, NULL, 0);
-        struct col_log_frame frame;
-        error = col_log_writer_begin(&frame, bytes);
-        if (error != 0)
-            break;
-        encode_readings(readings + first, part, frame.payload, bytes);
-        col_log_writer_finish(&frame);
-    }
-    return error;
+    return col_open_records_flush();
 }
 
 struct message {

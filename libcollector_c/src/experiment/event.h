@@ -98,22 +98,30 @@ int col_event_resume(struct col_event_head head, uint32_t cause);
 int col_event_thr_create(struct col_event_head head, const char *name, uint64_t start_address);
 int col_event_thr_exit(struct col_event_head head, const char *name, uint64_t user_ns, uint64_t system_ns, bool is_exit);
 
+/* PMCALLOCATE and PMCATTACH of each, in one frame. */
+int col_event_sources(struct col_event_head head, const struct col_event_pmcallocate *sources, size_t count, uint32_t pid);
+
+/* Values of metrics, and their ends, are gathered in an open frame (experiment/open_records.h): one at a time may write it, and it reaches the log with the flush at the latest. */
+struct col_event_value {
+    enum { COL_EVENT_NO_VALUE, COL_EVENT_WHOLE, COL_EVENT_REAL } type;
+    union {
+        uint64_t whole;
+        double real;
+    } is;
+};
 struct col_event_metric {
-    uint32_t source;
+    uint32_t source; /* of the first value; the next ones are those of the sources after it */
     uint64_t interval_ns;
-    bool is_real; /* the value is `real`, else `whole` */
-    uint64_t whole;
-    double real;
+    const struct col_event_value *values;
+    uint32_t value_count; /* 1 to COL_METRIC_MAX_VALUES */
     uint64_t merged_count;
+    const struct col_event_value *before; /* those of the last record with several values, if that had the same source and at least as many; or NULL */
+    uint32_t before_frame;                /* col_event_metric_frame() behind that record */
 };
 int col_event_metric(struct col_event_head head, const struct col_event_metric *metric);
-
-/* Many of them, each with a time of its own, in one frame if there are not too many; no more stack for it than for one. */
-struct col_event_reading {
-    struct col_event_head head;
-    struct col_event_metric metric;
-};
-int col_event_metrics(const struct col_event_reading *readings, size_t count);
+int col_event_metric_end(struct col_event_head head, uint32_t source, uint32_t pid); /* PMCDETACH */
+uint32_t col_event_metric_frame(void);
+int col_event_metrics_flush(void);
 
 int col_event_message(struct col_event_head head, uint32_t severity, const char *text, uint64_t count, const char *subject);
 

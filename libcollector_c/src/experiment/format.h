@@ -18,6 +18,9 @@
 #define COL_OPEN_STATE_FREE 0
 #define COL_OPEN_STATE_FRAME 1
 #define COL_OPEN_STATE_CALL 2
+#define COL_OPEN_STATE_RECORDS 3
+
+#define COL_METRIC_MAX_VALUES 64 /* of one record */
 
 /* A log that is being written is a multiple of COL_OPEN_SLOT_BYTES long, at least two of them, and its last sixteenth holds open frames. */
 #define COL_OPEN_AREA_BYTES(log_bytes) ((log_bytes) / 16 < COL_OPEN_SLOT_BYTES ? COL_OPEN_SLOT_BYTES : (log_bytes) / 16 / COL_OPEN_SLOT_BYTES * COL_OPEN_SLOT_BYTES)

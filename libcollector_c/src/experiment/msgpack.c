@@ -37,6 +37,11 @@ void col_msgpack_nil(struct col_msgpack *out)
     put(out, 0xc0, 0, 0);
 }
 
+void col_msgpack_true(struct col_msgpack *out)
+{
+    put(out, 0xc3, 0, 0);
+}
+
 void col_msgpack_uint(struct col_msgpack *out, uint64_t value)
 {
     if (value < 128)
@@ -63,7 +68,14 @@ void col_msgpack_int(struct col_msgpack *out, int64_t value)
 
 void col_msgpack_float(struct col_msgpack *out, double value)
 {
+    float narrow = (float)value;
+    uint32_t narrow_bits;
     uint64_t bits;
+    if ((double)narrow == value) {
+        memcpy(&narrow_bits, &narrow, sizeof narrow);
+        put(out, 0xca, narrow_bits, 4);
+        return;
+    }
     memcpy(&bits, &value, sizeof bits);
     put(out, 0xcb, bits, 8);
 }

@@ -29,30 +29,45 @@ struct col_metric_table *col_metric_table(void)
 
 /* ---- the file ---- */
 
+/* The file as text, NULL and -errno if it cannot be had. */
+static char *read_text(int fd, int *error)
+{
+    struct col_os_file file;
+    *error = col_os_describe(fd, &file);
+    if (*error == 0 && file.bytes >= MOST_BYTES)
+        *error = -EFBIG;
+    char *text = *error == 0 ? col_os_map_memory(file.bytes + 1) : NULL;
+    if (text == NULL) {
+        *error = *error == 0 ? -ENOMEM : *error;
+        return NULL;
+    }
+    ssize_t bytes = col_os_read(fd, text, file.bytes);
+    if (bytes >= 0)
+        return text;
+    *error = (int)bytes;
+    col_os_unmap(text, file.bytes + 1);
+    return NULL;
+}
+
 static char *read_file(const char *path, int *error)
 {
     int fd = col_os_open(path, O_RDONLY, 0);
-    *error = fd < 0 ? fd : -ENOMEM;
-    char *text = fd < 0 ? NULL : col_os_map_memory(MOST_BYTES);
-    size_t bytes = 0;
-    ssize_t part = 0;
-    while (text != NULL && bytes < MOST_BYTES - 1 && (part = col_os_read(fd, text + bytes, MOST_BYTES - 1 - bytes)) > 0)
-        bytes += (size_t)part;
-    if (fd >= 0)
-        col_os_close(fd);
-    if (text != NULL && (part < 0 || bytes == MOST_BYTES - 1)) {
-        *error = part < 0 ? (int)part : -EFBIG;
-        col_os_unmap(text, MOST_BYTES);
-        text = NULL;
+    if (fd < 0) {
+        *error = fd;
+        return NULL;
     }
+    char *text = read_text(fd, error);
+    col_os_close(fd);
     return text;
 }
 
 /* Takes the escapes out of a word, where it stands. */
 static void unescape(char *word)
 {
-    char *to = word;
-    for (const char *from = word; *from != '\0'; from++)
+    char *to = strchr(word, '\\');
+    if (to == NULL)
+        return;
+    for (const char *from = to; *from != '\0'; from++)
         *to++ = from[0] != '\\' || from[1] == '\0' ? *from : *++from == 't' ? '\t' : *from == 'n' ? '\n' : *from;
     *to = '\0';
 }
@@ -64,9 +79,10 @@ static size_t next_words(char **rest, char **words)
     char *line = *rest;
     if (*line == '\0')
         return 0;
-    char *end = line + strcspn(line, "\n");
-    *rest = end + (*end != '\0');
-    *end = '\0';
+    char *end = strchr(line, '\n');
+    *rest = end != NULL ? end + 1 : line + strlen(line);
+    if (end != NULL)
+        *end = '\0';
     while (line != NULL && count < MOST_WORDS) {
         char *tab = strchr(line, '\t');
         if (tab != NULL)
@@ -94,14 +110,6 @@ static void add_plugin(char **words)
         (struct col_plugin){.id = words[1], .path = words[2], .start_name = words[3], .stop_name = words[4], .is_per_node = words[5][0] == '1'};
 }
 
-static const char *describe_call(const struct col_metric *metric)
-{
-    char *text = col_signal_heap_allocate(CALL_TEXT_BYTES);
-    if (text != NULL)
-        col_text_print_into(text, CALL_TEXT_BYTES, "%s (metric %s) of %s", metric->function, metric->id, metric->plugin->path);
-    return text != NULL ? text : metric->id;
-}
-
 static void add_metric(char **words, size_t count)
 {
     uint64_t plugin = number_of(words[1]);
@@ -114,7 +122,6 @@ static void add_metric(char **words, size_t count)
         .units = words[6], .custom_data = words[7], .attributes = self.attributes + self.attribute_count, .attribute_count = count - 8};
     for (size_t i = 8; i < count; i++)
         self.attributes[self.attribute_count++] = words[i];
-    metric->call_text = describe_call(metric);
 }
 
 static void add_line(char **words, size_t count)
@@ -132,9 +139,24 @@ static void add_line(char **words, size_t count)
 static size_t count_of(const char *text, char character)
 {
     size_t count = 0;
-    for (; *text != '\0'; text++)
-        count += *text == character;
+    for (; (text = strchr(text, character)) != NULL; text++)
+        count++;
     return count;
+}
+
+/* All in one piece: the parts lie together, and few pages are touched. */
+static bool make_room(size_t lines, size_t words)
+{
+    size_t metrics_bytes = lines * sizeof *self.table.metrics, plugins_bytes = lines * sizeof *self.table.plugins, values_bytes = lines * sizeof *self.table.values;
+    char *room = col_os_map_memory(metrics_bytes + plugins_bytes + 2 * values_bytes + words * sizeof *self.attributes);
+    if (room == NULL)
+        return false;
+    self.table.metrics = (void *)room;
+    self.table.plugins = (void *)(room += metrics_bytes);
+    self.table.values = (void *)(room += plugins_bytes);
+    self.table.before = (void *)(room += values_bytes);
+    self.attributes = (void *)(room + values_bytes);
+    return true;
 }
 
 int col_metric_table_read(const char *path)
@@ -144,14 +166,23 @@ int col_metric_table_read(const char *path)
     if (text == NULL)
         return error;
     size_t lines = count_of(text, '\n') + 1;
-    self.table.plugins = col_os_map_memory(lines * sizeof *self.table.plugins);
-    self.table.metrics = col_os_map_memory(lines * sizeof *self.table.metrics);
-    self.attributes = col_os_map_memory((count_of(text, '\t') + lines) * sizeof *self.attributes);
-    if (self.table.plugins == NULL || self.table.metrics == NULL || self.attributes == NULL)
+    if (!make_room(lines, count_of(text, '\t') + lines))
         return -ENOMEM;
     for (size_t count; (count = next_words(&text, words)) > 0;)
         add_line(words, count);
     return 0;
+}
+
+/* ---- calls ---- */
+
+const char *col_metric_table_describe(struct col_metric *metric)
+{
+    char *text = metric->call_text == NULL ? col_signal_heap_allocate(CALL_TEXT_BYTES) : NULL;
+    if (text != NULL) {
+        col_text_print_into(text, CALL_TEXT_BYTES, "%s (metric %s) of %s", metric->function, metric->id, metric->plugin->path);
+        metric->call_text = text;
+    }
+    return metric->call_text != NULL ? metric->call_text : metric->id;
 }
 
 /* ---- handles ---- */

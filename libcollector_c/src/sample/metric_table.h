@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "experiment/event.h"
+
 /* A library of getters: one <source> of a definition file. Strings live as long as the process. */
 struct col_plugin {
     const char *id, *path;
@@ -25,7 +27,7 @@ struct col_plugin {
 /* One <metric>. */
 struct col_metric {
     const char *id, *function, *units, *custom_data;
-    const char *call_text;         /* what is said of a call that does not come back */
+    const char *call_text;         /* what is said of a call that does not come back; NULL until the first (col_metric_table_describe) */
     const char *const *attributes; /* for the log, `name=value` */
     size_t attribute_count;
     struct col_plugin *plugin;
@@ -33,6 +35,8 @@ struct col_metric {
     bool is_disabled;
     bool has_baseline; /* what it came up by can be told from last_ns on */
     uint64_t last_ns;  /* when it was last read */
+    bool is_defined;       /* the log knows it */
+    uint64_t interval_ns;  /* of its value among `values`, which was read at last_ns */
     uint32_t error_count; /* atomic */
     union {
         int (*whole)(uintptr_t metric_id, struct timespec *time, uint64_t *value);
@@ -45,6 +49,8 @@ struct col_metric_table {
     struct col_plugin *plugins;
     struct col_metric *metrics;
     size_t plugin_count, metric_count;
+    struct col_event_value *values; /* of one sample time: what each metric gave, on the way to the log */
+    struct col_event_value *before; /* what was last in the log */
     uint64_t interval_ns;
     const char *node_lock; /* where the lock of a node's only process lies; "": every process is the only one */
 };
@@ -58,6 +64,9 @@ int col_metric_table_read(const char *path);
 /* From anywhere, signal handlers included. */
 
 struct col_metric_table *col_metric_table(void);
+
+/* Says what a call of the metric's getter is: its call_text. */
+const char *col_metric_table_describe(struct col_metric *metric);
 
 /* The handles that plugins know. NULL: there is none like that. */
 uintptr_t col_metric_table_plugin_id(const struct col_plugin *plugin);

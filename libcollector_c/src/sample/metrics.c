@@ -7,15 +7,13 @@
 #include "base/clock.h"
 #include "base/os.h"
 #include "base/text_format.h"
-#include "experiment/event.h"
 #include "experiment/messages.h"
+#include "sample/metric_log.h"
 #include "sample/plugin_call.h"
 #include "target/node_leader.h"
 
 #define READINGS_AN_INTERVAL 1000u
 #define TIME_LIMIT 32768u     /* for backfill: 32 doublings */
-#define FIRST_SOURCE 2u       /* the clock is 1 */
-#define LEAST_READINGS 256u   /* backfilled values that are written together */
 #define LEADER_INTERVALS 10u
 #define ROOM_BYTES 16384u     /* of stack that a getter must find */
 #define S_NS 1000000000u
@@ -23,12 +21,11 @@
 static struct {
     uint64_t next_ns;  /* atomic: when getters are due; UINT64_MAX: never */
     bool is_broken;    /* atomic: see col_metrics_break */
+    bool was_sampled;  /* since the open */
     bool is_holding;   /* fork has the turn */
     bool has_node_metrics, has_backfill;
     uint64_t interval_ns, start_ns;
     uint32_t kept_count; /* sample times, since the interval was doubled */
-    struct col_event_reading *readings; /* of one sample time, on their way to the log */
-    size_t reading_count, reading_limit;
     uint64_t *times; /* all sample times that were kept, where they are needed */
     uint32_t time_count;
     bool (*take_over)(struct col_plugin *plugin, const ucontext_t *context, const struct col_thread *thread);
@@ -52,11 +49,6 @@ static bool is_usable(const struct col_metric *metric)
 
 /* ---- one value ---- */
 
-union value {
-    uint64_t whole;
-    double real;
-};
-
 static uint64_t ns_of(struct timespec time)
 {
     return (uint64_t)time.tv_sec * S_NS + (uint64_t)time.tv_nsec;
@@ -66,18 +58,18 @@ static uint64_t ns_of(struct timespec time)
  * Calls the getter. `*time_ns` becomes the time it set, if that makes sense. The time it is given lies in this frame: plugins compare its address with those
  * of their own locals. False: it failed.
  */
-static __attribute__((noinline)) bool call_getter(struct col_metric *metric, uint64_t *time_ns, union value *value)
+static __attribute__((noinline)) bool call_getter(struct col_metric *metric, uint64_t *time_ns, struct col_event_value *value)
 {
     struct timespec time = {(time_t)(*time_ns / S_NS), (long)(*time_ns % S_NS)};
     uintptr_t id = col_metric_table_metric_id(metric);
     uint32_t error_count = metric->error_count;
     int result;
-    value->whole = 0; /* which is 0.0, too */
-    col_plugin_call_begin(metric->call_text);
+    value->is.whole = 0; /* which is 0.0, too */
+    col_plugin_call_begin(col_metric_table_describe(metric));
     if (metric->is_real)
-        result = metric->getter.real(id, &time, &value->real);
+        result = metric->getter.real(id, &time, &value->is.real);
     else
-        result = metric->getter.whole(id, &time, &value->whole);
+        result = metric->getter.whole(id, &time, &value->is.whole);
     col_plugin_call_end();
     *time_ns = ns_of(time);
     if (metric->error_count != error_count)
@@ -87,38 +79,19 @@ static __attribute__((noinline)) bool call_getter(struct col_metric *metric, uin
     return result == 0 && !metric->plugin->is_disabled;
 }
 
-static void flush_readings(void)
-{
-    if (self.reading_count != 0 && col_event_metrics(self.readings, self.reading_count) != 0)
-        col_messages_say(COL_MESSAGE_WARNING, NULL, "values of metrics were lost: there was no room for them");
-    self.reading_count = 0;
-}
-
-static void keep_value(const struct col_metric *metric, uint64_t time_ns, uint64_t interval_ns, union value value)
-{
-    if (self.reading_count == self.reading_limit)
-        flush_readings();
-    struct col_event_reading *reading = &self.readings[self.reading_count++];
-    uint32_t source = FIRST_SOURCE + (uint32_t)(metric - col_metric_table()->metrics);
-    *reading = (struct col_event_reading){{time_ns, 0}, {.source = source, .interval_ns = interval_ns, .is_real = metric->is_real, .merged_count = 1}};
-    if (metric->is_real)
-        reading->metric.real = value.real;
-    else
-        reading->metric.whole = value.whole;
-}
-
+/* Calls the getter at a sample; its value, if it counts, is then among `values`. */
 static void read_metric(struct col_metric *metric, uint64_t sample_ns)
 {
     uint64_t time_ns = sample_ns;
-    union value value;
-    bool is_good = call_getter(metric, &time_ns, &value);
+    struct col_event_value *value = col_metric_log_value(metric);
+    bool is_good = call_getter(metric, &time_ns, value);
     if (time_ns < sample_ns || time_ns > sample_ns + S_NS)
         time_ns = sample_ns; /* anything but the present has no meaning */
-    uint64_t interval_ns = metric->has_baseline && time_ns > metric->last_ns ? time_ns - metric->last_ns : 0;
+    metric->interval_ns = metric->has_baseline && time_ns > metric->last_ns ? time_ns - metric->last_ns : 0;
     metric->last_ns = time_ns;
     metric->has_baseline = true;
-    if (is_good && (interval_ns != 0 || !metric->is_divided))
-        keep_value(metric, time_ns, interval_ns, value);
+    if (is_good && (metric->interval_ns != 0 || !metric->is_divided))
+        value->type = metric->is_real ? COL_EVENT_REAL : COL_EVENT_WHOLE;
 }
 
 /* ---- one sample time ---- */
@@ -152,7 +125,7 @@ static void read_all(uint64_t time_ns, const ucontext_t *context, const struct c
         if (is_usable(metric) && !metric->is_backfilled && (is_leader || !metric->is_per_node))
             read_metric(metric, time_ns);
     }
-    flush_readings();
+    col_metric_log_write(table->metrics, table->metrics + table->metric_count);
 }
 
 static void keep_time(uint64_t time_ns)
@@ -181,6 +154,7 @@ static bool has_room(const ucontext_t *context)
 
 void col_metrics_tick(uint64_t time_ns, const ucontext_t *context, const struct col_thread *thread)
 {
+    self.was_sampled = true;
     if (time_ns < __atomic_load_n(&self.next_ns, __ATOMIC_RELAXED) || !has_room(context) || !col_plugin_call_take_turn())
         return;
     uint64_t due_ns = self.next_ns; /* somebody else may just have been at it */
@@ -199,56 +173,52 @@ void col_metrics_break(void)
 
 /* ---- open ---- */
 
-static void announce(const struct col_metric_table *table)
-{
-    struct col_event_head head = {col_clock_now(), 0};
-    uint32_t pid = (uint32_t)col_os_process_id();
-    for (size_t i = 0; i < table->metric_count; i++) {
-        const struct col_metric *metric = &table->metrics[i];
-        struct col_event_pmcallocate source = {
-            .source = FIRST_SOURCE + (uint32_t)i, .name = metric->id, .clock = "plugin", .unit = metric->units, .period_ns = table->interval_ns,
-            .effective_period_ns = table->interval_ns, .detail = metric->plugin->path, .attributes = metric->attributes, .attribute_count = metric->attribute_count};
-        col_event_pmcallocate(head, &source);
-        col_event_pmcattach(head, source.source, pid);
-    }
-}
-
-static bool prepare(const struct col_metric_table *table)
+static void prepare(const struct col_metric_table *table)
 {
     self.has_node_metrics = self.has_backfill = false;
     for (size_t i = 0; i < table->metric_count; i++) {
         self.has_node_metrics |= table->metrics[i].is_per_node;
         self.has_backfill |= table->metrics[i].is_backfilled;
     }
-    if (self.readings == NULL) {
-        self.reading_limit = table->metric_count > LEAST_READINGS ? table->metric_count : LEAST_READINGS;
-        self.readings = col_os_map_memory(self.reading_limit * sizeof *self.readings);
-    }
     if (self.has_backfill && self.times == NULL)
         self.times = col_os_map_memory(TIME_LIMIT * sizeof *self.times);
-    return self.readings != NULL;
+}
+
+/*
+ * In a fork child: whoever counts what came up begins to count here, so that the rest of a short life is not lost. What the getters say of the parent is dropped.
+ * A leader of the node the child is not yet.
+ */
+static void begin_anew(struct col_metric *metric)
+{
+    if (!metric->is_divided || metric->is_per_node || metric->is_backfilled || !is_usable(metric))
+        return;
+    read_metric(metric, self.start_ns);
+    col_metric_log_value(metric)->type = COL_EVENT_NO_VALUE;
 }
 
 void col_metrics_open(uint64_t start_ns, bool is_recording, bool (*take_over)(struct col_plugin *plugin, const ucontext_t *context, const struct col_thread *thread))
 {
     const struct col_metric_table *table = col_metric_table();
-    if (table->metric_count == 0 || !prepare(table))
+    if (table->metric_count == 0)
         return;
-    announce(table);
+    prepare(table);
     self.take_over = take_over;
     self.interval_ns = table->interval_ns;
     self.start_ns = start_ns != 0 ? start_ns : col_clock_now();
     self.kept_count = self.time_count = 0;
     self.is_broken = !is_recording;
+    self.was_sampled = false;
+    bool has_turn = start_ns == 0 && is_recording && col_plugin_call_take_turn();
     for (size_t i = 0; i < table->metric_count; i++) {
-        table->metrics[i].last_ns = self.start_ns;
-        table->metrics[i].has_baseline = start_ns != 0;
+        struct col_metric *metric = &table->metrics[i];
+        metric->is_defined = false;
+        metric->last_ns = self.start_ns;
+        metric->has_baseline = start_ns != 0 || !metric->is_divided;
+        if (has_turn)
+            begin_anew(metric);
     }
-    if (start_ns == 0 && is_recording && col_plugin_call_take_turn()) { /* a baseline, so that the rest of a short life is not lost */
-        keep_time(self.start_ns);
-        read_all(self.start_ns, NULL, NULL);
+    if (has_turn)
         col_plugin_call_give_turn();
-    }
     __atomic_store_n(&self.next_ns, self.start_ns + self.interval_ns, __ATOMIC_RELEASE);
 }
 
@@ -270,21 +240,23 @@ static void stop_all(const struct col_metric_table *table)
 static bool fill(struct col_metric *metric, uint64_t sample_ns)
 {
     uint64_t time_ns = sample_ns;
-    union value value;
-    bool is_good = call_getter(metric, &time_ns, &value);
+    struct col_event_value *value = col_metric_log_value(metric);
+    bool is_good = call_getter(metric, &time_ns, value);
     if (time_ns != sample_ns) {
         col_metric_table_fail_metric(col_metric_table_metric_id(metric), 0, "it changed the time of a sample that it was asked to fill in");
         return false;
     }
-    if (is_good)
-        keep_value(metric, sample_ns, sample_ns - metric->last_ns, value);
+    metric->interval_ns = sample_ns - metric->last_ns;
     metric->last_ns = sample_ns;
+    if (is_good)
+        value->type = metric->is_real ? COL_EVENT_REAL : COL_EVENT_WHOLE;
+    col_metric_log_write(metric, metric + 1);
     return is_usable(metric);
 }
 
 static void backfill_all(const struct col_metric_table *table)
 {
-    bool is_leader = ask_to_lead(col_clock_now()) != COL_NODE_FOLLOWS;
+    bool is_leader = self.has_backfill && self.time_count != 0 && ask_to_lead(col_clock_now()) != COL_NODE_FOLLOWS;
     for (size_t i = 0; i < table->metric_count; i++) {
         struct col_metric *metric = &table->metrics[i];
         if (!metric->is_backfilled || (metric->is_per_node && !is_leader) || !is_usable(metric))
@@ -292,14 +264,12 @@ static void backfill_all(const struct col_metric_table *table)
         for (uint32_t at = 0; at < self.time_count && fill(metric, self.times[at]); at++)
             continue;
     }
-    flush_readings();
 }
 
-static void detach(const struct col_metric_table *table)
+/* A process that was never sampled, and shorter than an interval, has nothing to say that its sample points do not: it costs as little as can be. */
+static bool wants_last_reading(uint64_t time_ns)
 {
-    struct col_event_head head = {col_clock_now(), 0};
-    for (size_t i = 0; i < table->metric_count; i++)
-        col_event_pmcdetach(head, FIRST_SOURCE + (uint32_t)i, (uint32_t)col_os_process_id());
+    return self.was_sampled || time_ns - self.start_ns >= self.interval_ns;
 }
 
 static void tell_of_lost_call(void)
@@ -324,15 +294,15 @@ void col_metrics_close(bool is_recording)
         tell_of_lost_call();
     else {
         uint64_t time_ns = col_clock_now();
-        if (is_recording) {
+        if (is_recording && wants_last_reading(time_ns)) {
             keep_time(time_ns);
             read_all(time_ns, NULL, NULL);
         }
         stop_all(table);
         backfill_all(table);
+        col_metric_log_close();
         col_plugin_call_give_turn();
     }
-    detach(table);
     col_node_leader_close();
     errno = error;
 }

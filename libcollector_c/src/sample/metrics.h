@@ -15,8 +15,8 @@
  */
 
 /*
- * From here on getters are called. What plugins count has come up since `start_ns`; 0: nobody knows since when, as in a fork child. Writes which metrics there
- * are. is_recording: not paused. `take_over`, which may be NULL, is asked to load a plugin of the node when this process has become its leader; it says whether it has.
+ * From here on getters are called. What plugins count has come up since `start_ns`; 0: nobody knows since when, as in a fork child. is_recording: not paused.
+ * `take_over`, which may be NULL, is asked to load a plugin of the node when this process has become its leader; it says whether it has.
  * Ordinary code, with no turn.
  */
 void col_metrics_open(uint64_t start_ns, bool is_recording, bool (*take_over)(struct col_plugin *plugin, const ucontext_t *context, const struct col_thread *thread));

@@ -14,6 +14,7 @@
 
 #include "base/arch.h"
 #include "base/os.h"
+#include "base/own_io.h"
 #include "base/text_format.h"
 #include "target/descriptors.h"
 
@@ -82,14 +83,14 @@ static bool lock(int fd)
 /* The leader's word that he is at it; the file never grows beyond it. */
 static void note_time(int fd, uint64_t now_ns)
 {
-    if (pwrite(fd, &now_ns, sizeof now_ns, 0) < 0)
+    if (col_own_io_count_write(pwrite(fd, &now_ns, sizeof now_ns, 0)) < 0)
         return; /* others will find us asleep, and do it themselves */
 }
 
 static bool is_asleep(int fd, uint64_t now_ns, uint64_t patience_ns)
 {
     uint64_t noted_ns = 0;
-    return pread(fd, &noted_ns, sizeof noted_ns, 0) == sizeof noted_ns && now_ns > noted_ns && now_ns - noted_ns > patience_ns;
+    return col_own_io_count_read(pread(fd, &noted_ns, sizeof noted_ns, 0)) == sizeof noted_ns && now_ns > noted_ns && now_ns - noted_ns > patience_ns;
 }
 
 /* A file of ours, locked before anybody can see it, in the place of the one that a sleeper holds. Of several who do this at once the last one leads. */

@@ -11,7 +11,7 @@ import pytest
 
 from collector.capture.environment import order_preloads
 from collector.capture.metric_choice import Choice, Wishes, choose_metrics
-from collector.capture.metric_table import iter_lines, write_table
+from collector.capture.metric_table import definitions, iter_lines, write_table
 
 FILE = """<metricdefinitions version="1">
 <metric id="{name}"><enabled>{enabled}</enabled><dataType>double</dataType><source ref="s" functionName="f" customData="{custom}"/></metric>
@@ -149,7 +149,10 @@ def test_the_table_keeps_any_word_whole(place: Place, tmp_path: Path) -> None:
     words = lines[3].split("\t")
     assert words[:7] == ["metric", "0", "m", "f", "double", "-", ""]
     assert words[7] == "a\\ttab, a\\nline, a \\\\ and a \\\\t"
-    assert "type=double" in words[8:] and f"file={place.builtin / 'm.xml'}" in words[8:]
+    assert words[8:] == ["type=double"], "what is only for people is not told to every process"
+    (one,) = definitions(place.choose())
+    assert (one.source, one.name, one.unit, one.detail) == (2, "m", "", str(place.builtin / "p.so"))
+    assert one.attributes[0] == "type=double" and f"file={place.builtin / 'm.xml'}" in one.attributes
     with pytest.raises(FileExistsError):
         write_table(str(tmp_path), place.choose(), 1)
 

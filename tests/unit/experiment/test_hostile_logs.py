@@ -11,7 +11,7 @@ import zlib
 import msgpack
 import pytest
 from log_sources import read_fed, read_file
-from writer import definitions, frame, initialize, leb128, open_slot, record, samples, small_log
+from writer import definitions, frame, initialize, leb128, open_slot, record, records_slot, samples, small_log
 
 from collector.errors import CollectorError
 from collector.experiment.event_text import event_to_json, event_to_line
@@ -202,5 +202,12 @@ def test_mutated_open_slots():
         damaged = bytearray(slot)
         for _ in range(rng.randrange(1, 5)):
             damaged[rng.randrange(120)] = rng.randrange(256)
-        block = decode_slot(bytes(damaged[: rng.choice((64, 90, 120, 65536))]))
+        (block,) = decode_slot(bytes(damaged[: rng.choice((64, 90, 120, 65536))])) or (None,)
         assert not isinstance(block, PcSampleBlock) or len(list(block.iter_samples())) == block.count <= 2
+
+
+def test_mutated_records_of_open_slots():
+    rng = random.Random(8)
+    payload = b"".join(record(Kind.METRIC, 5, source=2, value=[1, None, 0.5]) for _ in range(4))
+    for _ in range(1000):
+        assert all(event.kind in Kind for event in decode_slot(records_slot(5, _mutate(rng, payload))))

@@ -15,7 +15,7 @@ from collector.experiment.log_reader import EventReader, State
 from collector.experiment.samples import PcSample, PcSampleBlock
 from collector.format import FIELDS, DropCause, Kind, StackEnd
 
-_VALUES = {"uint": 2, "int": -3, "str": "word \udcff", "bin": b"\0\xff", "array of str": ["a", ""], "uint or float": 1.5}
+_VALUES = {"uint": 2, "int": -3, "str": "word \udcff", "bin": b"\0\xff", "array of str": ["a", ""], "uint or float or array": 1.5}
 
 
 @pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.PCSAMPLE])
@@ -27,6 +27,37 @@ def test_every_kind_comes_back_as_it_was_written(kind):
     assert (event.kind, event.time, event.thread, event.serial, event.log_offset) == (kind, 123, 45, 1, 22)
     for name, value in given.items():
         assert getattr(event, name) == (tuple(value) if isinstance(value, list) else value)
+
+
+def test_a_record_of_several_values_is_an_event_for_each():
+    data = frame(record(Kind.METRIC, 7, 1, source=5, interval_ns=3, value=[9, None, 0.25, None], merged_count=2) + record(Kind.PAUSE, 8), 0)
+    first, second, after = read_fed(data)
+    assert [(e.source, e.value, e.serial) for e in (first, second)] == [(5, 9, 1), (7, 0.25, 2)]
+    assert {(e.kind, e.time, e.thread, e.interval_ns, e.merged_count, e.log_offset) for e in (first, second)} == {(Kind.METRIC, 7, 1, 3, 2, 22)}
+    assert (after.kind, after.serial) == (Kind.PAUSE, 3)
+    (unknown,) = read_fed(frame(record(Kind.METRIC, source=None, value=[None, 1]), 0))
+    assert (unknown.source, unknown.value) == (None, 1)
+    assert read_fed(frame(record(Kind.METRIC, value=[]) + record(Kind.METRIC, value=[None]), 0)) == []
+    for value in ([1, -1], ["x"], [[1]], [True], [False], [1] * 65):
+        (loss,) = read_fed(frame(record(Kind.METRIC, value=value), 0))
+        assert loss.cause is DropCause.DAMAGE
+
+
+def test_a_value_may_be_that_of_the_record_before_in_the_frame():
+    def values(*records, source=2):
+        return b"".join(record(Kind.METRIC, source=source, value=value) for value in records)
+
+    told = read_fed(frame(values([1, None, 0.5], 9, [True, 7, True, 8], [True, True, None, 3], [5, True]), 0))
+    assert [(e.source, e.value) for e in told] == [
+        (2, 1), (4, 0.5), (2, 9), (2, 1), (3, 7), (4, 0.5), (5, 8), (2, 1), (3, 7), (5, 3), (2, 5), (3, 7)
+    ]
+    assert len(read_fed(frame(values([1, 2]) + record(Kind.PAUSE, cause=-1) + values([True, 2]), 0))) == 4  # a broken record ends it
+    others = (values([1, 2]) + values([True, 2], source=3), values([1, None], [1, True]), values([1, 2], [3], [4, True]), values([1, 2], [True, -1], [True, 2]))
+    for payload in others:
+        losses = [event for event in read_fed(frame(payload, 0)) if event.kind is Kind.DROPNOTIFY]
+        assert losses and all(loss.cause is DropCause.DAMAGE for loss in losses)
+    first, second = frame(values([1, 2]), 0), frame(values([True, 2]), 1)
+    assert [event.kind for event in read_fed(first + second)] == [Kind.METRIC, Kind.METRIC, Kind.DROPNOTIFY]
 
 
 def test_samples_have_time_weights_and_stack():

@@ -8,7 +8,7 @@ import time
 
 import pytest
 from log_sources import content
-from writer import LogBuilder, call_slot, definitions, initialize, open_slot, samples, write_uncut
+from writer import LogBuilder, call_slot, definitions, initialize, open_slot, record, records_slot, samples, write_uncut
 
 from collector.errors import ExperimentError, ExperimentNotFoundError
 from collector.experiment.directory import open_directory
@@ -48,7 +48,7 @@ def _samples(found):
 
 
 def test_a_slot_is_a_block():
-    block = decode_slot(open_slot(9000, 7, _ROWS, source=4))
+    (block,) = decode_slot(open_slot(9000, 7, _ROWS, source=4))
     assert (block.time, block.thread, block.source, block.count, block.stack_count) == (9000, 7, 4, 3, 2)
     got = [(s.time, s.user_ns, s.system_ns, s.stack.addresses, int(s.stack.end)) for s in block.iter_samples()]
     assert got == [(10000, 10000, 0, *_STACKS[0]), (12000, 20000, 1000, *_STACKS[1]), (15000, 30000, 0, *_STACKS[0])]
@@ -59,14 +59,14 @@ def test_a_slot_is_a_block():
     [((3, 2), (), 3), ((2, 3), (), 3), ((3, 2), (0,), 2), ((2, 3), (1,), 2), ((3, 2), (0, 1), 0), ((0, 0), (), 0), ((1, 0), (), 1)],
 )
 def test_the_longer_of_the_commits_that_hold_counts(commits, torn, count):
-    block = decode_slot(open_slot(9000, 7, _ROWS, commits=commits, torn=torn))
-    assert (block.count if block else 0) == count
+    blocks = decode_slot(open_slot(9000, 7, _ROWS, commits=commits, torn=torn))
+    assert sum(block.count for block in blocks) == count and len(blocks) == (count > 0)
 
 
 def test_free_and_foreign_slots_are_nothing():
-    assert decode_slot(open_slot(9000, 7, _ROWS, state=0)) is None
-    assert decode_slot(b"x" * 65536) is None
-    assert decode_slot(bytes(64)) is None
+    assert decode_slot(open_slot(9000, 7, _ROWS, state=0)) == []
+    assert decode_slot(b"x" * 65536) == []
+    assert decode_slot(bytes(64)) == []
 
 
 def test_a_reader_merges_what_the_log_lacks(experiment):
@@ -102,7 +102,29 @@ def test_a_call_that_never_came_back_is_told_once(experiment):
         recover(experiment, _dead)
         assert not is_uncut(str(path))
         frames = path.read_bytes()
-    assert decode_slot(call_slot(0, 0, b"\xff" * 65408)).subject == "\udcff" * 65408
+    (message,) = decode_slot(call_slot(0, 0, b"\xff" * 65408))
+    assert message.subject == "\udcff" * 65408
+
+
+def test_records_of_a_slot_come_once_and_share_a_frame(experiment):
+    metrics = [record(Kind.METRIC, 1001 + i, source=2, interval_ns=20, value=[i, None, 0.5], merged_count=1) for i in range(3)]
+    records = [record(Kind.PMCALLOCATE, 1001, source=2, name="a", clock="plugin", attributes=["type=double"]), record(Kind.PMCATTACH, 1001, source=2), *metrics]
+    frames = LogBuilder().add(initialize(pid=_DEAD)).add(*records[:3]).data  # as if killed before the slot was emptied, two readings later
+    path = experiment / f"{_DEAD}.0.log"
+    expected = [(1001, 2, 0), (1001, 4, 0.5), (1002, 2, 1), (1002, 4, 0.5), (1003, 2, 2), (1003, 4, 0.5)]
+    for _ in range(2):
+        write_uncut(path, frames, open_slot(9000, 7, _ROWS) + records_slot(1001, b"".join(records)))
+        found = list(events(experiment))
+        assert [(e.time, e.source, e.value) for e in found if e.kind is Kind.METRIC] == expected
+        assert [e.kind for e in found if e.kind in (Kind.PMCALLOCATE, Kind.PMCATTACH)] == [Kind.PMCALLOCATE, Kind.PMCATTACH]
+        assert sorted(e.serial for e in found) == list(range(1, len(found) + 1))
+        recover(experiment, _dead)
+        assert not is_uncut(str(path))
+        frames = path.read_bytes()
+    reader = EventReader(path, strict=True)
+    assert len(list(reader)) == len(found) and reader.next_sequence == 4
+    torn = records_slot(1001, b"".join(records), torn=True)
+    assert decode_slot(torn) == [] and [e.kind for e in decode_slot(records_slot(1, metrics[0] + b"\xc1"))] == [Kind.METRIC, Kind.METRIC]
 
 
 def test_recovery_that_was_interrupted_is_repeated(experiment):

@@ -11,7 +11,7 @@ import msgpack
 
 from collector.format import FIELDS, OPEN_HEADER_BYTES, OPEN_MAGIC, OPEN_SLOT_BYTES, OPEN_TAIL_BYTES, Kind
 
-DEFAULTS = {"uint": 0, "int": 0, "str": "", "bin": b"", "array of str": [], "uint or float": 0}
+DEFAULTS = {"uint": 0, "int": 0, "str": "", "bin": b"", "array of str": [], "uint or float or array": 0}
 
 
 def frame(payload: bytes, sequence: int) -> bytes:
@@ -174,3 +174,10 @@ def call_slot(time: int, thread: int, text: bytes) -> bytes:
     """A slot that names a call which has not come back."""
     header = struct.pack("<8sIIIIQ", OPEN_MAGIC, 2, thread, 0, 0, time)
     return (header + bytes(OPEN_HEADER_BYTES - len(header)) + text).ljust(OPEN_SLOT_BYTES, b"\0")
+
+
+def records_slot(time: int, payload: bytes, *, torn: bool = False) -> bytes:
+    """A slot of an open-frames file that holds records as a frame does."""
+    header = struct.pack("<8sIIIIQ", OPEN_MAGIC, 3, 0, 0, 0, time)
+    commit = struct.pack("<II", len(payload), zlib.crc32(header[8:] + payload) ^ torn)
+    return (header + commit.ljust(OPEN_HEADER_BYTES - len(header), b"\0") + payload).ljust(OPEN_SLOT_BYTES, b"\0")

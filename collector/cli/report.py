@@ -75,7 +75,7 @@ def _load(paths: tuple[str, ...]) -> Profile:
 
     progress = ProgressLine(sys.stderr)
     try:
-        return load(paths, progress=progress)
+        return load(paths, progress=progress, may_fork=True)
     finally:
         progress.close()
 

@@ -15,6 +15,7 @@ import typing
 from collections.abc import Callable, Sequence
 
 from collector.load.loader import Loader
+from collector.load.stack_workers import StackWorkers
 from collector.profile.model import Profile
 from collector.symbols.symbolizer import Symbolizer
 
@@ -26,17 +27,23 @@ Path = str | os.PathLike[str]
 
 
 def load(
-    paths: Path | Sequence[Path], *, symbolizer: Symbolizer | None = None, progress: Progress | None = None
+    paths: Path | Sequence[Path], *, symbolizer: Symbolizer | None = None, progress: Progress | None = None, may_fork: bool = False
 ) -> Profile:
     """The profile of one experiment, or of several added up.
 
-    `progress(done, total, text)` is called during long work. ExperimentNotFoundError if there is no experiment
+    `progress(done, total, text)` is called during long work. `may_fork`: big logs are read by several processes, where there are
+    processors for them; for programs without threads only. ExperimentNotFoundError if there is no experiment
     at a path, ExperimentError if it cannot be read; damaged parts are left out and counted in `Profile.losses`.
     """
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    loader = Loader(symbolizer or Symbolizer(progress=progress), progress)
-    for path in listed:
-        loader.add(os.fspath(path))
+    workers = StackWorkers() if may_fork else None
+    loader = Loader(symbolizer or Symbolizer(progress=progress), progress, workers)
+    try:
+        for path in listed:
+            loader.add(os.fspath(path))
+    finally:
+        if workers is not None:
+            workers.close()
     return loader.finish()
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import repeat
 
 from collector.errors import ExperimentError
 from collector.experiment.directory import ExperimentDirectory, LogFile, open_directory
@@ -20,6 +21,7 @@ from collector.load.log_facts import LogFacts, read_facts, word_of
 from collector.load.metric_values import series_of
 from collector.load.naming import PlaceTable
 from collector.load.recording import process_of, recording_of
+from collector.load.stack_workers import StackWorkers
 from collector.load.stacks import StackTranslator
 from collector.load.threads import ThreadLives, balanced, thread_of, unsampled_ns
 from collector.profile import model
@@ -33,8 +35,9 @@ Progress = Callable[[int, int, str], None]
 class Loader:
     """`add` every experiment, then `finish`."""
 
-    def __init__(self, symbolizer: Symbolizer, progress: Progress | None = None) -> None:
+    def __init__(self, symbolizer: Symbolizer, progress: Progress | None = None, workers: StackWorkers | None = None) -> None:
         self._symbolizer = symbolizer
+        self._workers = workers
         self._progress = progress
         self._places = PlaceTable(symbolizer)
         self._paths = PathBuilder()
@@ -130,10 +133,12 @@ class Loader:
         places = ImagePlaces(self._places, facts.space, directory.objects_path)
         translator = StackTranslator(self._paths, self._places, places)
         sampled: Counter[int] = Counter()
-        for block in _iter_blocks(facts.log):
+        blocks = _iter_blocks(facts.log)
+        read_blocks = self._workers.read(blocks, facts.size_bytes) if self._workers else zip(blocks, repeat(None))
+        for block, read in read_blocks:
             tell(block.log_offset)
             thread = lives.at(block.thread, block.time)
-            stacks = translator.translate(block)
+            stacks = translator.translate(block, read)
             sampled[thread] += block.user_ns + block.system_ns
             self._blocks.append(
                 model.SampleBlock(thread, block.time, block.unit_ns, block.times, stacks, (block.user, block.system))

@@ -40,6 +40,11 @@ class PlaceNumbers(dict[int | None, int]):
         self.passing.clear()
         self._span = start_ns, end_ns
 
+    @property
+    def is_changing(self) -> bool:
+        """Whether an address was met that does not mean the same for ever."""
+        return bool(self._changing)
+
     def at(self, address: int | None, time_ns: int) -> int:
         """The number at any moment."""
         if address in self and address not in self.passing:

@@ -13,6 +13,7 @@ from collector.load.call_paths import END_BITS, HIDDEN, PLACE_BITS, PathBuilder
 from collector.load.image_places import ImagePlaces
 from collector.load.naming import LOST_STACK, NOT_SAMPLED, PlaceTable
 from collector.load.place_numbers import ChangingAddress
+from collector.load.stack_workers import BlockStacks
 from collector.profile.model import ROOT
 
 
@@ -23,15 +24,16 @@ class StackTranslator:
         self._paths = paths
         self._table = table
         self._places = places
+        self._chains: dict[int, list[int]] = {}  # by worker: the nodes of its chains of callers
 
-    def translate(self, block: PcSampleBlock) -> array[int]:
-        """The stack of each sample of a block.
+    def translate(self, block: PcSampleBlock, read: BlockStacks | None = None) -> array[int]:
+        """The stack of each sample of a block, whose stacks a worker may have read.
 
         Nearly all addresses mean the same as long as the block lasts. Where one does not, each sample is looked up at its own time.
         """
         self._places.move(block.time, block.last_time)
         try:
-            return array("I", self._chosen(block.stacks.tolist(), self._all_stacks(block)))
+            return array("I", self._chosen(block.stacks.tolist(), self._all_stacks(block, read)))
         except ChangingAddress:
             return array("I", self._each_at_its_time(block))
 
@@ -68,9 +70,11 @@ class StackTranslator:
             return map(stacks.__getitem__, indexes)
         return map(dict(enumerate(stacks)).get, indexes, repeat(self._lost_stack()))
 
-    def _all_stacks(self, block: PcSampleBlock) -> list[int]:
+    def _all_stacks(self, block: PcSampleBlock, read: BlockStacks | None) -> list[int]:
         """The stacks of a block by their index. An address is exact only where it is the leaf of the stack."""
-        callers, leaves, ends = self._read_stacks(block)
+        # A worker names a chain once; what it was then must be what it is now.
+        is_usable = read is not None and not self._places.callers.is_changing
+        callers, leaves, ends = self._take_stacks(read) if is_usable else self._read_stacks(block)
         node_of, stack_of = self._paths.nodes, self._paths.stacks
         stacks = []
         for node, place, end in zip(callers, map(self._places.leaves.__getitem__, leaves), ends):
@@ -78,7 +82,7 @@ class StackTranslator:
             stacks.append(stack_of[node << END_BITS | end] if node != ROOT else self._lost_stack())
         return stacks
 
-    def _read_stacks(self, block: PcSampleBlock) -> tuple[list[int], list[int | None], list[int]]:
+    def _read_stacks(self, block: PcSampleBlock) -> tuple[list[int], list[int | None], Sequence[int]]:
         """Of each stack of a block the node of its callers, the address of its leaf, and its end."""
         node_of, place_of, bits = self._paths.nodes, self._places.callers, PLACE_BITS
         callers, leaves, ends = [], [], []
@@ -93,3 +97,16 @@ class StackTranslator:
             leaves.append(leaf)
             ends.append(end)
         return callers, leaves, ends
+
+    def _take_stacks(self, read: BlockStacks) -> tuple[list[int], list[int | None], Sequence[int]]:
+        """The same, from what a worker has read."""
+        node_of, place_of, bits = self._paths.nodes, self._places.callers, PLACE_BITS
+        if read.is_afresh:
+            self._chains[read.worker] = [ROOT]
+        nodes = self._chains[read.worker]
+        for parent, address in zip(read.parents, read.addresses):
+            nodes.append(node_of[nodes[parent] << bits | place_of[address]])
+        leaves: list[int | None] = read.leaves.tolist()
+        for index in read.empty:
+            leaves[index] = None
+        return list(map(nodes.__getitem__, read.callers)), leaves, read.ends

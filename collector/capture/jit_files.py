@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import glob
 import os
-import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -64,6 +63,8 @@ def _keep(path: str, objects_path: str, process: JitProcess) -> None:
         target = os.path.join(objects_path, os.path.basename(path))
         if _size(target) == status.st_size:
             return
+        import shutil  # brings three ways of compression with it, and few programs leave such files
+
         os.makedirs(objects_path, exist_ok=True)
         new = f"{target}.new"
         try:

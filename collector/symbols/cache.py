@@ -16,7 +16,6 @@ import struct
 import sys
 import zlib
 from array import array
-from pathlib import Path
 from typing import Any, Mapping
 
 VERSION = 1
@@ -27,10 +26,10 @@ LARGEST_CACHE_BYTES = 1 << 30
 Record = tuple[dict[str, Any], dict[str, array]]
 
 
-def default_directory() -> Path:
+def default_directory() -> str:
     """$XDG_CACHE_HOME/collector, else ~/.cache/collector."""
     base = os.environ.get("XDG_CACHE_HOME") or ""
-    return Path(base if os.path.isabs(base) else os.path.expanduser("~/.cache")) / "collector"
+    return os.path.join(base if os.path.isabs(base) else os.path.expanduser("~/.cache"), "collector")
 
 
 def signature_of(path: str) -> list[int] | None:
@@ -46,14 +45,14 @@ class SymbolCache:
     """Records by key (a build id in hexadecimal digits) and name; no method raises for a bad disk."""
 
     def __init__(self, directory: str | os.PathLike[str] | None = None) -> None:
-        self.directory = Path(directory or default_directory()) / f"symbols-{VERSION}"
+        self.directory = os.path.join(directory or default_directory(), f"symbols-{VERSION}")
         self._has_written = False
 
     def load(self, key: str, name: str) -> Record | None:
         """(header, arrays) as they were stored, or None when there is no sound record."""
         try:
-            data = (self.directory / key / name).read_bytes()
-            return _decode(data)
+            with open(os.path.join(self.directory, key, name), "rb") as stream:
+                return _decode(stream.read())
         except (OSError, ValueError, KeyError, TypeError, struct.error, AttributeError):
             return None
 
@@ -61,14 +60,15 @@ class SymbolCache:
         """Write a record; where that is impossible, nothing happens."""
         import tempfile
 
-        folder = self.directory / key
+        folder = os.path.join(self.directory, key)
         temporary = None
         try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            os.makedirs(os.path.dirname(folder), exist_ok=True)
+            os.makedirs(folder, exist_ok=True, mode=0o700)
             handle, temporary = tempfile.mkstemp(prefix=".new-", dir=folder)
             with os.fdopen(handle, "wb") as stream:
                 stream.write(_encode(header, arrays))
-            os.replace(temporary, folder / name)
+            os.replace(temporary, os.path.join(folder, name))
             self._has_written = True
         except OSError:
             if temporary is not None:
@@ -78,7 +78,7 @@ class SymbolCache:
     def touch(self, key: str) -> None:
         """Note that `key` was of use now; `trim` throws away what was not for longest."""
         with contextlib.suppress(OSError):
-            os.utime(self.directory / key)
+            os.utime(os.path.join(self.directory, key))
 
     def trim(self, limit_bytes: int = LARGEST_CACHE_BYTES) -> None:
         """Bring the cache below `limit_bytes` if this process added to it, oldest modules first."""
@@ -87,8 +87,8 @@ class SymbolCache:
         import shutil
 
         try:
-            folders = [(f.stat().st_mtime, sum(r.stat().st_size for r in f.iterdir()), f)
-                       for f in self.directory.iterdir() if f.is_dir()]
+            folders = [(f.stat().st_mtime, sum(r.stat().st_size for r in os.scandir(f)), f.path)
+                       for f in os.scandir(self.directory) if f.is_dir()]
         except OSError:  # another process is trimming too
             return
         excess = sum(size for _, size, _ in folders) - limit_bytes

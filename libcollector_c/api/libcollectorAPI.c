@@ -47,10 +47,10 @@ static void find(const char *name, const void *own, void *entry)
     memcpy(entry, &found, sizeof found);
 }
 
-#define FIND(verb)                                                                     \
-    do {                                                                               \
-        __typeof__(self.verb) own = collector_##verb;                                  \
-        find("collector_" #verb, &own, &self.verb);                                    \
+#define FIND(verb)                                                                                                     \
+    do {                                                                                                               \
+        __typeof__(self.verb) own = collector_##verb;                                                                  \
+        find("collector_" #verb, &own, &self.verb);                                                                    \
     } while (0)
 
 /* Before main, because dlsym may not be called from a signal handler.  */
@@ -129,8 +129,8 @@ void collector_terminate_expt(void)
         self.terminate_expt();
 }
 
-void collector_func_load(const char *name, const char *alias, const char *sourcename,
-                         const void *vaddr, int size, int lntsize, const Lineno *lntable)
+void collector_func_load(const char *name, const char *alias, const char *sourcename, const void *vaddr, int size,
+                         int lntsize, const Lineno *lntable)
 {
     ensure_resolved();
     if (self.func_load)

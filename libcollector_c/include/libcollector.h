@@ -102,8 +102,8 @@ void collector_writelog(const void *data, __SIZE_TYPE__ length);
 const char *collector_version(void);
 int collector_is_active(void);
 void collector_terminate_expt(void);
-void collector_func_load(const char *name, const char *alias, const char *sourcename,
-                         const void *vaddr, int size, int lntsize, const Lineno *lntable);
+void collector_func_load(const char *name, const char *alias, const char *sourcename, const void *vaddr, int size,
+                         int lntsize, const Lineno *lntable);
 void collector_func_unload(const void *vaddr);
 void collector_module_load(const char *modulename, const void *vaddr);
 void collector_module_unload(const void *vaddr);
@@ -115,44 +115,36 @@ void collector_module_unload(const void *vaddr);
 #error "libcollector.h: this compiler has no weak references; define COLLECTOR_LINKED and link with -lcollectorAPI"
 #else
 
-#define collector_sample(name) \
-    COLLECTOR_CALL_(collector_sample, (const char *), (name))
-#define collector_pause() \
-    COLLECTOR_CALL_(collector_pause, (void), ())
-#define collector_resume() \
-    COLLECTOR_CALL_(collector_resume, (void), ())
-#define collector_writelog(data, length) \
+#define collector_sample(name) COLLECTOR_CALL_(collector_sample, (const char *), (name))
+#define collector_pause() COLLECTOR_CALL_(collector_pause, (void), ())
+#define collector_resume() COLLECTOR_CALL_(collector_resume, (void), ())
+#define collector_writelog(data, length)                                                                               \
     COLLECTOR_CALL_(collector_writelog, (const void *, __SIZE_TYPE__), (data, length))
-#define collector_version() \
-    COLLECTOR_ASK_(collector_version, const char *, "")
-#define collector_is_active() \
-    COLLECTOR_ASK_(collector_is_active, int, 0)
-#define collector_terminate_expt() \
-    COLLECTOR_CALL_(collector_terminate_expt, (void), ())
-#define collector_func_load(name, alias, sourcename, vaddr, size, lntsize, lntable) \
-    COLLECTOR_CALL_(collector_func_load, \
-                    (const char *, const char *, const char *, const void *, int, int, const void *), \
+#define collector_version() COLLECTOR_ASK_(collector_version, const char *, "")
+#define collector_is_active() COLLECTOR_ASK_(collector_is_active, int, 0)
+#define collector_terminate_expt() COLLECTOR_CALL_(collector_terminate_expt, (void), ())
+#define collector_func_load(name, alias, sourcename, vaddr, size, lntsize, lntable)                                    \
+    COLLECTOR_CALL_(collector_func_load,                                                                               \
+                    (const char *, const char *, const char *, const void *, int, int, const void *),                  \
                     (name, alias, sourcename, vaddr, size, lntsize, lntable))
-#define collector_func_unload(vaddr) \
-    COLLECTOR_CALL_(collector_func_unload, (const void *), (vaddr))
-#define collector_module_load(modulename, vaddr) \
+#define collector_func_unload(vaddr) COLLECTOR_CALL_(collector_func_unload, (const void *), (vaddr))
+#define collector_module_load(modulename, vaddr)                                                                       \
     COLLECTOR_CALL_(collector_module_load, (const char *, const void *), (modulename, vaddr))
-#define collector_module_unload(vaddr) \
-    COLLECTOR_CALL_(collector_module_unload, (const void *), (vaddr))
+#define collector_module_unload(vaddr) COLLECTOR_CALL_(collector_module_unload, (const void *), (vaddr))
 
 /* ---- How a call finds the recorder: of no interest to users ------------------- */
 
-#define COLLECTOR_CALL_(function, parameters, arguments) \
-    __extension__({ \
-        COLLECTOR_FIND_(function, void, parameters); \
-        if (function##_entry_) \
-            function##_entry_ arguments; \
+#define COLLECTOR_CALL_(function, parameters, arguments)                                                               \
+    __extension__({                                                                                                    \
+        COLLECTOR_FIND_(function, void, parameters);                                                                   \
+        if (function##_entry_)                                                                                         \
+            function##_entry_ arguments;                                                                               \
     })
 
-#define COLLECTOR_ASK_(function, result, otherwise) \
-    __extension__({ \
-        COLLECTOR_FIND_(function, result, (void)); \
-        function##_entry_ ? function##_entry_() : otherwise; \
+#define COLLECTOR_ASK_(function, result, otherwise)                                                                    \
+    __extension__({                                                                                                    \
+        COLLECTOR_FIND_(function, result, (void));                                                                     \
+        function##_entry_ ? function##_entry_() : otherwise;                                                           \
     })
 
 /* Declares FUNCTION_entry_ and gives it the function's address, or null.
@@ -164,21 +156,21 @@ void collector_module_unload(const void *vaddr);
    model, and no declaration is needed. A processor without its own lines here gets
    the weak declaration, holes and all.  */
 #if defined(__x86_64__) && defined(__LP64__) && !defined(COLLECTOR_WEAK_DECLARATIONS)
-#define COLLECTOR_FIND_(function, result, parameters) \
-    result(*function##_entry_) parameters; \
-    __asm__(".weak " #function "\n\t" \
-            "mov{q}\t{" #function "@GOTPCREL(%%rip), %0|%0, QWORD PTR " #function "@GOTPCREL[rip]}" \
+#define COLLECTOR_FIND_(function, result, parameters)                                                                  \
+    result(*function##_entry_) parameters;                                                                             \
+    __asm__(".weak " #function "\n\t"                                                                                  \
+            "mov{q}\t{" #function "@GOTPCREL(%%rip), %0|%0, QWORD PTR " #function "@GOTPCREL[rip]}"                    \
             : "=r"(function##_entry_))
 #elif defined(__aarch64__) && defined(__LP64__) && !defined(COLLECTOR_WEAK_DECLARATIONS)
-#define COLLECTOR_FIND_(function, result, parameters) \
-    result(*function##_entry_) parameters; \
-    __asm__(".weak " #function "\n\t" \
-            "adrp\t%0, :got:" #function "\n\t" \
-            "ldr\t%0, [%0, #:got_lo12:" #function "]" \
+#define COLLECTOR_FIND_(function, result, parameters)                                                                  \
+    result(*function##_entry_) parameters;                                                                             \
+    __asm__(".weak " #function "\n\t"                                                                                  \
+            "adrp\t%0, :got:" #function "\n\t"                                                                         \
+            "ldr\t%0, [%0, #:got_lo12:" #function "]"                                                                  \
             : "=r"(function##_entry_))
 #else
-#define COLLECTOR_FIND_(function, result, parameters) \
-    extern result function##_weak_ parameters __asm__(#function) __attribute__((__weak__)); \
+#define COLLECTOR_FIND_(function, result, parameters)                                                                  \
+    extern result function##_weak_ parameters __asm__(#function) __attribute__((__weak__));                            \
     result(*function##_entry_) parameters = function##_weak_
 #endif
 

@@ -270,7 +270,7 @@ struct pmclog_ev_thr_exit {
 struct pmclog_ev_metric {
     uint32_t pl_pmcid;
     uint64_t pl_interval_ns;
-    int pl_is_real;      /* 1: pl_real holds the value, 0: pl_value does */
+    int pl_is_real; /* 1: pl_real holds the value, 0: pl_value does */
     uint64_t pl_value;
     double pl_real;
     uint64_t pl_merged_count;
@@ -320,7 +320,7 @@ struct pmclog_totals {
     uint64_t pl_events;
     uint64_t pl_samples;
     uint64_t pl_frames;
-    uint64_t pl_damages;        /* damaged stretches */
+    uint64_t pl_damages; /* damaged stretches */
     uint64_t pl_damaged_bytes;
     uint64_t pl_missing_frames;
     uint64_t pl_unknown_kinds;  /* records skipped because their kind is newer than this library */

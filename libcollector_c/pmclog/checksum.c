@@ -29,8 +29,8 @@ __attribute__((constructor)) static void fill_lanes(void)
 
 static uint32_t four_lanes(uint32_t word, int last)
 {
-    return self.lane[last + 3][word & 255] ^ self.lane[last + 2][word >> 8 & 255] ^ self.lane[last + 1][word >> 16 & 255] ^
-           self.lane[last][word >> 24];
+    return self.lane[last + 3][word & 255] ^ self.lane[last + 2][word >> 8 & 255] ^
+           self.lane[last + 1][word >> 16 & 255] ^ self.lane[last][word >> 24];
 }
 
 uint32_t col_checksum_of(const uint8_t *bytes, size_t count)
@@ -39,8 +39,8 @@ uint32_t col_checksum_of(const uint8_t *bytes, size_t count)
     for (; count >= LANES; bytes += LANES, count -= LANES) {
         uint32_t word[4];
         memcpy(word, bytes, sizeof word);
-        crc = four_lanes(crc ^ le32toh(word[0]), 12) ^ four_lanes(le32toh(word[1]), 8) ^ four_lanes(le32toh(word[2]), 4) ^
-              four_lanes(le32toh(word[3]), 0);
+        crc = four_lanes(crc ^ le32toh(word[0]), 12) ^ four_lanes(le32toh(word[1]), 8) ^
+              four_lanes(le32toh(word[2]), 4) ^ four_lanes(le32toh(word[3]), 0);
     }
     for (; count > 0; bytes++, count--)
         crc = crc >> 8 ^ self.lane[0][(crc ^ *bytes) & 255];

@@ -5,9 +5,38 @@
 
 /* The tags of msgpack that stand alone; 00-7f, 80-8f, 90-9f, a0-bf and e0-ff carry a small value in themselves. */
 enum tag {
-    NIL = 0xC0, NEVER_USED, FALSE, TRUE, BIN_8, BIN_16, BIN_32, EXT_8, EXT_16, EXT_32, FLOAT_32, FLOAT_64,
-    UINT_8, UINT_16, UINT_32, UINT_64, INT_8, INT_16, INT_32, INT_64, FIXEXT_1, FIXEXT_2, FIXEXT_4, FIXEXT_8, FIXEXT_16,
-    STR_8, STR_16, STR_32, ARRAY_16, ARRAY_32, MAP_16, MAP_32
+    NIL = 0xC0,
+    NEVER_USED,
+    FALSE,
+    TRUE,
+    BIN_8,
+    BIN_16,
+    BIN_32,
+    EXT_8,
+    EXT_16,
+    EXT_32,
+    FLOAT_32,
+    FLOAT_64,
+    UINT_8,
+    UINT_16,
+    UINT_32,
+    UINT_64,
+    INT_8,
+    INT_16,
+    INT_32,
+    INT_64,
+    FIXEXT_1,
+    FIXEXT_2,
+    FIXEXT_4,
+    FIXEXT_8,
+    FIXEXT_16,
+    STR_8,
+    STR_16,
+    STR_32,
+    ARRAY_16,
+    ARRAY_32,
+    MAP_16,
+    MAP_32
 };
 
 static size_t left(const struct col_cursor *cursor)
@@ -184,15 +213,14 @@ static size_t own_bytes(const struct col_cursor *cursor, uint64_t *inside)
         uint8_t count_bytes; /* of the length or number of elements behind the tag */
         uint8_t fixed_bytes; /* further bytes, tag included */
     } shape[0x20] = {
-        [NIL - NIL] = {0, 1}, [FALSE - NIL] = {0, 1}, [TRUE - NIL] = {0, 1},
-        [BIN_8 - NIL] = {1, 1}, [BIN_16 - NIL] = {2, 1}, [BIN_32 - NIL] = {4, 1},
-        [EXT_8 - NIL] = {1, 2}, [EXT_16 - NIL] = {2, 2}, [EXT_32 - NIL] = {4, 2},
-        [FLOAT_32 - NIL] = {0, 5}, [FLOAT_64 - NIL] = {0, 9},
-        [UINT_8 - NIL] = {0, 2}, [UINT_16 - NIL] = {0, 3}, [UINT_32 - NIL] = {0, 5}, [UINT_64 - NIL] = {0, 9},
-        [INT_8 - NIL] = {0, 2}, [INT_16 - NIL] = {0, 3}, [INT_32 - NIL] = {0, 5}, [INT_64 - NIL] = {0, 9},
-        [FIXEXT_1 - NIL] = {0, 3}, [FIXEXT_2 - NIL] = {0, 4}, [FIXEXT_4 - NIL] = {0, 6}, [FIXEXT_8 - NIL] = {0, 10}, [FIXEXT_16 - NIL] = {0, 18},
-        [STR_8 - NIL] = {1, 1}, [STR_16 - NIL] = {2, 1}, [STR_32 - NIL] = {4, 1},
-        [ARRAY_16 - NIL] = {2, 1}, [ARRAY_32 - NIL] = {4, 1}, [MAP_16 - NIL] = {2, 1}, [MAP_32 - NIL] = {4, 1},
+        [NIL - NIL] = {0, 1},      [FALSE - NIL] = {0, 1},    [TRUE - NIL] = {0, 1},      [BIN_8 - NIL] = {1, 1},
+        [BIN_16 - NIL] = {2, 1},   [BIN_32 - NIL] = {4, 1},   [EXT_8 - NIL] = {1, 2},     [EXT_16 - NIL] = {2, 2},
+        [EXT_32 - NIL] = {4, 2},   [FLOAT_32 - NIL] = {0, 5}, [FLOAT_64 - NIL] = {0, 9},  [UINT_8 - NIL] = {0, 2},
+        [UINT_16 - NIL] = {0, 3},  [UINT_32 - NIL] = {0, 5},  [UINT_64 - NIL] = {0, 9},   [INT_8 - NIL] = {0, 2},
+        [INT_16 - NIL] = {0, 3},   [INT_32 - NIL] = {0, 5},   [INT_64 - NIL] = {0, 9},    [FIXEXT_1 - NIL] = {0, 3},
+        [FIXEXT_2 - NIL] = {0, 4}, [FIXEXT_4 - NIL] = {0, 6}, [FIXEXT_8 - NIL] = {0, 10}, [FIXEXT_16 - NIL] = {0, 18},
+        [STR_8 - NIL] = {1, 1},    [STR_16 - NIL] = {2, 1},   [STR_32 - NIL] = {4, 1},    [ARRAY_16 - NIL] = {2, 1},
+        [ARRAY_32 - NIL] = {4, 1}, [MAP_16 - NIL] = {2, 1},   [MAP_32 - NIL] = {4, 1},
     };
     size_t count_bytes = shape[tag - NIL].count_bytes;
     size_t bytes = count_bytes + shape[tag - NIL].fixed_bytes; /* 0 for the tag that is never used */

@@ -36,7 +36,8 @@ static bool may_be_header(const uint8_t *bytes, size_t count)
         if (memcmp(bytes + SYNC_AT, COL_FRAME_SYNC, sync_bytes) != 0)
             return false;
     }
-    return (count <= 0 || bytes[0] == COL_FRAME_EXT_CODE) && (count < TYPE_AT || is_length(number_at(bytes + LENGTH_AT))) &&
+    return (count <= 0 || bytes[0] == COL_FRAME_EXT_CODE) &&
+           (count < TYPE_AT || is_length(number_at(bytes + LENGTH_AT))) &&
            (count <= TYPE_AT || bytes[TYPE_AT] == COL_FRAME_EXT_TYPE) &&
            (count < BODY_CRC_AT || col_checksum_of(bytes, HEAD_CRC_AT) == number_at(bytes + HEAD_CRC_AT));
 }
@@ -145,7 +146,8 @@ static enum pmclog_state end_here(struct col_frame_finder *finder, struct col_st
     return PMCLOG_EOF;
 }
 
-static void hand_out(struct col_frame_finder *finder, struct col_stream *stream, size_t frame_bytes, struct col_finding *found)
+static void hand_out(struct col_frame_finder *finder, struct col_stream *stream, size_t frame_bytes,
+                     struct col_finding *found)
 {
     const uint8_t *bytes = col_stream_bytes(stream);
     uint32_t sequence = number_at(bytes + SEQUENCE_AT);
@@ -171,7 +173,8 @@ static bool is_end(const struct col_frame_finder *finder, const struct col_strea
     return state == PMCLOG_EOF || (state == PMCLOG_REQUIRE_DATA && finder->is_final && stream->fd == PMCLOG_FD_NONE);
 }
 
-enum pmclog_state col_frame_finder_next(struct col_frame_finder *finder, struct col_stream *stream, struct col_finding *found)
+enum pmclog_state col_frame_finder_next(struct col_frame_finder *finder, struct col_stream *stream,
+                                        struct col_finding *found)
 {
     col_stream_skip(stream, finder->held_bytes);
     finder->held_bytes = 0;

@@ -6,12 +6,12 @@
 
 /* The rules are those of docs/format.md, "Reading a damaged log". A sound frame is what they call a good one. */
 struct col_frame_finder {
-    uint64_t expected;       /* sequence number of the next frame */
-    uint64_t good_end;       /* one past the last sound frame */
-    uint64_t settled;        /* before here everything was handed out or told */
-    size_t held_bytes;       /* of the frame handed out last, still in the stream */
-    bool is_final;           /* nothing more will come */
-    bool is_lost;            /* in damage that began at lost_from */
+    uint64_t expected; /* sequence number of the next frame */
+    uint64_t good_end; /* one past the last sound frame */
+    uint64_t settled;  /* before here everything was handed out or told */
+    size_t held_bytes; /* of the frame handed out last, still in the stream */
+    bool is_final;     /* nothing more will come */
+    bool is_lost;      /* in damage that began at lost_from */
     uint64_t lost_from;
     uint64_t lost_until;     /* one past the last byte of it that is not zero */
     uint64_t leftover_bytes; /* of a truncated frame, at the end */
@@ -21,14 +21,15 @@ enum col_found { COL_FOUND_FRAME, COL_FOUND_DAMAGE, COL_FOUND_GAP, COL_FOUND_TRU
 
 struct col_finding {
     enum col_found what;
-    uint64_t offset;         /* of the frame or of the loss */
-    const uint8_t *payload;  /* frame: valid until the next call */
+    uint64_t offset;        /* of the frame or of the loss */
+    const uint8_t *payload; /* frame: valid until the next call */
     size_t payload_bytes;
     uint64_t lost_bytes;
-    uint64_t lost_frames;    /* gap */
+    uint64_t lost_frames; /* gap */
 };
 
 /* PMCLOG_OK: *found is filled. Any other state is passed on from the stream, with errno. */
-enum pmclog_state col_frame_finder_next(struct col_frame_finder *finder, struct col_stream *stream, struct col_finding *found);
+enum pmclog_state col_frame_finder_next(struct col_frame_finder *finder, struct col_stream *stream,
+                                        struct col_finding *found);
 
 #endif

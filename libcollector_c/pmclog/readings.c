@@ -63,7 +63,8 @@ bool col_readings_next(struct col_readings *readings, struct pmclog_ev *ev)
     struct pmclog_ev_metric *metric = &ev->pl_u.pl_metric;
     ev->pl_state = PMCLOG_OK;
     if (metric->pl_pmcid != UINT32_MAX) /* which is unknown, and so are those after it */
-        metric->pl_pmcid = metric->pl_pmcid > UINT32_MAX - readings->next ? UINT32_MAX : metric->pl_pmcid + readings->next;
+        metric->pl_pmcid =
+            metric->pl_pmcid > UINT32_MAX - readings->next ? UINT32_MAX : metric->pl_pmcid + readings->next;
     metric->pl_is_real = value->is_real;
     metric->pl_value = value->whole;
     metric->pl_real = value->real;

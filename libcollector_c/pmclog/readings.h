@@ -20,8 +20,8 @@ struct col_readings {
     struct pmclog_ev event; /* what all of them have in common, and the first source */
     struct col_reading values[COL_METRIC_MAX_VALUES];
     uint32_t count, next;
-    bool is_taken;          /* the last record was one of several sources */
-    bool has_before;        /* `values` are those of a record of this frame, whose first source is before_source */
+    bool is_taken;   /* the last record was one of several sources */
+    bool has_before; /* `values` are those of a record of this frame, whose first source is before_source */
     uint32_t before_source;
 };
 

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert((int)PMCLOG_TYPE_USERDATA == COL_KIND_USERDATA && (int)PMCLOG_TYPE_MESSAGE == COL_KIND_MESSAGE, "kinds are numbered alike");
+_Static_assert((int)PMCLOG_TYPE_USERDATA == COL_KIND_USERDATA && (int)PMCLOG_TYPE_MESSAGE == COL_KIND_MESSAGE,
+               "kinds are numbered alike");
 
 enum { HEAD_FIELDS = 3, MAX_FIELDS = 19, KINDS = COL_KIND_MESSAGE + 1 };
 
@@ -19,7 +20,10 @@ struct field {
     uint16_t offset; /* of the member in struct pmclog_ev */
 };
 
-#define FIELD(type, member) {type, offsetof(struct pmclog_ev, pl_u.member)}
+#define FIELD(type, member)                                                                                            \
+    {                                                                                                                  \
+        type, offsetof(struct pmclog_ev, pl_u.member)                                                                  \
+    }
 
 /* In the order of docs/format.md. PCSAMPLE is not here: samples.c. */
 static const struct field fields_of[KINDS][MAX_FIELDS + 1] = {
@@ -163,8 +167,8 @@ static bool read_signed(struct col_cursor *record, int32_t *value)
     return true;
 }
 
-static bool read_field(struct col_cursor *record, const struct field *field, struct copier *copier, struct col_readings *readings,
-                       struct pmclog_ev *ev)
+static bool read_field(struct col_cursor *record, const struct field *field, struct copier *copier,
+                       struct col_readings *readings, struct pmclog_ev *ev)
 {
     char *member = (char *)ev + field->offset;
     uint64_t number;
@@ -193,8 +197,8 @@ static bool read_field(struct col_cursor *record, const struct field *field, str
 }
 
 /* Fields that the record does not have are nil. */
-static bool read_fields(struct col_cursor *record, size_t there, const struct field *field, struct col_record_texts *texts,
-                        struct col_readings *readings, struct pmclog_ev *ev)
+static bool read_fields(struct col_cursor *record, size_t there, const struct field *field,
+                        struct col_record_texts *texts, struct col_readings *readings, struct pmclog_ev *ev)
 {
     static const uint8_t nil = 0xC0;
     struct copier copier = {texts->bytes};
@@ -214,8 +218,8 @@ static bool is_newer(struct col_cursor record, size_t fields)
     return fields > 0 && col_cursor_read_unsigned(&record, &version) && version > COL_FORMAT_VERSION_MAJOR;
 }
 
-enum col_record_is col_record_read(struct col_cursor *payload, struct col_record_texts *texts, struct col_samples *samples,
-                                   struct col_readings *readings, struct pmclog_ev *ev)
+enum col_record_is col_record_read(struct col_cursor *payload, struct col_record_texts *texts,
+                                   struct col_samples *samples, struct col_readings *readings, struct pmclog_ev *ev)
 {
     struct col_cursor record = *payload;
     if (!col_cursor_skip(payload)) {

@@ -36,7 +36,8 @@ struct col_samples {
 
 /* Takes a record whose first three fields are read; `fields` are left in it. The record's bytes must stay until its last sample is handed out,
    and eight more must be readable. 0, -EBADMSG if it is not what the format says, -ENOMEM. */
-int col_samples_begin(struct col_samples *samples, struct col_cursor *record, size_t fields, uint64_t time_ns, uint32_t thread);
+int col_samples_begin(struct col_samples *samples, struct col_cursor *record, size_t fields, uint64_t time_ns,
+                      uint32_t thread);
 
 /* Fills everything of *ev but pl_count. There must be a sample left. */
 void col_samples_next(struct col_samples *samples, struct pmclog_ev *ev);

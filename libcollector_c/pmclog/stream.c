@@ -22,13 +22,16 @@ static off_t find_end(int fd)
     static const uint8_t zeros[COL_OPEN_TAIL_BYTES];
     struct stat status;
     const off_t none = INT64_MAX;
-    if (fstat(fd, &status) != 0 || status.st_size < (off_t)(2 * COL_OPEN_SLOT_BYTES) || status.st_size % COL_OPEN_SLOT_BYTES != 0)
+    if (fstat(fd, &status) != 0 || status.st_size < (off_t)(2 * COL_OPEN_SLOT_BYTES) ||
+        status.st_size % COL_OPEN_SLOT_BYTES != 0)
         return none;
     off_t end = status.st_size - (off_t)COL_OPEN_AREA_BYTES((uint64_t)status.st_size);
-    if (pread(fd, tail, sizeof tail, status.st_size - (off_t)sizeof tail) != (ssize_t)sizeof tail || memcmp(tail, zeros, sizeof tail) != 0)
+    if (pread(fd, tail, sizeof tail, status.st_size - (off_t)sizeof tail) != (ssize_t)sizeof tail ||
+        memcmp(tail, zeros, sizeof tail) != 0)
         return none;
     bool has_head = pread(fd, head, sizeof head, end) == (ssize_t)sizeof head;
-    return has_head && (memcmp(head, COL_OPEN_MAGIC, sizeof head) == 0 || memcmp(head, zeros, sizeof head) == 0) ? end : none;
+    return has_head && (memcmp(head, COL_OPEN_MAGIC, sizeof head) == 0 || memcmp(head, zeros, sizeof head) == 0) ? end
+                                                                                                                 : none;
 }
 
 int col_stream_open(struct col_stream *stream, int fd)

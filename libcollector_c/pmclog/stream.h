@@ -11,16 +11,16 @@
 
 /* Offsets count from where the descriptor stood when it was opened. The buffer is never larger than one frame and a half. */
 struct col_stream {
-    int fd;              /* PMCLOG_FD_NONE: fed */
-    bool is_file;        /* can be read again at any place */
-    off_t origin;        /* of offset 0, in the file */
-    off_t end;           /* where open frames begin, in a file that is being written; beyond all files if there are none */
-    uint64_t offset;     /* of the first unread byte */
+    int fd;          /* PMCLOG_FD_NONE: fed */
+    bool is_file;    /* can be read again at any place */
+    off_t origin;    /* of offset 0, in the file */
+    off_t end;       /* where open frames begin, in a file that is being written; beyond all files if there are none */
+    uint64_t offset; /* of the first unread byte */
     uint8_t *buffer;
-    size_t head;         /* first unread byte */
-    size_t tail;         /* one past the last */
+    size_t head; /* first unread byte */
+    size_t tail; /* one past the last */
     size_t capacity;
-    const uint8_t *fed;  /* the caller's bytes, not yet in the buffer */
+    const uint8_t *fed; /* the caller's bytes, not yet in the buffer */
     size_t fed_bytes;
 };
 

@@ -102,9 +102,9 @@ static inline bool col_arch_follows_call(uintptr_t return_address)
     if (!col_safe_read_bytes(return_address - sizeof code, code, sizeof code))
         return false;
     /* Indirect calls are ff /2: two bytes for a register, and the operand's displacement on top of that. */
-    return code[2] == 0xe8 || (code[5] == 0xff && (code[6] & 0x38) == 0x10)
-           || (code[4] == 0xff && (code[5] & 0x38) == 0x10) || (code[3] == 0xff && (code[4] & 0x38) == 0x10)
-           || (code[1] == 0xff && (code[2] & 0x38) == 0x10) || (code[0] == 0xff && (code[1] & 0x38) == 0x10);
+    return code[2] == 0xe8 || (code[5] == 0xff && (code[6] & 0x38) == 0x10) ||
+           (code[4] == 0xff && (code[5] & 0x38) == 0x10) || (code[3] == 0xff && (code[4] & 0x38) == 0x10) ||
+           (code[1] == 0xff && (code[2] & 0x38) == 0x10) || (code[0] == 0xff && (code[1] & 0x38) == 0x10);
 }
 
 /* The word at a distance that an instruction gives, counted from its end. */
@@ -180,8 +180,8 @@ static inline bool col_arch_caller_by_code(const struct col_regs *regs, struct c
     int fp_at = -1, bytes;
     if (!col_safe_read_bytes(regs->pc, code, sizeof code))
         return false;
-    if (code[0] == 0x55 || (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa)
-        || (code[0] == 0x48 && code[1] == 0x83 && code[2] == 0xec)) { /* push %rbp, endbr64, sub $n, %rsp */
+    if (code[0] == 0x55 || (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa) ||
+        (code[0] == 0x48 && code[1] == 0x83 && code[2] == 0xec)) { /* push %rbp, endbr64, sub $n, %rsp */
         bytes = 0;
     } else if (code[0] == 0x48 && ((code[1] == 0x89 && code[2] == 0xe5) || (code[1] == 0x8b && code[2] == 0xec))) {
         bytes = 8; /* mov %rsp, %rbp: the caller's was just pushed */

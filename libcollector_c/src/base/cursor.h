@@ -111,23 +111,43 @@ static inline uintptr_t col_cursor_pointer(struct col_cursor *cursor, uint8_t en
     uintptr_t self = (uintptr_t)cursor->at;
     uintptr_t value = 0;
     switch (encoding & 0x0f) {
-    case 0x01: value = col_cursor_uleb(cursor); break;
-    case 0x02: value = col_cursor_u16(cursor); break;
-    case 0x03: value = col_cursor_u32(cursor); break;
+    case 0x01:
+        value = col_cursor_uleb(cursor);
+        break;
+    case 0x02:
+        value = col_cursor_u16(cursor);
+        break;
+    case 0x03:
+        value = col_cursor_u32(cursor);
+        break;
     case 0x00:
     case 0x04:
     case 0x08:
-    case 0x0c: value = col_cursor_u64(cursor); break;
-    case 0x09: value = (uintptr_t)col_cursor_sleb(cursor); break;
-    case 0x0a: value = (uintptr_t)(intptr_t)(int16_t)col_cursor_u16(cursor); break;
-    case 0x0b: value = (uintptr_t)(intptr_t)(int32_t)col_cursor_u32(cursor); break;
-    default: cursor->failed = true;
+    case 0x0c:
+        value = col_cursor_u64(cursor);
+        break;
+    case 0x09:
+        value = (uintptr_t)col_cursor_sleb(cursor);
+        break;
+    case 0x0a:
+        value = (uintptr_t)(intptr_t)(int16_t)col_cursor_u16(cursor);
+        break;
+    case 0x0b:
+        value = (uintptr_t)(intptr_t)(int32_t)col_cursor_u32(cursor);
+        break;
+    default:
+        cursor->failed = true;
     }
     switch (encoding & 0x70) {
-    case 0: return value;
-    case COL_POINTER_RELATIVE_TO_SELF: return value + self;
-    case COL_POINTER_RELATIVE_TO_DATA: return value + data;
-    default: cursor->failed = true; return 0;
+    case 0:
+        return value;
+    case COL_POINTER_RELATIVE_TO_SELF:
+        return value + self;
+    case COL_POINTER_RELATIVE_TO_DATA:
+        return value + data;
+    default:
+        cursor->failed = true;
+        return 0;
     }
 }
 

@@ -114,7 +114,8 @@ static void *pointer_or_null(long answer)
 
 void *col_os_map_memory(size_t bytes)
 {
-    return pointer_or_null(col_arch_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    return pointer_or_null(col_arch_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+                                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
 }
 
 void *col_os_map_file(int fd, size_t bytes)
@@ -124,7 +125,8 @@ void *col_os_map_file(int fd, size_t bytes)
 
 static int map_over(void *start, size_t bytes, int flags, int fd, uint64_t offset)
 {
-    long answer = col_arch_syscall(SYS_mmap, (long)start, (long)bytes, PROT_READ | PROT_WRITE, MAP_FIXED | flags, fd, (long)offset);
+    long answer = col_arch_syscall(SYS_mmap, (long)start, (long)bytes, PROT_READ | PROT_WRITE, MAP_FIXED | flags, fd,
+                                   (long)offset);
     return answer == (long)start ? 0 : (int)answer;
 }
 
@@ -173,7 +175,8 @@ static int populate_by_futex(char *start, size_t bytes)
 {
     size_t page_bytes = col_os_page_bytes();
     for (char *word = start; word < start + bytes; word += page_bytes) {
-        long woken = col_arch_syscall(SYS_futex, (long)word, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, 0, (long)word, FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, 0));
+        long woken = col_arch_syscall(SYS_futex, (long)word, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, 0, (long)word,
+                                      FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, 0));
         if (woken < 0)
             return woken == -EFAULT ? -ENOSPC : (int)woken;
     }

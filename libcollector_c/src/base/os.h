@@ -36,11 +36,12 @@ uint64_t col_os_file_size_limit(void);                      /* RLIMIT_FSIZE; bey
 uint64_t col_os_file_system(int fd);                        /* statfs's f_type, 0 if unknown */
 
 /* Memory. The maps answer NULL when there is none. */
-void *col_os_map_memory(size_t bytes);         /* private, zero */
-void *col_os_map_file(int fd, size_t bytes);   /* shared, from the file's beginning */
-int col_os_map_part(int fd, uint64_t offset, void *start, size_t bytes); /* shared, in place of what is mapped at `start`; 0 or -errno */
+void *col_os_map_memory(size_t bytes);       /* private, zero */
+void *col_os_map_file(int fd, size_t bytes); /* shared, from the file's beginning */
+int col_os_map_part(int fd, uint64_t offset, void *start,
+                    size_t bytes);                   /* shared, in place of what is mapped at `start`; 0 or -errno */
 int col_os_map_memory_at(void *start, size_t bytes); /* private, zero, in place of what is mapped there; 0 or -errno */
-void *col_os_map_to_read(int fd, size_t bytes); /* private, only to be read */
+void *col_os_map_to_read(int fd, size_t bytes);      /* private, only to be read */
 void col_os_unmap(void *start, size_t bytes);
 int col_os_advise(void *start, size_t bytes, int advice);
 size_t col_os_page_bytes(void);

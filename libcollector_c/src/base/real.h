@@ -26,7 +26,7 @@ enum col_real_index {
 #define X(name) COL_REAL_##name,
     COL_REAL_FUNCTIONS(X)
 #undef X
-    COL_REAL_COUNT
+        COL_REAL_COUNT
 };
 
 /* Looks all of them up, so that later calls are one load: from handlers and vfork children too. */

@@ -87,8 +87,8 @@ static void join_own_stack(struct col_stack_reader *reader)
 static bool extend_run(struct col_stack_reader *reader, uintptr_t first_page, uintptr_t last_page)
 {
     uintptr_t end = reader->last + WORD;
-    bool is_near = reader->last != 0 && reader->low <= reader->last && first_page + COL_PAGE_BYTES >= end
-                   && first_page - page_of(end - 1) <= (uintptr_t)LONGEST_GAP_PAGES * COL_PAGE_BYTES;
+    bool is_near = reader->last != 0 && reader->low <= reader->last && first_page + COL_PAGE_BYTES >= end &&
+                   first_page - page_of(end - 1) <= (uintptr_t)LONGEST_GAP_PAGES * COL_PAGE_BYTES;
     if (is_near && prove_pages(page_of(end + COL_PAGE_BYTES - 1), last_page)) {
         reader->last = last_page + COL_PAGE_BYTES - WORD;
         return true;

@@ -90,7 +90,7 @@ void *col_signal_heap_allocate(size_t bytes)
     bytes += sizeof(struct header);
     size_t class = 0;
     while (class < CLASS_COUNT && (size_t)1 << (SMALLEST_BITS + class) < bytes)
-        class++;
+        class ++;
     struct header *piece;
     if (class == CLASS_COUNT)
         piece = map_alone(bytes);

@@ -9,8 +9,8 @@
  * Sizes are rounded up to a power of two; large pieces are mappings of their own. Memory is aligned to 16 bytes. NULL: there is none.
  */
 void *col_signal_heap_allocate(size_t bytes);
-void col_signal_heap_free(void *memory);          /* NULL is nothing */
-size_t col_signal_heap_size(const void *memory);  /* bytes of a piece, at least those asked for */
+void col_signal_heap_free(void *memory);         /* NULL is nothing */
+size_t col_signal_heap_size(const void *memory); /* bytes of a piece, at least those asked for */
 
 /* In a fork child: a thread that is not here any more may have been at work. */
 void col_signal_heap_unlock(void);

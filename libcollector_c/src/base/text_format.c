@@ -24,7 +24,8 @@ static void put_repeated(struct col_text_sink *sink, char character, int count)
 }
 
 /* `sign` goes before the zeros that fill the width, blanks before it. */
-static void put_padded(struct col_text_sink *sink, const struct conversion *how, const char *sign, const char *text, size_t bytes, bool is_number)
+static void put_padded(struct col_text_sink *sink, const struct conversion *how, const char *sign, const char *text,
+                       size_t bytes, bool is_number)
 {
     int room = how->width - (int)(bytes + strlen(sign));
     bool has_zeros = is_number && how->has_zeros && !how->is_left;
@@ -167,12 +168,23 @@ static const char *read_flags(const char *at, struct conversion *how)
 {
     for (;; at++)
         switch (*at) {
-        case '-': how->is_left = true; break;
-        case '+': how->has_plus = true; break;
-        case ' ': how->has_blank = true; break;
-        case '0': how->has_zeros = true; break;
-        case '#': how->is_alternate = true; break;
-        default: return at;
+        case '-':
+            how->is_left = true;
+            break;
+        case '+':
+            how->has_plus = true;
+            break;
+        case ' ':
+            how->has_blank = true;
+            break;
+        case '0':
+            how->has_zeros = true;
+            break;
+        case '#':
+            how->is_alternate = true;
+            break;
+        default:
+            return at;
         }
 }
 
@@ -197,22 +209,32 @@ struct arguments {
 static int64_t take_signed(struct arguments *arguments, char length)
 {
     switch (length) {
-    case 'H': return (signed char)va_arg(arguments->list, int);
-    case 'h': return (short)va_arg(arguments->list, int);
-    case 0: return va_arg(arguments->list, int);
-    case 'L': return va_arg(arguments->list, long long);
-    default: return va_arg(arguments->list, long); /* z, j and t are as wide on the machines we know */
+    case 'H':
+        return (signed char)va_arg(arguments->list, int);
+    case 'h':
+        return (short)va_arg(arguments->list, int);
+    case 0:
+        return va_arg(arguments->list, int);
+    case 'L':
+        return va_arg(arguments->list, long long);
+    default:
+        return va_arg(arguments->list, long); /* z, j and t are as wide on the machines we know */
     }
 }
 
 static uint64_t take_unsigned(struct arguments *arguments, char length)
 {
     switch (length) {
-    case 'H': return (unsigned char)va_arg(arguments->list, int);
-    case 'h': return (unsigned short)va_arg(arguments->list, int);
-    case 0: return va_arg(arguments->list, unsigned);
-    case 'L': return va_arg(arguments->list, unsigned long long);
-    default: return va_arg(arguments->list, unsigned long);
+    case 'H':
+        return (unsigned char)va_arg(arguments->list, int);
+    case 'h':
+        return (unsigned short)va_arg(arguments->list, int);
+    case 0:
+        return va_arg(arguments->list, unsigned);
+    case 'L':
+        return va_arg(arguments->list, unsigned long long);
+    default:
+        return va_arg(arguments->list, unsigned long);
     }
 }
 
@@ -240,7 +262,11 @@ static bool put_conversion(struct col_text_sink *sink, struct conversion *how, s
     case 'x':
     case 'X':
     case 'o':
-        put_whole(sink, how, take_unsigned(arguments, how->length), !how->is_alternate ? "" : how->letter == 'o' ? "0" : how->letter == 'x' ? "0x" : "0X");
+        put_whole(sink, how, take_unsigned(arguments, how->length),
+                  !how->is_alternate   ? ""
+                  : how->letter == 'o' ? "0"
+                  : how->letter == 'x' ? "0x"
+                                       : "0X");
         return true;
     case 'p':
         put_whole(sink, how, (uintptr_t)va_arg(arguments->list, void *), "0x");
@@ -252,7 +278,12 @@ static bool put_conversion(struct col_text_sink *sink, struct conversion *how, s
     case 's':
         put_string(sink, how, va_arg(arguments->list, const char *));
         return true;
-    case 'f': case 'F': case 'e': case 'E': case 'g': case 'G':
+    case 'f':
+    case 'F':
+    case 'e':
+    case 'E':
+    case 'g':
+    case 'G':
         put_real(sink, how, va_arg(arguments->list, double));
         return true;
     case '%':

@@ -20,7 +20,7 @@ struct col_options {
     int pause_signal;          /* 0: none */
     bool is_paused;            /* begin paused */
     bool has_context_switches;
-    bool is_followed;          /* this process is to be recorded, as COLLECTOR_FOLLOW and root= say */
+    bool is_followed; /* this process is to be recorded, as COLLECTOR_FOLLOW and root= say */
 };
 
 /* Reads COLLECTOR_EXPERIMENT, COLLECTOR_OPTIONS, COLLECTOR_FOLLOW and COLLECTOR_PROVEN_CLOCK. The strings stay those of the environment block the process began with.

@@ -87,7 +87,8 @@ static bool initialise(struct col_plugin *plugin, int (*initialize)(uintptr_t id
     plugin->is_starting_up = false;
     bool has_said_why = plugin->error_count != error_count;
     if (result == -1 && !has_said_why)
-        complain(plugin->id, "allinea_plugin_initialize of %s gave -1 without saying why%s", file_name(plugin->path), "");
+        complain(plugin->id, "allinea_plugin_initialize of %s gave -1 without saying why%s", file_name(plugin->path),
+                 "");
     return result != -1 && (result == 0 || !has_said_why);
 }
 

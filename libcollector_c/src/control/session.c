@@ -237,11 +237,20 @@ static void write_totals(unsigned reason)
     uint64_t user_ns, system_ns, frame_count, byte_count;
     col_clock_process_times(&user_ns, &system_ns);
     col_event_pmcdetach(head_now(0), CPU_SOURCE, (uint32_t)self.pid);
-    struct col_event_procexit end = {.pid = (uint32_t)self.pid, .source = CPU_SOURCE, .value = (user_ns + system_ns) / 1000, .user_ns = user_ns, .system_ns = system_ns};
+    struct col_event_procexit end = {.pid = (uint32_t)self.pid,
+                                     .source = CPU_SOURCE,
+                                     .value = (user_ns + system_ns) / 1000,
+                                     .user_ns = user_ns,
+                                     .system_ns = system_ns};
     if (reason == COL_CLOSE_EXIT)
         col_event_procexit(head_now(0), &end);
     col_log_writer_counts(&frame_count, &byte_count);
-    struct col_event_closelog totals = {.reason = reason, .sample_count = col_open_frame_sample_count(), .frame_count = frame_count, .drop_count = col_sampler_drop_count() + col_dynamic_code_drop_count(), .user_ns = user_ns, .system_ns = system_ns};
+    struct col_event_closelog totals = {.reason = reason,
+                                        .sample_count = col_open_frame_sample_count(),
+                                        .frame_count = frame_count,
+                                        .drop_count = col_sampler_drop_count() + col_dynamic_code_drop_count(),
+                                        .user_ns = user_ns,
+                                        .system_ns = system_ns};
     col_event_closelog(head_now(0), &totals);
 }
 

@@ -6,10 +6,12 @@
 #include "libcollector.h"
 #include "target/dynamic_code.h"
 
-COL_EXPORT void collector_func_load(const char *name, const char *alias, const char *sourcename, const void *vaddr, int size, int lntsize, const Lineno *lntable)
+COL_EXPORT void collector_func_load(const char *name, const char *alias, const char *sourcename, const void *vaddr,
+                                    int size, int lntsize, const Lineno *lntable)
 {
     if (col_session_is_open())
-        col_dynamic_code_load_function(&(struct col_dynamic_function){name, alias, sourcename, (uintptr_t)vaddr, size, lntsize, lntable});
+        col_dynamic_code_load_function(
+            &(struct col_dynamic_function){name, alias, sourcename, (uintptr_t)vaddr, size, lntsize, lntable});
 }
 
 COL_EXPORT void collector_func_unload(const void *vaddr)

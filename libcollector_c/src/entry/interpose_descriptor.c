@@ -38,7 +38,8 @@ COL_EXPORT int dup3(int from, int to, int flags)
 COL_EXPORT int close_range(unsigned first, unsigned last, int flags)
 {
     int own;
-    while (first <= last && first <= INT_MAX && (own = col_descriptors_next((int)first)) >= 0 && (unsigned)own <= last) {
+    while (first <= last && first <= INT_MAX && (own = col_descriptors_next((int)first)) >= 0 &&
+           (unsigned)own <= last) {
         if ((unsigned)own > first && COL_REAL(close_range)(first, (unsigned)own - 1, flags) != 0)
             return -1;
         if ((unsigned)own == last)

@@ -98,7 +98,8 @@ COL_EXPORT void __register_frame(const void *frames)
 
 COL_EXPORT void __deregister_frame(const void *frames)
 {
-    frame_function real = (frame_function)find_real("__deregister_frame", __builtin_return_address(0), (const void *)__deregister_frame);
+    frame_function real =
+        (frame_function)find_real("__deregister_frame", __builtin_return_address(0), (const void *)__deregister_frame);
     if (col_session_is_open())
         forget(frames);
     if (real != NULL)

@@ -103,18 +103,18 @@ COL_EXPORT int execveat(int directory, const char *path, char *const arguments[]
 }
 
 /* The list forms: the arguments become an array. */
-#define ARGUMENT_ARRAY(arguments, first, list)                                                                          \
-    va_list list;                                                                                                       \
-    size_t count_ = 1;                                                                                                  \
-    va_start(list, first);                                                                                              \
-    while (va_arg(list, char *) != NULL)                                                                                \
-        count_++;                                                                                                       \
-    va_end(list);                                                                                                       \
-    char **arguments = alloca((count_ + 1) * sizeof *arguments);                                                        \
-    va_start(list, first);                                                                                              \
-    arguments[0] = (char *)(uintptr_t)first;                                                                            \
-    for (size_t i_ = 1; i_ <= count_; i_++)                                                                             \
-        arguments[i_] = va_arg(list, char *)
+#define ARGUMENT_ARRAY(arguments, first, list)                                                                         \
+    va_list list;                                                                                                      \
+    size_t count_ = 1;                                                                                                 \
+    va_start(list, first);                                                                                             \
+    while (va_arg(list, char *) != NULL)                                                                               \
+        count_++;                                                                                                      \
+    va_end(list);                                                                                                      \
+    char **arguments = alloca((count_ + 1) * sizeof *arguments);                                                       \
+    va_start(list, first);                                                                                             \
+    arguments[0] = (char *)(uintptr_t)first;                                                                           \
+    for (size_t i_ = 1; i_ <= count_; i_++)                                                                            \
+    arguments[i_] = va_arg(list, char *)
 
 COL_EXPORT int execl(const char *path, const char *first, ...)
 {
@@ -170,7 +170,8 @@ COL_EXPORT long col_entry_syscall(long number, long a, long b, long c, long d, l
 
 long col_entry_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
-    long (*real)(long, long, long, long, long, long, long) = (long (*)(long, long, long, long, long, long, long))(void *)COL_REAL(syscall);
+    long (*real)(long, long, long, long, long, long, long) =
+        (long (*)(long, long, long, long, long, long, long))(void *)COL_REAL(syscall);
     if (__builtin_expect(col_os_is_fork(number, a), 0) && col_session_is_open()) {
         col_session_fork_prepare();
         long child = real(number, a, b, c, d, e, f);

@@ -79,7 +79,8 @@ static struct start *new_start(void *argument)
     return start;
 }
 
-COL_EXPORT int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attributes, void *(*routine)(void *), void *restrict argument)
+COL_EXPORT int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attributes,
+                              void *(*routine)(void *), void *restrict argument)
 {
     struct start *start = new_start(argument);
     if (start == NULL)

@@ -49,7 +49,8 @@ void col_call_note_begin(const char *text, uint32_t thread)
     size_t bytes = 0;
     self.slot->thread = thread;
     self.slot->time_ns = col_clock_now();
-    for (; bytes < TEXT_BYTES && text[bytes] != '\0'; bytes++) /* no function of the C library: sanitizers watch those, and know nothing of turns */
+    for (; bytes < TEXT_BYTES && text[bytes] != '\0';
+         bytes++) /* no function of the C library: sanitizers watch those, and know nothing of turns */
         self.slot->rows[bytes] = (uint8_t)text[bytes];
     self.slot->rows[bytes] = '\0';
     __atomic_store_n(&self.slot->state, COL_OPEN_STATE_CALL, __ATOMIC_RELEASE);

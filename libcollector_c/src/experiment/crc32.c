@@ -5,13 +5,23 @@
  * tables[k][n] is the CRC of byte n followed by k zero bytes. A CRC is linear: the entry of n is the sum of the entries of its bits,
  * so eight numbers a table say it all and the compiler writes out the rest.
  */
-#define BIT(n, bit, value) ((n) >> (bit) & 1 ? (value) : 0u)
-#define ENTRY(n, a, b, c, d, e, f, g, h) \
-    (BIT(n, 0, a) ^ BIT(n, 1, b) ^ BIT(n, 2, c) ^ BIT(n, 3, d) ^ BIT(n, 4, e) ^ BIT(n, 5, f) ^ BIT(n, 6, g) ^ BIT(n, 7, h))
-#define ENTRIES_4(n, ...) ENTRY(n, __VA_ARGS__), ENTRY(n + 1, __VA_ARGS__), ENTRY(n + 2, __VA_ARGS__), ENTRY(n + 3, __VA_ARGS__)
-#define ENTRIES_16(n, ...) ENTRIES_4(n, __VA_ARGS__), ENTRIES_4(n + 4, __VA_ARGS__), ENTRIES_4(n + 8, __VA_ARGS__), ENTRIES_4(n + 12, __VA_ARGS__)
-#define ENTRIES_64(n, ...) ENTRIES_16(n, __VA_ARGS__), ENTRIES_16(n + 16, __VA_ARGS__), ENTRIES_16(n + 32, __VA_ARGS__), ENTRIES_16(n + 48, __VA_ARGS__)
-#define TABLE(...) {ENTRIES_64(0, __VA_ARGS__), ENTRIES_64(64, __VA_ARGS__), ENTRIES_64(128, __VA_ARGS__), ENTRIES_64(192, __VA_ARGS__)}
+#define BIT(n, bit, value) ((n) >> (bit)&1 ? (value) : 0u)
+#define ENTRY(n, a, b, c, d, e, f, g, h)                                                                               \
+    (BIT(n, 0, a) ^ BIT(n, 1, b) ^ BIT(n, 2, c) ^ BIT(n, 3, d) ^ BIT(n, 4, e) ^ BIT(n, 5, f) ^ BIT(n, 6, g) ^          \
+     BIT(n, 7, h))
+#define ENTRIES_4(n, ...)                                                                                              \
+    ENTRY(n, __VA_ARGS__), ENTRY(n + 1, __VA_ARGS__), ENTRY(n + 2, __VA_ARGS__), ENTRY(n + 3, __VA_ARGS__)
+#define ENTRIES_16(n, ...)                                                                                             \
+    ENTRIES_4(n, __VA_ARGS__), ENTRIES_4(n + 4, __VA_ARGS__), ENTRIES_4(n + 8, __VA_ARGS__),                           \
+        ENTRIES_4(n + 12, __VA_ARGS__)
+#define ENTRIES_64(n, ...)                                                                                             \
+    ENTRIES_16(n, __VA_ARGS__), ENTRIES_16(n + 16, __VA_ARGS__), ENTRIES_16(n + 32, __VA_ARGS__),                      \
+        ENTRIES_16(n + 48, __VA_ARGS__)
+#define TABLE(...)                                                                                                     \
+    {                                                                                                                  \
+        ENTRIES_64(0, __VA_ARGS__), ENTRIES_64(64, __VA_ARGS__), ENTRIES_64(128, __VA_ARGS__),                         \
+            ENTRIES_64(192, __VA_ARGS__)                                                                               \
+    }
 
 static const uint32_t tables[8][256] = {
     TABLE(0x77073096, 0xee0e612c, 0x076dc419, 0x0edb8832, 0x1db71064, 0x3b6e20c8, 0x76dc4190, 0xedb88320),
@@ -35,8 +45,8 @@ uint32_t col_crc32_update(uint32_t crc, const void *data, size_t bytes)
     crc = ~crc;
     for (; bytes >= 8; bytes -= 8, at += 8) {
         uint32_t low = load_little_endian(at) ^ crc, high = load_little_endian(at + 4);
-        crc = tables[7][low & 255] ^ tables[6][low >> 8 & 255] ^ tables[5][low >> 16 & 255] ^ tables[4][low >> 24]
-            ^ tables[3][high & 255] ^ tables[2][high >> 8 & 255] ^ tables[1][high >> 16 & 255] ^ tables[0][high >> 24];
+        crc = tables[7][low & 255] ^ tables[6][low >> 8 & 255] ^ tables[5][low >> 16 & 255] ^ tables[4][low >> 24] ^
+              tables[3][high & 255] ^ tables[2][high >> 8 & 255] ^ tables[1][high >> 16 & 255] ^ tables[0][high >> 24];
     }
     for (; bytes > 0; bytes--, at++)
         crc = crc >> 8 ^ tables[0][(crc ^ *at) & 255];

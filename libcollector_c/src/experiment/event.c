@@ -34,7 +34,8 @@ static int write_numbers(struct col_event_head head, enum col_kind kind, uint32_
 
 int col_event_closelog(struct col_event_head head, const struct col_event_closelog *closelog)
 {
-    const uint64_t values[] = {closelog->reason, closelog->sample_count, closelog->frame_count, closelog->drop_count, closelog->user_ns, closelog->system_ns};
+    const uint64_t values[] = {closelog->reason,     closelog->sample_count, closelog->frame_count,
+                               closelog->drop_count, closelog->user_ns,      closelog->system_ns};
     return write_numbers(head, COL_KIND_CLOSELOG, 6, values);
 }
 
@@ -133,7 +134,8 @@ static void put_mappingchange(struct col_msgpack *out, const void *fields)
     col_msgpack_uint(out, change->bias);
     col_msgpack_uint(out, change->file_offset);
     col_msgpack_text(out, change->path);
-    col_msgpack_binary(out, change->build_id != NULL ? change->build_id : "", change->build_id != NULL ? (uint32_t)change->build_id_bytes : 0);
+    col_msgpack_binary(out, change->build_id != NULL ? change->build_id : "",
+                       change->build_id != NULL ? (uint32_t)change->build_id_bytes : 0);
     col_msgpack_text(out, change->name);
     col_msgpack_text(out, change->alias);
     col_msgpack_text(out, change->source);
@@ -205,7 +207,8 @@ static void put_procexec(struct col_msgpack *out, const void *fields)
 
 int col_event_procexec(struct col_event_head head, uint32_t pid, uint64_t entry, const char *path)
 {
-    return col_record_write(&(struct col_record){head, COL_KIND_PROCEXEC, 3, put_procexec, &(struct procexec){pid, entry, path}});
+    return col_record_write(
+        &(struct col_record){head, COL_KIND_PROCEXEC, 3, put_procexec, &(struct procexec){pid, entry, path}});
 }
 
 static void put_procexit(struct col_msgpack *out, const void *fields)
@@ -247,7 +250,8 @@ static void put_sysexit(struct col_msgpack *out, const void *fields)
 
 int col_event_sysexit(struct col_event_head head, uint32_t pid, const int *status, const char *path, const char *reason)
 {
-    return col_record_write(&(struct col_record){head, COL_KIND_SYSEXIT, 4, put_sysexit, &(struct sysexit){pid, status, path, reason}});
+    return col_record_write(
+        &(struct col_record){head, COL_KIND_SYSEXIT, 4, put_sysexit, &(struct sysexit){pid, status, path, reason}});
 }
 
 struct userdata {
@@ -265,7 +269,8 @@ int col_event_userdata(struct col_event_head head, const void *data, size_t byte
 {
     if (bytes > PAYLOAD_BYTES)
         return -EFBIG;
-    return col_record_write(&(struct col_record){head, COL_KIND_USERDATA, 1, put_userdata, &(struct userdata){data, (uint32_t)bytes}});
+    return col_record_write(
+        &(struct col_record){head, COL_KIND_USERDATA, 1, put_userdata, &(struct userdata){data, (uint32_t)bytes}});
 }
 
 static void put_sample(struct col_msgpack *out, const void *fields)
@@ -306,7 +311,8 @@ static void put_thread_life(struct col_msgpack *out, const void *fields)
 
 int col_event_thr_create(struct col_event_head head, const char *name, uint64_t start_address)
 {
-    return col_record_write(&(struct col_record){head, COL_KIND_THR_CREATE, 2, put_thread_life, &(struct thread_life){name, {start_address}, 1}});
+    return col_record_write(&(struct col_record){head, COL_KIND_THR_CREATE, 2, put_thread_life,
+                                                 &(struct thread_life){name, {start_address}, 1}});
 }
 
 int col_event_thr_exit(struct col_event_head head, const char *name, uint64_t user_ns, uint64_t system_ns, bool is_exit)

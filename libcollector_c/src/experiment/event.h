@@ -55,7 +55,8 @@ struct col_event_mappingchange {
 int col_event_mappingchange(struct col_event_head head, const struct col_event_mappingchange *change);
 
 /* The rows of an open frame (experiment/sample_rows.h) as columns. `count` gets the number of samples. */
-int col_event_pcsample(struct col_event_head head, uint32_t source, uint32_t unit_ns, const void *rows, size_t bytes, uint32_t *count);
+int col_event_pcsample(struct col_event_head head, uint32_t source, uint32_t unit_ns, const void *rows, size_t bytes,
+                       uint32_t *count);
 
 struct col_event_pmcallocate {
     uint32_t source;
@@ -81,8 +82,10 @@ struct col_event_procexit {
 };
 int col_event_procexit(struct col_event_head head, const struct col_event_procexit *procexit);
 
-int col_event_sysexit(struct col_event_head head, uint32_t pid, const int *status, const char *path, const char *reason); /* status may be NULL */
-int col_event_userdata(struct col_event_head head, const void *data, size_t bytes);                                       /* -EFBIG: more than a frame holds */
+int col_event_sysexit(struct col_event_head head, uint32_t pid, const int *status, const char *path,
+                      const char *reason); /* status may be NULL */
+int col_event_userdata(struct col_event_head head, const void *data,
+                       size_t bytes); /* -EFBIG: more than a frame holds */
 
 struct col_event_sample {
     const char *label;
@@ -99,7 +102,8 @@ int col_event_thr_create(struct col_event_head head, const char *name, uint64_t 
 int col_event_thr_exit(struct col_event_head head, const char *name, uint64_t user_ns, uint64_t system_ns, bool is_exit);
 
 /* PMCALLOCATE and PMCATTACH of each, in one frame. */
-int col_event_sources(struct col_event_head head, const struct col_event_pmcallocate *sources, size_t count, uint32_t pid);
+int col_event_sources(struct col_event_head head, const struct col_event_pmcallocate *sources, size_t count,
+                      uint32_t pid);
 
 /* Values of metrics, and their ends, are gathered in an open frame (experiment/open_records.h): one at a time may write it, and it reaches the log with the flush at the latest. */
 struct col_event_value {
@@ -123,7 +127,8 @@ int col_event_metric_end(struct col_event_head head, uint32_t source, uint32_t p
 uint32_t col_event_metric_frame(void);
 int col_event_metrics_flush(void);
 
-int col_event_message(struct col_event_head head, uint32_t severity, const char *text, uint64_t count, const char *subject);
+int col_event_message(struct col_event_head head, uint32_t severity, const char *text, uint64_t count,
+                      const char *subject);
 
 /*
  * Between begin and finish the records of the calling thread are gathered into few frames: for the many modules of a start. From ordinary code.

@@ -7,7 +7,9 @@
 
 #define COL_FRAME_EXT_CODE 0xC9
 #define COL_FRAME_EXT_TYPE 0x50
-#define COL_FRAME_SYNC "\xC1" "cev"
+#define COL_FRAME_SYNC                                                                                                 \
+    "\xC1"                                                                                                             \
+    "cev"
 #define COL_FRAME_HEADER_BYTES 22
 #define COL_FRAME_MAX_BYTES (1u << 20)
 
@@ -23,7 +25,9 @@
 #define COL_METRIC_MAX_VALUES 64 /* of one record */
 
 /* A log that is being written is a multiple of COL_OPEN_SLOT_BYTES long, at least two of them, and its last sixteenth holds open frames. */
-#define COL_OPEN_AREA_BYTES(log_bytes) ((log_bytes) / 16 < COL_OPEN_SLOT_BYTES ? COL_OPEN_SLOT_BYTES : (log_bytes) / 16 / COL_OPEN_SLOT_BYTES * COL_OPEN_SLOT_BYTES)
+#define COL_OPEN_AREA_BYTES(log_bytes)                                                                                 \
+    ((log_bytes) / 16 < COL_OPEN_SLOT_BYTES ? COL_OPEN_SLOT_BYTES                                                      \
+                                            : (log_bytes) / 16 / COL_OPEN_SLOT_BYTES * COL_OPEN_SLOT_BYTES)
 
 enum col_kind {
     COL_KIND_CLOSELOG = 1,

@@ -29,7 +29,8 @@ bool col_log_windows_is_left(const uint8_t *start)
 /* Who enters after the tail has left sees so and stays out: if it has left and then nobody is inside, nobody ever will be. */
 static void unmap_if_left(struct window *window)
 {
-    if (!col_log_windows_is_left(__atomic_load_n(&window->start, __ATOMIC_SEQ_CST)) || __atomic_load_n(&window->user_count, __ATOMIC_SEQ_CST) != 0)
+    if (!col_log_windows_is_left(__atomic_load_n(&window->start, __ATOMIC_SEQ_CST)) ||
+        __atomic_load_n(&window->user_count, __ATOMIC_SEQ_CST) != 0)
         return;
     uint8_t *start = __atomic_exchange_n(&window->start, (uint8_t *)1, __ATOMIC_SEQ_CST);
     if (start != (uint8_t *)1)
@@ -51,7 +52,8 @@ void col_log_windows_leave(uint32_t index)
 static void note_window(uint32_t index)
 {
     uint32_t count = __atomic_load_n(&self.window_count, __ATOMIC_RELAXED);
-    while (count <= index && !__atomic_compare_exchange_n(&self.window_count, &count, index + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    while (count <= index && !__atomic_compare_exchange_n(&self.window_count, &count, index + 1, false,
+                                                          __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         ;
 }
 
@@ -102,7 +104,8 @@ static int populate_to(struct window *window, uint8_t *start, uint32_t from, uin
     int error = col_os_populate(start + from, to - from);
     if (error != 0)
         return error;
-    while (from < to && !__atomic_compare_exchange_n(&window->populated, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    while (from < to &&
+           !__atomic_compare_exchange_n(&window->populated, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         ;
     return 0;
 }

@@ -91,7 +91,8 @@ static int try_take(struct col_log_frame *frame, uint64_t tail, uint32_t frame_b
     }
     if (at == 0 && index > 0)
         col_log_windows_drop(index - 1);
-    *frame = (struct col_log_frame){start + at + COL_FRAME_HEADER_BYTES, frame_bytes - COL_FRAME_HEADER_BYTES, (uint32_t)sequence, index};
+    *frame = (struct col_log_frame){start + at + COL_FRAME_HEADER_BYTES, frame_bytes - COL_FRAME_HEADER_BYTES,
+                                    (uint32_t)sequence, index};
     return 1;
 }
 

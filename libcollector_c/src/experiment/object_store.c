@@ -15,7 +15,7 @@
 #define FOLDER "/objects/"
 #define LAST_PART_BYTES 200u /* of a name; file systems allow 255 in all */
 #define CHUNK_BYTES (256u << 10)
-#define YIELDS 100u   /* whoever is at it writes a file: after so many turns they may be waiting for the disk */
+#define YIELDS 100u     /* whoever is at it writes a file: after so many turns they may be waiting for the disk */
 #define PATIENCE 20000u /* two seconds of naps */
 
 static struct {
@@ -130,7 +130,8 @@ int col_object_store_keep(const char *path, const void *bytes, size_t size, char
         return -EFBIG;
     if (!enter())
         return -EBUSY;
-    col_text_print_into(name, COL_OBJECT_NAME_BYTES, "%016llx.%.*s", (unsigned long long)hash_of(bytes, size), (int)LAST_PART_BYTES, last_part(path));
+    col_text_print_into(name, COL_OBJECT_NAME_BYTES, "%016llx.%.*s", (unsigned long long)hash_of(bytes, size),
+                        (int)LAST_PART_BYTES, last_part(path));
     int error = keep(name, bytes, size);
     leave();
     return error;
@@ -143,7 +144,8 @@ static int copy_all(int from, int to, size_t limit)
         return -ENOMEM;
     ssize_t count = 0;
     int error = 0;
-    for (size_t done = 0; error == 0 && done < limit && (count = col_os_read(from, chunk, CHUNK_BYTES)) > 0; done += (size_t)count)
+    for (size_t done = 0; error == 0 && done < limit && (count = col_os_read(from, chunk, CHUNK_BYTES)) > 0;
+         done += (size_t)count)
         error = write_all(to, chunk, (size_t)count);
     col_os_unmap(chunk, CHUNK_BYTES);
     return error != 0 ? error : count < 0 ? (int)count : 0;

@@ -22,7 +22,8 @@ struct col_open_frame_private {
     struct col_stack_table stacks;
 };
 
-_Static_assert(2 * 10 + 10 * COL_STACK_TABLE_DEPTH + sizeof(struct col_sample_row) <= ROW_AREA_BYTES, "any stack fits an empty frame");
+_Static_assert(2 * 10 + 10 * COL_STACK_TABLE_DEPTH + sizeof(struct col_sample_row) <= ROW_AREA_BYTES,
+               "any stack fits an empty frame");
 
 uint64_t col_open_frame_sample_count(void)
 {
@@ -60,7 +61,8 @@ static int make_room(struct col_open_frame *frame, uint32_t bytes)
 {
     if (bytes <= frame->room_bytes)
         return renew(frame, COL_OPEN_HEADER_BYTES + frame->row_bytes, bytes - frame->row_bytes);
-    uint32_t page_bytes = (uint32_t)col_os_page_bytes(), begin = frame->room_bytes == 0 ? 0 : COL_OPEN_HEADER_BYTES + frame->row_bytes;
+    uint32_t page_bytes = (uint32_t)col_os_page_bytes(),
+             begin = frame->room_bytes == 0 ? 0 : COL_OPEN_HEADER_BYTES + frame->row_bytes;
     uint32_t end = (COL_OPEN_HEADER_BYTES + bytes + page_bytes - 1) & ~(page_bytes - 1);
     int error = col_os_populate((uint8_t *)frame->slot + begin, end - begin);
     if (error == 0)
@@ -163,7 +165,8 @@ static int begin_if_due(struct col_open_frame *frame, uint64_t time_ns)
     if (frame->row_count == 0)
         begin(frame, time_ns);
     uint64_t age_ns = time_ns > frame->time_ns ? time_ns - frame->time_ns : 0;
-    bool is_full = frame->row_count == COL_STACK_TABLE_STACKS || sample_us(frame, time_ns) - frame->last_us > UINT32_MAX;
+    bool is_full =
+        frame->row_count == COL_STACK_TABLE_STACKS || sample_us(frame, time_ns) - frame->last_us > UINT32_MAX;
     if (age_ns < FRAME_NS && !is_full)
         return 0;
     int error = begin_afresh(frame, time_ns);
@@ -183,7 +186,8 @@ static uint32_t look_up(const struct col_open_frame *frame, struct sample *sampl
 {
     const struct col_stack_table *stacks = &frame->private->stacks;
     sample->is_known = col_stack_table_find(stacks, sample->hash, &sample->index);
-    return (uint32_t)(sizeof(struct col_sample_row) + (sample->is_known ? 0 : col_stack_table_bound(stacks, &sample->stack)));
+    return (uint32_t)(sizeof(struct col_sample_row) +
+                      (sample->is_known ? 0 : col_stack_table_bound(stacks, &sample->stack)));
 }
 
 /* Makes sure that the sample has a place in the frame, in a new one if need be. */
@@ -205,11 +209,13 @@ static void commit(struct col_open_frame *frame, uint32_t new_bytes)
     frame->crc = col_crc32_update(frame->crc, frame->slot->rows + frame->row_bytes, new_bytes);
     frame->row_bytes += new_bytes;
     frame->row_count++;
-    __atomic_store_n(&frame->slot->commits[frame->next_commit], (uint64_t)frame->crc << 32 | frame->row_bytes, __ATOMIC_RELEASE);
+    __atomic_store_n(&frame->slot->commits[frame->next_commit], (uint64_t)frame->crc << 32 | frame->row_bytes,
+                     __ATOMIC_RELEASE);
     frame->next_commit ^= 1;
 }
 
-static int add_row(struct col_open_frame *frame, uint64_t time_ns, uint32_t user_us, uint32_t system_us, struct sample *sample)
+static int add_row(struct col_open_frame *frame, uint64_t time_ns, uint32_t user_us, uint32_t system_us,
+                   struct sample *sample)
 {
     int error = renew_header(frame);
     if (error == 0)
@@ -220,10 +226,12 @@ static int add_row(struct col_open_frame *frame, uint64_t time_ns, uint32_t user
     size_t definition_bytes = 0;
     if (!sample->is_known) {
         sample->index = frame->private->stacks.stack_count;
-        definition_bytes = col_stack_table_define(&frame->private->stacks, sample->hash, &sample->stack, at + sizeof(struct col_sample_row));
+        definition_bytes = col_stack_table_define(&frame->private->stacks, sample->hash, &sample->stack,
+                                                  at + sizeof(struct col_sample_row));
     }
     uint64_t us = sample_us(frame, time_ns);
-    struct col_sample_row row = {(uint32_t)(us - frame->last_us), user_us, system_us, (uint16_t)sample->index, (uint16_t)definition_bytes};
+    struct col_sample_row row = {(uint32_t)(us - frame->last_us), user_us, system_us, (uint16_t)sample->index,
+                                 (uint16_t)definition_bytes};
     memcpy(at, &row, sizeof row);
     frame->last_us = us;
     commit(frame, (uint32_t)(sizeof row + definition_bytes));
@@ -235,12 +243,14 @@ static uint32_t at_most_u32(uint64_t value)
     return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-int col_open_frame_add(struct col_open_frame *frame, uint64_t time_ns, uint64_t user_us, uint64_t system_us, const uintptr_t *pcs, size_t count, unsigned end)
+int col_open_frame_add(struct col_open_frame *frame, uint64_t time_ns, uint64_t user_us, uint64_t system_us,
+                       const uintptr_t *pcs, size_t count, unsigned end)
 {
     if (!is_usable(frame))
         return -EBADF;
     bool is_cut = count > COL_STACK_TABLE_DEPTH;
-    struct sample sample = {.stack = {pcs, is_cut ? COL_STACK_TABLE_DEPTH : (uint32_t)count, is_cut ? COL_END_DEPTH_LIMIT : end}};
+    struct sample sample = {
+        .stack = {pcs, is_cut ? COL_STACK_TABLE_DEPTH : (uint32_t)count, is_cut ? COL_END_DEPTH_LIMIT : end}};
     int error;
     sample.hash = col_stack_table_hash(&sample.stack);
     do { /* once, but for a sample that stands for more than 71 minutes */

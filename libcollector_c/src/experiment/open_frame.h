@@ -19,16 +19,16 @@ struct col_open_frame {
     struct col_open_slot *slot; /* NULL: none acquired */
     struct col_open_frame_private *private;
     uint32_t slot_index;
-    uint32_t generation;    /* of the file the slot is in */
+    uint32_t generation; /* of the file the slot is in */
     uint32_t thread;
     uint32_t source;
     uint32_t row_count;
     uint32_t row_bytes;
-    uint32_t room_bytes;    /* of rows that the populated pages hold */
-    uint32_t crc;           /* of the header and the rows so far */
+    uint32_t room_bytes; /* of rows that the populated pages hold */
+    uint32_t crc;        /* of the header and the rows so far */
     uint32_t next_commit;
-    uint64_t time_ns;       /* of the frame; of the last one when it is empty */
-    uint64_t last_us;       /* of the newest sample, since time_ns */
+    uint64_t time_ns; /* of the frame; of the last one when it is empty */
+    uint64_t last_us; /* of the newest sample, since time_ns */
 };
 
 /* Memory each frame needs beside it: zero when it is first used, and little of it touched where stacks are shallow. */
@@ -45,7 +45,8 @@ int col_open_frame_acquire(struct col_open_frame *frame, uint32_t thread, uint32
  * Frames beyond the 4096 nearest to the leaf are left out and the end becomes DEPTH_LIMIT.
  * 0; -EBADF; or the log's -ENOSPC, -EFBIG, -ENOMEM: this sample is lost, those before are kept and tried again.
  */
-int col_open_frame_add(struct col_open_frame *frame, uint64_t time_ns, uint64_t user_us, uint64_t system_us, const uintptr_t *pcs, size_t count, unsigned end);
+int col_open_frame_add(struct col_open_frame *frame, uint64_t time_ns, uint64_t user_us, uint64_t system_us,
+                       const uintptr_t *pcs, size_t count, unsigned end);
 
 /* Moves the rows into the log. If that fails they stay where they are. */
 int col_open_frame_flush(struct col_open_frame *frame);

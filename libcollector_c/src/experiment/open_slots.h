@@ -22,7 +22,8 @@ struct col_sparse_file;
 
 /* From ordinary code. */
 void col_open_slots_open(const struct col_sparse_file *log);
-bool col_open_slots_close(void); /* true when every slot is empty: then nothing of the log is mapped here any more, and it can be cut */
+bool col_open_slots_close(
+    void); /* true when every slot is empty: then nothing of the log is mapped here any more, and it can be cut */
 
 /* From anywhere, signal handlers included. */
 struct col_open_slot *col_open_slots_claim(uint32_t *index); /* none of its pages is populated; NULL: none free, or no memory */

@@ -50,7 +50,8 @@ static int map_first(struct col_sparse_file *file, int fd)
     }
     col_os_advise(file->first, 2 * COL_SPARSE_WINDOW_BYTES, MADV_DONTFORK);
     col_os_advise(file->first, 2 * COL_SPARSE_WINDOW_BYTES, MADV_DONTDUMP);
-    col_os_advise(file->first, 2 * COL_SPARSE_WINDOW_BYTES, MADV_RANDOM); /* or each fault reads ahead in the hole, most of a millisecond on ext4 */
+    col_os_advise(file->first, 2 * COL_SPARSE_WINDOW_BYTES,
+                  MADV_RANDOM); /* or each fault reads ahead in the hole, most of a millisecond on ext4 */
     return 0;
 }
 

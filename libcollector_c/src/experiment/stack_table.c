@@ -112,7 +112,8 @@ static uint8_t *put_frames(struct col_stack_table *table, const struct col_stack
     for (uint32_t level = shared; level < stack->count; level++) {
         uintptr_t address = stack->pcs[stack->count - 1 - level];
         uint32_t guess = prediction_of(parent);
-        if (table->predicted[guess].parent == parent && table->predicted[guess].child == address && address != 0) { /* 0: may be an empty place */
+        if (table->predicted[guess].parent == parent && table->predicted[guess].child == address &&
+            address != 0) { /* 0: may be an empty place */
             run++;
         } else {
             at = put_address(put_run(at, run), address, parent);

@@ -11,7 +11,12 @@
  * Stacks are known by a 64-bit hash of their addresses and end: two different ones meet in a frame of 1000 with a probability of 3e-14.
  * Touched lazily: a thread whose stacks are shallow and few uses little of it. All functions may be called from anywhere, by one at a time.
  */
-enum { COL_STACK_TABLE_STACKS = 1000, COL_STACK_TABLE_DEPTH = 4096, COL_STACK_TABLE_SLOTS = 2048, COL_STACK_TABLE_PREDICTIONS = 1024 };
+enum {
+    COL_STACK_TABLE_STACKS = 1000,
+    COL_STACK_TABLE_DEPTH = 4096,
+    COL_STACK_TABLE_SLOTS = 2048,
+    COL_STACK_TABLE_PREDICTIONS = 1024
+};
 
 struct col_stack_table {
     uint64_t interned[COL_STACK_TABLE_SLOTS]; /* 54 bits of hash, and index + 1 */
@@ -41,6 +46,7 @@ bool col_stack_table_find(const struct col_stack_table *table, uint64_t hash, ui
 size_t col_stack_table_bound(const struct col_stack_table *table, const struct col_stack *stack);
 
 /* Defines a stack that is not there yet and is not one too many: its number is the stack_count before. Returns the bytes written. */
-size_t col_stack_table_define(struct col_stack_table *table, uint64_t hash, const struct col_stack *stack, uint8_t *out);
+size_t col_stack_table_define(struct col_stack_table *table, uint64_t hash, const struct col_stack *stack,
+                              uint8_t *out);
 
 #endif

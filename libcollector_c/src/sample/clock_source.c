@@ -118,9 +118,8 @@ static uint64_t next_random(void)
 
 static long set_timer(int timer, uint64_t first_ns, uint64_t period_ns)
 {
-    struct itimerspec when = {
-        .it_interval = {(time_t)(period_ns / 1000000000u), (long)(period_ns % 1000000000u)},
-        .it_value = {(time_t)(first_ns / 1000000000u), (long)(first_ns % 1000000000u)}};
+    struct itimerspec when = {.it_interval = {(time_t)(period_ns / 1000000000u), (long)(period_ns % 1000000000u)},
+                              .it_value = {(time_t)(first_ns / 1000000000u), (long)(first_ns % 1000000000u)}};
     return col_arch_syscall(SYS_timer_settime, timer, 0, (long)&when, 0, 0, 0);
 }
 

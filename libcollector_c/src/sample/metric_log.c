@@ -33,9 +33,14 @@ static bool has_value(const struct col_metric *metric)
 static struct col_event_pmcallocate describe(const struct col_metric *metric)
 {
     uint64_t interval_ns = col_metric_table()->interval_ns;
-    return (struct col_event_pmcallocate){
-        .source = source_of(metric), .name = metric->id, .clock = "plugin", .unit = metric->units, .period_ns = interval_ns, .effective_period_ns = interval_ns,
-        .attributes = metric->attributes, .attribute_count = metric->attribute_count};
+    return (struct col_event_pmcallocate){.source = source_of(metric),
+                                          .name = metric->id,
+                                          .clock = "plugin",
+                                          .unit = metric->units,
+                                          .period_ns = interval_ns,
+                                          .effective_period_ns = interval_ns,
+                                          .attributes = metric->attributes,
+                                          .attribute_count = metric->attribute_count};
 }
 
 /* Writes what the log must know of the first few metrics that it does not know yet; `*first` moves behind them. */
@@ -51,7 +56,9 @@ static int define_some(struct col_metric **first, struct col_metric *end)
         sources[count++] = describe(metric);
         time_ns = metric->last_ns < time_ns ? metric->last_ns : time_ns;
     }
-    int error = count != 0 ? col_event_sources((struct col_event_head){time_ns, 0}, sources, count, (uint32_t)col_os_process_id()) : 0;
+    int error = count != 0 ? col_event_sources((struct col_event_head){time_ns, 0}, sources, count,
+                                               (uint32_t)col_os_process_id())
+                           : 0;
     for (; *first < metric; ++*first)
         (*first)->is_defined |= error == 0 && has_value(*first);
     return error;
@@ -70,7 +77,8 @@ static int define(struct col_metric *first, struct col_metric *end)
 static uint32_t run_of(const struct col_metric *first, const struct col_metric *end)
 {
     const struct col_metric *last = first;
-    for (const struct col_metric *metric = first + 1; metric < end && metric < first + COL_METRIC_MAX_VALUES; metric++) {
+    for (const struct col_metric *metric = first + 1; metric < end && metric < first + COL_METRIC_MAX_VALUES;
+         metric++) {
         if (!has_value(metric))
             continue;
         if (metric->last_ns != first->last_ns || metric->interval_ns != first->interval_ns)

@@ -147,7 +147,8 @@ static size_t count_of(const char *text, char character)
 /* All in one piece: the parts lie together, and few pages are touched. */
 static bool make_room(size_t lines, size_t words)
 {
-    size_t metrics_bytes = lines * sizeof *self.table.metrics, plugins_bytes = lines * sizeof *self.table.plugins, values_bytes = lines * sizeof *self.table.values;
+    size_t metrics_bytes = lines * sizeof *self.table.metrics, plugins_bytes = lines * sizeof *self.table.plugins,
+           values_bytes = lines * sizeof *self.table.values;
     char *room = col_os_map_memory(metrics_bytes + plugins_bytes + 2 * values_bytes + words * sizeof *self.attributes);
     if (room == NULL)
         return false;
@@ -179,7 +180,8 @@ const char *col_metric_table_describe(struct col_metric *metric)
 {
     char *text = metric->call_text == NULL ? col_signal_heap_allocate(CALL_TEXT_BYTES) : NULL;
     if (text != NULL) {
-        col_text_print_into(text, CALL_TEXT_BYTES, "%s (metric %s) of %s", metric->function, metric->id, metric->plugin->path);
+        col_text_print_into(text, CALL_TEXT_BYTES, "%s (metric %s) of %s", metric->function, metric->id,
+                            metric->plugin->path);
         metric->call_text = text;
     }
     return metric->call_text != NULL ? metric->call_text : metric->id;

@@ -27,7 +27,8 @@ struct col_plugin {
 /* One <metric>. */
 struct col_metric {
     const char *id, *function, *units, *custom_data;
-    const char *call_text;         /* what is said of a call that does not come back; NULL until the first (col_metric_table_describe) */
+    const char *
+        call_text; /* what is said of a call that does not come back; NULL until the first (col_metric_table_describe) */
     const char *const *attributes; /* for the log, `name=value` */
     size_t attribute_count;
     struct col_plugin *plugin;

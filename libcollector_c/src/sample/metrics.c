@@ -58,7 +58,8 @@ static uint64_t ns_of(struct timespec time)
  * Calls the getter. `*time_ns` becomes the time it set, if that makes sense. The time it is given lies in this frame: plugins compare its address with those
  * of their own locals. False: it failed.
  */
-static __attribute__((noinline)) bool call_getter(struct col_metric *metric, uint64_t *time_ns, struct col_event_value *value)
+static __attribute__((noinline)) bool call_getter(struct col_metric *metric, uint64_t *time_ns,
+                                                  struct col_event_value *value)
 {
     struct timespec time = {(time_t)(*time_ns / S_NS), (long)(*time_ns % S_NS)};
     uintptr_t id = col_metric_table_metric_id(metric);
@@ -243,7 +244,8 @@ static bool fill(struct col_metric *metric, uint64_t sample_ns)
     struct col_event_value *value = col_metric_log_value(metric);
     bool is_good = call_getter(metric, &time_ns, value);
     if (time_ns != sample_ns) {
-        col_metric_table_fail_metric(col_metric_table_metric_id(metric), 0, "it changed the time of a sample that it was asked to fill in");
+        col_metric_table_fail_metric(col_metric_table_metric_id(metric), 0,
+                                     "it changed the time of a sample that it was asked to fill in");
         return false;
     }
     metric->interval_ns = sample_ns - metric->last_ns;

@@ -16,7 +16,8 @@ bool col_plugin_call_take_turn(void)
 {
     uint32_t nobody = 0;
     return __atomic_load_n(&self.caller, __ATOMIC_RELAXED) == 0 &&
-           __atomic_compare_exchange_n(&self.caller, &nobody, col_os_thread_id(), false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+           __atomic_compare_exchange_n(&self.caller, &nobody, col_os_thread_id(), false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
 }
 
 bool col_plugin_call_await_turn(void)

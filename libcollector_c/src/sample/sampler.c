@@ -22,8 +22,8 @@
 
 static struct {
     uint32_t source;
-    int walker_count;       /* threads that are walking their stacks */
-    int unloading_count;   /* threads inside dlclose */
+    int walker_count;    /* threads that are walking their stacks */
+    int unloading_count; /* threads inside dlclose */
     uint64_t drop_count;
     bool has_context_switches;
     uint32_t pid;
@@ -52,7 +52,8 @@ static enum col_drop_cause cause_of(int error)
     return error == -EFBIG ? COL_DROP_LOG_FULL : error == -ENOMEM ? COL_DROP_NO_MEMORY : COL_DROP_NO_SPACE;
 }
 
-static void write_sample(struct col_thread *thread, uint64_t time_ns, struct col_weight weight, const struct col_thread_stack *stack)
+static void write_sample(struct col_thread *thread, uint64_t time_ns, struct col_weight weight,
+                         const struct col_thread_stack *stack)
 {
     int error = 0;
     if (!thread->has_frame) {
@@ -78,7 +79,8 @@ static void walk(struct col_thread *thread, const ucontext_t *context)
     enum col_stack_end end = COL_STACK_NO_UNWIND_INFO;
     __atomic_fetch_add(&self.walker_count, 1, __ATOMIC_SEQ_CST);
     bool is_unsafe = __atomic_load_n(&self.unloading_count, __ATOMIC_SEQ_CST) != 0 && !thread->is_unloading;
-    thread->last.count = col_unwind_walk(context, &thread->bounds, thread->last.pcs, is_unsafe ? 1 : COL_THREAD_DEPTH, &end);
+    thread->last.count =
+        col_unwind_walk(context, &thread->bounds, thread->last.pcs, is_unsafe ? 1 : COL_THREAD_DEPTH, &end);
     __atomic_fetch_sub(&self.walker_count, 1, __ATOMIC_SEQ_CST);
     thread->last.end = is_unsafe ? COL_STACK_NO_UNWIND_INFO : end;
 }
@@ -87,7 +89,8 @@ static void write_drops(struct col_thread *thread, uint64_t time_ns)
 {
     for (unsigned cause = 1; cause < COL_DROP_CAUSES; cause++) {
         uint64_t count = thread->drops[cause];
-        if (count != thread->drops_written[cause] && col_event_dropnotify((struct col_event_head){time_ns, thread->tid}, cause, count) == 0)
+        if (count != thread->drops_written[cause] &&
+            col_event_dropnotify((struct col_event_head){time_ns, thread->tid}, cause, count) == 0)
             thread->drops_written[cause] = count;
     }
 }

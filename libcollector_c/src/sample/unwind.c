@@ -141,11 +141,20 @@ static enum step step_by_table(struct walk *walk, const struct finding *finding,
     walk->regs.dwarf[COL_DWARF_SP] = old_sp;
     walk->regs.dwarf[COL_DWARF_FP] = walk->regs.fp;
     switch (col_unwind_cfi_apply(&finding->fde, &finding->row, &walk->reader, &frame, &sp_is_saved)) {
-    case COL_CFI_DONE: break;
-    case COL_CFI_OUTERMOST: *end = COL_STACK_COMPLETE; return STEP_END;
-    case COL_CFI_UNREADABLE: *end = COL_STACK_UNREADABLE; return STEP_END;
-    case COL_CFI_REGISTER_NOT_KNOWN: *end = COL_STACK_BAD_FRAME; return STEP_NEEDS_REGISTERS;
-    case COL_CFI_NOT_SENSIBLE: *end = COL_STACK_BAD_FRAME; return STEP_END;
+    case COL_CFI_DONE:
+        break;
+    case COL_CFI_OUTERMOST:
+        *end = COL_STACK_COMPLETE;
+        return STEP_END;
+    case COL_CFI_UNREADABLE:
+        *end = COL_STACK_UNREADABLE;
+        return STEP_END;
+    case COL_CFI_REGISTER_NOT_KNOWN:
+        *end = COL_STACK_BAD_FRAME;
+        return STEP_NEEDS_REGISTERS;
+    case COL_CFI_NOT_SENSIBLE:
+        *end = COL_STACK_BAD_FRAME;
+        return STEP_END;
     }
     walk->known = frame.known;
     walk->is_exact = false;
@@ -178,10 +187,14 @@ static enum step step_rarely(struct walk *walk, col_unwind_rule rule, enum col_s
 {
     struct finding finding;
     switch (rule & COL_RULE_TYPE_MASK) {
-    case COL_RULE_OUTERMOST: *end = COL_STACK_COMPLETE; return STEP_END;
-    case COL_RULE_SIGNAL: return step_over_signal(walk, end);
+    case COL_RULE_OUTERMOST:
+        *end = COL_STACK_COMPLETE;
+        return STEP_END;
+    case COL_RULE_SIGNAL:
+        return step_over_signal(walk, end);
     case COL_RULE_UNKNOWN:
-    case COL_RULE_NO_TABLE: return step_without_table(walk, end);
+    case COL_RULE_NO_TABLE:
+        return step_without_table(walk, end);
     }
     study(walk, &finding);
     if (finding.has_fde)
@@ -200,8 +213,8 @@ static inline bool step_simply(struct col_stack_reader *reader, col_unwind_rule 
                                enum col_stack_end *end)
 {
     uintptr_t cfa = (rule & COL_RULE_FROM_FP ? place->fp : place->sp) + (uintptr_t)col_unwind_rule_cfa_offset(rule);
-    uintptr_t return_at = cfa + (uintptr_t)(COL_ARCH_RETURN_OFFSET ? COL_ARCH_RETURN_OFFSET
-                                                                   : col_unwind_rule_return_offset(rule));
+    uintptr_t return_at =
+        cfa + (uintptr_t)(COL_ARCH_RETURN_OFFSET ? COL_ARCH_RETURN_OFFSET : col_unwind_rule_return_offset(rule));
     uintptr_t pc;
     *end = COL_STACK_BAD_STACK_POINTER;
     if (__builtin_expect(cfa <= place->sp || cfa % sizeof cfa != 0, 0))
@@ -209,8 +222,8 @@ static inline bool step_simply(struct col_stack_reader *reader, col_unwind_rule 
     *end = COL_STACK_UNREADABLE;
     if (!col_safe_read_stack(reader, return_at, &pc))
         return false;
-    if (rule & COL_RULE_FP_IS_SAVED
-        && !col_safe_read_stack(reader, cfa + (uintptr_t)col_unwind_rule_fp_offset(rule), &place->fp))
+    if (rule & COL_RULE_FP_IS_SAVED &&
+        !col_safe_read_stack(reader, cfa + (uintptr_t)col_unwind_rule_fp_offset(rule), &place->fp))
         return false;
     place->pc = col_arch_strip_return(pc);
     place->sp = cfa;

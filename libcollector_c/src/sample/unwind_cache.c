@@ -23,8 +23,8 @@ bool col_unwind_rule_pack(int64_t cfa_offset, int64_t fp_offset, int64_t return_
                           col_unwind_rule *rule)
 {
     uint64_t cfa, fp, return_address;
-    if (!pack_words(cfa_offset, COL_RULE_CFA_BITS, &cfa) || !pack_words(fp_offset, COL_RULE_OFFSET_BITS, &fp)
-        || !pack_words(return_offset, COL_RULE_OFFSET_BITS, &return_address))
+    if (!pack_words(cfa_offset, COL_RULE_CFA_BITS, &cfa) || !pack_words(fp_offset, COL_RULE_OFFSET_BITS, &fp) ||
+        !pack_words(return_offset, COL_RULE_OFFSET_BITS, &return_address))
         return false;
     *rule = cfa << 42 | fp << 24 | return_address << 6 | flags | COL_RULE_SIMPLE;
     return true;

@@ -17,17 +17,17 @@ col_unwind_rule col_unwind_cfi_pack(const struct col_eh_fde *fde, const struct c
     if (return_address->kind == COL_REGISTER_UNDEFINED)
         return COL_RULE_OUTERMOST;
     bool from_fp = row->cfa_register == COL_DWARF_FP;
-    bool is_simple = !row->cfa_is_expression && (from_fp || row->cfa_register == COL_DWARF_SP)
-                     && place_of(row, COL_DWARF_SP)->kind == COL_REGISTER_SAME
-                     && (fp->kind == COL_REGISTER_SAME || fp->kind == COL_REGISTER_AT_OFFSET)
-                     && fde->cie.return_column == COL_ARCH_RETURN_COLUMN
-                     && return_address->kind == COL_REGISTER_AT_OFFSET
-                     && (COL_ARCH_RETURN_OFFSET == 0 || return_address->value == COL_ARCH_RETURN_OFFSET);
+    bool is_simple = !row->cfa_is_expression && (from_fp || row->cfa_register == COL_DWARF_SP) &&
+                     place_of(row, COL_DWARF_SP)->kind == COL_REGISTER_SAME &&
+                     (fp->kind == COL_REGISTER_SAME || fp->kind == COL_REGISTER_AT_OFFSET) &&
+                     fde->cie.return_column == COL_ARCH_RETURN_COLUMN &&
+                     return_address->kind == COL_REGISTER_AT_OFFSET &&
+                     (COL_ARCH_RETURN_OFFSET == 0 || return_address->value == COL_ARCH_RETURN_OFFSET);
     bool fp_is_saved = fp->kind == COL_REGISTER_AT_OFFSET;
     unsigned flags = (from_fp ? COL_RULE_FROM_FP : 0u) | (fp_is_saved ? COL_RULE_FP_IS_SAVED : 0u);
     col_unwind_rule rule;
-    if (is_simple
-        && col_unwind_rule_pack(row->cfa_offset, fp_is_saved ? fp->value : 0, return_address->value, flags, &rule))
+    if (is_simple &&
+        col_unwind_rule_pack(row->cfa_offset, fp_is_saved ? fp->value : 0, return_address->value, flags, &rule))
         return rule;
     return COL_RULE_TABLE;
 }
@@ -60,7 +60,7 @@ static enum col_unwind_cfi_answer find_cfa(struct application *application, cons
 
 /* The caller's value of one register. */
 static enum col_unwind_cfi_answer find_value(struct application *application, unsigned dwarf_register,
-                                      struct col_unwind_register place, uintptr_t *value)
+                                             struct col_unwind_register place, uintptr_t *value)
 {
     struct col_stack_reader *reader = application->scene.reader;
     uintptr_t offset_from_cfa = application->cfa + (uintptr_t)(intptr_t)place.value, address;
@@ -77,7 +77,8 @@ static enum col_unwind_cfi_answer find_value(struct application *application, un
             return COL_CFI_REGISTER_NOT_KNOWN;
         *value = application->scene.regs->dwarf[source];
         return COL_CFI_DONE;
-    case COL_REGISTER_UNDEFINED: return COL_CFI_REGISTER_NOT_KNOWN;
+    case COL_REGISTER_UNDEFINED:
+        return COL_CFI_REGISTER_NOT_KNOWN;
     case COL_REGISTER_AT_OFFSET:
         return col_safe_read_stack(reader, offset_from_cfa, value) ? COL_CFI_DONE : COL_CFI_UNREADABLE;
     case COL_REGISTER_IS_OFFSET: *value = offset_from_cfa; return COL_CFI_DONE;
@@ -106,7 +107,8 @@ static void commit(struct col_unwind_cfi_frame *frame, const uintptr_t *values, 
 }
 
 enum col_unwind_cfi_answer col_unwind_cfi_apply(const struct col_eh_fde *fde, const struct col_unwind_row *row,
-                                  struct col_stack_reader *reader, struct col_unwind_cfi_frame *frame, bool *sp_is_saved)
+                                                struct col_stack_reader *reader, struct col_unwind_cfi_frame *frame,
+                                                bool *sp_is_saved)
 {
     struct application application = {.fde = fde, .scene = {frame->regs, frame->known, reader}};
     uintptr_t values[COL_ARCH_SAVED_COUNT];
@@ -123,8 +125,8 @@ enum col_unwind_cfi_answer col_unwind_cfi_apply(const struct col_eh_fde *fde, co
         answer = find_value(&application, reg, row->saved[i], &values[i]);
         if (answer == COL_CFI_DONE)
             known |= UINT64_C(1) << reg;
-        else if (reg == COL_DWARF_SP || reg == COL_ARCH_RETURN_COLUMN
-                 || (reg == COL_DWARF_FP && row->saved[i].kind != COL_REGISTER_UNDEFINED))
+        else if (reg == COL_DWARF_SP || reg == COL_ARCH_RETURN_COLUMN ||
+                 (reg == COL_DWARF_FP && row->saved[i].kind != COL_REGISTER_UNDEFINED))
             return answer; /* without these the walk cannot go on; any other may stay unknown */
     }
     *sp_is_saved = place_of(row, COL_DWARF_SP)->kind != COL_REGISTER_SAME;

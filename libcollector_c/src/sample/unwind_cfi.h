@@ -35,6 +35,7 @@ struct col_unwind_cfi_frame {
  * pointer was not simply the CFA: the caller may be on another stack.
  */
 enum col_unwind_cfi_answer col_unwind_cfi_apply(const struct col_eh_fde *fde, const struct col_unwind_row *row,
-                                  struct col_stack_reader *reader, struct col_unwind_cfi_frame *frame, bool *sp_is_saved);
+                                                struct col_stack_reader *reader, struct col_unwind_cfi_frame *frame,
+                                                bool *sp_is_saved);
 
 #endif

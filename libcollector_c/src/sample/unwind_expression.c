@@ -104,8 +104,7 @@ static void push_register(struct machine *machine, uint64_t number)
 static void dereference(struct machine *machine, unsigned size)
 {
     uintptr_t value = 0;
-    if (size == 0 || size > sizeof value
-        || !col_safe_read_stack(machine->scene->reader, pop(machine), &value))
+    if (size == 0 || size > sizeof value || !col_safe_read_stack(machine->scene->reader, pop(machine), &value))
         machine->code.failed = true;
     else if (size < sizeof value)
         value &= ((uintptr_t)1 << (8 * size)) - 1;
@@ -133,15 +132,32 @@ static void push_constant(struct machine *machine, unsigned operation)
 {
     struct col_cursor *code = &machine->code;
     switch (operation) {
-    case OP_CONST1U: push(machine, col_cursor_u8(code)); break;
-    case OP_CONST1S: push(machine, (uintptr_t)(intptr_t)(int8_t)col_cursor_u8(code)); break;
-    case OP_CONST2U: push(machine, col_cursor_u16(code)); break;
-    case OP_CONST2S: push(machine, (uintptr_t)(intptr_t)(int16_t)col_cursor_u16(code)); break;
-    case OP_CONST4U: push(machine, col_cursor_u32(code)); break;
-    case OP_CONST4S: push(machine, (uintptr_t)(intptr_t)(int32_t)col_cursor_u32(code)); break;
-    case OP_CONSTU: push(machine, col_cursor_uleb(code)); break;
-    case OP_CONSTS: push(machine, (uintptr_t)col_cursor_sleb(code)); break;
-    default: push(machine, col_cursor_u64(code));
+    case OP_CONST1U:
+        push(machine, col_cursor_u8(code));
+        break;
+    case OP_CONST1S:
+        push(machine, (uintptr_t)(intptr_t)(int8_t)col_cursor_u8(code));
+        break;
+    case OP_CONST2U:
+        push(machine, col_cursor_u16(code));
+        break;
+    case OP_CONST2S:
+        push(machine, (uintptr_t)(intptr_t)(int16_t)col_cursor_u16(code));
+        break;
+    case OP_CONST4U:
+        push(machine, col_cursor_u32(code));
+        break;
+    case OP_CONST4S:
+        push(machine, (uintptr_t)(intptr_t)(int32_t)col_cursor_u32(code));
+        break;
+    case OP_CONSTU:
+        push(machine, col_cursor_uleb(code));
+        break;
+    case OP_CONSTS:
+        push(machine, (uintptr_t)col_cursor_sleb(code));
+        break;
+    default:
+        push(machine, col_cursor_u64(code));
     }
 }
 
@@ -149,10 +165,17 @@ static void run_unary(struct machine *machine, unsigned operation)
 {
     uintptr_t value = pop(machine);
     switch (operation) {
-    case OP_ABS: push(machine, (intptr_t)value < 0 ? 0 - value : value); break;
-    case OP_NEG: push(machine, 0 - value); break;
-    case OP_NOT: push(machine, ~value); break;
-    default: push(machine, value + col_cursor_uleb(&machine->code));
+    case OP_ABS:
+        push(machine, (intptr_t)value < 0 ? 0 - value : value);
+        break;
+    case OP_NEG:
+        push(machine, 0 - value);
+        break;
+    case OP_NOT:
+        push(machine, ~value);
+        break;
+    default:
+        push(machine, value + col_cursor_uleb(&machine->code));
     }
 }
 
@@ -177,23 +200,56 @@ static void run_binary(struct machine *machine, unsigned operation)
     uintptr_t right = pop(machine), left = pop(machine);
     intptr_t signed_left = (intptr_t)left, signed_right = (intptr_t)right;
     switch (operation) {
-    case OP_AND: push(machine, left & right); break;
-    case OP_DIV: push(machine, divide(machine, left, right, false)); break;
-    case OP_MINUS: push(machine, left - right); break;
-    case OP_MOD: push(machine, divide(machine, left, right, true)); break;
-    case OP_MUL: push(machine, left * right); break;
-    case OP_OR: push(machine, left | right); break;
-    case OP_PLUS: push(machine, left + right); break;
-    case OP_SHL: push(machine, right < 64 ? left << right : 0); break;
-    case OP_SHR: push(machine, right < 64 ? left >> right : 0); break;
-    case OP_SHRA: push(machine, shift_right_signed(left, right)); break;
-    case OP_XOR: push(machine, left ^ right); break;
-    case OP_EQ: push(machine, left == right); break;
-    case OP_GE: push(machine, signed_left >= signed_right); break;
-    case OP_GT: push(machine, signed_left > signed_right); break;
-    case OP_LE: push(machine, signed_left <= signed_right); break;
-    case OP_LT: push(machine, signed_left < signed_right); break;
-    default: push(machine, left != right);
+    case OP_AND:
+        push(machine, left & right);
+        break;
+    case OP_DIV:
+        push(machine, divide(machine, left, right, false));
+        break;
+    case OP_MINUS:
+        push(machine, left - right);
+        break;
+    case OP_MOD:
+        push(machine, divide(machine, left, right, true));
+        break;
+    case OP_MUL:
+        push(machine, left * right);
+        break;
+    case OP_OR:
+        push(machine, left | right);
+        break;
+    case OP_PLUS:
+        push(machine, left + right);
+        break;
+    case OP_SHL:
+        push(machine, right < 64 ? left << right : 0);
+        break;
+    case OP_SHR:
+        push(machine, right < 64 ? left >> right : 0);
+        break;
+    case OP_SHRA:
+        push(machine, shift_right_signed(left, right));
+        break;
+    case OP_XOR:
+        push(machine, left ^ right);
+        break;
+    case OP_EQ:
+        push(machine, left == right);
+        break;
+    case OP_GE:
+        push(machine, signed_left >= signed_right);
+        break;
+    case OP_GT:
+        push(machine, signed_left > signed_right);
+        break;
+    case OP_LE:
+        push(machine, signed_left <= signed_right);
+        break;
+    case OP_LT:
+        push(machine, signed_left < signed_right);
+        break;
+    default:
+        push(machine, left != right);
     }
 }
 
@@ -208,22 +264,41 @@ static void run_operation(struct machine *machine, unsigned operation)
         return;
     }
     switch (operation) {
-    case OP_NOP: break;
-    case OP_DEREF: dereference(machine, sizeof(uintptr_t)); break;
-    case OP_DEREF_SIZE: dereference(machine, col_cursor_u8(&machine->code)); break;
-    case OP_BREGX: push_register(machine, col_cursor_uleb(&machine->code)); break;
-    case OP_DUP: push(machine, pick(machine, 0)); break;
-    case OP_DROP: pop(machine); break;
-    case OP_OVER: push(machine, pick(machine, 1)); break;
-    case OP_PICK: push(machine, pick(machine, col_cursor_u8(&machine->code))); break;
+    case OP_NOP:
+        break;
+    case OP_DEREF:
+        dereference(machine, sizeof(uintptr_t));
+        break;
+    case OP_DEREF_SIZE:
+        dereference(machine, col_cursor_u8(&machine->code));
+        break;
+    case OP_BREGX:
+        push_register(machine, col_cursor_uleb(&machine->code));
+        break;
+    case OP_DUP:
+        push(machine, pick(machine, 0));
+        break;
+    case OP_DROP:
+        pop(machine);
+        break;
+    case OP_OVER:
+        push(machine, pick(machine, 1));
+        break;
+    case OP_PICK:
+        push(machine, pick(machine, col_cursor_u8(&machine->code)));
+        break;
     case OP_SWAP: {
         uintptr_t first = pop(machine), second = pop(machine);
         push(machine, first);
         push(machine, second);
         break;
     }
-    case OP_ROT: rotate(machine); break;
-    case OP_SKIP: jump(machine, (int16_t)col_cursor_u16(&machine->code)); break;
+    case OP_ROT:
+        rotate(machine);
+        break;
+    case OP_SKIP:
+        jump(machine, (int16_t)col_cursor_u16(&machine->code));
+        break;
     case OP_BRA: {
         int16_t distance = (int16_t)col_cursor_u16(&machine->code);
         if (pop(machine) != 0)
@@ -233,7 +308,9 @@ static void run_operation(struct machine *machine, unsigned operation)
     case OP_ABS:
     case OP_NEG:
     case OP_NOT:
-    case OP_PLUS_UCONST: run_unary(machine, operation); break;
+    case OP_PLUS_UCONST:
+        run_unary(machine, operation);
+        break;
     default:
         if (operation == OP_ADDR || (operation >= OP_CONST1U && operation <= OP_CONSTS))
             push_constant(machine, operation);

@@ -29,8 +29,8 @@ static bool leave_by_record(struct col_regs *regs, struct col_stack_reader *read
     uintptr_t record = regs->fp;
     if (record < regs->sp || record - regs->sp > LONGEST_FRAME_BYTES || record % sizeof record != 0)
         return false;
-    if (!col_safe_read_stack(reader, record, &caller.fp)
-        || !col_safe_read_stack(reader, record + sizeof record, &caller.pc))
+    if (!col_safe_read_stack(reader, record, &caller.fp) ||
+        !col_safe_read_stack(reader, record + sizeof record, &caller.pc))
         return false;
     caller.pc = col_arch_strip_return(caller.pc);
     /* A thread's first function may have been given 0 to return to. */
@@ -55,9 +55,9 @@ static bool leave_by_return_address(struct col_regs *regs, struct col_stack_read
 {
     struct col_arch_caller caller;
     for (unsigned place = 0; place < COL_ARCH_RETURN_PLACES; place++)
-        if (col_arch_caller_by_place(regs, reader, place, &caller) && !is_behind_record(regs, &caller)
-            && is_return_address(caller.pc)
-            && ((may_guess && place < GUESSED_PLACES) || is_called_from(regs->pc, caller.pc)))
+        if (col_arch_caller_by_place(regs, reader, place, &caller) && !is_behind_record(regs, &caller) &&
+            is_return_address(caller.pc) &&
+            ((may_guess && place < GUESSED_PLACES) || is_called_from(regs->pc, caller.pc)))
             return leave_to(regs, &caller);
     return false;
 }
@@ -69,6 +69,6 @@ bool col_unwind_fp_step(struct col_regs *regs, struct col_stack_reader *reader, 
         return leave_by_record(regs, reader);
     if (col_arch_caller_by_code(regs, reader, &caller) && is_return_address(caller.pc))
         return leave_to(regs, &caller);
-    return leave_by_return_address(regs, reader, false) || leave_by_record(regs, reader)
-           || leave_by_return_address(regs, reader, true);
+    return leave_by_return_address(regs, reader, false) || leave_by_record(regs, reader) ||
+           leave_by_return_address(regs, reader, true);
 }

@@ -64,7 +64,8 @@ static void set_place(struct program *program, uint64_t dwarf_register, enum col
 }
 
 /* For offsets that are counted in units of the data alignment factor. */
-static void set_factored(struct program *program, uint64_t dwarf_register, enum col_unwind_register_kind kind, int64_t factored)
+static void set_factored(struct program *program, uint64_t dwarf_register, enum col_unwind_register_kind kind,
+                         int64_t factored)
 {
     int64_t value;
     if (__builtin_mul_overflow(factored, program->fde->cie.data_factor, &value))
@@ -157,9 +158,15 @@ static void run_cfa_instruction(struct program *program, unsigned instruction)
         set_cfa_register(program, col_cursor_uleb(code));
         set_cfa_offset(program, col_cursor_sleb(code), program->fde->cie.data_factor);
         break;
-    case CFA_DEF_CFA_REGISTER: set_cfa_register(program, col_cursor_uleb(code)); break;
-    case CFA_DEF_CFA_OFFSET: set_cfa_offset(program, (int64_t)col_cursor_uleb(code), 1); break;
-    case CFA_DEF_CFA_OFFSET_SF: set_cfa_offset(program, col_cursor_sleb(code), program->fde->cie.data_factor); break;
+    case CFA_DEF_CFA_REGISTER:
+        set_cfa_register(program, col_cursor_uleb(code));
+        break;
+    case CFA_DEF_CFA_OFFSET:
+        set_cfa_offset(program, (int64_t)col_cursor_uleb(code), 1);
+        break;
+    case CFA_DEF_CFA_OFFSET_SF:
+        set_cfa_offset(program, col_cursor_sleb(code), program->fde->cie.data_factor);
+        break;
     default: /* CFA_DEF_CFA_EXPRESSION */
         program->row->cfa_is_expression = true;
         set_cfa_offset(program, take_expression(program), 1);
@@ -171,19 +178,38 @@ static void run_register_instruction(struct program *program, unsigned instructi
     struct col_cursor *code = &program->code;
     uint64_t reg = col_cursor_uleb(code);
     switch (instruction) {
-    case CFA_OFFSET_EXTENDED: set_factored(program, reg, COL_REGISTER_AT_OFFSET, (int64_t)col_cursor_uleb(code)); break;
-    case CFA_OFFSET_EXTENDED_SF: set_factored(program, reg, COL_REGISTER_AT_OFFSET, col_cursor_sleb(code)); break;
+    case CFA_OFFSET_EXTENDED:
+        set_factored(program, reg, COL_REGISTER_AT_OFFSET, (int64_t)col_cursor_uleb(code));
+        break;
+    case CFA_OFFSET_EXTENDED_SF:
+        set_factored(program, reg, COL_REGISTER_AT_OFFSET, col_cursor_sleb(code));
+        break;
     case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
         set_factored(program, reg, COL_REGISTER_AT_OFFSET, -(int64_t)(col_cursor_uleb(code) & INT32_MAX));
         break;
-    case CFA_VAL_OFFSET: set_factored(program, reg, COL_REGISTER_IS_OFFSET, (int64_t)col_cursor_uleb(code)); break;
-    case CFA_VAL_OFFSET_SF: set_factored(program, reg, COL_REGISTER_IS_OFFSET, col_cursor_sleb(code)); break;
-    case CFA_REGISTER: set_place(program, reg, COL_REGISTER_IN_REGISTER, (int64_t)(col_cursor_uleb(code) & INT32_MAX)); break;
-    case CFA_EXPRESSION: set_place(program, reg, COL_REGISTER_AT_EXPRESSION, take_expression(program)); break;
-    case CFA_VAL_EXPRESSION: set_place(program, reg, COL_REGISTER_IS_EXPRESSION, take_expression(program)); break;
-    case CFA_UNDEFINED: set_place(program, reg, COL_REGISTER_UNDEFINED, 0); break;
-    case CFA_SAME_VALUE: set_place(program, reg, COL_REGISTER_SAME, 0); break;
-    default: restore_place(program, reg); /* CFA_RESTORE_EXTENDED */
+    case CFA_VAL_OFFSET:
+        set_factored(program, reg, COL_REGISTER_IS_OFFSET, (int64_t)col_cursor_uleb(code));
+        break;
+    case CFA_VAL_OFFSET_SF:
+        set_factored(program, reg, COL_REGISTER_IS_OFFSET, col_cursor_sleb(code));
+        break;
+    case CFA_REGISTER:
+        set_place(program, reg, COL_REGISTER_IN_REGISTER, (int64_t)(col_cursor_uleb(code) & INT32_MAX));
+        break;
+    case CFA_EXPRESSION:
+        set_place(program, reg, COL_REGISTER_AT_EXPRESSION, take_expression(program));
+        break;
+    case CFA_VAL_EXPRESSION:
+        set_place(program, reg, COL_REGISTER_IS_EXPRESSION, take_expression(program));
+        break;
+    case CFA_UNDEFINED:
+        set_place(program, reg, COL_REGISTER_UNDEFINED, 0);
+        break;
+    case CFA_SAME_VALUE:
+        set_place(program, reg, COL_REGISTER_SAME, 0);
+        break;
+    default:
+        restore_place(program, reg); /* CFA_RESTORE_EXTENDED */
     }
 }
 
@@ -192,20 +218,41 @@ static void run_instruction(struct program *program)
     struct col_cursor *code = &program->code;
     unsigned instruction = col_cursor_u8(code), operand = instruction & 0x3f;
     switch (instruction >> 6) {
-    case CFA_ADVANCE_LOC: advance(program, operand); return;
-    case CFA_OFFSET: set_factored(program, operand, COL_REGISTER_AT_OFFSET, (int64_t)col_cursor_uleb(code)); return;
-    case CFA_RESTORE: restore_place(program, operand); return;
+    case CFA_ADVANCE_LOC:
+        advance(program, operand);
+        return;
+    case CFA_OFFSET:
+        set_factored(program, operand, COL_REGISTER_AT_OFFSET, (int64_t)col_cursor_uleb(code));
+        return;
+    case CFA_RESTORE:
+        restore_place(program, operand);
+        return;
     }
     switch (instruction) {
     case CFA_NOP:
-    case CFA_AARCH64_NEGATE_RA_STATE: break;
-    case CFA_SET_LOC: set_location(program); break;
-    case CFA_ADVANCE_LOC1: advance(program, col_cursor_u8(code)); break;
-    case CFA_ADVANCE_LOC2: advance(program, col_cursor_u16(code)); break;
-    case CFA_ADVANCE_LOC4: advance(program, col_cursor_u32(code)); break;
-    case CFA_REMEMBER_STATE: remember_row(program); break;
-    case CFA_RESTORE_STATE: restore_row(program); break;
-    case CFA_GNU_ARGS_SIZE: col_cursor_uleb(code); break;
+    case CFA_AARCH64_NEGATE_RA_STATE:
+        break;
+    case CFA_SET_LOC:
+        set_location(program);
+        break;
+    case CFA_ADVANCE_LOC1:
+        advance(program, col_cursor_u8(code));
+        break;
+    case CFA_ADVANCE_LOC2:
+        advance(program, col_cursor_u16(code));
+        break;
+    case CFA_ADVANCE_LOC4:
+        advance(program, col_cursor_u32(code));
+        break;
+    case CFA_REMEMBER_STATE:
+        remember_row(program);
+        break;
+    case CFA_RESTORE_STATE:
+        restore_row(program);
+        break;
+    case CFA_GNU_ARGS_SIZE:
+        col_cursor_uleb(code);
+        break;
     default:
         if (instruction >= CFA_DEF_CFA && instruction <= CFA_DEF_CFA_EXPRESSION)
             run_cfa_instruction(program, instruction);

@@ -11,13 +11,13 @@
 /* CALLABLE FROM ANYWHERE, signal handlers included. DWARF 5, section 6.4. */
 
 enum col_unwind_register_kind {
-    COL_REGISTER_SAME,             /* keeps its value; the stack pointer: is the CFA */
-    COL_REGISTER_UNDEFINED,        /* lost; the return address: nobody called this */
-    COL_REGISTER_AT_OFFSET,        /* saved at CFA + value */
-    COL_REGISTER_IS_OFFSET,        /* is CFA + value */
-    COL_REGISTER_IN_REGISTER,      /* is in register `value` */
-    COL_REGISTER_AT_EXPRESSION,    /* saved where the expression says */
-    COL_REGISTER_IS_EXPRESSION,    /* is what the expression says */
+    COL_REGISTER_SAME,          /* keeps its value; the stack pointer: is the CFA */
+    COL_REGISTER_UNDEFINED,     /* lost; the return address: nobody called this */
+    COL_REGISTER_AT_OFFSET,     /* saved at CFA + value */
+    COL_REGISTER_IS_OFFSET,     /* is CFA + value */
+    COL_REGISTER_IN_REGISTER,   /* is in register `value` */
+    COL_REGISTER_AT_EXPRESSION, /* saved where the expression says */
+    COL_REGISTER_IS_EXPRESSION, /* is what the expression says */
 };
 
 /* Where the caller's value of a register is. An expression is kept as its distance from the FDE. */

@@ -89,7 +89,7 @@ bool col_code_finder_find(uintptr_t pc, struct col_code_module *module)
 }
 
 /* The module's ELF header, which its first segment begins with; NULL when this one was linked otherwise. */
-static const ElfW(Ehdr) *elf_header_of(const struct col_code_module *module)
+static const ElfW(Ehdr) * elf_header_of(const struct col_code_module *module)
 {
     const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)module->low;
     bool is_whole = !module->frames && module->high - module->low >= COL_PAGE_BYTES
@@ -99,13 +99,13 @@ static const ElfW(Ehdr) *elf_header_of(const struct col_code_module *module)
     return is_whole ? header : NULL;
 }
 
-static const ElfW(Phdr) *segments_of(const ElfW(Ehdr) *header)
+static const ElfW(Phdr) * segments_of(const ElfW(Ehdr) * header)
 {
     return (const ElfW(Phdr) *)((uintptr_t)header + header->e_phoff);
 }
 
 /* From an address in the file to one in the process: the lowest segment was loaded where the header is. */
-static uintptr_t load_bias_of(const ElfW(Ehdr) *header)
+static uintptr_t load_bias_of(const ElfW(Ehdr) * header)
 {
     uintptr_t lowest = UINTPTR_MAX;
     for (const ElfW(Phdr) *segment = segments_of(header), *end = segment + header->e_phnum; segment < end; segment++)
@@ -121,8 +121,8 @@ static bool is_executable_in(const struct col_code_module *module, uintptr_t pc)
         return true;
     uintptr_t elf_address = pc - load_bias_of(header);
     for (const ElfW(Phdr) *segment = segments_of(header), *end = segment + header->e_phnum; segment < end; segment++)
-        if (segment->p_type == PT_LOAD && segment->p_flags & PF_X && elf_address >= segment->p_vaddr
-            && elf_address - segment->p_vaddr < segment->p_memsz)
+        if (segment->p_type == PT_LOAD && segment->p_flags & PF_X && elf_address >= segment->p_vaddr &&
+            elf_address - segment->p_vaddr < segment->p_memsz)
             return true;
     return false;
 }

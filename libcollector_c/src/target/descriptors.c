@@ -46,7 +46,8 @@ int col_descriptors_adopt(int fd)
         if (!__atomic_compare_exchange_n(&self.handles[handle], &nobody, copy + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
             continue;
         int end = __atomic_load_n(&self.handle_end, __ATOMIC_RELAXED);
-        while (end <= handle && !__atomic_compare_exchange_n(&self.handle_end, &end, handle + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        while (end <= handle && !__atomic_compare_exchange_n(&self.handle_end, &end, handle + 1, false,
+                                                             __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
             continue;
         return handle;
     }

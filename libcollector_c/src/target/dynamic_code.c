@@ -40,7 +40,8 @@ static struct col_event_head head_now(void)
 static void write_drop(unsigned cause)
 {
     uint64_t count = __atomic_load_n(&self.drops[cause], __ATOMIC_RELAXED);
-    if (count != __atomic_load_n(&self.drops_written[cause], __ATOMIC_RELAXED) && col_event_dropnotify(head_now(), cause, count) == 0)
+    if (count != __atomic_load_n(&self.drops_written[cause], __ATOMIC_RELAXED) &&
+        col_event_dropnotify(head_now(), cause, count) == 0)
         __atomic_store_n(&self.drops_written[cause], count, __ATOMIC_RELAXED);
 }
 
@@ -54,7 +55,10 @@ static void write_change(struct col_event_head head, const struct col_event_mapp
 {
     int error = col_event_mappingchange(head, change);
     if (error != 0 && error != -EBADF) /* -EBADF: the log was closed meanwhile */
-        drop(error == -EFBIG ? COL_DROP_LOG_FULL : error == -ENOMEM ? COL_DROP_NO_MEMORY : error == -EAGAIN ? COL_DROP_BUSY : COL_DROP_NO_SPACE);
+        drop(error == -EFBIG    ? COL_DROP_LOG_FULL
+             : error == -ENOMEM ? COL_DROP_NO_MEMORY
+             : error == -EAGAIN ? COL_DROP_BUSY
+                                : COL_DROP_NO_SPACE);
 }
 
 uint64_t col_dynamic_code_drop_count(void)
@@ -85,7 +89,8 @@ static size_t readable_bytes(uintptr_t address, size_t most)
 static bool is_text(const char *text)
 {
     uintptr_t start = (uintptr_t)text;
-    for (size_t bytes = 0; bytes < TEXT_LIMIT && col_safe_read_probe(start + bytes); bytes += rest_of_page(start + bytes))
+    for (size_t bytes = 0; bytes < TEXT_LIMIT && col_safe_read_probe(start + bytes);
+         bytes += rest_of_page(start + bytes))
         if (memchr(text + bytes, '\0', rest_of_page(start + bytes)) != NULL)
             return true;
     return false;
@@ -115,17 +120,27 @@ void col_dynamic_code_load_function(const struct col_dynamic_function *function)
     struct col_event_head head = head_now();
     size_t line_count = function->lines == NULL || function->line_count < 0 ? 0 : (size_t)function->line_count;
     line_count = line_count < LINE_LIMIT ? line_count : LINE_LIMIT;
-    if (function->name == NULL || !is_text(function->name) || function->name[0] == '\0' || !is_range(function->start, function->bytes)
-        || (function->alias != NULL && !is_text(function->alias)) || (function->source != NULL && !is_text(function->source))
-        || !is_line_table(function->lines, line_count)) {
+    if (function->name == NULL || !is_text(function->name) || function->name[0] == '\0' ||
+        !is_range(function->start, function->bytes) || (function->alias != NULL && !is_text(function->alias)) ||
+        (function->source != NULL && !is_text(function->source)) || !is_line_table(function->lines, line_count)) {
         drop(COL_DROP_BAD_ARGUMENT);
         return;
     }
-    size_t code_bytes = readable_bytes(function->start, (size_t)function->bytes < CODE_LIMIT ? (size_t)function->bytes : CODE_LIMIT);
-    struct col_event_mappingchange change = {
-        .action = COL_MAP_INSERT, .map_kind = COL_MAP_DYNAMIC_FUNCTION, .start = function->start, .end = function->start + (uintptr_t)function->bytes, .bias = function->start,
-        .path = "", .name = function->name, .alias = function->alias, .source = function->source, .lines = function->lines, .lines_bytes = line_count * sizeof(struct line),
-        .code = code_bytes != 0 ? (const void *)function->start : NULL, .code_bytes = code_bytes};
+    size_t code_bytes =
+        readable_bytes(function->start, (size_t)function->bytes < CODE_LIMIT ? (size_t)function->bytes : CODE_LIMIT);
+    struct col_event_mappingchange change = {.action = COL_MAP_INSERT,
+                                             .map_kind = COL_MAP_DYNAMIC_FUNCTION,
+                                             .start = function->start,
+                                             .end = function->start + (uintptr_t)function->bytes,
+                                             .bias = function->start,
+                                             .path = "",
+                                             .name = function->name,
+                                             .alias = function->alias,
+                                             .source = function->source,
+                                             .lines = function->lines,
+                                             .lines_bytes = line_count * sizeof(struct line),
+                                             .code = code_bytes != 0 ? (const void *)function->start : NULL,
+                                             .code_bytes = code_bytes};
     write_change(head, &change);
 }
 
@@ -135,7 +150,8 @@ static void unload(unsigned kind, uintptr_t start)
     if (start == 0)
         drop(COL_DROP_BAD_ARGUMENT);
     else
-        write_change(head, &(struct col_event_mappingchange){.action = COL_MAP_DELETE, .map_kind = kind, .start = start, .end = start, .path = ""});
+        write_change(head, &(struct col_event_mappingchange){
+                               .action = COL_MAP_DELETE, .map_kind = kind, .start = start, .end = start, .path = ""});
 }
 
 void col_dynamic_code_unload_function(uintptr_t start)
@@ -175,7 +191,8 @@ static int64_t read_file(const char *path, uint8_t **bytes)
 static bool is_whole_file_at(uintptr_t start, const struct col_elf_view *view)
 {
     uint8_t header[64];
-    return view->size >= sizeof header && col_safe_read_bytes(start, header, sizeof header) && memcmp(header, view->bytes, sizeof header) == 0;
+    return view->size >= sizeof header && col_safe_read_bytes(start, header, sizeof header) &&
+           memcmp(header, view->bytes, sizeof header) == 0;
 }
 
 /* Where the file lies, as docs/format.md describes it under MAPPINGCHANGE. */
@@ -201,17 +218,22 @@ static bool place(const struct col_elf_view *view, uintptr_t start, struct col_e
 static void load_bytes(const char *path, uintptr_t start, const struct col_elf_view *view, struct col_event_head head)
 {
     char copy[COL_OBJECT_NAME_BYTES];
-    struct col_event_mappingchange change = {.action = COL_MAP_INSERT, .map_kind = COL_MAP_DYNAMIC_MODULE, .path = path};
+    struct col_event_mappingchange change = {
+        .action = COL_MAP_INSERT, .map_kind = COL_MAP_DYNAMIC_MODULE, .path = path};
     if (!col_elf_view_is_sound(view) || !place(view, start, &change)) {
         drop(COL_DROP_BAD_ARGUMENT);
-        col_messages_say(COL_MESSAGE_WARNING, path, "collector_module_load was called with a file that is no object file of this machine, or has no code");
+        col_messages_say(
+            COL_MESSAGE_WARNING, path,
+            "collector_module_load was called with a file that is no object file of this machine, or has no code");
         return;
     }
     int error = col_object_store_keep(path, view->bytes, view->size, copy);
     if (error == 0)
         change.copy = copy;
     else
-        col_messages_say(COL_MESSAGE_WARNING, path, "the file could not be copied into the experiment; it is needed at its place when reports are made");
+        col_messages_say(
+            COL_MESSAGE_WARNING, path,
+            "the file could not be copied into the experiment; it is needed at its place when reports are made");
     write_change(head, &change);
 }
 

@@ -12,12 +12,12 @@
 /* From anywhere; what the program gives is read while the call lasts. */
 
 struct col_dynamic_function {
-    const char *name;          /* at most 65,535 bytes; NULL or empty: a wrong argument */
+    const char *name;           /* at most 65,535 bytes; NULL or empty: a wrong argument */
     const char *alias, *source; /* the same; may be NULL */
     uintptr_t start;
-    int bytes;                 /* the first 256 KiB of the code are kept */
-    int line_count;            /* the first 65,536 lines are kept */
-    const void *lines;         /* pairs of int: offset, line. Offsets rise. May be NULL */
+    int bytes;         /* the first 256 KiB of the code are kept */
+    int line_count;    /* the first 65,536 lines are kept */
+    const void *lines; /* pairs of int: offset, line. Offsets rise. May be NULL */
 };
 void col_dynamic_code_load_function(const struct col_dynamic_function *function);
 void col_dynamic_code_unload_function(uintptr_t start);

@@ -23,7 +23,7 @@ enum {
 struct entry {
     const uint8_t *id_at; /* the place that `id` counts back from */
     const uint8_t *body, *end;
-    uint32_t id;          /* 0 = a CIE, otherwise the distance back to the FDE's CIE */
+    uint32_t id; /* 0 = a CIE, otherwise the distance back to the FDE's CIE */
 };
 
 /* False at the end of the table, or when the entry does not lie before `limit`. */
@@ -62,10 +62,14 @@ static bool read_augmentation(struct col_cursor *in, const char *letters, struct
             col_cursor_pointer(in, encoding, 0);
             break;
         }
-        case 'S': cie->is_signal_frame = true; break;
+        case 'S':
+            cie->is_signal_frame = true;
+            break;
         case 'B': /* aarch64: signed with the other key */
-        case 'G': break; /* aarch64: tagged stack */
-        default: return false;
+        case 'G':
+            break; /* aarch64: tagged stack */
+        default:
+            return false;
         }
     in->at = begin;
     col_cursor_skip(in, size);
@@ -78,11 +82,16 @@ static const uint8_t common_cie[] = {1, 'z', 'R', 0, 1, 0x78, 16, 1, SELF_RELATI
 
 static bool read_common_cie(const struct entry *entry, struct col_eh_cie *cie)
 {
-    if ((size_t)(entry->end - entry->body) < sizeof common_cie || memcmp(entry->body, common_cie, sizeof common_cie) != 0)
+    if ((size_t)(entry->end - entry->body) < sizeof common_cie ||
+        memcmp(entry->body, common_cie, sizeof common_cie) != 0)
         return false;
-    *cie = (struct col_eh_cie){
-        .instructions = entry->body + sizeof common_cie, .end = entry->end, .code_factor = 1, .data_factor = -8,
-        .return_column = 16, .pointer_encoding = SELF_RELATIVE_INT32, .has_augmentation_data = true};
+    *cie = (struct col_eh_cie){.instructions = entry->body + sizeof common_cie,
+                               .end = entry->end,
+                               .code_factor = 1,
+                               .data_factor = -8,
+                               .return_column = 16,
+                               .pointer_encoding = SELF_RELATIVE_INT32,
+                               .has_augmentation_data = true};
     return true;
 }
 

@@ -23,8 +23,8 @@ struct col_eh_cie {
 /* One function. */
 struct col_eh_fde {
     struct col_eh_cie cie;
-    uintptr_t low, high;           /* the code that it describes */
-    const uint8_t *start;          /* the entry itself */
+    uintptr_t low, high;  /* the code that it describes */
+    const uint8_t *start; /* the entry itself */
     const uint8_t *instructions, *end;
 };
 

@@ -24,13 +24,15 @@ static bool read_header(const struct col_elf_view *view, Elf64_Ehdr *header)
     if (bytes == NULL)
         return false;
     memcpy(header, bytes, sizeof *header);
-    return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 && header->e_ident[EI_CLASS] == ELFCLASS64
-           && header->e_ident[EI_DATA] == word[*(const uint8_t *)&one != 1];
+    return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 && header->e_ident[EI_CLASS] == ELFCLASS64 &&
+           header->e_ident[EI_DATA] == word[*(const uint8_t *)&one != 1];
 }
 
 static bool read_section(const struct col_elf_view *view, const Elf64_Ehdr *header, uint64_t index, Elf64_Shdr *section)
 {
-    const void *bytes = header->e_shentsize >= sizeof *section ? piece(view, header->e_shoff + index * header->e_shentsize, sizeof *section) : NULL;
+    const void *bytes = header->e_shentsize >= sizeof *section
+                            ? piece(view, header->e_shoff + index * header->e_shentsize, sizeof *section)
+                            : NULL;
     if (bytes == NULL)
         return false;
     memcpy(section, bytes, sizeof *section);
@@ -54,8 +56,9 @@ static bool is_code(const Elf64_Shdr *section)
 bool col_elf_view_is_sound(const struct col_elf_view *view)
 {
     Elf64_Ehdr header;
-    return read_header(view, &header) && piece(view, header.e_phoff, (uint64_t)header.e_phnum * header.e_phentsize) != NULL
-           && piece(view, header.e_shoff, (uint64_t)header.e_shnum * header.e_shentsize) != NULL;
+    return read_header(view, &header) &&
+           piece(view, header.e_phoff, (uint64_t)header.e_phnum * header.e_phentsize) != NULL &&
+           piece(view, header.e_shoff, (uint64_t)header.e_shnum * header.e_shentsize) != NULL;
 }
 
 bool col_elf_view_is_relocatable(const struct col_elf_view *view)
@@ -123,7 +126,8 @@ bool col_elf_view_next_code(const struct col_elf_view *view, unsigned *index, ui
 }
 
 /* Searches one symbol table. The name is looked for first, all at once: tables have 100,000 entries and more. */
-static uint64_t find_in_table(const struct col_elf_view *view, const Elf64_Shdr *table, const Elf64_Shdr *strings, const char *name)
+static uint64_t find_in_table(const struct col_elf_view *view, const Elf64_Shdr *table, const Elf64_Shdr *strings,
+                              const char *name)
 {
     size_t name_bytes = strlen(name) + 1;
     const char *text = piece(view, strings->sh_offset, strings->sh_size);
@@ -134,7 +138,8 @@ static uint64_t find_in_table(const struct col_elf_view *view, const Elf64_Shdr 
     for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= table->sh_size; at += sizeof(Elf64_Sym)) {
         Elf64_Sym symbol;
         memcpy(&symbol, symbols + at, sizeof symbol);
-        if (symbol.st_name == (uint64_t)(found - text) && ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_shndx != SHN_UNDEF)
+        if (symbol.st_name == (uint64_t)(found - text) && ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT &&
+            symbol.st_shndx != SHN_UNDEF)
             return symbol.st_value;
     }
     return 0;
@@ -148,7 +153,8 @@ uint64_t col_elf_view_find_object(const struct col_elf_view *view, const char *n
         return 0;
     uint64_t count = section_count(view, &header), value = 0;
     for (uint64_t i = 0; i < count && value == 0 && read_section(view, &header, i, &table); i++)
-        if ((table.sh_type == SHT_SYMTAB || table.sh_type == SHT_DYNSYM) && read_section(view, &header, table.sh_link, &strings))
+        if ((table.sh_type == SHT_SYMTAB || table.sh_type == SHT_DYNSYM) &&
+            read_section(view, &header, table.sh_link, &strings))
             value = find_in_table(view, &table, &strings, name);
     return value;
 }

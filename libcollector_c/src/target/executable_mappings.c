@@ -10,7 +10,7 @@
 #include "target/range_table.h"
 
 enum {
-    CHUNK_BYTES = 512, /* read on the stack of a signal handler */
+    CHUNK_BYTES = 512,     /* read on the stack of a signal handler */
     REST_PER_READING = 50, /* after a reading that took t, none for 50 t: at most 2 % of the time goes into it */
     SHORTEST_REST_NS = 10000000,
     MOST_DOUBLINGS = 8, /* after readings in vain the rest grows up to 2^8 times as long */

@@ -93,7 +93,8 @@ void col_jit_debug_meet(const char *path, uintptr_t bias)
         return;
     if (!is_met(bias)) {
         uint64_t address = find_in_file(path);
-        self.compilers[self.compiler_count] = (struct compiler){.descriptor = address != 0 ? bias + address : 0, .bias = bias};
+        self.compilers[self.compiler_count] =
+            (struct compiler){.descriptor = address != 0 ? bias + address : 0, .bias = bias};
         __atomic_store_n(&self.compiler_count, self.compiler_count + 1, __ATOMIC_RELEASE);
     }
     leave();
@@ -119,8 +120,12 @@ static void write_sections(const struct col_elf_view *view, const char *copy, ui
     unsigned index = 0;
     uint64_t start, end;
     while (col_elf_view_next_code(view, &index, &start, &end)) {
-        struct col_event_mappingchange change = {
-            .action = COL_MAP_INSERT, .map_kind = COL_MAP_DYNAMIC_MODULE, .start = start, .end = end, .path = SHOWN_PATH, .copy = copy};
+        struct col_event_mappingchange change = {.action = COL_MAP_INSERT,
+                                                 .map_kind = COL_MAP_DYNAMIC_MODULE,
+                                                 .start = start,
+                                                 .end = end,
+                                                 .path = SHOWN_PATH,
+                                                 .copy = copy};
         col_event_mappingchange((struct col_event_head){time_ns, 0}, &change);
     }
 }
@@ -165,7 +170,8 @@ static void walk(struct compiler *compiler, const struct descriptor *now, uint64
     struct list_entry entry;
     bool is_complete = true;
     uintptr_t at = now->first;
-    for (uint32_t count = 0; at != 0 && count < WALK_LIMIT && col_safe_read_bytes(at, &entry, sizeof entry); count++, at = entry.next) {
+    for (uint32_t count = 0; at != 0 && count < WALK_LIMIT && col_safe_read_bytes(at, &entry, sizeof entry);
+         count++, at = entry.next) {
         struct known *place = place_of(at);
         struct known file = {at, entry.file, entry.bytes};
         if (!is_new(place, &entry))
@@ -184,7 +190,8 @@ static void look_at(struct compiler *compiler, uint64_t time_ns, bool is_last)
     struct descriptor now;
     if (compiler->descriptor == 0 || !col_safe_read_bytes(compiler->descriptor, &now, sizeof now) || now.version != 1)
         return;
-    bool is_changed = now.first != compiler->seen.first || now.relevant != compiler->seen.relevant || now.action != compiler->seen.action;
+    bool is_changed = now.first != compiler->seen.first || now.relevant != compiler->seen.relevant ||
+                      now.action != compiler->seen.action;
     if ((is_changed && time_ns >= self.next_walk_ns) || is_last)
         walk(compiler, &now, time_ns);
 }

@@ -22,8 +22,8 @@
 
 /* An object is known by the range the code finder gives it, which may be less than all of it; the log is told all. */
 struct entry {
-    uintptr_t low, high;   /* as found */
-    uintptr_t start, end;  /* as written */
+    uintptr_t low, high;  /* as found */
+    uintptr_t start, end; /* as written */
 };
 
 static struct {
@@ -83,7 +83,8 @@ static void read_notes(struct object *object, const ElfW(Phdr) *segment)
         uintptr_t name = at + sizeof *note, text = name + align_up(note->n_namesz, alignment);
         if (note->n_namesz > end - name || text > end || note->n_descsz > end - text)
             return;
-        if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp((const void *)name, "GNU", 4) == 0 && note->n_descsz <= sizeof object->build_id) {
+        if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp((const void *)name, "GNU", 4) == 0 &&
+            note->n_descsz <= sizeof object->build_id) {
             object->build_id_bytes = note->n_descsz;
             memcpy(object->build_id, (const void *)text, note->n_descsz);
             return;
@@ -137,17 +138,21 @@ void col_modules_meet(uintptr_t low, uintptr_t high, const void *link_map)
     if (entry == NULL)
         return;
     const struct link_map *map = link_map;
-    struct object object = {.low = low, .high = high, .bias = map != NULL ? map->l_addr : low, .path = name_of(map != NULL ? map->l_name : "")};
+    struct object object = {.low = low,
+                            .high = high,
+                            .bias = map != NULL ? map->l_addr : low,
+                            .path = name_of(map != NULL ? map->l_name : "")};
     read_headers(&object);
     write_object(entry, low, high, &object);
 }
 
 /* Sets the object's range and returns an address of its code, 0 if it has none. */
-static uintptr_t measure(struct object *object, const ElfW(Phdr) *segments, size_t count)
+static uintptr_t measure(struct object *object, const ElfW(Phdr) * segments, size_t count)
 {
     uintptr_t code = 0;
     for (const ElfW(Phdr) *segment = segments, *end = segment + count; segment < end; segment++) {
-        uintptr_t low = (object->bias + segment->p_vaddr) & ~(uintptr_t)4095, high = object->bias + segment->p_vaddr + segment->p_memsz;
+        uintptr_t low = (object->bias + segment->p_vaddr) & ~(uintptr_t)4095,
+                  high = object->bias + segment->p_vaddr + segment->p_memsz;
         if (segment->p_type != PT_LOAD)
             continue;
         object->low = low < object->low ? low : object->low;

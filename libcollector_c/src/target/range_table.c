@@ -6,7 +6,8 @@
 /* Readers look at ranges while they change, and find out afterwards: so each word is read and written by itself. */
 static struct col_range load(const struct col_range *from)
 {
-    return (struct col_range){__atomic_load_n(&from->low, __ATOMIC_RELAXED), __atomic_load_n(&from->high, __ATOMIC_RELAXED),
+    return (struct col_range){__atomic_load_n(&from->low, __ATOMIC_RELAXED),
+                              __atomic_load_n(&from->high, __ATOMIC_RELAXED),
                               __atomic_load_n(&from->payload, __ATOMIC_RELAXED)};
 }
 

@@ -26,7 +26,8 @@ static size_t block_bytes(void)
 static bool claim(struct col_thread *thread, uint32_t tid)
 {
     uint32_t nobody = 0;
-    return __atomic_load_n(&thread->tid, __ATOMIC_RELAXED) == 0 && __atomic_compare_exchange_n(&thread->tid, &nobody, tid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+    return __atomic_load_n(&thread->tid, __ATOMIC_RELAXED) == 0 &&
+           __atomic_compare_exchange_n(&thread->tid, &nobody, tid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 static struct col_thread *claim_used_block(uint32_t tid)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from collector.capture.colours import resolve_colour
 from collector.capture.definition_xml import Element, read_xml
@@ -77,6 +78,9 @@ class DefinitionFile:
     problems: tuple[str, ...] = ()
 
 
+Definition = TypeVar("Definition", MetricDefinition, MetricGroup, SourceDefinition)
+
+
 class _Refusal(Exception):
     """An element that is left out; the text is the reason."""
 
@@ -104,14 +108,14 @@ def read_definitions(path: str) -> DefinitionFile:
     return DefinitionFile(path, tuple(metrics), tuple(groups), tuple(sources), tuple(problems))
 
 
-def _each(path: str, root: Element, name: str, problems: list[str], read: Callable[[str, Element], object]) -> list:
-    found: dict[str, object] = {}
+def _each(path: str, root: Element, name: str, problems: list[str], read: Callable[[str, Element], Definition]) -> list[Definition]:
+    found: dict[str, Definition] = {}
     for element in root.named(name):
         try:
             value = read(path, element)
-            if value.id in found:  # type: ignore[attr-defined]
-                raise _Refusal(element.line, f"there is another of that id before it")
-            found[value.id] = value  # type: ignore[attr-defined]
+            if value.id in found:
+                raise _Refusal(element.line, "there is another of that id before it")
+            found[value.id] = value
         except _Refusal as refusal:
             known = element.attributes.get("id", "")
             problems.append(f"{path}:{refusal.line}: <{name}{f' id={known!r}' if known else ''}> is left out: {refusal}")

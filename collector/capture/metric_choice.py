@@ -189,5 +189,6 @@ class _Libraries:
             return self._tell(source, f"its preload {path} cannot be preloaded: there is a blank, a colon or a $ in its path")
         return path
 
-    def _tell(self, source: SourceDefinition, reason: str) -> None:
+    def _tell(self, source: SourceDefinition, reason: str) -> str | None:
         self._problems.append(f"{source.file}:{source.line}: <source id={source.id!r}>: {reason}")
+        return None

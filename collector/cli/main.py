@@ -110,7 +110,8 @@ def _run(words: list[str]) -> int:
 
         ready_clock()  # takes as long as the imports to come
     command = load_command(words[0])
-    return command.run(build_parser(command).parse_args(words[1:]))
+    code: int = command.run(build_parser(command).parse_args(words[1:]))
+    return code
 
 
 def _overview() -> str:

@@ -14,7 +14,7 @@ from collector.cli.reporting.meaning import meant_function, meant_source
 from collector.errors import UsageError
 from collector.profile import aggregate
 from collector.profile.model import Profile
-from collector.profile.views import FUNCTIONS, TABLE_VIEWS, Selection, choose, choose_branches
+from collector.profile.views import FUNCTIONS, TABLE_VIEWS, choose, choose_branches
 from collector.reports.style import Style
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ def make_page(profile: Profile, view: str, argument: str | None, options: PageOp
 def _table_page(profile: Profile, view: str, options: PageOptions) -> str:
     selection = choose(TABLE_VIEWS[view], profile, options.sort, options.limit)
     if options.format == "text":
-        return import_module(f"collector.reports.{view}").render(profile, selection, options.style) + "\n"
+        page: str = import_module(f"collector.reports.{view}").render(profile, selection, options.style)
+        return page + "\n"
     from collector.exports import document
 
     return _exported(getattr(document, view)(profile, selection.rows), options)

@@ -6,8 +6,11 @@ import sys
 from array import array
 from collections.abc import Iterator
 from itertools import repeat
+from typing import Literal
 
-_TYPE_OF_WIDTH = {1: "B", 2: "H", 4: "I", 8: "Q"}
+TypeCode = Literal["B", "H", "I", "Q"]
+
+_TYPE_OF_WIDTH: dict[int, TypeCode] = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
 class Column:
@@ -40,7 +43,7 @@ class Column:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Column) and self.tolist() == other.tolist()
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # how Python spells "not hashable", which typeshed has no word for
 
     def __repr__(self) -> str:
         return f"Column({self.tolist()!r})"
@@ -87,7 +90,7 @@ def parse_column(value: object, count: int) -> Column | None:
     return Column(base, _as_native(data, _TYPE_OF_WIDTH[width]), count)
 
 
-def _as_native(data: bytes, type_code: str) -> memoryview:
+def _as_native(data: bytes, type_code: TypeCode) -> memoryview:
     if sys.byteorder == "little" or type_code == "B":
         return memoryview(data).cast(type_code)
     values = array(type_code, data)

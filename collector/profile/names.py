@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from collector.profile.model import Function, Profile
 
+Found = TypeVar("Found", int, str)
+
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class Match(Generic[Found]):
     """What a word may mean: `found` positions or paths, all equally good; `near` names if nothing was found.
 
     `is_whole`: the word is a whole name, or a whole last part of one, and not just a piece.
     """
 
-    found: tuple
+    found: tuple[Found, ...]
     near: tuple[str, ...] = ()
     is_whole: bool = False
 
 
-def find_functions(profile: Profile, text: str) -> Match:
+def find_functions(profile: Profile, text: str) -> Match[int]:
     """Positions of the functions that `text` names.
 
     The first of these rules that finds something decides: the exact name (also mangled or short), the name
     without its parameters, the last part of a qualified name, the beginning of a name, any part of a name.
     """
     sampled = _sampled_functions(profile)
-    rules = (
+    rules: tuple[Callable[[Function], bool], ...] = (
         lambda function: text in (function.name, function.raw_name, function.short_name),
         lambda function: text == _without_parameters(function),
         lambda function: _without_parameters(function).endswith("::" + text),
@@ -42,11 +45,11 @@ def find_functions(profile: Profile, text: str) -> Match:
     return Match((), _near(text, (profile.functions[index].name for index in sampled)))
 
 
-def find_files(profile: Profile, text: str) -> Match:
+def find_files(profile: Profile, text: str) -> Match[str]:
     """Paths of the source files that `text` names: the exact path, its end, or any part of its last element."""
     files = list(dict.fromkeys(frame.file for frame in profile.frames if frame.file))
     tail = "/" + text.lstrip("/")
-    rules = (
+    rules: tuple[Callable[[str], bool], ...] = (
         lambda path: path == text,
         lambda path: path.endswith(tail),
         lambda path: text in path.rpartition("/")[2],

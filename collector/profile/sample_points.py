@@ -69,7 +69,8 @@ def _iter_rows(profile: Profile) -> Iterator[SamplePointRow]:
 
 
 def _change(previous: SamplePoint, point: SamplePoint, name: str) -> int | None:
-    before, now = getattr(previous, name), getattr(point, name)
+    before: int | None = getattr(previous, name)
+    now: int | None = getattr(point, name)
     if before is None or now is None:
         return None
     # Readings from inside and from outside a process differ in their grain, so a change can come out below zero.

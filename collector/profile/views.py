@@ -74,7 +74,8 @@ def _renumbered(nodes: list[CallNode]) -> list[CallNode]:
 
 
 def _function_name(row: Row) -> str:
-    return row.function.name
+    name: str = row.function.name
+    return name
 
 
 def _none_last(value: Any) -> tuple[bool, Any]:

@@ -25,6 +25,7 @@ class ByteCursor:
         """An unsigned little-endian number of 1, 2, 3, 4 or 8 bytes."""
         if size_bytes == 3:
             return int.from_bytes(self.block(3), "little")
+        value: int
         try:
             (value,) = _FIXED[size_bytes].unpack_from(self.data, self.position)
         except (struct.error, KeyError) as error:

@@ -23,7 +23,7 @@ _MAGIC = b"collector symbols " + bytes([VERSION, sys.byteorder == "big"]) + b"\n
 _LENGTHS = struct.Struct("<II")  # CRC-32 of all that follows, bytes of the JSON header
 LARGEST_CACHE_BYTES = 1 << 30
 
-Record = tuple[dict[str, Any], dict[str, array]]
+Record: TypeAlias = "tuple[dict[str, Any], dict[str, array[int]]]"
 
 
 def default_directory() -> str:
@@ -56,7 +56,7 @@ class SymbolCache:
         except (OSError, ValueError, KeyError, TypeError, struct.error, AttributeError):
             return None
 
-    def store(self, key: str, name: str, header: Mapping[str, Any], arrays: Mapping[str, array]) -> None:
+    def store(self, key: str, name: str, header: Mapping[str, Any], arrays: Mapping[str, array[int]]) -> None:
         """Write a record; where that is impossible, nothing happens."""
         import tempfile
 
@@ -99,7 +99,7 @@ class SymbolCache:
             excess -= size
 
 
-def _encode(header: Mapping[str, Any], arrays: Mapping[str, array]) -> bytes:
+def _encode(header: Mapping[str, Any], arrays: Mapping[str, array[int]]) -> bytes:
     shapes = [(name, values.typecode, len(values)) for name, values in arrays.items()]
     text = json.dumps({"header": header, "arrays": shapes}).encode()
     body = text + b"".join(values.tobytes() for values in arrays.values())
@@ -117,7 +117,7 @@ def _decode(data: bytes) -> Record:
     if zlib.crc32(body, text_bytes) != checksum:
         raise ValueError("damaged record")
     described = json.loads(bytes(body[:text_bytes]))
-    arrays: dict[str, array] = {}
+    arrays: dict[str, array[int]] = {}
     position = text_bytes
     for name, typecode, count in described["arrays"]:
         size_bytes = count * array(typecode).itemsize
@@ -125,4 +125,5 @@ def _decode(data: bytes) -> Record:
         values.frombytes(body[position:position + size_bytes])
         arrays[name] = values
         position += size_bytes
-    return described["header"], arrays
+    header: dict[str, Any] = described["header"]
+    return header, arrays

@@ -34,7 +34,7 @@ class FunctionRange:
 class FunctionTable:
     """Disjoint ranges in ascending order, as arrays so that they load and bisect fast."""
 
-    def __init__(self, starts: array, ends: array, function_starts: array, name_offsets: array, names: bytes) -> None:
+    def __init__(self, starts: array[int], ends: array[int], function_starts: array[int], name_offsets: array[int], names: bytes) -> None:
         self.starts = starts
         self.ends = ends
         self.function_starts = function_starts

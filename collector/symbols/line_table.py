@@ -13,8 +13,9 @@ from __future__ import annotations
 import posixpath
 from array import array
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Callable
+from typing import TYPE_CHECKING
 
 from collector.errors import DamagedImageError
 from collector.symbols.byte_cursor import ByteCursor
@@ -32,9 +33,9 @@ _HIGHEST = (1 << 64) - 1
 class LineTable:
     """Rows in ascending order of address; `file_ids` count into `files`."""
 
-    addresses: array  # "Q"
-    file_ids: array  # "I"
-    lines: array  # "I"; 0 where the compiler names no line
+    addresses: array[int]  # "Q"
+    file_ids: array[int]  # "I"
+    lines: array[int]  # "I"; 0 where the compiler names no line
     files: tuple[str, ...]
 
     def find(self, elf_address: int) -> tuple[str, int | None] | None:
@@ -182,7 +183,7 @@ def _join(directory: str, name: str) -> str:
     return posixpath.normpath(posixpath.join(directory, name)) if name else directory
 
 
-def _run(data: bytes, header: _Header) -> list[tuple[array, array, array]]:
+def _run(data: bytes, header: _Header) -> list[tuple[array[int], array[int], array[int]]]:
     """Run the line program: for each sequence its addresses, file numbers and lines.
 
     The last row of a sequence is its end marker, with the file number _NO_FILE.
@@ -248,7 +249,7 @@ def _run(data: bytes, header: _Header) -> list[tuple[array, array, array]]:
     return sequences
 
 
-def _joined(sequences: list[tuple[array, array, array]], files: tuple[str, ...]) -> LineTable:
+def _joined(sequences: list[tuple[array[int], array[int], array[int]]], files: tuple[str, ...]) -> LineTable:
     """One table of all sequences, in the order of their addresses."""
     addresses, file_ids, lines = array("Q"), array("I"), array("I")
     for rows_addresses, rows_files, rows_lines in sorted(sequences, key=lambda sequence: sequence[0][0]):

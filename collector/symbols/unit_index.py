@@ -9,7 +9,8 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections import defaultdict
-from typing import TYPE_CHECKING, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from collector.errors import SymbolError
 from collector.symbols.cache import SymbolCache
@@ -42,7 +43,7 @@ class UnitIndex:
         self._code_ranges = code_ranges
         self._debug_dirs = debug_dirs
         self._tables: dict[int, LineTable] = {}
-        self._ranges: tuple[array, array, array] | None = None
+        self._ranges: tuple[array[int], array[int], array[int]] | None = None
         self._dwarf: DwarfData | None = None
 
     def find_lines(self, elf_addresses: Iterable[int], *, is_entry: bool = False,
@@ -94,7 +95,7 @@ class UnitIndex:
                 claims.append(units[candidate])
         return claims
 
-    def _load_ranges(self) -> tuple[array, array, array]:
+    def _load_ranges(self) -> tuple[array[int], array[int], array[int]]:
         record = self._cache.load(self._key, "units")
         if record is not None and record[0].get("source") == self._source:
             arrays = record[1]

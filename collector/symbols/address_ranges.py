@@ -8,7 +8,7 @@ Source: DWARF 5 sections 2.17.3 and 6.1.2; DWARF 4 section 2.17.3 for .debug_ran
 from __future__ import annotations
 
 import struct
-from typing import Callable, Iterator
+from collections.abc import Callable, Iterator
 
 from collector.errors import DamagedImageError
 from collector.symbols.byte_cursor import ByteCursor

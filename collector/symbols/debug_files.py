@@ -13,9 +13,9 @@ from __future__ import annotations
 import lzma
 import os
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Iterator
 
 from collector.errors import SymbolError
 from collector.symbols.elf_image import SHT_NOBITS, ElfImage

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Callable, Iterable
+from collections.abc import Callable, Iterable
 
 # Tried by name only: ctypes.util.find_library would start ldconfig and gcc.
 _RUNTIMES = ("libstdc++.so.6", "libc++abi.so.1", "libc++.so.1")

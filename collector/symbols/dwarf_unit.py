@@ -8,8 +8,8 @@ Source: DWARF 5 sections 3.1, 7.4 and 7.5.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Iterator
 
 from collector.errors import DamagedImageError
 from collector.symbols.address_ranges import iter_old_ranges, iter_ranges

@@ -6,8 +6,9 @@ The one entry point of this package, and the one place that knows "return addres
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Iterable, Literal
+from typing import Literal
 
 from collector.symbols.cache import SymbolCache
 from collector.symbols.demangle import demangle_many

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Callable, Final, Literal
+from collections.abc import Callable
+from typing import Final, Literal
 
 Layout = Literal["image", "file", "sections"]
 """How a module lies in memory: by its segments; as the file is; its executable sections one behind the other."""

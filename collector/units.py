@@ -6,7 +6,6 @@ from math import isfinite
 from typing import Final
 
 NS_PER_S: Final = 1_000_000_000
-NS_PER_US: Final = 1_000
 
 
 def seconds(ns: int | float) -> float:

@@ -39,7 +39,7 @@ _HOMES = {
     "CollectorError": "collector.errors:CollectorError",
 }
 
-__all__ = [*_HOMES, "__version__"]
+__all__ = [*_HOMES, "__version__"]  # noqa: PLE0604  (the keys above are strings)
 
 
 def __getattr__(name: str) -> object:

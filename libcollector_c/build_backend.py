@@ -24,7 +24,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from setuptools.build_meta import *  # noqa: F401,F403  (the hooks of PEP 517 and 660, unchanged)
+from setuptools.build_meta import *  # noqa: F403  (the hooks of PEP 517 and 660, unchanged)
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build import build
 from setuptools.command.build_py import build_py

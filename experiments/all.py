@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from measure import HOME_PYTHON, machine  # noqa: E402
+from measure import HOME_PYTHON, machine
 
 HERE = Path(__file__).resolve().parent
 MARKS = {True: "holds", False: "MISSED", None: ""}

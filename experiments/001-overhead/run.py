@@ -11,9 +11,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import peers  # noqa: E402
-import programs  # noqa: E402
-from measure import NATIVE, Bench, CannotMeasure, Cost, Report, least_overhead, main, overhead, remove, run, spread, take_turns, wall_overhead  # noqa: E402
+import peers
+import programs
+from measure import NATIVE, Bench, CannotMeasure, Cost, Report, least_overhead, main, overhead, remove, run, spread, take_turns, wall_overhead
 
 HERE = Path(__file__).resolve().parent
 FLOOR = "perf task-clock:u -g"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import peers  # noqa: E402
-from measure import SOURCES, TARGETS, Bench, CannotMeasure, Report, main, remove, run, spread  # noqa: E402
+import peers
+from measure import SOURCES, TARGETS, Bench, CannotMeasure, Report, main, remove, run, spread
 
 PEERS = ("collector", "perf task-clock:u -g", "perf cycles -g", "gprofng", "gperftools")
 SPLIT = ("ten", "twenty", "thirty", "forty")

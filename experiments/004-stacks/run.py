@@ -13,9 +13,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import peers  # noqa: E402
-import programs  # noqa: E402
-from measure import NATIVE, ROOT, Bench, CannotMeasure, Report, main, remove, run  # noqa: E402
+import peers
+import programs
+from measure import NATIVE, ROOT, Bench, CannotMeasure, Report, main, remove, run
 
 ROOTS = re.compile(r"^(_start|_dl_start_user|_dl_start|__clone3?|clone3?|start_thread|__libc_start_main\S*|__libc_start_call_main|thread_start)\b")
 UNWINDER = ("base/os", "base/clock", "base/safe_read", "target/range_table", "target/executable_mappings", "target/eh_frame", "target/code_finder", "sample/unwind_cache",

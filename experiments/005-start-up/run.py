@@ -13,8 +13,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import peers  # noqa: E402
-from measure import SOURCES, Bench, CannotMeasure, Cost, Report, Spread, main, remove, run, size_of, spread, take_turns  # noqa: E402
+import peers
+from measure import SOURCES, Bench, CannotMeasure, Cost, Report, Spread, main, remove, run, size_of, spread, take_turns
 
 HERE = Path(__file__).resolve().parent
 MEMORY_FOLDER = Path("/dev/shm")

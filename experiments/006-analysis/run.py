@@ -10,9 +10,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import peers  # noqa: E402
-import programs  # noqa: E402
-from measure import Bench, CannotMeasure, Cost, Report, main, remove, run, spread  # noqa: E402
+import peers
+import programs
+from measure import Bench, CannotMeasure, Cost, Report, main, remove, run, spread
 
 HERE = Path(__file__).resolve().parent
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import peers  # noqa: E402
-from measure import NATIVE, ROOT, Bench, Report, main, remove, run, spread  # noqa: E402
+import peers
+from measure import NATIVE, ROOT, Bench, Report, main, remove, run, spread
 
 HERE = Path(__file__).resolve().parent
 PARSER, SAMPLES, PERF = "C: pmclog_read", "Python: EventReader, one object", "perf report"

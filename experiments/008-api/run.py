@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from measure import Bench, Cost, Report, main, remove, run, spread, take_turns  # noqa: E402
+from measure import Bench, Cost, Report, main, remove, run, spread, take_turns
 
 HERE = Path(__file__).resolve().parent
 CALLS = ("collector_sample", "pause and resume", "func_load and func_unload", "is_active")

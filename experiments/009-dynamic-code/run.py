@@ -12,13 +12,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from measure import TARGETS, Bench, CannotMeasure, Cost, Report, main, remove, run, spread, take_turns  # noqa: E402
+from measure import TARGETS, Bench, CannotMeasure, Cost, Report, main, remove, run, spread, take_turns
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from collector.experiment.events import MappingChange  # noqa: E402
-from collector.experiment.merge import events  # noqa: E402
-from collector.format import MapAction, MapKind  # noqa: E402
+from collector.experiment.events import MappingChange
+from collector.experiment.merge import events
+from collector.format import MapAction, MapKind
 
 
 def preloaded(bench: Bench, experiment: Path) -> dict[str, str]:

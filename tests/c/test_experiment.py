@@ -14,9 +14,9 @@ import zlib
 from collections import Counter
 from pathlib import Path
 
+import experiment_decode as decode
 import pytest
 
-import experiment_decode as decode
 from collector import format as fmt
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ from collector.cli.main import main
 from collector.format import FIELDS, Kind
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "experiment"))
-from writer import LogBuilder, initialize, record, samples, small_log  # noqa: E402
+from writer import LogBuilder, initialize, record, samples, small_log
 
 _PID = 4_194_250  # no process has this number
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from elftools.elf.elffile import ELFFile
 
+from collector.symbols.cache import SymbolCache
 from collector.symbols.dwarf_unit import DwarfData
 from collector.symbols.elf_image import ElfImage
 from collector.symbols.line_table import read_line_table
 from collector.symbols.unit_index import UnitIndex
-from collector.symbols.cache import SymbolCache
 
 BUILDS = [(compiler, level, version) for compiler in ("g++", "clang++")
           for level, version in (("-O2", "-gdwarf-5"), ("-O0", "-gdwarf-4"), ("-O3", "-gdwarf-3"))]

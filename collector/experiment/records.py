@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import ClassVar
 
 from collector.experiment.columns import Column, parse_column
-from collector.experiment.events import ENUMERATIONS, EVENT_CLASSES, AnyRecord, Metric
+from collector.experiment.events import ENUMERATIONS, EVENT_CLASSES, AnyRecord, Event, Metric
 from collector.experiment.origin import Origin
 from collector.experiment.samples import PcSampleBlock
 from collector.format import FIELDS, METRIC_MAX_VALUES, Kind
@@ -20,7 +22,17 @@ class RecordError(Exception):
     """The values of a record contradict the format. Stays inside the reader, which makes a notice of it."""
 
 
-def _uint(value: object) -> object:
+@dataclass(frozen=True, slots=True)
+class MetricRow(Event):
+    """A METRIC record of several sources, from `source` on. Stays inside the reader: see `resolve_metric` and `split_metric`."""
+
+    kind: ClassVar[Kind] = Kind.METRIC
+    source: int | None = None
+    interval_ns: int | None = None
+    values: tuple[int | float | bool | None, ...] = ()
+
+
+def _uint(value: object) -> int:
     if type(value) is int and value >= 0:
         return value
     raise RecordError
@@ -86,43 +98,42 @@ _CLASS_OF_KIND = {int(kind): cls for kind, cls in EVENT_CLASSES.items()}
 _SAMPLE_FIELD_COUNT = len(FIELDS[Kind.PCSAMPLE])
 
 
-def make_event(values: object, log_offset: int, serial: int, origin: Origin | None) -> AnyRecord | None:
-    """The event of a record's values; None if its kind is unknown. RecordError if the values contradict the format.
-
-    A METRIC record of several sources is an event with a tuple of values: see `resolve_metric` and `split_metric`.
-    """
+def make_event(values: object, log_offset: int, serial: int, origin: Origin | None) -> AnyRecord | MetricRow | None:
+    """The event of a record's values; None if its kind is unknown. RecordError if the values contradict the format."""
     if type(values) is not list or len(values) < 3:
         raise RecordError
     kind, time, thread = values[:3]
     if type(kind) is not int or type(time) is not int or type(thread) is not int or kind < 0 or time < 0 or thread < 0:
         raise RecordError
     if kind == Kind.PCSAMPLE:
-        return _make_block(values, log_offset, serial, origin)
+        return _make_block(time, thread, values, log_offset, serial, origin)
     checks = _CHECKS_OF_KIND.get(kind)
     if checks is None:
         return None
     fields = [None if value is None else check(value) for check, value in zip(checks, values[3:])]
+    if kind == Kind.METRIC and len(values) > _VALUES_OF_METRIC and type(values[_VALUES_OF_METRIC]) is list:
+        return MetricRow(time, thread, log_offset, serial, origin, *fields)  # type: ignore[arg-type]  # as of the other classes
     return _CLASS_OF_KIND[kind](time, thread, log_offset, serial, origin, *fields)
 
 
-def resolve_metric(event: Metric, before: Metric | None) -> Metric:
-    """The event with all its values, where some are those of the record of several sources before it in the frame. RecordError if there are none."""
-    values: tuple[int | float | bool | None, ...] = event.value  # type: ignore[assignment]
-    if not any(value is True for value in values):
-        return event
-    if before is None or before.source != event.source:
+def resolve_metric(row: MetricRow, before: MetricRow | None) -> MetricRow:
+    """The row with all its values, where some are those of the row before it in the frame. RecordError if there are none."""
+    if not any(value is True for value in row.values):
+        return row
+    if before is None or before.source != row.source:
         raise RecordError
-    known: tuple[int | float | None, ...] = before.value  # type: ignore[assignment]
-    if any(value is True and (place >= len(known) or known[place] is None) for place, value in enumerate(values)):
+    known = before.values
+    if any(value is True and (place >= len(known) or known[place] is None) for place, value in enumerate(row.values)):
         raise RecordError
-    return replace(event, value=tuple(known[place] if value is True else value for place, value in enumerate(values)))
+    return replace(row, values=tuple(known[place] if value is True else value for place, value in enumerate(row.values)))
 
 
-def split_metric(event: Metric) -> list[Metric]:
-    """One event for each value of a record of several sources, numbered from the record's serial on."""
-    known = [(place, value) for place, value in enumerate(event.value) if value is not None]  # type: ignore[arg-type]
+def split_metric(row: MetricRow) -> list[Metric]:
+    """One event for each value of a row, numbered from the record's serial on."""
+    known = [(place, value) for place, value in enumerate(row.values) if value is not None]
     return [
-        replace(event, serial=event.serial + number, source=None if event.source is None else event.source + place, value=value)
+        Metric(row.time, row.thread, row.log_offset, row.serial + number, row.origin,
+               None if row.source is None else row.source + place, row.interval_ns, value)
         for number, (place, value) in enumerate(known)
     ]
 

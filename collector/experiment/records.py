@@ -53,7 +53,7 @@ def _strings(value: object) -> tuple[object, ...]:
     return tuple(value)
 
 
-def _number(value: object) -> object:
+def _number(value: object) -> int | float:
     return value if type(value) is float else _uint(value)
 
 
@@ -65,11 +65,12 @@ def _values(value: object) -> object:
     return tuple(item if item is None or item is True else _number(item) for item in value)
 
 
-def _named(enumeration: type) -> Check:
-    names = {int(member): member for member in enumeration}  # type: ignore[attr-defined]
+def _named(enumeration: type[IntEnum]) -> Check:
+    names = {int(member): member for member in enumeration}
 
     def check(value: object) -> object:
-        return names.get(_uint(value), value)  # type: ignore[call-overload]
+        number = _uint(value)
+        return names.get(number, number)
 
     return check
 
@@ -94,7 +95,9 @@ _CHECKS_OF_KIND = {
     for kind, fields in FIELDS.items()
     if kind is not Kind.PCSAMPLE
 }
-_CLASS_OF_KIND = {int(kind): cls for kind, cls in EVENT_CLASSES.items()}
+# That the checked values fit the fields of the class is what the tables of the format say, not what a type can.
+_CLASS_OF_KIND: dict[int, Callable[..., Event]] = {int(kind): cls for kind, cls in EVENT_CLASSES.items() if issubclass(cls, Event)}
+_VALUES_OF_METRIC = 3 + next(place for place, (name, _, _) in enumerate(FIELDS[Kind.METRIC]) if name == "value")
 _SAMPLE_FIELD_COUNT = len(FIELDS[Kind.PCSAMPLE])
 
 
@@ -138,18 +141,17 @@ def split_metric(row: MetricRow) -> list[Metric]:
     ]
 
 
-def _make_block(values: list[object], log_offset: int, serial: int, origin: Origin | None) -> PcSampleBlock:
+def _make_block(time: int, thread: int, values: list[object], log_offset: int, serial: int, origin: Origin | None) -> PcSampleBlock:
     if len(values) < 3 + _SAMPLE_FIELD_COUNT:
         raise RecordError
-    _, time, thread, source, count, unit_ns, times, user, system, stacks, stack_count, definitions = values[:12]
-    for number in (source, count, unit_ns, stack_count):
-        _uint(number)
-    if type(definitions) is not bytes or count > MAX_SAMPLES_OF_RECORD:  # type: ignore[operator]
+    _, _, _, source, count, unit_ns, times, user, system, stacks, stack_count, definitions = values[:12]
+    sample_count = _uint(count)
+    if type(definitions) is not bytes or sample_count > MAX_SAMPLES_OF_RECORD:
         raise RecordError
     return PcSampleBlock(
-        time, thread, log_offset, serial, origin, source, count, unit_ns,  # type: ignore[arg-type]
-        _column(times, count), _column(user, count), _column(system, count), _column(stacks, count),  # type: ignore[arg-type]
-        stack_count, definitions,  # type: ignore[arg-type]
+        time, thread, log_offset, serial, origin, _uint(source), sample_count, _uint(unit_ns),
+        _column(times, sample_count), _column(user, sample_count), _column(system, sample_count), _column(stacks, sample_count),
+        _uint(stack_count), definitions,
     )
 
 

@@ -16,11 +16,11 @@ from itertools import chain
 import msgpack
 
 from collector.errors import CollectorError, DamagedExperimentError, ExperimentError, UsageError
-from collector.experiment.events import AnyEvent, AnyRecord, DropNotify, Initialize, Metric
+from collector.experiment.events import AnyEvent, AnyRecord, DropNotify, Initialize
 from collector.experiment.frames import Frame, FrameScanner, Loss, encode_frame
 from collector.experiment.log_source import DescriptorSource, Hole, LogSource, PathSource
 from collector.experiment.origin import Origin, parse_log_name
-from collector.experiment.records import RecordError, make_event, resolve_metric, split_metric
+from collector.experiment.records import MetricRow, RecordError, make_event, resolve_metric, split_metric
 from collector.experiment.samples import PcSample, PcSampleBlock
 from collector.format import FRAME_HEADER_BYTES, FRAME_MAX_BYTES, VERSION_MAJOR, DropCause
 
@@ -70,7 +70,7 @@ class EventReader:
         self._samples: Iterator[PcSample] = iter(())
         self._serial = 1
         self._last_time = 0
-        self._values_before: Metric | None = None  # the last record of several metrics in this frame
+        self._values_before: MetricRow | None = None  # the last record of several metrics in this frame
         self._loss_counts: Counter[DropCause] = Counter()
 
     def _open(self, source: str | os.PathLike[str] | int | LogSource | None) -> LogSource | None:
@@ -256,20 +256,23 @@ class EventReader:
     def _take(self, values: object, offset: int, length: int) -> None:
         try:
             event = make_event(values, offset, self._serial, self.origin)
-            if type(event) is Metric and type(event.value) is tuple:
+            if type(event) is MetricRow:
                 event = self._values_before = resolve_metric(event, self._values_before)
         except RecordError:
             self._values_before = None
             self._lose(DropCause.DAMAGE, offset, length)
             return
         if event is None:
-            self.unknown_kinds[values[0]] += 1  # type: ignore[index]
+            self.unknown_kinds[values[0]] += 1  # type: ignore[index]  # of what is no list, make_event said so
             return
         if isinstance(event, Initialize):
             event = self._greet(event)
         self._last_time = event.time
-        for record in split_metric(event) if event is self._values_before else (event,):
-            self._append(record)
+        if type(event) is MetricRow:
+            for metric in split_metric(event):
+                self._append(metric)
+        else:
+            self._append(event)
 
     def _greet(self, event: Initialize) -> Initialize:
         if event.version_major is not None and event.version_major > VERSION_MAJOR:

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "base/arch_abi.h"
 #include "base/safe_read.h"
 
 enum {
@@ -21,7 +22,6 @@ enum {
     COL_ARCH_RETURN_OFFSET = 0,
     COL_ARCH_SAVED_COUNT = 13,
     COL_ARCH_CONTEXT_AT = 128, /* a siginfo_t comes first */
-    COL_ARCH_RED_ZONE_BYTES = 0,
     COL_ARCH_ADDRESS_BITS = 52,
 };
 

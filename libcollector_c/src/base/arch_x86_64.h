@@ -8,6 +8,7 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "base/arch_abi.h"
 #include "base/safe_read.h"
 
 enum {
@@ -19,8 +20,9 @@ enum {
     COL_ARCH_RETURN_OFFSET = -8,
     COL_ARCH_SAVED_COUNT = 8,
     COL_ARCH_CONTEXT_AT = 0,
-    COL_ARCH_RED_ZONE_BYTES = 128,
     COL_ARCH_ADDRESS_BITS = 48,
+    COL_ARCH_HAS_FSGSBASE = 2,          /* of AT_HWCAP2 */
+    COL_ARCH_ALIGNMENT_CHECK = 0x40000, /* of EFLAGS */
 };
 
 /* One frame's registers. `dwarf` holds all of them by their DWARF numbers; pc, sp and fp stand apart for speed. */

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <sys/syscall.h>
 
-#include "base/arch.h"
+#include "base/arch_abi.h"
 
 enum {
     WORD = sizeof(uintptr_t),

@@ -12,6 +12,9 @@
  *   COL_ARCH_CONTEXT_AT                     from the stack pointer of a signal trampoline to its ucontext
  *   COL_ARCH_RED_ZONE_BYTES                 bytes below the stack pointer that a function may use
  *   COL_ARCH_ADDRESS_BITS                   an address of a program is smaller than 2 to this power
+ *   COL_ARCH_OLD_CALLS(CALL)                system calls that newer processors do not have
+ *   COL_ARCH_AUDIT                          the kernel's number of this processor
+ *   COL_ARCH_LINKER, COL_ARCH_MACHINE       name of the dynamic linker, and the machine in the header of an ELF file
  *   struct col_regs                         one frame's registers
  *   col_arch_*                              functions, see arch_x86_64.h
  */

@@ -3,6 +3,7 @@
 #define COL_BASE_ARCH_AARCH64_H
 
 #include <signal.h>
+#include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,6 +12,10 @@
 
 #include "base/arch_abi.h"
 #include "base/safe_read.h"
+
+/* The GNU C library's dynamic linker, by the name it gives itself, and the machine of the programs it loads. */
+#define COL_ARCH_LINKER "ld-linux-aarch64.so.1"
+#define COL_ARCH_MACHINE EM_AARCH64
 
 enum {
     COL_DWARF_REGS = 33,

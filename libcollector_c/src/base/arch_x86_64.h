@@ -2,6 +2,9 @@
 #ifndef COL_BASE_ARCH_X86_64_H
 #define COL_BASE_ARCH_X86_64_H
 
+#include <asm/prctl.h>
+#include <elf.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,6 +13,10 @@
 
 #include "base/arch_abi.h"
 #include "base/safe_read.h"
+
+/* The GNU C library's dynamic linker, by the name it gives itself, and the machine of the programs it loads. */
+#define COL_ARCH_LINKER "ld-linux-x86-64.so.2"
+#define COL_ARCH_MACHINE EM_X86_64
 
 enum {
     COL_DWARF_REGS = 17,

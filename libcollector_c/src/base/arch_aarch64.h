@@ -30,6 +30,9 @@ enum {
     COL_ARCH_ADDRESS_BITS = 52,
 };
 
+#define COL_ARCH_AUDIT 0xc00000b7u /* AUDIT_ARCH_...: how a seccomp filter knows this processor */
+#define COL_ARCH_OLD_CALLS(CALL)   /* what C libraries still use beside the *at calls */
+
 /* One frame's registers. `dwarf` holds all of them by their DWARF numbers; pc, sp and fp stand apart for speed. */
 struct col_regs {
     uintptr_t pc, sp, fp;

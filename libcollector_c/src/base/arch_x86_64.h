@@ -32,6 +32,11 @@ enum {
     COL_ARCH_ALIGNMENT_CHECK = 0x40000, /* of EFLAGS */
 };
 
+#define COL_ARCH_AUDIT 0xc000003eu /* AUDIT_ARCH_...: how a seccomp filter knows this processor */
+#define COL_ARCH_OLD_CALLS(CALL)                                                                                       \
+    CALL(readlink, 0)                                                                                                  \
+    CALL(open, 0) CALL(access, 0) CALL(stat, 0) CALL(rename, 0) /* what C libraries still use beside the *at calls */
+
 /* One frame's registers. `dwarf` holds all of them by their DWARF numbers; pc, sp and fp stand apart for speed. */
 struct col_regs {
     uintptr_t pc, sp, fp;

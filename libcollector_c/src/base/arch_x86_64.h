@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 
 #include "base/arch_abi.h"
@@ -75,18 +77,66 @@ static inline uintptr_t col_arch_strip_return(uintptr_t address)
     return address;
 }
 
-/* A system call without errno: the answer, or -errno. */
-static inline long col_arch_syscall(long nr, long a, long b, long c, long d, long e, long f)
+/* Can the program read its thread pointer by an instruction? Since Linux 5.9, on CPUs of the last ten years. */
+static inline bool col_arch_has_thread_pointer(void)
 {
-    long answer;
-    register long r10 __asm__("r10") = d;
-    register long r8 __asm__("r8") = e;
-    register long r9 __asm__("r9") = f;
-    __asm__ volatile("syscall"
-                     : "=a"(answer)
-                     : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return answer;
+    return (getauxval(AT_HWCAP2) & COL_ARCH_HAS_FSGSBASE) != 0;
+}
+
+/* Where the thread's local storage begins, past the C library. */
+static inline uintptr_t col_arch_thread_pointer(bool has_instruction)
+{
+    uintptr_t pointer = 0;
+    if (has_instruction)
+        __asm__ volatile("rdfsbase %0" : "=r"(pointer));
+    else
+        col_arch_syscall(SYS_arch_prctl, ARCH_GET_FS, (long)&pointer, 0, 0, 0, 0);
+    return pointer;
+}
+
+/* glibc's descriptor of a thread begins there, with two pointers to itself and somewhere its id. Where: 0 if it is not found. */
+static inline unsigned col_arch_find_tid(uintptr_t pointer, uint32_t tid)
+{
+    enum { FROM = 640, COUNT = 352 };
+    uint32_t words[COUNT];
+    if (!col_safe_read_bytes(pointer + FROM, words, sizeof words))
+        return 0;
+    for (unsigned i = 0; i < COUNT; i++)
+        if (words[i] == tid)
+            return FROM + i * (unsigned)sizeof *words;
+    return 0;
+}
+
+/* Is it a descriptor of glibc's for this thread? */
+static inline bool col_arch_is_thread_pointer(uintptr_t pointer, unsigned tid_at, uint32_t tid)
+{
+    uintptr_t head[3];
+    uint32_t word;
+    return pointer % sizeof pointer == 0 && col_safe_read_bytes(pointer, head, sizeof head) && head[0] == pointer &&
+           head[2] == pointer &&
+           (tid_at == 0 || (col_safe_read_bytes(pointer + tid_at, &word, sizeof word) && word == tid));
+}
+
+/* The kernel leaves the alignment check on in handlers, if the program has set it. */
+static inline void col_arch_allow_unaligned(const ucontext_t *context)
+{
+    if (__builtin_expect((context->uc_mcontext.gregs[REG_EFL] & COL_ARCH_ALIGNMENT_CHECK) != 0, 0))
+        __builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() & ~(uint64_t)COL_ARCH_ALIGNMENT_CHECK);
+}
+
+/*
+ * A system call that was interrupted and is about to be made again, because our handler asks for that, ends with EINTR instead, as for a handler of the
+ * program's that does not. The kernel has then left its return address in rcx, as calls do, and gone back by one instruction.
+ */
+static inline void col_arch_break_restart(ucontext_t *context)
+{
+    greg_t *regs = context->uc_mcontext.gregs;
+    uint8_t code[2];
+    if (regs[REG_RCX] == regs[REG_RIP] + (greg_t)sizeof code &&
+        col_safe_read_bytes((uintptr_t)regs[REG_RIP], code, sizeof code) && code[0] == 0x0f && code[1] == 0x05) {
+        regs[REG_RIP] += (greg_t)sizeof code;
+        regs[REG_RAX] = -EINTR;
+    }
 }
 
 /* True when the instruction before the interrupted one is `syscall`. */

@@ -174,4 +174,30 @@ static inline bool col_arch_caller_by_code(const struct col_regs *regs, struct c
     return (is_return || is_entry) && col_arch_caller_by_place(regs, reader, 0, caller);
 }
 
+/* True when Valgrind translates our code, see arch_x86_64.h. */
+static inline bool col_arch_is_in_valgrind(void)
+{
+    const uintptr_t request[6] = {0x1001}; /* RUNNING_ON_VALGRIND */
+    register uintptr_t answer __asm__("x3") = 0;
+    register const uintptr_t *arguments __asm__("x4") = request;
+    __asm__ volatile("ror x12, x12, #3; ror x12, x12, #13; ror x12, x12, #51; ror x12, x12, #61; orr x10, x10, x10"
+                     : "+r"(answer)
+                     : "r"(arguments)
+                     : "memory");
+    return answer != 0;
+}
+
+/* Calls a function that does not come back, on another stack, `top` its upper end. */
+static inline __attribute__((noreturn)) void col_arch_call_on(uintptr_t top, void (*function)(void *, int), void *place,
+                                                              int value)
+{
+    register void *first __asm__("x0") = place;
+    register long second __asm__("x1") = value;
+    __asm__ volatile("mov sp, %0\n\tblr %1"
+                     :
+                     : "r"(top & ~(uintptr_t)15), "r"(function), "r"(first), "r"(second)
+                     : "memory");
+    __builtin_unreachable();
+}
+
 #endif

@@ -273,4 +273,30 @@ static inline bool col_arch_caller_by_place(const struct col_regs *regs, struct 
     return col_safe_read_stack(reader, at, &caller->pc);
 }
 
+/*
+ * True when Valgrind translates our code. Its client request: four rotations that together change nothing, then a move of a register to itself; a processor passes
+ * over them and `answer` stays as it was. It is the one form that all of Valgrind's tools, and its kin, recognise.
+ */
+static inline bool col_arch_is_in_valgrind(void)
+{
+    const uintptr_t request[6] = {0x1001}; /* RUNNING_ON_VALGRIND */
+    uintptr_t answer = 0;
+    __asm__ volatile("rolq $3, %%rdi; rolq $13, %%rdi; rolq $61, %%rdi; rolq $51, %%rdi; xchgq %%rbx, %%rbx"
+                     : "+d"(answer)
+                     : "a"(request)
+                     : "cc", "memory");
+    return answer != 0;
+}
+
+/* Calls a function that does not come back, on another stack, `top` its upper end. */
+static inline __attribute__((noreturn)) void col_arch_call_on(uintptr_t top, void (*function)(void *, int), void *place,
+                                                              int value)
+{
+    __asm__ volatile("mov %0, %%rsp\n\tcall *%1"
+                     :
+                     : "r"(top & ~(uintptr_t)15), "r"(function), "D"(place), "S"(value)
+                     : "memory");
+    __builtin_unreachable();
+}
+
 #endif

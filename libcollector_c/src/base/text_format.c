@@ -322,7 +322,9 @@ void col_text_format(struct col_text_sink *sink, const char *format, va_list lis
     struct arguments arguments;
     va_copy(arguments.list, list);
     while (*format != '\0') {
-        size_t plain = strcspn(format, "%");
+        size_t plain = 0;
+        while (format[plain] != '\0' && format[plain] != '%')
+            plain++;
         if (plain > 0)
             sink->put(sink, format, plain);
         format += plain;

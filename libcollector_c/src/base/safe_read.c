@@ -27,6 +27,19 @@ bool col_safe_read_probe(uintptr_t address)
     return answer == -EINVAL;
 }
 
+bool col_safe_read_prove_slowly(struct col_proved_pages *proved, uintptr_t address, size_t bytes)
+{
+    if (bytes == 0 || address > UINTPTR_MAX - bytes)
+        return bytes == 0;
+    for (uintptr_t page = page_of(address), last = page_of(address + bytes - 1); page <= last; page += COL_PAGE_BYTES) {
+        uintptr_t *end = &proved->ends[page / COL_PAGE_BYTES % COL_PROVED_PAGES];
+        if (*end != (page | (COL_PAGE_BYTES - 1)) && !col_safe_read_probe(page))
+            return false;
+        *end = page | (COL_PAGE_BYTES - 1);
+    }
+    return true;
+}
+
 COL_READS_FOREIGN bool col_safe_read_bytes(uintptr_t address, void *to, size_t size)
 {
     if (size == 0 || size > COL_PAGE_BYTES || address > UINTPTR_MAX - size)

@@ -30,6 +30,25 @@ bool col_safe_read_word(uintptr_t address, uintptr_t *value);
 bool col_safe_read_bytes(uintptr_t address, void *to, size_t size);
 
 /*
+ * The pages that one walk has proved readable, for what it reads often: unwind tables. They are forgotten with the walk,
+ * because a program may unmap or protect any page between two of them. All zero: none yet.
+ */
+enum { COL_PROVED_PAGES = 8 };
+struct col_proved_pages {
+    uintptr_t ends[COL_PROVED_PAGES]; /* the last byte of each page, at the page's number modulo their count */
+};
+
+bool col_safe_read_prove_slowly(struct col_proved_pages *proved, uintptr_t address, size_t bytes);
+
+/* True when all of these bytes can be read. One system call for each page that is new to the walk. */
+static inline bool col_safe_read_prove(struct col_proved_pages *proved, uintptr_t address, size_t bytes)
+{
+    uintptr_t end = address | (COL_PAGE_BYTES - 1);
+    bool is_known = bytes - 1 <= end - address && proved->ends[address / COL_PAGE_BYTES % COL_PROVED_PAGES] == end;
+    return __builtin_expect(is_known, 1) || col_safe_read_prove_slowly(proved, address, bytes);
+}
+
+/*
  * The part of a thread's own stack that is known to be mapped. `high` is fixed when the thread starts, 0 means that
  * it is not known; `low` sinks as deeper pages are proved. Touched by its own thread only.
  */

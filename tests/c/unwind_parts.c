@@ -93,9 +93,15 @@ static void test_stack_bounds(void)
     CHECK(own.low == low + 5 * page);
     CHECK(reader.low == own.low && reader.last == own.high - sizeof value);
 
-    /* Below the stack pointer only the red zone is read unasked. */
+    /* Below the stack pointer only the red zone is read unasked, and only in the same page. */
+    col_safe_read_begin(&reader, &own, low + 10 * page + 2 * COL_ARCH_RED_ZONE_BYTES);
+    CHECK(reader.low == low + 10 * page + COL_ARCH_RED_ZONE_BYTES);
+    col_safe_read_begin(&reader, &own, low + 10 * page + 8);
+    CHECK(reader.low == low + 10 * page);
+    hide_page(at, 9);
+    CHECK(!col_safe_read_stack(&reader, low + 10 * page - 8, &value));
     col_safe_read_begin(&reader, &own, low + 10 * page);
-    CHECK(reader.low == low + 10 * page - COL_ARCH_RED_ZONE_BYTES);
+    CHECK(!col_safe_read_stack(&reader, low + 10 * page - 8, &value) && col_safe_read_stack(&reader, low + 10 * page, &value));
     hide_page(at, 6);
     CHECK(!col_safe_read_stack(&reader, low + 6 * page, &value));
 

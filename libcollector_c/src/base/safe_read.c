@@ -70,8 +70,10 @@ void col_safe_read_enter(struct col_stack_reader *reader, uintptr_t sp)
 {
     const struct col_stack_bounds *own = reader->own;
     bool is_own = sp >= own->low && sp < own->high && own->high - sp >= WORD;
-    /* Nothing below the red zone is read: a program may protect the pages that its stack does not reach now. */
-    uintptr_t reach = sp - own->low > COL_ARCH_RED_ZONE_BYTES ? sp - COL_ARCH_RED_ZONE_BYTES : own->low;
+    /* Nothing below the red zone is read unasked, nor below sp's page: a program may protect the pages that its stack does
+       not reach now, and its handlers may run on another stack. */
+    uintptr_t lowest = own->low > page_of(sp) ? own->low : page_of(sp);
+    uintptr_t reach = sp - lowest > COL_ARCH_RED_ZONE_BYTES ? sp - COL_ARCH_RED_ZONE_BYTES : lowest;
     reader->low = is_own ? reach : UINTPTR_MAX;
     reader->last = is_own ? own->high - WORD : 0;
 }

@@ -19,7 +19,14 @@
 
 #include "base/arch.h"
 #include "base/own_io.h"
+#include "base/safe_read.h"
 
+#ifndef SYS_clone3
+#define SYS_clone3 435 /* Linux 5.3 */
+#endif
+#ifndef SYS_faccessat2
+#define SYS_faccessat2 439 /* Linux 5.8 */
+#endif
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
@@ -254,11 +261,20 @@ void col_os_thread_name(uint32_t thread, char *name, size_t bytes)
         read_thread_name(thread, name, bytes);
 }
 
-bool col_os_is_fork(long number, long flags)
+/* clone3's first argument is a structure that begins with the flags. */
+static bool is_fork_by_clone3(long arguments)
 {
+    uintptr_t flags;
+    return col_safe_read_word((uintptr_t)arguments, &flags) && (flags & CLONE_VM) == 0;
+}
+
+bool col_os_is_fork(long number, long argument)
+{
+    if (number == SYS_clone3)
+        return is_fork_by_clone3(argument);
 #ifdef SYS_fork
     if (number == SYS_fork)
         return true;
 #endif
-    return number == SYS_clone && (flags & CLONE_VM) == 0;
+    return number == SYS_clone && (argument & CLONE_VM) == 0;
 }

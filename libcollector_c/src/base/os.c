@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <linux/futex.h>
 #include <stdbool.h>
 #include <string.h>
@@ -224,6 +225,26 @@ void col_os_nap(void)
 {
     struct timespec nap = {0, 100000};
     call(SYS_nanosleep, (long)&nap, 0, 0, 0);
+}
+
+static uint64_t bit_of(int signo)
+{
+    return (uint64_t)1 << (signo - 1);
+}
+
+uint64_t col_os_block_signals(void)
+{
+    uint64_t before = 0,
+             raised =
+                 bit_of(SIGSEGV) | bit_of(SIGBUS) | bit_of(SIGILL) | bit_of(SIGFPE) | bit_of(SIGTRAP) | bit_of(SIGSYS),
+             others = ~raised;
+    call(SYS_rt_sigprocmask, SIG_BLOCK, (long)&others, (long)&before, sizeof before);
+    return before;
+}
+
+void col_os_restore_signals(uint64_t before)
+{
+    call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before);
 }
 
 static char *put_decimal(char *end, uint32_t number)

@@ -62,8 +62,15 @@ uint32_t col_os_thread_id(void);
 void col_os_yield(void);
 void col_os_nap(void); /* a tenth of a millisecond */
 
+/*
+ * Blocks all signals of this thread but those that its own instructions raise; restore gives back what was blocked before. The C library leaves two of its own
+ * out of any set: one of them cancels threads, by unwinding whatever they are in.
+ */
+uint64_t col_os_block_signals(void);
+void col_os_restore_signals(uint64_t before);
+
 /* True if this system call, with this first argument, makes a process with memory of its own. */
-bool col_os_is_fork(long number, long flags);
+bool col_os_is_fork(long number, long argument);
 
 /* The name of one of this process's threads; empty when it is gone. `name` holds 16 bytes. */
 void col_os_thread_name(uint32_t thread, char *name, size_t bytes);

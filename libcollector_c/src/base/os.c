@@ -66,14 +66,68 @@ int col_os_rename(const char *from, const char *to)
     return (int)call(SYS_renameat, AT_FDCWD, (long)from, AT_FDCWD, (long)to);
 }
 
+static int describe(long error, const struct stat *about, struct col_os_file *file)
+{
+    if (error != 0)
+        return (int)error;
+    *file = (struct col_os_file){(uint64_t)about->st_size,
+                                 (uint64_t)about->st_mtim.tv_sec * 1000000000u + (uint64_t)about->st_mtim.tv_nsec,
+                                 about->st_uid};
+    return S_ISREG(about->st_mode) ? 0 : -EINVAL;
+}
+
 int col_os_describe(int fd, struct col_os_file *file)
 {
     struct stat about;
+    return describe(call(SYS_fstat, fd, (long)&about, 0, 0), &about, file);
+}
+
+int col_os_describe_path(const char *path, struct col_os_file *file)
+{
+    struct stat about;
+    return describe(call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&about, 0), &about, file);
+}
+
+int col_os_open_at(int directory, const char *path)
+{
+    return (int)call(SYS_openat, directory, (long)path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
+}
+
+ssize_t col_os_read_at(int fd, void *data, size_t bytes, uint64_t offset)
+{
+    return col_own_io_count_read(call(SYS_pread64, fd, (long)data, (long)bytes, (long)offset));
+}
+
+int col_os_identify(int fd, struct col_os_identity *identity)
+{
+    struct stat about;
     long error = call(SYS_fstat, fd, (long)&about, 0, 0);
-    if (error != 0)
-        return (int)error;
-    *file = (struct col_os_file){(uint64_t)about.st_size, (uint64_t)about.st_mtim.tv_sec * 1000000000u + (uint64_t)about.st_mtim.tv_nsec, about.st_uid};
-    return S_ISREG(about.st_mode) ? 0 : -EINVAL;
+    if (error == 0)
+        *identity = (struct col_os_identity){about.st_dev, about.st_ino, S_ISREG(about.st_mode)};
+    return (int)error;
+}
+
+int col_os_identify_path(const char *path, struct col_os_identity *identity)
+{
+    struct stat about;
+    long error = call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&about, 0);
+    if (error == 0)
+        *identity = (struct col_os_identity){about.st_dev, about.st_ino, S_ISREG(about.st_mode)};
+    return (int)error;
+}
+
+static bool has_real_ids_only(void)
+{
+    return call(SYS_geteuid, 0, 0, 0, 0) == call(SYS_getuid, 0, 0, 0, 0) &&
+           call(SYS_getegid, 0, 0, 0, 0) == call(SYS_getgid, 0, 0, 0, 0);
+}
+
+int col_os_access(int directory, const char *path, int mode)
+{
+    if (has_real_ids_only()) /* then no newer system call is needed, which a sandbox may refuse */
+        return (int)call(SYS_faccessat, directory, (long)path, mode, 0);
+    long error = call(SYS_faccessat2, directory, (long)path, mode, AT_EACCESS);
+    return error == -ENOSYS || error == -EPERM ? 0 : (int)error;
 }
 
 int col_os_mkdir(const char *path, mode_t mode)

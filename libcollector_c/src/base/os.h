@@ -27,7 +27,23 @@ struct col_os_file {
     uid_t owner;
 };
 int col_os_describe(int fd, struct col_os_file *file);
+int col_os_describe_path(const char *path, struct col_os_file *file); /* of what it leads to */
 int col_os_mkdir(const char *path, mode_t mode);
+
+/* The same for files that are only looked at: `directory` as of openat(2), paths as the kernel would take them for this process now. */
+int col_os_open_at(int directory, const char *path);
+ssize_t col_os_read_at(int fd, void *data, size_t bytes, uint64_t offset);
+
+/* Which file an open one is, whatever kind it has. */
+struct col_os_identity {
+    uint64_t device, inode;
+    bool is_regular;
+};
+int col_os_identify(int fd, struct col_os_identity *identity);
+int col_os_identify_path(const char *path, struct col_os_identity *identity);
+
+/* access(2) by the effective user and group; 0 where an old kernel cannot say. */
+int col_os_access(int directory, const char *path, int mode);
 int col_os_unlink(const char *path);
 int col_os_truncate(const char *path, uint64_t bytes);
 int col_os_ftruncate(int fd, uint64_t bytes);

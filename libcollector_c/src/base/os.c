@@ -163,6 +163,24 @@ uint64_t col_os_file_size_limit(void)
     return error == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : UINT64_MAX;
 }
 
+uint64_t col_os_raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+    if (call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit) != 0 || limit.rlim_cur >= limit.rlim_max)
+        return 0;
+    struct rlimit raised = {limit.rlim_max, limit.rlim_max};
+    return call(SYS_prlimit64, 0, RLIMIT_NOFILE, (long)&raised, 0) == 0 ? limit.rlim_cur : 0;
+}
+
+void col_os_restore_descriptor_limit(uint64_t soft)
+{
+    struct rlimit limit;
+    if (soft == 0 || call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit) != 0)
+        return;
+    limit.rlim_cur = soft;
+    call(SYS_prlimit64, 0, RLIMIT_NOFILE, (long)&limit, 0);
+}
+
 uint64_t col_os_file_system(int fd)
 {
     struct statfs about;

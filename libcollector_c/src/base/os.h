@@ -49,7 +49,10 @@ int col_os_truncate(const char *path, uint64_t bytes);
 int col_os_ftruncate(int fd, uint64_t bytes);
 ssize_t col_os_working_directory(char *path, size_t bytes); /* length without the final zero */
 uint64_t col_os_file_size_limit(void);                      /* RLIMIT_FSIZE; beyond it SIGXFSZ waits */
-uint64_t col_os_file_system(int fd);                        /* statfs's f_type, 0 if unknown */
+uint64_t col_os_raise_descriptor_limit(
+    void); /* RLIMIT_NOFILE: the soft limit up to the hard one; gives what it was, 0 if it stays */
+void col_os_restore_descriptor_limit(uint64_t soft); /* what the call above gave */
+uint64_t col_os_file_system(int fd);                 /* statfs's f_type, 0 if unknown */
 
 /* Memory. The maps answer NULL when there is none. */
 void *col_os_map_memory(size_t bytes);       /* private, zero */

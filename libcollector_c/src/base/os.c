@@ -278,6 +278,11 @@ pid_t col_os_process_id(void)
     return (pid_t)col_arch_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 }
 
+pid_t col_os_parent_id(void)
+{
+    return (pid_t)col_arch_syscall(SYS_getppid, 0, 0, 0, 0, 0, 0);
+}
+
 uid_t col_os_user_id(void)
 {
     return (uid_t)col_arch_syscall(SYS_geteuid, 0, 0, 0, 0, 0, 0);

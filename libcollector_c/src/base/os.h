@@ -76,6 +76,7 @@ int col_os_populate(void *start, size_t bytes);
 
 /* Threads and processes. */
 pid_t col_os_process_id(void);
+pid_t col_os_parent_id(void);
 uid_t col_os_user_id(void); /* the effective one */
 uint32_t col_os_thread_id(void);
 void col_os_yield(void);

@@ -4,23 +4,42 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/select.h>
 #include <sys/signalfd.h>
 #include <sys/types.h>
 #include <threads.h>
 #include <unistd.h>
 
+/* Not in the headers of older C libraries, and the old ones are in none. */
+int pthread_attr_setsigmask_np(pthread_attr_t *attributes, const sigset_t *set);
+int pthread_attr_getsigmask_np(const pthread_attr_t *attributes, sigset_t *set);
+int epoll_pwait2(int epoll, struct epoll_event *events, int count, const struct timespec *timeout, const sigset_t *set);
+void __longjmp_chk(jmp_buf place, int value) __attribute__((noreturn));
+
 /* Every function that entry/ interposes and calls on to. */
+/* clang-format off */
 #define COL_REAL_FUNCTIONS(X)                                                                                          \
-    X(sigaction) X(signal) X(sigprocmask) X(pthread_sigmask) X(sigtimedwait) X(sigpending) X(signalfd)     \
+    X(sigaction) X(signal) X(sigprocmask) X(pthread_sigmask) X(sigtimedwait) X(sigpending) X(signalfd) X(read)         \
+    X(sigsuspend) X(ppoll) X(pselect) X(epoll_pwait) X(epoll_pwait2) X(sigaltstack)                                    \
+    X(pthread_attr_setsigmask_np) X(pthread_attr_getsigmask_np)                                                        \
+    X(__sysv_signal) X(sigset) X(sighold) X(sigrelse) X(sigignore) X(siginterrupt)                                     \
+    X(siglongjmp) X(longjmp) X(_longjmp) X(__longjmp_chk)                                                              \
     X(close) X(dup2) X(dup3) X(close_range) X(closefrom)                                                               \
-    X(execve) X(execv) X(execvp) X(execvpe) X(fexecve) X(execveat) X(posix_spawn) X(posix_spawnp)                      \
-    X(syscall) X(clone) X(_Fork) X(_exit) X(_Exit) X(quick_exit)                                                                         \
-    X(pthread_create) X(thrd_create) X(dlopen) X(dlmopen) X(dlclose)
+    X(execve) X(execv) X(execvp) X(execvpe) X(fexecve) X(execveat) X(posix_spawn) X(posix_spawnp) X(system) X(popen)   \
+    X(prctl) X(ptrace) X(syscall) X(clone) X(_Fork) X(_exit) X(_Exit) X(quick_exit)                                    \
+    X(pthread_create) X(thrd_create) X(pthread_key_create) X(dlopen) X(dlmopen) X(dlclose)
+/* clang-format on */
 
 enum col_real_index {
 #define X(name) COL_REAL_##name,

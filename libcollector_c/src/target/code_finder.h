@@ -5,17 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ======== FROM ANYWHERE, SIGNAL HANDLERS INCLUDED ======== */
+#include "target/code_module.h"
 
-/*
- * A loaded object (executable, library, vdso), or code with a table that its maker registered. It is valid as long
- * as the object stays loaded: who unloads one must wait until no walk is under way.
- */
-struct col_code_module {
-    uintptr_t low, high;    /* all of its addresses; high is the first behind it */
-    const uint8_t *header;  /* .eh_frame_hdr, or NULL */
-    const uint8_t *frames;  /* a registered .eh_frame without header, or NULL */
-};
+/* ======== FROM ANYWHERE, SIGNAL HANDLERS INCLUDED ======== */
 
 /* Finds the module of an address. False for code that nobody described, such as most JITs'. */
 bool col_code_finder_find(uintptr_t pc, struct col_code_module *module);

@@ -1,20 +1,19 @@
 /* eh_frame.c -- finding and taking apart the entries of .eh_frame */
 #include "target/eh_frame.h"
 
-#include <stdatomic.h>
 #include <stddef.h>
 
 #include "base/cursor.h"
+#include "target/eh_frame_index.h"
 
 enum {
     /* Tables without index are read from the start; the limit keeps a damaged one from holding up a handler. */
     LONGEST_SCAN_ENTRIES = 100000,
+    LONGEST_ENTRY_BYTES = 1 << 17, /* the longest of a C compiler has 20,000 bytes */
+    LARGEST_REGISTERED_BYTES = 1 << 28,
     HEADER_BYTES = 4,
+    LONGEST_HEADER_BYTES = 20,
     CACHE_LINE_BYTES = 64,
-    PAIR_BYTES = 8,
-    BLOCK_BYTES = 1 << 14, /* of code that shares a hint: the index of 30 or 40 functions */
-    HINT_COUNT = 2048,
-    LONGEST_HINT = 128, /* pairs */
     SELF_RELATIVE_INT32 = COL_POINTER_RELATIVE_TO_SELF | 0x0b,
     SORTED_PAIRS_OF_INT32 = 0x3b, /* the only form of the index that linkers write */
 };
@@ -26,17 +25,44 @@ struct entry {
     uint32_t id; /* 0 = a CIE, otherwise the distance back to the FDE's CIE */
 };
 
-/* False at the end of the table, or when the entry does not lie before `limit`. */
-static bool read_entry(const uint8_t *at, const uint8_t *limit, struct entry *entry)
+/* Where a module's tables may be read. */
+struct tables {
+    uintptr_t low, high;
+    struct col_proved_pages *proved;
+};
+
+static bool is_readable(const struct tables *tables, uintptr_t at, uint64_t bytes)
 {
-    struct col_cursor in = {at, limit, false};
+    return at >= tables->low && at <= tables->high && bytes <= tables->high - at &&
+           col_safe_read_prove(tables->proved, at, bytes);
+}
+
+/* A cursor over these bytes. False, and nothing to read, if they are not all there. */
+static bool open_bytes(const struct tables *tables, uintptr_t at, uint64_t bytes, struct col_cursor *in)
+{
+    bool is_there = is_readable(tables, at, bytes);
+    *in = (struct col_cursor){(const uint8_t *)at, (const uint8_t *)at + (is_there ? bytes : 0), !is_there};
+    return is_there;
+}
+
+/* False at the end of the table, or when not all of the entry can be read. */
+static bool read_entry(const struct tables *tables, uintptr_t at, struct entry *entry)
+{
+    struct col_cursor in;
+    if (!open_bytes(tables, at, sizeof(uint32_t), &in))
+        return false;
     uint64_t length = col_cursor_u32(&in);
-    if (length == 0xffffffff)
+    at += sizeof(uint32_t);
+    if (length == 0xffffffff) {
+        if (!open_bytes(tables, at, sizeof length, &in))
+            return false;
         length = col_cursor_u64(&in);
-    if (in.failed || length < sizeof entry->id || length > (uint64_t)(limit - in.at))
+        at += sizeof length;
+    }
+    if (length < sizeof entry->id || length > LONGEST_ENTRY_BYTES || !open_bytes(tables, at, length, &in))
         return false;
     entry->id_at = in.at;
-    entry->end = in.at + length;
+    entry->end = in.end;
     entry->id = col_cursor_u32(&in);
     entry->body = in.at;
     return true;
@@ -44,19 +70,23 @@ static bool read_entry(const uint8_t *at, const uint8_t *limit, struct entry *en
 
 /* Reads what the letters of the augmentation string announce. The rest of the data can be skipped: its length is
    known. False for a letter that changes the meaning of the entry in a way that we do not know. */
-static bool read_augmentation(struct col_cursor *in, const char *letters, struct col_eh_cie *cie)
+static bool read_augmentation(struct col_cursor *in, const uint8_t *letters, size_t count, struct col_eh_cie *cie)
 {
-    if (letters[0] == '\0')
+    if (count == 0)
         return true;
     if (letters[0] != 'z')
         return false;
     cie->has_augmentation_data = true;
     uint64_t size = col_cursor_uleb(in);
     const uint8_t *begin = in->at;
-    for (const char *letter = letters + 1; *letter && !in->failed; letter++)
-        switch (*letter) {
-        case 'R': cie->pointer_encoding = col_cursor_u8(in); break;
-        case 'L': col_cursor_u8(in); break;
+    for (size_t i = 1; i < count && !in->failed; i++)
+        switch (letters[i]) {
+        case 'R':
+            cie->pointer_encoding = col_cursor_u8(in);
+            break;
+        case 'L':
+            col_cursor_u8(in);
+            break;
         case 'P': {
             uint8_t encoding = col_cursor_u8(in);
             col_cursor_pointer(in, encoding, 0);
@@ -95,39 +125,39 @@ static bool read_common_cie(const struct entry *entry, struct col_eh_cie *cie)
     return true;
 }
 
-static bool read_cie(const uint8_t *at, const uint8_t *limit, struct col_eh_cie *cie)
+static bool read_cie(const struct tables *tables, uintptr_t at, struct col_eh_cie *cie)
 {
     struct entry entry;
-    if (!read_entry(at, limit, &entry) || entry.id != 0)
+    if (!read_entry(tables, at, &entry) || entry.id != 0)
         return false;
     if (read_common_cie(&entry, cie))
         return true;
     struct col_cursor in = {entry.body, entry.end, false};
     *cie = (struct col_eh_cie){.end = entry.end};
     uint8_t version = col_cursor_u8(&in);
-    const char *letters = (const char *)in.at;
+    const uint8_t *letters = in.at;
     while (col_cursor_u8(&in) != 0 && !in.failed)
         ;
+    size_t letter_count = (size_t)(in.at - letters) - !in.failed; /* without the zero */
     if (version == 4)
         col_cursor_skip(&in, 2); /* sizes of an address and of a segment selector */
     cie->code_factor = col_cursor_uleb(&in);
     cie->data_factor = col_cursor_sleb(&in);
     cie->return_column = version == 1 ? col_cursor_u8(&in) : col_cursor_uleb(&in);
-    if (in.failed || (version != 1 && version != 3 && version != 4) || !read_augmentation(&in, letters, cie))
+    if (in.failed || (version != 1 && version != 3 && version != 4) ||
+        !read_augmentation(&in, letters, letter_count, cie))
         return false;
     cie->instructions = in.at;
     return true;
 }
 
-static bool read_fde(const struct entry *entry, const uint8_t *start, const uint8_t *lowest, const uint8_t *limit,
-                     uintptr_t data, struct col_eh_fde *fde)
+static bool read_fde(const struct tables *tables, const struct entry *entry, uintptr_t start, uintptr_t data,
+                     struct col_eh_fde *fde)
 {
-    if (entry->id == 0 || (uintptr_t)entry->id_at - entry->id < (uintptr_t)lowest)
-        return false;
-    if (!read_cie(entry->id_at - entry->id, limit, &fde->cie))
+    if (entry->id == 0 || !read_cie(tables, (uintptr_t)entry->id_at - entry->id, &fde->cie))
         return false;
     struct col_cursor in = {entry->body, entry->end, false};
-    fde->start = start;
+    fde->start = (const uint8_t *)start;
     fde->end = entry->end;
     fde->low = col_cursor_pointer(&in, fde->cie.pointer_encoding, data);
     fde->high = fde->low + col_cursor_pointer(&in, fde->cie.pointer_encoding & 0x0f, 0);
@@ -137,145 +167,72 @@ static bool read_fde(const struct entry *entry, const uint8_t *start, const uint
     return !in.failed && (fde->cie.pointer_encoding & COL_POINTER_INDIRECT) == 0;
 }
 
-/* The C library gives some programs' code segment alone as the module, and the tables lie behind it. */
-static bool holds_its_tables(const struct col_code_module *module)
+static bool covers(const struct col_eh_fde *fde, uintptr_t pc)
 {
-    return (uintptr_t)module->header >= module->low && (uintptr_t)module->header < module->high;
+    return pc >= fde->low && pc < fde->high;
 }
 
-/* The bytes that a module's entries may lie in. A registered table does not say where it ends. */
-static const uint8_t *lowest_of(const struct col_code_module *module)
-{
-    return holds_its_tables(module) ? (const uint8_t *)module->low : NULL;
-}
-
-static const uint8_t *limit_of(const struct col_code_module *module)
-{
-    return holds_its_tables(module) ? (const uint8_t *)module->high : (const uint8_t *)PTRDIFF_MAX;
-}
-
-static bool scan(const struct col_code_module *module, const uint8_t *at, uintptr_t pc, struct col_eh_fde *fde)
+static bool scan(const struct tables *tables, uintptr_t at, uintptr_t data, uintptr_t pc, struct col_eh_fde *fde)
 {
     struct entry entry;
-    for (int i = 0; i < LONGEST_SCAN_ENTRIES && read_entry(at, limit_of(module), &entry); i++, at = entry.end)
-        if (read_fde(&entry, at, lowest_of(module), limit_of(module), (uintptr_t)module->header, fde) && pc >= fde->low
-            && pc < fde->high)
+    for (int i = 0; i < LONGEST_SCAN_ENTRIES && read_entry(tables, at, &entry); i++, at = (uintptr_t)entry.end)
+        if (read_fde(tables, &entry, at, data, fde) && covers(fde, pc))
             return true;
     return false;
 }
 
-/* The index: pairs of int32, both relative to the header: {first address of a function, its entry}. */
-static int32_t pair_word(const uint8_t *pairs, uint64_t pair, unsigned word)
+static bool find_by_index(const struct tables *tables, struct col_eh_frame_index *index, uintptr_t pc,
+                          struct col_eh_fde *fde)
 {
-    int32_t value;
-    memcpy(&value, pairs + pair * PAIR_BYTES + word * 4u, sizeof value);
-    return value;
-}
-
-/*
- * For a block of code the part of an index that its functions are in: first pair, and end << 32. A search that begins there
- * touches one or two cache lines, not a dozen. It may be of an index that is gone, or of another one: what it leads to is
- * checked.
- */
-static _Atomic uint64_t hints[HINT_COUNT];
-
-/* The place in the index where `distance` belongs, if that is between `low` and `high`: all pairs before it begin at or
-   before the distance. */
-static uint64_t search_between(const uint8_t *pairs, uint64_t low, uint64_t high, intptr_t distance)
-{
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (pair_word(pairs, middle, 0) <= distance)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static bool is_place(const uint8_t *pairs, uint64_t count, uint64_t place, intptr_t distance)
-{
-    return (place == 0 || pair_word(pairs, place - 1, 0) <= distance) && (place == count || pair_word(pairs, place, 0) > distance);
-}
-
-/* The hint for the block around `pc`, or for a part of it where functions are very small. */
-static uint64_t hint_around(const uint8_t *pairs, uint64_t count, uint64_t place, uintptr_t pc, intptr_t distance)
-{
-    intptr_t begin = distance - (intptr_t)(pc % BLOCK_BYTES), end = begin + BLOCK_BYTES;
-    uint64_t low = place, high = place;
-    while (low > 0 && place - low < LONGEST_HINT / 2 && pair_word(pairs, low - 1, 0) > begin)
-        low--;
-    while (high < count && high - place < LONGEST_HINT / 2 && pair_word(pairs, high, 0) < end)
-        high++;
-    return low | high << 32;
-}
-
-static bool search_by_hint(const uint8_t *pairs, uint64_t count, uint64_t hint, intptr_t distance, uint64_t *place)
-{
-    uint64_t low = (uint32_t)hint, high = hint >> 32;
-    if (low > high || high > count || high - low > LONGEST_HINT)
+    uintptr_t start;
+    struct entry entry;
+    if (!col_eh_frame_index_search(index, pc, &start))
         return false;
-    for (uint64_t pair = low; pair < high; pair += CACHE_LINE_BYTES / PAIR_BYTES)
-        __builtin_prefetch(pairs + pair * PAIR_BYTES);
-    *place = search_between(pairs, low, high, distance);
-    return is_place(pairs, count, *place, distance);
+    __builtin_prefetch((const void *)(start + CACHE_LINE_BYTES)); /* its instructions are asked for next */
+    return read_entry(tables, start, &entry) && read_fde(tables, &entry, start, index->header, fde) && covers(fde, pc);
 }
 
-/* The entry of the last function that begins at or before `pc`, or NULL. */
-static const uint8_t *search_index(const uint8_t *header, const uint8_t *pairs, uint64_t count, uintptr_t pc)
+static bool find_by_header(const struct tables *tables, uintptr_t header, uintptr_t pc, struct col_eh_fde *fde)
 {
-    intptr_t distance = (intptr_t)(pc - (uintptr_t)header);
-    _Atomic uint64_t *hint = &hints[pc / BLOCK_BYTES % HINT_COUNT];
-    uint64_t place;
-    if (!search_by_hint(pairs, count, atomic_load_explicit(hint, memory_order_relaxed), distance, &place)) {
-        place = search_between(pairs, 0, count, distance);
-        atomic_store_explicit(hint, hint_around(pairs, count, place, pc, distance), memory_order_relaxed);
-    }
-    return place == 0 ? NULL : (const uint8_t *)((uintptr_t)header + (uintptr_t)(intptr_t)pair_word(pairs, place - 1, 1));
-}
-
-static bool find_by_header(const struct col_code_module *module, uintptr_t pc, struct col_eh_fde *fde)
-{
-    const uint8_t *header = module->header, *limit = limit_of(module);
-    struct col_cursor in = {header, limit, false};
+    struct col_cursor in;
     uint8_t kinds[HEADER_BYTES]; /* version, then the encodings of frames, count, index */
-    if (!col_cursor_copy(&in, kinds, sizeof kinds) || kinds[0] != 1)
+    if (!open_bytes(tables, header, LONGEST_HEADER_BYTES, &in) || !col_cursor_copy(&in, kinds, sizeof kinds) ||
+        kinds[0] != 1)
         return false;
-    uintptr_t frames = kinds[1] == COL_POINTER_OMITTED ? 0 : col_cursor_pointer(&in, kinds[1], (uintptr_t)header);
-    uint64_t count = kinds[2] == COL_POINTER_OMITTED ? 0 : col_cursor_pointer(&in, kinds[2], (uintptr_t)header);
+    uintptr_t frames = kinds[1] == COL_POINTER_OMITTED ? 0 : col_cursor_pointer(&in, kinds[1], header);
+    uint64_t count = kinds[2] == COL_POINTER_OMITTED ? 0 : col_cursor_pointer(&in, kinds[2], header);
     if (in.failed)
         return false;
     if (count == 0 || kinds[3] != SORTED_PAIRS_OF_INT32)
-        return frames >= (uintptr_t)lowest_of(module) && frames < (uintptr_t)limit && scan(module, (const uint8_t *)frames, pc, fde);
-    if (count > (uint64_t)(limit - in.at) / PAIR_BYTES)
-        return false;
-    const uint8_t *start = search_index(header, in.at, count, pc);
-    struct entry entry;
-    __builtin_prefetch((const void *)((uintptr_t)start + CACHE_LINE_BYTES)); /* its instructions are asked for next */
-    return start >= lowest_of(module) && start < limit && read_entry(start, limit, &entry)
-           && read_fde(&entry, start, lowest_of(module), limit, (uintptr_t)header, fde) && pc >= fde->low
-           && pc < fde->high;
+        return scan(tables, frames, header, pc, fde);
+    struct col_eh_frame_index index = {tables->proved, header, (uintptr_t)in.at, count, false};
+    return count <= (tables->high - index.pairs) / COL_EH_FRAME_PAIR_BYTES && find_by_index(tables, &index, pc, fde);
 }
 
-bool col_eh_frame_find(const struct col_code_module *module, uintptr_t pc, struct col_eh_fde *fde)
+bool col_eh_frame_find(const struct col_code_module *module, uintptr_t pc, struct col_proved_pages *proved,
+                       struct col_eh_fde *fde)
 {
+    struct tables tables = {module->tables_low, module->tables_high, proved};
     if (module->frames)
-        return scan(module, module->frames, pc, fde);
-    return module->header && find_by_header(module, pc, fde);
+        return scan(&tables, (uintptr_t)module->frames, 0, pc, fde);
+    return module->header && find_by_header(&tables, (uintptr_t)module->header, pc, fde);
 }
 
-bool col_eh_frame_extent(const uint8_t *frames, uintptr_t *low, uintptr_t *high)
+bool col_eh_frame_measure(const uint8_t *frames, struct col_code_module *module)
 {
-    const uint8_t *limit = (const uint8_t *)PTRDIFF_MAX, *at = frames;
+    struct col_proved_pages proved = {{0}};
+    uintptr_t at = (uintptr_t)frames;
+    struct tables tables = {at, at < UINTPTR_MAX - LARGEST_REGISTERED_BYTES ? at + LARGEST_REGISTERED_BYTES : at,
+                            &proved};
     struct entry entry;
     struct col_eh_fde fde;
-    *low = UINTPTR_MAX;
-    *high = 0;
-    for (int i = 0; i < LONGEST_SCAN_ENTRIES && read_entry(at, limit, &entry); i++, at = entry.end) {
-        if (!read_fde(&entry, at, NULL, limit, 0, &fde))
+    *module = (struct col_code_module){.low = UINTPTR_MAX, .frames = frames, .tables_low = at};
+    for (int i = 0; i < LONGEST_SCAN_ENTRIES && read_entry(&tables, at, &entry); i++, at = (uintptr_t)entry.end) {
+        if (!read_fde(&tables, &entry, at, 0, &fde))
             continue;
-        *low = fde.low < *low ? fde.low : *low;
-        *high = fde.high > *high ? fde.high : *high;
+        module->low = fde.low < module->low ? fde.low : module->low;
+        module->high = fde.high > module->high ? fde.high : module->high;
     }
-    return *low < *high;
+    module->tables_high = at;
+    return module->low < module->high;
 }

@@ -5,9 +5,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "target/code_finder.h"
+#include "base/safe_read.h" /* struct col_proved_pages */
+#include "target/code_module.h"
 
-/* CALLABLE FROM ANYWHERE, signal handlers included. Layout: LSB Core, "Exception Frames"; DWARF 5, section 6.4. */
+/*
+ * CALLABLE FROM ANYWHERE, signal handlers included. Layout: LSB Core, "Exception Frames"; DWARF 5, section 6.4.
+ *
+ * Tables are untrusted input: nothing is read outside the module's bounds for them, nor from a page that was not proved
+ * readable first. Whatever they hold, the answer is an entry or "not found".
+ */
 
 /* What a group of functions has in common. */
 struct col_eh_cie {
@@ -28,10 +34,12 @@ struct col_eh_fde {
     const uint8_t *instructions, *end;
 };
 
-/* Finds the entry that covers `pc` in the module's table. */
-bool col_eh_frame_find(const struct col_code_module *module, uintptr_t pc, struct col_eh_fde *fde);
+/* Finds the entry that covers `pc` in the module's table. All of it and of its CIE is in proved pages then. */
+bool col_eh_frame_find(const struct col_code_module *module, uintptr_t pc, struct col_proved_pages *proved,
+                       struct col_eh_fde *fde);
 
-/* The range of code that a registered .eh_frame describes; false when it describes none. */
-bool col_eh_frame_extent(const uint8_t *frames, uintptr_t *low, uintptr_t *high);
+/* The module that a registered .eh_frame makes: the range of code that it describes, and where it ends. False when it
+   describes none. */
+bool col_eh_frame_measure(const uint8_t *frames, struct col_code_module *module);
 
 #endif

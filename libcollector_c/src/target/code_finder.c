@@ -36,8 +36,8 @@ enum {
 
 /* An .eh_frame that the program registered. Free while frames is NULL. */
 struct registered {
-    _Atomic(const uint8_t *) frames;
-    _Atomic uintptr_t low, high;
+    const uint8_t *frames;
+    uintptr_t low, high, tables_high;
 };
 
 static struct {
@@ -69,20 +69,32 @@ static bool find_registered(uintptr_t pc, struct col_code_module *module)
     return false;
 }
 
+/* A loaded object. Its tables lie inside it. Of a program whose segments have gaps between them the C library gives one
+   segment at a time: then they lie anywhere in the program. A header that lies nowhere in its object is none. */
+static struct col_code_module make_module(uintptr_t low, uintptr_t high, uintptr_t header)
+{
+    bool is_inside = header >= low && header < high;
+    bool is_in_program = header >= self.program_low && header < self.program_high && low >= self.program_low &&
+                         high <= self.program_high;
+    return (struct col_code_module){.low = low,
+                                    .high = high,
+                                    .header = is_inside || is_in_program ? (const uint8_t *)header : NULL,
+                                    .tables_low = is_inside ? low : self.program_low,
+                                    .tables_high = is_inside ? high : self.program_high};
+}
+
 bool col_code_finder_find(uintptr_t pc, struct col_code_module *module)
 {
     struct found_object found;
     struct col_range range;
     if (find_object && find_object((void *)pc, &found) == 0) {
-        *module = (struct col_code_module){
-            .low = (uintptr_t)found.map_start, .high = (uintptr_t)found.map_end, .header = found.eh_frame_header};
+        *module = make_module((uintptr_t)found.map_start, (uintptr_t)found.map_end, (uintptr_t)found.eh_frame_header);
         if (self.met)
             self.met(module->low, module->high, found.link_map);
         return true;
     }
-    if (!find_object && col_range_table_find(&self.modules, pc, &range)) {
-        *module = (struct col_code_module){
-            .low = range.low, .high = range.high, .header = (const uint8_t *)range.payload};
+    if (!find_object && col_range_table_find(&modules, pc, &range)) {
+        *module = make_module(range.low, range.high, range.payload);
         return true;
     }
     return find_registered(pc, module);
@@ -173,9 +185,21 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *side)
     return 0;
 }
 
+/* Likewise, for the first module of all, which is the program. */
+static int note_program(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)size, (void)unused;
+    struct col_range range = span_of(info);
+    self.program_low = range.low;
+    self.program_high = range.high;
+    return 1;
+}
+
 void col_code_finder_refresh(void)
 {
     struct col_range_side *side;
+    if (self.program_high == 0)
+        dl_iterate_phdr(note_program, NULL);
     if (find_object)
         return;
     while (!(side = col_range_table_begin(&self.modules)))

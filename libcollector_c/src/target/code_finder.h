@@ -32,8 +32,8 @@ uintptr_t col_code_finder_entry_point(const struct col_code_module *module);
  */
 void col_code_finder_observe(void (*met)(uintptr_t low, uintptr_t high, const void *link_map));
 
-/* Looks at the list of modules again. Needed before the first walk, after dlopen and after dlclose; nothing to do, and
-   nothing done, where the C library can be asked from a handler (glibc 2.35). */
+/* Looks at the list of modules again. Needed before the first walk, after dlopen and after dlclose. Where the C library can
+   be asked from a handler (glibc 2.35) only the first call does something: it notes where the program lies. */
 void col_code_finder_refresh(void);
 
 /* In the child after fork: lets go of the locks that threads held which the child does not have. */

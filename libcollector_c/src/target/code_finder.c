@@ -104,10 +104,10 @@ bool col_code_finder_find(uintptr_t pc, struct col_code_module *module)
 static const ElfW(Ehdr) * elf_header_of(const struct col_code_module *module)
 {
     const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)module->low;
-    bool is_whole = !module->frames && module->high - module->low >= COL_PAGE_BYTES
-                    && module->low % COL_PAGE_BYTES == 0 && col_safe_read_probe(module->low)
-                    && memcmp(header->e_ident, ELFMAG, SELFMAG) == 0
-                    && header->e_phoff + (uint64_t)header->e_phnum * sizeof(ElfW(Phdr)) <= COL_PAGE_BYTES;
+    bool is_whole = !module->frames && module->high - module->low >= COL_PAGE_BYTES &&
+                    module->low % COL_PAGE_BYTES == 0 && col_safe_read_probe(module->low) &&
+                    memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 && header->e_phoff <= COL_PAGE_BYTES &&
+                    header->e_phoff + (uint64_t)header->e_phnum * sizeof(ElfW(Phdr)) <= COL_PAGE_BYTES;
     return is_whole ? header : NULL;
 }
 
@@ -165,11 +165,13 @@ uintptr_t col_code_finder_entry_point(const struct col_code_module *module)
     return header && header->e_entry != 0 ? load_bias_of(header) + header->e_entry : 0;
 }
 
-/* dl_iterate_phdr's callback: one module into the snapshot. */
-static int add_module(struct dl_phdr_info *info, size_t size, void *side)
+/* A module from its first segment to its last; payload = its .eh_frame_hdr. Empty when its headers cannot be read. */
+static struct col_range span_of(const struct dl_phdr_info *info)
 {
-    (void)size;
     struct col_range range = {UINTPTR_MAX, 0, 0};
+    struct col_proved_pages proved = {{0}};
+    if (!col_safe_read_prove(&proved, (uintptr_t)info->dlpi_phdr, info->dlpi_phnum * sizeof *info->dlpi_phdr))
+        return range;
     for (const ElfW(Phdr) *segment = info->dlpi_phdr, *end = segment + info->dlpi_phnum; segment < end; segment++) {
         uintptr_t low = info->dlpi_addr + segment->p_vaddr, high = low + segment->p_memsz;
         if (segment->p_type == PT_GNU_EH_FRAME)
@@ -180,6 +182,14 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *side)
         range.low = low < range.low ? low : range.low;
         range.high = high > range.high ? high : range.high;
     }
+    return range;
+}
+
+/* dl_iterate_phdr's callback: one module into the snapshot. */
+static int add_module(struct dl_phdr_info *info, size_t size, void *side)
+{
+    (void)size;
+    struct col_range range = span_of(info);
     if (range.low < range.high)
         col_range_table_add(side, range);
     return 0;

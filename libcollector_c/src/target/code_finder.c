@@ -6,11 +6,11 @@
 
 #include <elf.h>
 #include <link.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "base/arch.h"
+#include "base/sparse.h"
 #include "target/eh_frame.h"
 #include "target/executable_mappings.h"
 #include "target/range_table.h"
@@ -41,12 +41,15 @@ struct registered {
 };
 
 static struct {
-    struct col_range_table modules; /* the snapshot; payload = its .eh_frame_hdr */
-    struct registered registered[REGISTERED_TABLES];
-    _Atomic uint32_t registered_end; /* no entry in use at or behind this place */
-    atomic_flag is_registering;
-    void (*met)(uintptr_t low, uintptr_t high, const void *link_map); /* who wants to know of objects; set before the first walk */
+    uintptr_t program_low, program_high; /* from the program's first segment to its last; set before the first walk */
+    uint32_t registered_end;             /* no entry in use at or behind this place */
+    bool is_registering;
+    void (*met)(uintptr_t low, uintptr_t high,
+                const void *link_map); /* who wants to know of objects; set before the first walk */
 } self;
+
+static struct col_range_table modules COL_SPARSE; /* the snapshot; payload = its .eh_frame_hdr */
+static struct registered registered[REGISTERED_TABLES] COL_SPARSE;
 
 void col_code_finder_observe(void (*met)(uintptr_t low, uintptr_t high, const void *link_map))
 {
@@ -55,15 +58,17 @@ void col_code_finder_observe(void (*met)(uintptr_t low, uintptr_t high, const vo
 
 static bool find_registered(uintptr_t pc, struct col_code_module *module)
 {
-    uint32_t end = atomic_load_explicit(&self.registered_end, memory_order_acquire);
+    uint32_t end = __atomic_load_n(&self.registered_end, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < end; i++) {
-        struct registered *entry = &self.registered[i];
-        const uint8_t *frames = atomic_load_explicit(&entry->frames, memory_order_acquire);
-        uintptr_t low = atomic_load_explicit(&entry->low, memory_order_relaxed);
-        uintptr_t high = atomic_load_explicit(&entry->high, memory_order_relaxed);
-        if (!frames || pc < low || pc >= high || frames != atomic_load_explicit(&entry->frames, memory_order_acquire))
+        struct registered *entry = &registered[i];
+        const uint8_t *frames = __atomic_load_n(&entry->frames, __ATOMIC_ACQUIRE);
+        uintptr_t low = __atomic_load_n(&entry->low, __ATOMIC_RELAXED);
+        uintptr_t high = __atomic_load_n(&entry->high, __ATOMIC_RELAXED);
+        uintptr_t tables_high = __atomic_load_n(&entry->tables_high, __ATOMIC_RELAXED);
+        if (!frames || pc < low || pc >= high || frames != __atomic_load_n(&entry->frames, __ATOMIC_ACQUIRE))
             continue;
-        *module = (struct col_code_module){.low = low, .high = high, .frames = frames};
+        *module = (struct col_code_module){
+            .low = low, .high = high, .frames = frames, .tables_low = (uintptr_t)frames, .tables_high = tables_high};
         return true;
     }
     return false;
@@ -212,46 +217,47 @@ void col_code_finder_refresh(void)
         dl_iterate_phdr(note_program, NULL);
     if (find_object)
         return;
-    while (!(side = col_range_table_begin(&self.modules)))
+    while (!(side = col_range_table_begin(&modules)))
         ; /* another thread is at it, for microseconds */
     dl_iterate_phdr(add_module, side);
-    col_range_table_finish(&self.modules, side);
+    col_range_table_finish(&modules, side);
 }
 
 void col_code_finder_after_fork(void)
 {
-    col_range_table_after_fork(&self.modules);
+    col_range_table_after_fork(&modules);
     col_executable_mappings_after_fork();
-    atomic_flag_clear(&self.is_registering);
+    __atomic_clear(&self.is_registering, __ATOMIC_SEQ_CST);
 }
 
 static void lock_registering(void)
 {
-    while (atomic_flag_test_and_set_explicit(&self.is_registering, memory_order_acquire))
+    while (__atomic_test_and_set(&self.is_registering, __ATOMIC_ACQUIRE))
         ;
 }
 
 static void unlock_registering(void)
 {
-    atomic_flag_clear_explicit(&self.is_registering, memory_order_release);
+    __atomic_clear(&self.is_registering, __ATOMIC_RELEASE);
 }
 
 bool col_code_finder_add_frames(const void *eh_frame_begin)
 {
-    uintptr_t low, high;
-    if (!eh_frame_begin || !col_eh_frame_extent(eh_frame_begin, &low, &high))
+    struct col_code_module module;
+    if (!eh_frame_begin || !col_eh_frame_measure(eh_frame_begin, &module))
         return false;
     lock_registering();
-    uint32_t end = atomic_load_explicit(&self.registered_end, memory_order_relaxed), place = 0;
-    while (place < end && atomic_load_explicit(&self.registered[place].frames, memory_order_relaxed))
+    uint32_t end = __atomic_load_n(&self.registered_end, __ATOMIC_RELAXED), place = 0;
+    while (place < end && __atomic_load_n(&registered[place].frames, __ATOMIC_RELAXED))
         place++;
     if (place < REGISTERED_TABLES) {
-        struct registered *entry = &self.registered[place];
-        atomic_store_explicit(&entry->low, low, memory_order_relaxed);
-        atomic_store_explicit(&entry->high, high, memory_order_relaxed);
-        atomic_store_explicit(&entry->frames, eh_frame_begin, memory_order_release);
+        struct registered *entry = &registered[place];
+        __atomic_store_n(&entry->low, module.low, __ATOMIC_RELAXED);
+        __atomic_store_n(&entry->high, module.high, __ATOMIC_RELAXED);
+        __atomic_store_n(&entry->tables_high, module.tables_high, __ATOMIC_RELAXED);
+        __atomic_store_n(&entry->frames, eh_frame_begin, __ATOMIC_RELEASE);
         if (place == end)
-            atomic_store_explicit(&self.registered_end, end + 1, memory_order_release);
+            __atomic_store_n(&self.registered_end, end + 1, __ATOMIC_RELEASE);
     }
     unlock_registering();
     return place < REGISTERED_TABLES;
@@ -260,9 +266,9 @@ bool col_code_finder_add_frames(const void *eh_frame_begin)
 void col_code_finder_remove_frames(const void *eh_frame_begin)
 {
     lock_registering();
-    uint32_t end = atomic_load_explicit(&self.registered_end, memory_order_relaxed);
+    uint32_t end = __atomic_load_n(&self.registered_end, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < end; i++)
-        if (atomic_load_explicit(&self.registered[i].frames, memory_order_relaxed) == eh_frame_begin)
-            atomic_store_explicit(&self.registered[i].frames, NULL, memory_order_release);
+        if (__atomic_load_n(&registered[i].frames, __ATOMIC_RELAXED) == eh_frame_begin)
+            __atomic_store_n(&registered[i].frames, NULL, __ATOMIC_RELEASE);
     unlock_registering();
 }

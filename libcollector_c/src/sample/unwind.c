@@ -21,12 +21,13 @@ static const uint64_t basic_registers =
 
 struct walk {
     struct col_stack_reader reader;
+    struct col_proved_pages proved; /* of unwind tables */
     struct col_regs regs;
-    uint64_t known;      /* which of regs.dwarf are this frame's; pc, sp and fp always are */
-    uint64_t tag;        /* of the rule cache */
-    bool is_exact;       /* pc is an instruction to come, not a return address */
+    uint64_t known; /* which of regs.dwarf are this frame's; pc, sp and fp always are */
+    uint64_t tag;   /* of the rule cache */
+    bool is_exact;  /* pc is an instruction to come, not a return address */
     unsigned switches;
-    size_t full_until;   /* up to this frame all registers that survive calls are followed, not only sp and fp */
+    size_t full_until; /* up to this frame all registers that survive calls are followed, not only sp and fp */
 };
 
 enum step {
@@ -43,22 +44,23 @@ struct finding {
     struct col_unwind_row row;
 };
 
-static bool find_row(const struct col_code_module *module, uintptr_t pc, struct finding *finding)
+static bool find_row(struct walk *walk, const struct col_code_module *module, uintptr_t pc, struct finding *finding)
 {
-    finding->has_fde = col_eh_frame_find(module, pc, &finding->fde) && col_unwind_row_find(&finding->fde, pc, &finding->row);
+    finding->has_fde = col_eh_frame_find(module, pc, &walk->proved, &finding->fde) &&
+                       col_unwind_row_find(&finding->fde, pc, &finding->row);
     return finding->has_fde;
 }
 
 /* True in a module's first instructions if they have no unwind table: the dynamic linker's, and other libraries' _start.
    Nobody called those. */
-static bool is_entry(const struct col_code_module *module, uintptr_t pc, struct finding *finding)
+static bool is_entry(struct walk *walk, const struct col_code_module *module, uintptr_t pc, struct finding *finding)
 {
     uintptr_t entry = col_code_finder_entry_point(module);
-    return entry != 0 && pc - entry < ENTRY_CODE_BYTES && !find_row(module, entry, finding);
+    return entry != 0 && pc - entry < ENTRY_CODE_BYTES && !find_row(walk, module, entry, finding);
 }
 
 /* Studies the code at a frame. An unknown rule means that no module has it. */
-static void study(const struct walk *walk, struct finding *finding)
+static void study(struct walk *walk, struct finding *finding)
 {
     uintptr_t pc = walk->regs.pc;
     struct col_code_module module;
@@ -66,7 +68,7 @@ static void study(const struct walk *walk, struct finding *finding)
     finding->has_fde = false;
     if (!col_code_finder_find(pc - !walk->is_exact, &module))
         return;
-    bool is_found = find_row(&module, pc - !walk->is_exact, finding);
+    bool is_found = find_row(walk, &module, pc - !walk->is_exact, finding);
     bool is_amid_function = is_found && pc < finding->fde.high;
     if (walk->is_exact || is_amid_function)
         finding->rule = is_found ? col_unwind_cfi_pack(&finding->fde, &finding->row) : COL_RULE_NO_TABLE;
@@ -74,18 +76,20 @@ static void study(const struct walk *walk, struct finding *finding)
         finding->rule = COL_RULE_SIGNAL;
     else if (is_found)
         finding->rule = col_unwind_cfi_pack(&finding->fde, &finding->row);
-    else if (find_row(&module, pc, finding)) /* no call led to it: put there below a coroutine's first function, so nothing lies beyond */
+    else if (find_row(
+                 walk, &module, pc,
+                 finding)) /* no call led to it: put there below a coroutine's first function, so nothing lies beyond */
         finding->rule = COL_RULE_OUTERMOST | COL_RULE_AT_START;
     else
         finding->rule = COL_RULE_NO_TABLE;
     if (finding->rule == COL_RULE_SIGNAL && !walk->is_exact)
         finding->rule |= COL_RULE_AT_START;
-    if (finding->rule == COL_RULE_NO_TABLE && is_entry(&module, pc - !walk->is_exact, finding))
+    if (finding->rule == COL_RULE_NO_TABLE && is_entry(walk, &module, pc - !walk->is_exact, finding))
         finding->rule = COL_RULE_OUTERMOST;
 }
 
 /* The rule of the frame, studied and remembered if need be. */
-static col_unwind_rule learn(const struct walk *walk)
+static col_unwind_rule learn(struct walk *walk)
 {
     struct finding finding;
     study(walk, &finding);
@@ -311,9 +315,12 @@ size_t col_unwind_walk(const ucontext_t *context, struct col_stack_bounds *bound
                        enum col_stack_end *end)
 {
     struct col_stack_bounds unknown = {0, 0};
-    struct walk walk = {.tag = col_unwind_cache_tag()};
+    struct walk walk; /* set field by field: most of it is registers, which each attempt takes anew */
     struct output output = {pcs, 0, max};
     *end = COL_STACK_DEPTH_LIMIT;
+    walk.tag = col_unwind_cache_tag();
+    walk.full_until = 0;
+    walk.proved = (struct col_proved_pages){{0}};
     /* Most stacks are walked once. The first frame that needs a register which was not followed is walked to again,
        following all; should that happen once more, all are followed to the end. */
     for (int attempt = 0; attempt < 3; attempt++) {

@@ -1,12 +1,9 @@
 /* unwind_expression.c -- the little stack machine inside unwind tables */
 #include "sample/unwind_expression.h"
 
-#include "base/cursor.h"
-
 enum {
     STACK_DEPTH = 16,
     MOST_STEPS = 256, /* backward branches could go on forever */
-    LONGEST_LENGTH_BYTES = 5,
 };
 
 enum operation {
@@ -321,13 +318,15 @@ static void run_operation(struct machine *machine, unsigned operation)
     }
 }
 
-bool col_unwind_expression_evaluate(const struct col_unwind_expression_scene *scene, const uint8_t *block, const uintptr_t *initial,
-                             uintptr_t *result)
+bool col_unwind_expression_evaluate(const struct col_unwind_expression_scene *scene, struct col_cursor block,
+                                    const uintptr_t *initial, uintptr_t *result)
 {
-    struct machine machine = {.code = {block, block + LONGEST_LENGTH_BYTES, false}, .scene = scene};
+    struct machine machine = {.code = block, .scene = scene};
     uint64_t length = col_cursor_uleb(&machine.code);
+    if (machine.code.failed || length > (uint64_t)(machine.code.end - machine.code.at))
+        return false;
     machine.begin = machine.code.at;
-    machine.code.end = machine.code.at + length; /* within its table entry: checked when the entry was read */
+    machine.code.end = machine.code.at + length;
     if (initial)
         push(&machine, *initial);
     for (int step = 0; machine.code.at < machine.code.end && !machine.code.failed; step++) {

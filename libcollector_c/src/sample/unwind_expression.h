@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/arch.h"
+#include "base/cursor.h"
 #include "base/safe_read.h"
 
 /* What an expression may ask for. */
@@ -16,11 +17,11 @@ struct col_unwind_expression_scene {
 };
 
 /*
- * CALLABLE FROM ANYWHERE, signal handlers included. Evaluates the expression at `block` (a length, then as many
- * bytes). `initial`, when not NULL, is on the stack to begin with. False when it asks for something unknown or
- * unreadable, or does not come to an end. DWARF 5, section 2.5.
+ * CALLABLE FROM ANYWHERE, signal handlers included. Evaluates the expression that `block` begins with (a length,
+ * then as many bytes). `initial`, when not NULL, is on the stack to begin with. False when it asks for something unknown
+ * or unreadable, is longer than the block, or does not come to an end. DWARF 5, section 2.5.
  */
-bool col_unwind_expression_evaluate(const struct col_unwind_expression_scene *scene, const uint8_t *block, const uintptr_t *initial,
-                             uintptr_t *result);
+bool col_unwind_expression_evaluate(const struct col_unwind_expression_scene *scene, struct col_cursor block,
+                                    const uintptr_t *initial, uintptr_t *result);
 
 #endif

@@ -41,17 +41,27 @@ struct application {
 
 static bool knows(const struct application *application, int64_t dwarf_register)
 {
-    return dwarf_register >= 0 && dwarf_register < COL_DWARF_REGS
-           && application->scene.known >> dwarf_register & 1;
+    return dwarf_register >= 0 && dwarf_register < COL_DWARF_REGS && application->scene.known >> dwarf_register & 1;
+}
+
+/* Evaluates the expression at a distance from the FDE: in the FDE, or else in its CIE. Instructions that make no sense
+   together can leave a distance to anywhere. */
+static bool evaluate(const struct application *application, int32_t distance, const uintptr_t *initial,
+                     uintptr_t *result)
+{
+    const struct col_eh_fde *fde = application->fde;
+    const uint8_t *at = (const uint8_t *)((uintptr_t)fde->start + (uintptr_t)(intptr_t)distance);
+    bool is_in_fde = at >= fde->instructions && at < fde->end;
+    bool is_in_cie = at >= fde->cie.instructions && at < fde->cie.end;
+    struct col_cursor block = {at, is_in_fde ? fde->end : fde->cie.end, false};
+    return (is_in_fde || is_in_cie) && col_unwind_expression_evaluate(&application->scene, block, initial, result);
 }
 
 static enum col_unwind_cfi_answer find_cfa(struct application *application, const struct col_unwind_row *row)
 {
     if (row->cfa_is_expression)
-        return col_unwind_expression_evaluate(&application->scene, application->fde->start + row->cfa_offset, NULL,
-                                       &application->cfa)
-                   ? COL_CFI_DONE
-                   : COL_CFI_REGISTER_NOT_KNOWN;
+        return evaluate(application, row->cfa_offset, NULL, &application->cfa) ? COL_CFI_DONE
+                                                                               : COL_CFI_REGISTER_NOT_KNOWN;
     if (!knows(application, row->cfa_register))
         return COL_CFI_REGISTER_NOT_KNOWN;
     application->cfa = application->scene.regs->dwarf[row->cfa_register] + (uintptr_t)(intptr_t)row->cfa_offset;
@@ -64,7 +74,6 @@ static enum col_unwind_cfi_answer find_value(struct application *application, un
 {
     struct col_stack_reader *reader = application->scene.reader;
     uintptr_t offset_from_cfa = application->cfa + (uintptr_t)(intptr_t)place.value, address;
-    const uint8_t *expression = application->fde->start + place.value;
     unsigned source = place.kind == COL_REGISTER_IN_REGISTER ? (unsigned)place.value : dwarf_register;
     switch (place.kind) {
     case COL_REGISTER_SAME:
@@ -81,15 +90,15 @@ static enum col_unwind_cfi_answer find_value(struct application *application, un
         return COL_CFI_REGISTER_NOT_KNOWN;
     case COL_REGISTER_AT_OFFSET:
         return col_safe_read_stack(reader, offset_from_cfa, value) ? COL_CFI_DONE : COL_CFI_UNREADABLE;
-    case COL_REGISTER_IS_OFFSET: *value = offset_from_cfa; return COL_CFI_DONE;
+    case COL_REGISTER_IS_OFFSET:
+        *value = offset_from_cfa;
+        return COL_CFI_DONE;
     case COL_REGISTER_AT_EXPRESSION:
-        if (!col_unwind_expression_evaluate(&application->scene, expression, &application->cfa, &address))
+        if (!evaluate(application, place.value, &application->cfa, &address))
             return COL_CFI_REGISTER_NOT_KNOWN;
         return col_safe_read_stack(reader, address, value) ? COL_CFI_DONE : COL_CFI_UNREADABLE;
     default: /* COL_REGISTER_IS_EXPRESSION */
-        return col_unwind_expression_evaluate(&application->scene, expression, &application->cfa, value)
-                   ? COL_CFI_DONE
-                   : COL_CFI_REGISTER_NOT_KNOWN;
+        return evaluate(application, place.value, &application->cfa, value) ? COL_CFI_DONE : COL_CFI_REGISTER_NOT_KNOWN;
     }
 }
 

@@ -50,11 +50,14 @@ struct program {
     unsigned depth;
     struct col_unwind_row *row; /* worked on where the caller wants it: a copy would wait for the last bytes stored */
     struct col_unwind_row remembered[REMEMBERED_ROWS];
+    bool has_initial;
+    struct col_unwind_row initial; /* what the CIE says, if that was asked for */
 };
 
-static bool find_initial_row(const struct program *later, struct col_unwind_row *row);
+static bool find_initial_row(struct program *program);
 
-static void set_place(struct program *program, uint64_t dwarf_register, enum col_unwind_register_kind kind, int64_t value)
+static void set_place(struct program *program, uint64_t dwarf_register, enum col_unwind_register_kind kind,
+                      int64_t value)
 {
     int slot = col_arch_saved_slot(dwarf_register);
     if (value < INT32_MIN || value > INT32_MAX)
@@ -74,15 +77,14 @@ static void set_factored(struct program *program, uint64_t dwarf_register, enum 
         set_place(program, dwarf_register, kind, value);
 }
 
-/* To what the CIE says. That is asked for so seldom that it is found out anew. */
+/* To what the CIE says. That is asked for so seldom that it is found out only then. */
 static void restore_place(struct program *program, uint64_t dwarf_register)
 {
     int slot = col_arch_saved_slot(dwarf_register);
-    struct col_unwind_row initial;
     if (slot < 0)
         return;
-    if (find_initial_row(program, &initial))
-        program->row->saved[slot] = initial.saved[slot];
+    if (program->has_initial || find_initial_row(program))
+        program->row->saved[slot] = program->initial.saved[slot];
     else
         program->code.failed = true;
 }
@@ -326,15 +328,29 @@ static void prepare(struct program *program, const struct col_eh_fde *fde, uintp
     program->location = fde->low;
     program->is_past_target = false;
     program->depth = 0;
+    program->has_initial = false;
 }
 
-/* What holds where the FDE's own instructions begin. A CIE has nothing to go back to. */
-static bool find_initial_row(const struct program *later, struct col_unwind_row *row)
+/* What holds where the FDE's own instructions begin: the CIE's are run anew, and the FDE's go on where they were. A CIE has
+   nothing to go back to. */
+static bool find_initial_row(struct program *program)
 {
-    struct program program;
-    const struct col_eh_cie *cie = &later->fde->cie;
-    prepare(&program, later->fde, later->target, row);
-    return later->code.end != cie->end && run(&program, cie->instructions, cie->end);
+    const struct col_eh_cie *cie = &program->fde->cie;
+    struct col_unwind_row *row = program->row;
+    struct col_cursor code = program->code;
+    uintptr_t location = program->location;
+    unsigned depth = program->depth;
+    if (row == &program->initial || code.end == cie->end)
+        return false;
+    memset(&program->initial, 0, sizeof program->initial);
+    program->row = &program->initial;
+    program->has_initial = run(program, cie->instructions, cie->end);
+    program->row = row;
+    program->code = code;
+    program->location = location;
+    program->depth = depth;
+    program->is_past_target = false;
+    return program->has_initial;
 }
 
 bool col_unwind_row_find(const struct col_eh_fde *fde, uintptr_t pc, struct col_unwind_row *row)

@@ -118,6 +118,12 @@ static void test_stack_bounds(void)
 
 /* --- range_table, executable_mappings, code_finder --- */
 
+static bool finds(const struct col_code_module *module, uintptr_t pc, struct col_eh_fde *fde)
+{
+    struct col_proved_pages proved = {{0}};
+    return col_eh_frame_find(module, pc, &proved, fde);
+}
+
 static void test_range_table(void)
 {
     static struct col_range_table table;
@@ -243,8 +249,8 @@ static void test_code_finder(void)
     extern char _start[];
     CHECK(col_code_finder_entry_point(&module) == (uintptr_t)_start);
     struct col_eh_fde fde;
-    CHECK(col_eh_frame_find(&module, here, &fde) && fde.low == here && fde.high > here);
-    CHECK(col_eh_frame_find(&module, fde.high - 1, &fde) && fde.low == here);
+    CHECK(finds(&module, here, &fde) && fde.low == here && fde.high > here);
+    CHECK(finds(&module, fde.high - 1, &fde) && fde.low == here);
 }
 
 /* A module made by hand: an index of functions of all sizes with gaps between them, one after the other at the same place. */
@@ -289,16 +295,17 @@ static void index_functions(size_t count, uint32_t longest, uint32_t random)
 
 static void check_index(size_t stride)
 {
-    struct col_code_module module = {.low = (uintptr_t)indexed.memory, .high = (uintptr_t)indexed.memory + INDEXED_BYTES, .header = indexed.memory};
+    uintptr_t low = (uintptr_t)indexed.memory, high = low + INDEXED_BYTES;
+    struct col_code_module module = {.low = low, .high = high, .header = indexed.memory, .tables_low = low, .tables_high = high};
     struct col_eh_fde fde;
     for (size_t turn = 0, i = 0; turn < indexed.count; turn++, i = (i + stride) % indexed.count) {
-        CHECK(col_eh_frame_find(&module, indexed.low[i], &fde) && fde.low == indexed.low[i] && fde.high == indexed.high[i]);
-        CHECK(col_eh_frame_find(&module, indexed.high[i] - 1, &fde) && fde.low == indexed.low[i]);
+        CHECK(finds(&module, indexed.low[i], &fde) && fde.low == indexed.low[i] && fde.high == indexed.high[i]);
+        CHECK(finds(&module, indexed.high[i] - 1, &fde) && fde.low == indexed.low[i]);
         CHECK(fde.cie.return_column == 16 && fde.cie.data_factor == -8 && fde.end - fde.instructions == 3);
         bool is_gap = i + 1 == indexed.count || indexed.low[i + 1] > indexed.high[i];
-        CHECK(!is_gap || !col_eh_frame_find(&module, indexed.high[i], &fde));
+        CHECK(!is_gap || !finds(&module, indexed.high[i], &fde));
     }
-    CHECK(!col_eh_frame_find(&module, indexed.low[0] - 1, &fde) && !col_eh_frame_find(&module, module.low, &fde));
+    CHECK(!finds(&module, indexed.low[0] - 1, &fde) && !finds(&module, module.low, &fde));
 }
 
 /* What searches remember of an index leads astray once another module lies there, and must not be believed. */
@@ -444,7 +451,7 @@ static bool evaluates(const char *code, size_t size, const uintptr_t *initial, u
     CHECK(size < 128);
     block[0] = (uint8_t)size;
     memcpy(block + 1, code, size);
-    return col_unwind_expression_evaluate(&scene, block, initial, result);
+    return col_unwind_expression_evaluate(&scene, (struct col_cursor){block, block + sizeof block, false}, initial, result);
 }
 
 static void test_expressions(void)
@@ -554,10 +561,11 @@ static void test_rows(void)
     col_unwind_rule rule;
     uintptr_t code = 0x500000;
     make_frames(&made, code, prologue, sizeof prologue - 1);
-    struct col_code_module module = {.low = code, .high = code + 100, .frames = made.bytes};
-    CHECK(col_eh_frame_find(&module, code, &fde) && fde.low == code && fde.high == code + 100);
-    CHECK(!col_eh_frame_find(&module, code + 100, &fde) && !col_eh_frame_find(&module, code - 1, &fde));
-    CHECK(col_eh_frame_find(&module, code + 99, &fde));
+    struct col_code_module module;
+    CHECK(col_eh_frame_measure(made.bytes, &module) && module.low == code && module.high == code + 100);
+    CHECK(finds(&module, code, &fde) && fde.low == code && fde.high == code + 100);
+    CHECK(!finds(&module, code + 100, &fde) && !finds(&module, code - 1, &fde));
+    CHECK(finds(&module, code + 99, &fde));
     static const struct {
         unsigned at;
         int cfa_offset;
@@ -576,7 +584,7 @@ static void test_rows(void)
     static const char *damaged[] = {"\x0b", "\x3f", "\x0c\x70\x08", "\x10\x06\x50", "\x0a\x0a\x0a\x0a\x0a"};
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
         make_frames(&made, code, damaged[i], strlen(damaged[i]));
-        CHECK(col_eh_frame_find(&module, code, &fde) && !col_unwind_row_find(&fde, code, &row));
+        CHECK(finds(&module, code, &fde) && !col_unwind_row_find(&fde, code, &row));
     }
 }
 

@@ -1,12 +1,13 @@
 /* unwind_cache.c -- how to leave a frame, in eight bytes, remembered by address */
 #include "sample/unwind_cache.h"
+#include "base/sparse.h"
 
 enum { MOST_EXPECTED = 32 };
 
-struct col_unwind_cache_set col_unwind_cache[1 << COL_UNWIND_CACHE_BITS] __attribute__((aligned(64)));
+struct col_unwind_cache_set col_unwind_cache[1 << COL_UNWIND_CACHE_BITS] __attribute__((aligned(64))) COL_SPARSE;
 
 static struct {
-    _Atomic uint64_t generation;
+    uint64_t generation;
 } self;
 
 /* True when `bytes` is a whole number of words that fits into `bits`; then *words is that number's low bits. */
@@ -32,14 +33,14 @@ bool col_unwind_rule_pack(int64_t cfa_offset, int64_t fp_offset, int64_t return_
 
 uint64_t col_unwind_cache_tag(void)
 {
-    return atomic_load_explicit(&self.generation, memory_order_acquire) << COL_UNWIND_TAG_SHIFT;
+    return __atomic_load_n(&self.generation, __ATOMIC_ACQUIRE) << COL_UNWIND_TAG_SHIFT;
 }
 
 /* An entry of an older generation is as good as an empty one. */
 static bool is_current(struct col_unwind_cache_entry *entry, uint64_t tag)
 {
-    uint64_t rule = atomic_load_explicit(&entry->rule, memory_order_relaxed);
-    uint64_t key = atomic_load_explicit(&entry->key, memory_order_relaxed) ^ col_unwind_cache_mix(rule);
+    uint64_t rule = __atomic_load_n(&entry->rule, __ATOMIC_RELAXED);
+    uint64_t key = __atomic_load_n(&entry->key, __ATOMIC_RELAXED) ^ col_unwind_cache_mix(rule);
     return rule != COL_RULE_UNKNOWN && key >> COL_UNWIND_TAG_SHIFT == tag >> COL_UNWIND_TAG_SHIFT;
 }
 
@@ -49,8 +50,8 @@ void col_unwind_cache_add(uint64_t tag, uint64_t place, col_unwind_rule rule)
     int way = 0;
     if (is_current(&set->way[0], tag))
         way = is_current(&set->way[1], tag) ? (int)(place >> 3 & 1) : 1;
-    atomic_store_explicit(&set->way[way].rule, rule, memory_order_relaxed);
-    atomic_store_explicit(&set->way[way].key, (tag | place) ^ col_unwind_cache_mix(rule), memory_order_relaxed);
+    __atomic_store_n(&set->way[way].rule, rule, __ATOMIC_RELAXED);
+    __atomic_store_n(&set->way[way].key, (tag | place) ^ col_unwind_cache_mix(rule), __ATOMIC_RELAXED);
 }
 
 void col_unwind_cache_expect(const ucontext_t *context, const uintptr_t *pcs, size_t count)
@@ -64,11 +65,11 @@ void col_unwind_cache_expect(const ucontext_t *context, const uintptr_t *pcs, si
 
 void col_unwind_cache_forget(void)
 {
-    uint64_t generation = atomic_fetch_add_explicit(&self.generation, 1, memory_order_acq_rel) + 1;
+    uint64_t generation = __atomic_fetch_add(&self.generation, 1, __ATOMIC_ACQ_REL) + 1;
     if (generation << COL_UNWIND_TAG_SHIFT != 0)
         return;
     /* The tag starts over: what was left from its first round must not come to life again. */
     for (unsigned i = 0; i < 1 << COL_UNWIND_CACHE_BITS; i++)
         for (int way = 0; way < 2; way++)
-            atomic_store_explicit(&col_unwind_cache[i].way[way].rule, COL_RULE_UNKNOWN, memory_order_relaxed);
+            __atomic_store_n(&col_unwind_cache[i].way[way].rule, COL_RULE_UNKNOWN, __ATOMIC_RELAXED);
 }

@@ -2,7 +2,6 @@
 #ifndef COL_SAMPLE_UNWIND_CACHE_H
 #define COL_SAMPLE_UNWIND_CACHE_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -81,7 +80,7 @@ static inline uint64_t col_unwind_place(uintptr_t pc, bool is_exact)
 }
 
 struct col_unwind_cache_entry {
-    _Atomic uint64_t key, rule;
+    uint64_t key, rule;
 };
 
 struct col_unwind_cache_set {
@@ -108,8 +107,8 @@ static inline col_unwind_rule col_unwind_cache_find(uint64_t tag, uint64_t place
 {
     struct col_unwind_cache_set *set = col_unwind_cache_set_of(place);
     for (int i = 0; i < 2; i++) {
-        col_unwind_rule rule = atomic_load_explicit(&set->way[i].rule, memory_order_relaxed);
-        uint64_t key = atomic_load_explicit(&set->way[i].key, memory_order_relaxed);
+        col_unwind_rule rule = __atomic_load_n(&set->way[i].rule, __ATOMIC_RELAXED);
+        uint64_t key = __atomic_load_n(&set->way[i].key, __ATOMIC_RELAXED);
         if ((key ^ col_unwind_cache_mix(rule)) == (tag | place))
             return rule;
     }

@@ -46,15 +46,15 @@ static uint32_t search(const struct col_range_side *side, uint32_t count, uintpt
 bool col_range_table_find(struct col_range_table *table, uintptr_t address, struct col_range *found)
 {
     for (int attempt = 0; attempt < 3; attempt++) {
-        const struct col_range_side *side = &table->side[atomic_load_explicit(&table->active, memory_order_acquire)];
-        uint32_t version = atomic_load_explicit(&side->version, memory_order_acquire);
+        const struct col_range_side *side = &table->side[__atomic_load_n(&table->active, __ATOMIC_ACQUIRE)];
+        uint32_t version = __atomic_load_n(&side->version, __ATOMIC_ACQUIRE);
         uint32_t count = count_of(side), place = search(side, count, address);
         struct col_range copy = {UINTPTR_MAX, 0, 0};
         if (place < count)
             copy = load(&side->ranges[place]);
         bool is_covered = copy.low <= address && address < copy.high;
-        atomic_thread_fence(memory_order_acquire);
-        if ((version & 1) == 0 && version == atomic_load_explicit(&side->version, memory_order_relaxed)) {
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if ((version & 1) == 0 && version == __atomic_load_n(&side->version, __ATOMIC_RELAXED)) {
             *found = copy;
             return is_covered;
         }
@@ -64,11 +64,11 @@ bool col_range_table_find(struct col_range_table *table, uintptr_t address, stru
 
 struct col_range_side *col_range_table_begin(struct col_range_table *table)
 {
-    if (atomic_flag_test_and_set_explicit(&table->is_writing, memory_order_acquire))
+    if (__atomic_test_and_set(&table->is_writing, __ATOMIC_ACQUIRE))
         return NULL;
-    struct col_range_side *side = &table->side[!atomic_load_explicit(&table->active, memory_order_relaxed)];
-    atomic_fetch_add_explicit(&side->version, 1, memory_order_relaxed);
-    atomic_thread_fence(memory_order_release);
+    struct col_range_side *side = &table->side[!__atomic_load_n(&table->active, __ATOMIC_RELAXED)];
+    __atomic_fetch_add(&side->version, 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
     set_count(side, 0);
     return side;
 }
@@ -100,23 +100,23 @@ static void sort(struct col_range_side *side)
 void col_range_table_finish(struct col_range_table *table, struct col_range_side *side)
 {
     sort(side);
-    atomic_fetch_add_explicit(&side->version, 1, memory_order_release);
-    atomic_store_explicit(&table->active, side == &table->side[1], memory_order_release);
-    atomic_flag_clear_explicit(&table->is_writing, memory_order_release);
+    __atomic_fetch_add(&side->version, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&table->active, side == &table->side[1], __ATOMIC_RELEASE);
+    __atomic_clear(&table->is_writing, __ATOMIC_RELEASE);
 }
 
 void col_range_table_cancel(struct col_range_table *table, struct col_range_side *side)
 {
     set_count(side, 0);
-    atomic_fetch_add_explicit(&side->version, 1, memory_order_release);
-    atomic_flag_clear_explicit(&table->is_writing, memory_order_release);
+    __atomic_fetch_add(&side->version, 1, __ATOMIC_RELEASE);
+    __atomic_clear(&table->is_writing, __ATOMIC_RELEASE);
 }
 
 void col_range_table_after_fork(struct col_range_table *table)
 {
-    struct col_range_side *side = &table->side[!atomic_load_explicit(&table->active, memory_order_relaxed)];
-    if (atomic_load_explicit(&side->version, memory_order_relaxed) & 1)
+    struct col_range_side *side = &table->side[!__atomic_load_n(&table->active, __ATOMIC_RELAXED)];
+    if (__atomic_load_n(&side->version, __ATOMIC_RELAXED) & 1)
         col_range_table_cancel(table, side);
     else
-        atomic_flag_clear_explicit(&table->is_writing, memory_order_release);
+        __atomic_clear(&table->is_writing, __ATOMIC_RELEASE);
 }

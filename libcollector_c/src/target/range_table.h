@@ -2,7 +2,6 @@
 #ifndef COL_TARGET_RANGE_TABLE_H
 #define COL_TARGET_RANGE_TABLE_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,14 +18,14 @@ struct col_range {
 };
 
 struct col_range_side {
-    _Atomic uint32_t version; /* odd while it is written */
+    uint32_t version; /* odd while it is written */
     uint32_t count;
     struct col_range ranges[COL_RANGE_TABLE_SIZE];
 };
 
 struct col_range_table {
-    _Atomic uint32_t active;
-    atomic_flag is_writing;
+    uint32_t active;
+    bool is_writing;
     struct col_range_side side[2];
 };
 

@@ -7,6 +7,7 @@
 #include "base/arch.h"
 #include "base/clock.h"
 #include "base/os.h"
+#include "base/sparse.h"
 #include "target/range_table.h"
 
 enum {
@@ -17,10 +18,11 @@ enum {
 };
 
 static struct {
-    struct col_range_table ranges;
-    _Atomic uint64_t next_reading_ns;
-    _Atomic unsigned readings_in_vain; /* in a row, that did not know the address either */
+    uint64_t next_reading_ns;
+    unsigned readings_in_vain; /* in a row, that did not know the address either */
 } self;
+
+static struct col_range_table ranges COL_SPARSE;
 
 /* Reads lines "low-high rwxp ..." from a stream of characters that comes in chunks. */
 struct line_reader {
@@ -84,51 +86,51 @@ static bool read_mappings(struct col_range_side *side)
 static void rest(uint64_t begun_ns)
 {
     uint64_t ended_ns = col_clock_now(), rest_ns = (ended_ns - begun_ns) * REST_PER_READING;
-    unsigned doublings = atomic_load_explicit(&self.readings_in_vain, memory_order_relaxed);
+    unsigned doublings = __atomic_load_n(&self.readings_in_vain, __ATOMIC_RELAXED);
     rest_ns = rest_ns > SHORTEST_REST_NS ? rest_ns : SHORTEST_REST_NS;
     rest_ns <<= doublings < MOST_DOUBLINGS ? doublings : MOST_DOUBLINGS;
-    atomic_store_explicit(&self.next_reading_ns, ended_ns + rest_ns, memory_order_relaxed);
+    __atomic_store_n(&self.next_reading_ns, ended_ns + rest_ns, __ATOMIC_RELAXED);
 }
 
 /* False when nothing new was learnt. */
 static bool read_again_if_rested(void)
 {
     uint64_t begun_ns = col_clock_now();
-    if (begun_ns < atomic_load_explicit(&self.next_reading_ns, memory_order_relaxed))
+    if (begun_ns < __atomic_load_n(&self.next_reading_ns, __ATOMIC_RELAXED))
         return false;
-    struct col_range_side *side = col_range_table_begin(&self.ranges);
+    struct col_range_side *side = col_range_table_begin(&ranges);
     if (!side)
         return false;
     bool is_complete = read_mappings(side);
     rest(begun_ns);
     if (is_complete)
-        col_range_table_finish(&self.ranges, side);
+        col_range_table_finish(&ranges, side);
     else
-        col_range_table_cancel(&self.ranges, side);
+        col_range_table_cancel(&ranges, side);
     return is_complete;
 }
 
 bool col_executable_mappings_cover(uintptr_t address, bool may_read)
 {
     struct col_range range;
-    if (col_range_table_find(&self.ranges, address, &range))
+    if (col_range_table_find(&ranges, address, &range))
         return true;
     if (!may_read || !read_again_if_rested())
         return false;
-    bool is_covered = col_range_table_find(&self.ranges, address, &range);
+    bool is_covered = col_range_table_find(&ranges, address, &range);
     if (is_covered)
-        atomic_store_explicit(&self.readings_in_vain, 0, memory_order_relaxed);
+        __atomic_store_n(&self.readings_in_vain, 0, __ATOMIC_RELAXED);
     else
-        atomic_fetch_add_explicit(&self.readings_in_vain, 1, memory_order_relaxed);
+        __atomic_fetch_add(&self.readings_in_vain, 1, __ATOMIC_RELAXED);
     return is_covered;
 }
 
 bool col_executable_mappings_were_asked(void)
 {
-    return atomic_load_explicit(&self.next_reading_ns, memory_order_relaxed) != 0;
+    return __atomic_load_n(&self.next_reading_ns, __ATOMIC_RELAXED) != 0;
 }
 
 void col_executable_mappings_after_fork(void)
 {
-    col_range_table_after_fork(&self.ranges);
+    col_range_table_after_fork(&ranges);
 }

@@ -12,7 +12,7 @@
  */
 bool col_executable_mappings_cover(uintptr_t address, bool may_read);
 
-/* True if the question ever came up here: code that belongs to no module ran, or seemed to. */
+/* True if anybody has asked here: code that belongs to no module ran, or seemed to. */
 bool col_executable_mappings_were_asked(void);
 
 /* In the child after fork: a reading that another thread had begun will not be finished. */

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/os.h"
 #include "base/safe_read.h"
+#include "base/sparse.h"
 #include "experiment/event.h"
 #include "experiment/object_store.h"
 #include "target/elf_view.h"
@@ -47,8 +48,9 @@ static struct {
     uint32_t compiler_count; /* atomic */
     struct compiler compilers[COMPILER_LIMIT];
     uint64_t next_walk_ns;
-    struct known files[FILE_LIMIT];
 } self;
+
+static struct known files[FILE_LIMIT] COL_SPARSE;
 
 static bool enter(void)
 {
@@ -152,7 +154,7 @@ static bool take(const struct known *file, uint64_t time_ns)
 static struct known *place_of(uintptr_t entry)
 {
     for (uint32_t step = 0; step < FILE_LIMIT; step++) {
-        struct known *place = &self.files[((entry >> 4) * 2654435761u + step) % FILE_LIMIT];
+        struct known *place = &files[((entry >> 4) * 2654435761u + step) % FILE_LIMIT];
         if (place->entry == entry || place->entry == 0)
             return place;
     }

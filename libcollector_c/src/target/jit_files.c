@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/os.h"
+#include "base/sparse.h"
 #include "base/text_format.h"
 #include "experiment/messages.h"
 #include "experiment/object_store.h"
@@ -22,9 +23,10 @@
 
 static struct {
     uint64_t begun_ns;
-    char line[PATH_MAX + 128];
     size_t line_bytes;
 } self;
+
+static char line[PATH_MAX + 128] COL_SPARSE;
 
 void col_jit_files_begin(void)
 {
@@ -40,7 +42,7 @@ static void keep(const char *path)
 /* The path in a line of /proc/self/maps, if it ends in `name` and the mapping is executable: so compilers show where their dump is. */
 static const char *path_in_line(const char *name)
 {
-    const char *path = strchr(self.line, '/'), *blank = strchr(self.line, ' ');
+    const char *path = strchr(line, '/'), *blank = strchr(line, ' ');
     size_t path_bytes = path != NULL ? strlen(path) : 0, name_bytes = strlen(name);
     bool is_executable = blank != NULL && strnlen(blank, 4) == 4 && blank[3] == 'x';
     return is_executable && path_bytes > name_bytes && strcmp(path + path_bytes - name_bytes, name) == 0 ? path : NULL;
@@ -50,12 +52,12 @@ static const char *path_in_line(const char *name)
 static bool add_character(char c)
 {
     if (c == '\n') {
-        self.line[self.line_bytes] = '\0';
+        line[self.line_bytes] = '\0';
         self.line_bytes = 0;
         return true;
     }
-    if (self.line_bytes < sizeof self.line - 1)
-        self.line[self.line_bytes++] = c;
+    if (self.line_bytes < sizeof line - 1)
+        line[self.line_bytes++] = c;
     return false;
 }
 

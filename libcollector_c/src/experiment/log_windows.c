@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/os.h"
+#include "base/sparse.h"
 #include "experiment/sparse_file.h"
 
 /* Those who write in a window are counted; when the tail has left it, the last of them unmaps it. */
@@ -18,8 +19,9 @@ struct window {
 static struct {
     bool is_careful;       /* see struct col_sparse_file */
     uint32_t window_count; /* that were ever mapped */
-    struct window windows[COL_LOG_WINDOWS_COUNT];
 } self;
+
+static struct window windows[COL_LOG_WINDOWS_COUNT] COL_SPARSE;
 
 bool col_log_windows_is_left(const uint8_t *start)
 {
@@ -39,14 +41,14 @@ static void unmap_if_left(struct window *window)
 
 static uint8_t *count_in(uint32_t index)
 {
-    __atomic_fetch_add(&self.windows[index].user_count, 1, __ATOMIC_SEQ_CST);
-    return __atomic_load_n(&self.windows[index].start, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&windows[index].user_count, 1, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&windows[index].start, __ATOMIC_SEQ_CST);
 }
 
 void col_log_windows_leave(uint32_t index)
 {
-    if (__atomic_sub_fetch(&self.windows[index].user_count, 1, __ATOMIC_SEQ_CST) == 0)
-        unmap_if_left(&self.windows[index]);
+    if (__atomic_sub_fetch(&windows[index].user_count, 1, __ATOMIC_SEQ_CST) == 0)
+        unmap_if_left(&windows[index]);
 }
 
 static void note_window(uint32_t index)
@@ -65,10 +67,10 @@ static uint8_t *map_window(uint32_t index)
         mapped = col_sparse_file_next(before);
     col_log_windows_leave(index - 1);
     if (mapped == NULL)
-        return __atomic_load_n(&self.windows[index].start, __ATOMIC_SEQ_CST);
+        return __atomic_load_n(&windows[index].start, __ATOMIC_SEQ_CST);
     note_window(index);
     uint8_t *start = NULL;
-    if (__atomic_compare_exchange_n(&self.windows[index].start, &start, mapped, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    if (__atomic_compare_exchange_n(&windows[index].start, &start, mapped, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         return mapped;
     col_sparse_file_drop(mapped);
     return start;
@@ -76,9 +78,10 @@ static uint8_t *map_window(uint32_t index)
 
 void col_log_windows_drop(uint32_t index)
 {
-    struct window *window = &self.windows[index];
+    struct window *window = &windows[index];
     uint8_t *start = __atomic_load_n(&window->start, __ATOMIC_SEQ_CST);
-    while (start != NULL && !col_log_windows_is_left(start) && !__atomic_compare_exchange_n(&window->start, &start, start + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    while (start != NULL && !col_log_windows_is_left(start) &&
+           !__atomic_compare_exchange_n(&window->start, &start, start + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         ;
     unmap_if_left(window);
 }
@@ -112,7 +115,7 @@ static int populate_to(struct window *window, uint8_t *start, uint32_t from, uin
 
 int col_log_windows_make_room(uint32_t index, uint8_t *start, uint32_t from, uint32_t to)
 {
-    struct window *window = &self.windows[index];
+    struct window *window = &windows[index];
     uint32_t populated = __atomic_load_n(&window->populated, __ATOMIC_SEQ_CST);
     if (populated >= to)
         return self.is_careful ? col_os_populate(start + from, to - from) : 0;
@@ -129,7 +132,7 @@ int col_log_windows_make_room(uint32_t index, uint8_t *start, uint32_t from, uin
 
 void col_log_windows_open(const struct col_sparse_file *file)
 {
-    self.windows[0].start = file->first;
+    windows[0].start = file->first;
     self.is_careful = file->is_careful;
     note_window(0);
 }
@@ -138,7 +141,7 @@ bool col_log_windows_wait(void)
 {
     unsigned turn = 0;
     for (uint32_t index = 0; index < self.window_count; index++)
-        while (__atomic_load_n(&self.windows[index].user_count, __ATOMIC_SEQ_CST) != 0) {
+        while (__atomic_load_n(&windows[index].user_count, __ATOMIC_SEQ_CST) != 0) {
             if (turn++ == 100)
                 return false;
             col_os_yield();
@@ -152,13 +155,13 @@ int col_log_windows_close(void)
         return -EBUSY;
     for (uint32_t index = 0; index < self.window_count; index++) {
         col_log_windows_drop(index);
-        self.windows[index] = (struct window){0};
+        windows[index] = (struct window){0};
     }
     return 0;
 }
 
 void col_log_windows_forget(void)
 {
-    memset(self.windows, 0, self.window_count * sizeof self.windows[0]);
+    memset(windows, 0, self.window_count * sizeof windows[0]);
     self.window_count = 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/sparse.h"
 #include "experiment/event.h"
 
 #define MESSAGE_LIMIT 64u
@@ -21,8 +22,9 @@ struct message {
 
 static struct {
     uint32_t count; /* atomic: of places taken */
-    struct message messages[MESSAGE_LIMIT];
 } self;
+
+static struct message messages[MESSAGE_LIMIT] COL_SPARSE;
 
 static void copy_cut(char *to, const char *from, size_t size)
 {
@@ -41,9 +43,10 @@ static struct message *find(const char *subject, const char *text)
 {
     uint32_t count = __atomic_load_n(&self.count, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < count && i < MESSAGE_LIMIT; i++) {
-        struct message *message = &self.messages[i];
+        struct message *message = &messages[i];
         bool is_whole = __atomic_load_n(&message->is_whole, __ATOMIC_ACQUIRE);
-        if (is_whole && strncmp(message->text, text, TEXT_BYTES - 1) == 0 && strncmp(message->subject, subject, SUBJECT_BYTES - 1) == 0)
+        if (is_whole && strncmp(message->text, text, TEXT_BYTES - 1) == 0 &&
+            strncmp(message->subject, subject, SUBJECT_BYTES - 1) == 0)
             return message;
     }
     return NULL;
@@ -63,7 +66,7 @@ void col_messages_say(unsigned severity, const char *subject, const char *text)
         write_message(severity, subject, text, 1);
         return;
     }
-    message = &self.messages[place];
+    message = &messages[place];
     message->severity = severity;
     message->count = 1;
     copy_cut(message->text, text, TEXT_BYTES);
@@ -76,7 +79,7 @@ void col_messages_write_counts(void)
 {
     uint32_t count = __atomic_load_n(&self.count, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < count && i < MESSAGE_LIMIT; i++) {
-        struct message *message = &self.messages[i];
+        struct message *message = &messages[i];
         uint64_t times = __atomic_load_n(&message->count, __ATOMIC_RELAXED);
         if (message->is_whole)
             write_message(message->severity, message->subject, message->text, times);
@@ -86,6 +89,6 @@ void col_messages_write_counts(void)
 void col_messages_forget(void)
 {
     for (uint32_t i = 0; i < self.count && i < MESSAGE_LIMIT; i++)
-        self.messages[i].is_whole = false;
+        messages[i].is_whole = false;
     self.count = 0;
 }

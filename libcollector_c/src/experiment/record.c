@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/os.h"
+#include "base/sparse.h"
 #include "experiment/log_writer.h"
 
 #define SMALL_BYTES 1024u /* on the stack of a handler */
@@ -12,9 +13,10 @@
 static struct {
     uint32_t batch_thread; /* who gathers; 0: nobody. The rest is that thread's */
     bool is_batch_busy;    /* a record is being added: a handler that comes between goes its own way */
-    uint8_t *batch;
     size_t batch_bytes;
 } self;
+
+static uint8_t batch[BATCH_BYTES] COL_SPARSE;
 
 static void put_head(struct col_msgpack *out, struct col_event_head head, enum col_kind kind, uint32_t field_count)
 {
@@ -24,18 +26,28 @@ static void put_head(struct col_msgpack *out, struct col_event_head head, enum c
     col_msgpack_uint(out, head.thread);
 }
 
+static void put_numbers(struct col_msgpack *out, const uint64_t *numbers, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        col_msgpack_uint(out, numbers[i]);
+}
+
 size_t col_record_encode(const struct col_record *record, void *start, size_t capacity)
 {
     struct col_msgpack out = col_msgpack_over(start, capacity);
     put_head(&out, record->head, record->kind, record->field_count);
-    record->put(&out, record->fields);
+    if (record->put != NULL)
+        record->put(&out, record->fields);
+    else
+        put_numbers(&out, record->fields, record->field_count);
     return out.bytes;
 }
 
 int col_record_write_in_place(const struct col_record *record, size_t bytes)
 {
     struct col_log_frame frame;
-    int error = col_log_writer_begin(&frame, bytes);
+    int error =
+        col_log_writer_begin(&frame, bytes, record->kind == COL_KIND_PCSAMPLE ? COL_LOG_SAMPLES : COL_LOG_RECORDS);
     if (error != 0)
         return error;
     if (col_record_encode(record, frame.payload, bytes) != bytes) {
@@ -63,16 +75,16 @@ static int flush_batch(void)
 {
     size_t bytes = self.batch_bytes;
     self.batch_bytes = 0;
-    return bytes != 0 ? col_log_writer_append(self.batch, bytes) : 0;
+    return bytes != 0 ? col_log_writer_append(batch, bytes) : 0;
 }
 
 static int add_to_batch(const struct col_record *record)
 {
     int error = 0;
-    size_t bytes = col_record_encode(record, self.batch + self.batch_bytes, BATCH_BYTES - self.batch_bytes);
+    size_t bytes = col_record_encode(record, batch + self.batch_bytes, BATCH_BYTES - self.batch_bytes);
     if (bytes > BATCH_BYTES - self.batch_bytes) {
         error = flush_batch();
-        bytes = col_record_encode(record, self.batch, BATCH_BYTES);
+        bytes = col_record_encode(record, batch, BATCH_BYTES);
     }
     if (error != 0)
         return error;
@@ -96,15 +108,9 @@ int col_record_write(const struct col_record *record)
 
 void col_record_batch_begin(void)
 {
-    uint8_t *memory = col_os_map_memory(BATCH_BYTES);
     uint32_t nobody = 0, busy = UINT32_MAX;
-    if (memory == NULL)
+    if (!__atomic_compare_exchange_n(&self.batch_thread, &nobody, busy, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return;
-    if (!__atomic_compare_exchange_n(&self.batch_thread, &nobody, busy, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-        col_os_unmap(memory, BATCH_BYTES);
-        return;
-    }
-    self.batch = memory;
     self.batch_bytes = 0;
     self.is_batch_busy = false;
     __atomic_store_n(&self.batch_thread, col_os_thread_id(), __ATOMIC_RELEASE);
@@ -116,8 +122,6 @@ int col_record_batch_finish(void)
         return 0;
     self.is_batch_busy = true;
     int error = flush_batch();
-    uint8_t *memory = self.batch;
     __atomic_store_n(&self.batch_thread, 0, __ATOMIC_RELEASE);
-    col_os_unmap(memory, BATCH_BYTES);
     return error;
 }

@@ -5,10 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "experiment/event.h"
+#include "experiment/format.h"
 #include "experiment/msgpack.h"
 
-/* `put` writes the fields of the record, field_count values, as often as it is asked and each time the same. */
+struct col_event_head {
+    uint64_t time_ns; /* CLOCK_MONOTONIC */
+    uint32_t thread;  /* kernel thread id; 0: the whole process */
+};
+
+/* `put` writes the fields of the record, field_count values, as often as it is asked and each time the same. NULL: `fields` are field_count numbers, each a uint64_t. */
 struct col_record {
     struct col_event_head head;
     enum col_kind kind;

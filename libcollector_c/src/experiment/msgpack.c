@@ -108,6 +108,18 @@ void col_msgpack_string(struct col_msgpack *out, const char *text, uint32_t byte
     put_bytes(out, text, bytes);
 }
 
+void col_msgpack_texts(struct col_msgpack *out, const char *const *texts, size_t count, size_t most_bytes)
+{
+    size_t fitting = 0, bytes = 0;
+    while (fitting < count && (bytes += strlen(texts[fitting]) + 5) <= most_bytes)
+        fitting++;
+    col_msgpack_array(out, (uint32_t)(fitting < count ? fitting + 1 : count));
+    for (size_t i = 0; i < fitting; i++)
+        col_msgpack_text(out, texts[i]);
+    if (fitting < count)
+        col_msgpack_text(out, "...");
+}
+
 uint8_t *col_msgpack_binary_space(struct col_msgpack *out, uint32_t bytes)
 {
     if (bytes <= UINT8_MAX)

@@ -32,8 +32,11 @@ void col_msgpack_nil(struct col_msgpack *out);
 void col_msgpack_true(struct col_msgpack *out);
 void col_msgpack_uint(struct col_msgpack *out, uint64_t value);
 void col_msgpack_int(struct col_msgpack *out, int64_t value);
-void col_msgpack_float(struct col_msgpack *out, double value); /* in 4 bytes where these hold the value exactly, else in 8 */
+void col_msgpack_float(struct col_msgpack *out,
+                       double value); /* in 4 bytes where these hold the value exactly, else in 8 */
 void col_msgpack_text(struct col_msgpack *out, const char *text); /* NULL: nil */
+void col_msgpack_texts(struct col_msgpack *out, const char *const *texts, size_t count,
+                       size_t most_bytes); /* an array; a last "..." where they do not fit */
 void col_msgpack_string(struct col_msgpack *out, const char *text, uint32_t bytes);
 void col_msgpack_binary(struct col_msgpack *out, const void *data, uint32_t bytes); /* NULL: nil */
 

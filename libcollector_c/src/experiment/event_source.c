@@ -1,0 +1,168 @@
+/* event_source.c -- the records of sources: what they are, whom they count, and their values, samples among them */
+#include <string.h>
+
+#include "experiment/event.h"
+#include "experiment/log_writer.h"
+#include "experiment/msgpack.h"
+#include "experiment/open_records.h"
+#include "experiment/record.h"
+#include "experiment/sample_rows.h"
+
+#define ARRAY_BYTES (COL_FRAME_MAX_BYTES / 4) /* most that one array of strings may take */
+
+static int write_numbers(struct col_event_head head, enum col_kind kind, uint32_t count, const uint64_t *numbers)
+{
+    return col_record_write(&(struct col_record){head, kind, count, NULL, numbers});
+}
+
+static void put_pmcallocate(struct col_msgpack *out, const void *fields)
+{
+    const struct col_event_pmcallocate *allocate = fields;
+    col_msgpack_uint(out, allocate->source);
+    col_msgpack_text(out, allocate->name);
+    col_msgpack_text(out, allocate->clock);
+    col_msgpack_text(out, allocate->unit);
+    col_msgpack_uint(out, allocate->period_ns);
+    col_msgpack_uint(out, allocate->effective_period_ns);
+    col_msgpack_text(out, allocate->detail);
+    col_msgpack_texts(out, allocate->attributes, allocate->attribute_count, ARRAY_BYTES);
+}
+
+int col_event_pmcallocate(struct col_event_head head, const struct col_event_pmcallocate *allocate)
+{
+    return col_record_write(&(struct col_record){head, COL_KIND_PMCALLOCATE, 8, put_pmcallocate, allocate});
+}
+
+int col_event_pmcattach(struct col_event_head head, uint32_t source, uint32_t pid, uint64_t value)
+{
+    return write_numbers(head, COL_KIND_PMCATTACH, 3, (const uint64_t[]){source, pid, value});
+}
+
+int col_event_pmcdetach(struct col_event_head head, uint32_t source, uint32_t pid)
+{
+    return write_numbers(head, COL_KIND_PMCDETACH, 2, (const uint64_t[]){source, pid});
+}
+
+int col_event_proccsw(struct col_event_head head, uint32_t source, uint32_t pid, uint64_t value, bool is_voluntary,
+                      uint64_t count)
+{
+    return write_numbers(head, COL_KIND_PROCCSW, 5, (const uint64_t[]){source, pid, value, is_voluntary, count});
+}
+
+static size_t encode_source(struct col_event_head head, const struct col_event_pmcallocate *source, uint32_t pid,
+                            uint8_t *start, size_t capacity)
+{
+    const uint64_t attach[] = {source->source, pid};
+    size_t bytes = col_record_encode(&(struct col_record){head, COL_KIND_PMCALLOCATE, 8, put_pmcallocate, source},
+                                     start, capacity);
+    return bytes + col_record_encode(&(struct col_record){head, COL_KIND_PMCATTACH, 2, NULL, attach},
+                                     capacity > bytes ? start + bytes : NULL, capacity > bytes ? capacity - bytes : 0);
+}
+
+int col_event_sources(struct col_event_head head, const struct col_event_pmcallocate *sources, size_t count,
+                      uint32_t pid)
+{
+    struct col_log_frame frame;
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += encode_source(head, &sources[i], pid, NULL, 0);
+    int error = col_log_writer_begin(&frame, bytes, COL_LOG_RECORDS);
+    if (error != 0)
+        return error;
+    for (size_t i = 0, at = 0; i < count; i++)
+        at += encode_source(head, &sources[i], pid, frame.payload + at, bytes - at);
+    col_log_writer_finish(&frame);
+    return 0;
+}
+
+static void put_value(struct col_msgpack *out, const struct col_event_value *value)
+{
+    if (value->type == COL_EVENT_REAL)
+        col_msgpack_float(out, value->is.real);
+    else if (value->type == COL_EVENT_WHOLE)
+        col_msgpack_uint(out, value->is.whole);
+    else
+        col_msgpack_nil(out);
+}
+
+static bool is_same(const struct col_event_value *one, const struct col_event_value *other)
+{
+    return one->type == other->type && one->type != COL_EVENT_NO_VALUE &&
+           memcmp(&one->is, &other->is, sizeof one->is) == 0;
+}
+
+static void put_metric(struct col_msgpack *out, const void *fields)
+{
+    const struct col_event_metric *metric = fields;
+    bool has_before =
+        metric->before != NULL && metric->value_count > 1 && metric->before_frame == col_open_records_frame();
+    col_msgpack_uint(out, metric->source);
+    col_msgpack_uint(out, metric->interval_ns);
+    if (metric->value_count > 1)
+        col_msgpack_array(out, metric->value_count);
+    for (uint32_t i = 0; i < metric->value_count; i++)
+        if (has_before && is_same(&metric->values[i], &metric->before[i]))
+            col_msgpack_true(out);
+        else
+            put_value(out, &metric->values[i]);
+}
+
+int col_event_metric(struct col_event_head head, const struct col_event_metric *metric)
+{
+    return col_open_records_add(&(struct col_record){head, COL_KIND_METRIC, 3, put_metric, metric});
+}
+
+int col_event_metric_end(struct col_event_head head, uint32_t source, uint32_t pid)
+{
+    return col_open_records_add(
+        &(struct col_record){head, COL_KIND_PMCDETACH, 2, NULL, (const uint64_t[]){source, pid}});
+}
+
+uint32_t col_event_metric_frame(void)
+{
+    return col_open_records_frame();
+}
+
+int col_event_metrics_flush(void)
+{
+    return col_open_records_flush();
+}
+
+static void put_column(struct col_msgpack *out, const struct col_sample_rows *rows, unsigned column)
+{
+    col_msgpack_array(out, 2);
+    col_msgpack_uint(out, rows->columns[column].base);
+    uint8_t *space = col_msgpack_binary_space(out, rows->count * rows->columns[column].width);
+    if (space != NULL)
+        col_sample_rows_put_column(rows, column, space);
+}
+
+struct pcsample {
+    uint32_t source, unit_ns;
+    struct col_sample_rows rows;
+};
+
+static void put_pcsample(struct col_msgpack *out, const void *fields)
+{
+    const struct pcsample *pcsample = fields;
+    const struct col_sample_rows *rows = &pcsample->rows;
+    col_msgpack_uint(out, pcsample->source);
+    col_msgpack_uint(out, rows->count);
+    col_msgpack_uint(out, pcsample->unit_ns);
+    for (unsigned column = 0; column < COL_COLUMN_COUNT; column++)
+        put_column(out, rows, column);
+    col_msgpack_uint(out, rows->stack_count);
+    uint8_t *space = col_msgpack_binary_space(out, rows->definition_bytes);
+    if (space != NULL)
+        col_sample_rows_put_definitions(rows, space);
+}
+
+int col_event_pcsample(struct col_event_head head, uint32_t source, uint32_t unit_ns, const void *rows, size_t bytes,
+                       uint32_t *count)
+{
+    struct pcsample pcsample = {source, unit_ns, {.start = rows, .bytes = (uint32_t)bytes}};
+    col_sample_rows_measure(&pcsample.rows);
+    *count = pcsample.rows.count;
+    struct col_record record = {head, COL_KIND_PCSAMPLE, 9, put_pcsample, &pcsample};
+    return col_record_write_in_place(&record, col_record_encode(&record, NULL, 0));
+}

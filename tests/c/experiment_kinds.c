@@ -26,7 +26,7 @@ static void write_processes(void)
     col_event_sysexit(HEAD(13), N(13, 0), &status, "13002", "13003");
     col_event_sysexit(HEAD(13), N(13, 0), NULL, NULL, "13003");
     col_event_thr_create(HEAD(35), "35000", N(35, 1));
-    col_event_thr_exit(HEAD(36), "36000", N(36, 1), N(36, 2), true);
+    col_event_thr_exit(HEAD(36), "36000", N(36, 1), N(36, 2), N(36, 4), true);
 }
 
 static void write_mappings(void)
@@ -34,7 +34,8 @@ static void write_mappings(void)
     static const char code[2000] = "code"; /* more than a handler's stack takes */
     struct col_event_mappingchange change = {
         .action = N(4, 0), .map_kind = N(4, 1), .start = N(4, 2), .end = N(4, 3), .bias = UINT64_MAX - N(4, 4), .file_offset = N(4, 5), .path = "4006", .build_id = "4007", .build_id_bytes = 4,
-        .name = "4008", .alias = "4009", .source = "4010", .lines = "4011", .lines_bytes = 4, .code = code, .code_bytes = sizeof code, .copy = "4013"};
+        .name = "4008", .alias = "4009", .source = "4010", .lines = "4011", .lines_bytes = 4, .code = code, .code_bytes = sizeof code, .copy = "4013",
+        .has_file = true, .file_bytes = N(4, 14), .file_changed_ns = N(4, 15), .text_checksum = N(4, 16)};
     struct col_event_mappingchange least = {.action = 2, .start = 1, .end = 2};
     col_event_mappingchange(HEAD(4), &change);
     col_event_mappingchange(HEAD(4), &least);
@@ -46,9 +47,9 @@ static void write_sources(void)
         .source = N(6, 0), .name = "6001", .clock = "6002", .unit = "6003", .period_ns = N(6, 4), .effective_period_ns = N(6, 5), .detail = "6006",
         .attributes = (const char *const[]){"6007=x"}, .attribute_count = 1};
     const struct col_event_value values[] = {{COL_EVENT_WHOLE, {.whole = N(37, 2)}}, {COL_EVENT_NO_VALUE, {0}}, {COL_EVENT_REAL, {.real = -0.125}}, {COL_EVENT_REAL, {.real = 0.1}}};
-    struct col_event_metric metric = {.source = N(37, 0), .interval_ns = N(37, 1), .values = values, .value_count = 1, .merged_count = N(37, 3)};
+    struct col_event_metric metric = {.source = N(37, 0), .interval_ns = N(37, 1), .values = values, .value_count = 1};
     col_event_pmcallocate(HEAD(6), &allocate);
-    col_event_pmcattach(HEAD(7), N(7, 0), N(7, 1));
+    col_event_pmcattach(HEAD(7), N(7, 0), N(7, 1), N(7, 2));
     col_event_pmcdetach(HEAD(8), N(8, 0), N(8, 1));
     col_event_proccsw(HEAD(9), N(9, 0), N(9, 1), N(9, 2), true, N(9, 4));
     col_event_metric(HEAD(37), &metric);

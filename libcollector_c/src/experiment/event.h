@@ -7,21 +7,19 @@
 #include <stdint.h>
 
 #include "experiment/format.h"
+#include "experiment/record.h"
 
 /*
  * Each writes one record as a frame of its own: 0 or -errno as col_log_writer_append. Strings may be NULL, which is nil.
  * From anywhere, signal handlers included, but for col_event_initialize and batches.
  */
-struct col_event_head {
-    uint64_t time_ns; /* CLOCK_MONOTONIC */
-    uint32_t thread;  /* kernel thread id; 0: the whole process */
-};
 
 #define COL_EVENT_UNKNOWN UINT64_MAX /* a reading that could not be had; nil in the record */
 
 struct col_event_initialize {
     uint64_t wall_ns;
-    uint32_t pid, ppid, image, cpu_count, uid;
+    uint32_t pid, ppid, image, uid;
+    uint64_t cpu_count; /* or COL_EVENT_UNKNOWN */
     uint64_t page_bytes;
     const char *host, *machine, *kernel;
     const char *executable, *directory, *library_version;
@@ -51,6 +49,9 @@ struct col_event_mappingchange {
     const void *lines, *code;          /* of a dynamic function, NULL: nil */
     size_t lines_bytes, code_bytes;
     const char *copy; /* of a dynamic module */
+    bool has_file;    /* of a file without a build id, by which else it could not be told from its successor: */
+    uint64_t file_bytes, file_changed_ns;
+    uint32_t text_checksum;
 };
 int col_event_mappingchange(struct col_event_head head, const struct col_event_mappingchange *change);
 
@@ -68,9 +69,11 @@ struct col_event_pmcallocate {
 };
 int col_event_pmcallocate(struct col_event_head head, const struct col_event_pmcallocate *allocate);
 
-int col_event_pmcattach(struct col_event_head head, uint32_t source, uint32_t pid);
+int col_event_pmcattach(struct col_event_head head, uint32_t source, uint32_t pid,
+                        uint64_t value); /* `value`: of the source, when it was attached */
 int col_event_pmcdetach(struct col_event_head head, uint32_t source, uint32_t pid);
-int col_event_proccsw(struct col_event_head head, uint32_t source, uint32_t pid, uint64_t value, bool is_voluntary, uint64_t count);
+int col_event_proccsw(struct col_event_head head, uint32_t source, uint32_t pid, uint64_t value, bool is_voluntary,
+                      uint64_t count);
 int col_event_procexec(struct col_event_head head, uint32_t pid, uint64_t entry, const char *path);
 int col_event_procfork(struct col_event_head head, uint32_t parent_pid, uint32_t child_pid);
 
@@ -99,7 +102,8 @@ int col_event_sample(struct col_event_head head, const struct col_event_sample *
 int col_event_pause(struct col_event_head head, uint32_t cause);
 int col_event_resume(struct col_event_head head, uint32_t cause);
 int col_event_thr_create(struct col_event_head head, const char *name, uint64_t start_address);
-int col_event_thr_exit(struct col_event_head head, const char *name, uint64_t user_ns, uint64_t system_ns, bool is_exit);
+int col_event_thr_exit(struct col_event_head head, const char *name, uint64_t user_ns, uint64_t system_ns,
+                       uint64_t pending_ns, bool is_exit);
 
 /* PMCALLOCATE and PMCATTACH of each, in one frame. */
 int col_event_sources(struct col_event_head head, const struct col_event_pmcallocate *sources, size_t count,
@@ -118,9 +122,9 @@ struct col_event_metric {
     uint64_t interval_ns;
     const struct col_event_value *values;
     uint32_t value_count; /* 1 to COL_METRIC_MAX_VALUES */
-    uint64_t merged_count;
-    const struct col_event_value *before; /* those of the last record with several values, if that had the same source and at least as many; or NULL */
-    uint32_t before_frame;                /* col_event_metric_frame() behind that record */
+    const struct col_event_value *
+        before; /* those of the last record with several values, if that had the same source and at least as many; or NULL */
+    uint32_t before_frame; /* col_event_metric_frame() behind that record */
 };
 int col_event_metric(struct col_event_head head, const struct col_event_metric *metric);
 int col_event_metric_end(struct col_event_head head, uint32_t source, uint32_t pid); /* PMCDETACH */

@@ -73,6 +73,7 @@ class DropCause(IntEnum):
     NO_MEMORY = 3
     LOG_FULL = 4
     BAD_ARGUMENT = 5
+    UNSAFE_THREAD = 6
     DAMAGE = 16
     MISSING_FRAMES = 17
     TRUNCATED = 18
@@ -94,8 +95,8 @@ class PauseCause(IntEnum):
 
     API = 0
     SIGNAL = 1
-    TIME = 2
     OPTION = 3
+    TRACER = 4
 
 
 class CloseReason(IntEnum):
@@ -104,7 +105,7 @@ class CloseReason(IntEnum):
     EXIT = 0
     TERMINATED = 1
     EXEC = 2
-    TIME = 3
+    SECCOMP = 4
 
 
 class MapAction(IntEnum):
@@ -135,7 +136,7 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
         ("host", "str", "uname -n"),
         ("machine", "str", "uname -m"),
         ("kernel", "str", "uname -r"),
-        ("cpu_count", "uint", "processors online"),
+        ("cpu_count", "uint", "processors online; nil but in `launch.log`, `node.log`, and the log of a process that made the experiment's directory"),
         ("page_bytes", "uint", "size of a page"),
         ("executable", "str", "path of the program file"),
         ("arguments", "array of str", "argv"),
@@ -175,6 +176,9 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
         ("lines", "bin", "dynamic function: pairs of int32 (offset, line)"),
         ("code", "bin", "dynamic function: its bytes when it was registered"),
         ("copy", "str", "dynamic module: file in objects/ that holds a copy, nil if none"),
+        ("file_bytes", "uint", "file without a build id: its size, nil if unknown"),
+        ("file_changed_ns", "uint", "the same: CLOCK_REALTIME of the last change of its contents"),
+        ("text_checksum", "uint", "the same: of its code in memory, see below"),
     ),
     Kind.PCSAMPLE: (
         ("source", "uint", "id given by PMCALLOCATE"),
@@ -194,12 +198,13 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
         ("unit", "str", "unit of its values"),
         ("period_ns", "uint", "asked period"),
         ("effective_period_ns", "uint", "shortest period the clock can deliver here"),
-        ("detail", "str", "why this clock: what the self-test said of those before it"),
+        ("detail", "str", "why this clock: what kept the clocks before it from being used"),
         ("attributes", "array of str", "of a metric: `name=value`, see Metrics; empty for a clock"),
     ),
     Kind.PMCATTACH: (
         ("source", "uint", "id of the source"),
         ("pid", "uint", "process"),
+        ("value", "uint", "reading of the source at this moment, in its unit; nil for a metric"),
     ),
     Kind.PMCDETACH: (
         ("source", "uint", "id of the source"),
@@ -210,7 +215,7 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
         ("pid", "uint", "process"),
         ("value", "uint", "reading of the source so far, in its unit"),
         ("voluntary", "uint", "1 the thread gave way itself, 0 it was preempted"),
-        ("count", "uint", "how many switches: more than 1 where they could only be counted"),
+        ("count", "uint", "how many switches of that kind since the thread's last record of it"),
     ),
     Kind.PROCEXEC: (
         ("pid", "uint", "process"),
@@ -246,7 +251,7 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
         ("major_faults", "uint", "page faults with I/O so far"),
         ("voluntary_switches", "uint", "voluntary context switches so far"),
         ("involuntary_switches", "uint", "involuntary context switches so far"),
-        ("resident_bytes", "uint", "resident memory now, nil if unknown"),
+        ("resident_bytes", "uint", "resident memory now, nil if unknown, and at cause START"),
         ("read_bytes", "uint", "bytes read by system calls so far (rchar), nil if unknown"),
         ("written_bytes", "uint", "bytes written by system calls so far (wchar), nil if unknown"),
     ),
@@ -261,12 +266,12 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
         ("user_ns", "uint", "user CPU time of the thread"),
         ("system_ns", "uint", "system CPU time of the thread"),
         ("is_exit", "uint", "1 the thread ended; 0 it was alive when the log was closed"),
+        ("pending_ns", "uint", "CPU time since its last sample, or of missing ticks, that no sample stands for: readers spread it over the thread's samples"),
     ),
     Kind.METRIC: (
         ("source", "uint", "id given by PMCALLOCATE"),
         ("interval_ns", "uint", "wall time the value covers"),
         ("value", "uint or float or array", "the value, or the raw delta of the interval; several: see Metrics"),
-        ("merged_count", "uint", "readings merged into this one"),
     ),
     Kind.MESSAGE: (
         ("severity", "uint", "0 note, 1 warning, 2 error"),

@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from collector.experiment.samples import PcSample, PcSampleBlock
 from collector.experiment.origin import Origin
+from collector.experiment.samples import PcSample, PcSampleBlock
 from collector.format import CloseReason, DropCause, Kind, MapAction, MapKind, PauseCause, SampleCause
 
 
@@ -98,6 +98,9 @@ class MappingChange(Event):
     lines: bytes | None = None
     code: bytes | None = None
     copy: str | None = None
+    file_bytes: int | None = None
+    file_changed_ns: int | None = None
+    text_checksum: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,7 @@ class PmcAttach(Event):
     kind: ClassVar[Kind] = Kind.PMCATTACH
     source: int | None = None
     pid: int | None = None
+    value: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +139,7 @@ class PmcDetach(Event):
 
 @dataclass(frozen=True, slots=True)
 class ProcCsw(Event):
-    """A thread was switched out; `value` is the reading of the source so far, in its unit."""
+    """How often a thread was switched out; `value` is the reading of the source so far, in its unit."""
 
     kind: ClassVar[Kind] = Kind.PROCCSW
     source: int | None = None
@@ -249,6 +253,7 @@ class ThrExit(Event):
     user_ns: int | None = None
     system_ns: int | None = None
     is_exit: int | None = None
+    pending_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +264,6 @@ class Metric(Event):
     source: int | None = None
     interval_ns: int | None = None
     value: int | float | None = None
-    merged_count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

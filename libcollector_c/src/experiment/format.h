@@ -71,12 +71,13 @@ enum col_drop_cause {
     COL_DROP_NO_MEMORY = 3,
     COL_DROP_LOG_FULL = 4,
     COL_DROP_BAD_ARGUMENT = 5,
-    COL_DROP_CAUSES /* one more than the last the recorder writes */
+    COL_DROP_UNSAFE_THREAD = 6, /* foreign thread-local storage, or no room on its stack */
+    COL_DROP_CAUSES             /* one more than the last the recorder writes */
 };
 
 enum { COL_SAMPLE_API = 0, COL_SAMPLE_PERIODIC = 1, COL_SAMPLE_SIGNAL = 2, COL_SAMPLE_START = 3, COL_SAMPLE_END = 4 };
-enum { COL_PAUSE_API = 0, COL_PAUSE_SIGNAL = 1, COL_PAUSE_TIME = 2, COL_PAUSE_OPTION = 3 };
-enum { COL_CLOSE_EXIT = 0, COL_CLOSE_TERMINATED = 1, COL_CLOSE_EXEC = 2, COL_CLOSE_TIME = 3 };
+enum { COL_PAUSE_API = 0, COL_PAUSE_SIGNAL = 1, COL_PAUSE_OPTION = 3, COL_PAUSE_TRACER = 4 };
+enum { COL_CLOSE_EXIT = 0, COL_CLOSE_TERMINATED = 1, COL_CLOSE_EXEC = 2, COL_CLOSE_SECCOMP = 4 };
 enum { COL_MAP_INSERT = 1, COL_MAP_DELETE = 2 };
 enum { COL_MAP_OBJECT = 0, COL_MAP_DYNAMIC_FUNCTION = 1, COL_MAP_DYNAMIC_MODULE = 2, COL_MAP_ANONYMOUS = 3 };
 

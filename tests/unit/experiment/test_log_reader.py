@@ -30,10 +30,10 @@ def test_every_kind_comes_back_as_it_was_written(kind):
 
 
 def test_a_record_of_several_values_is_an_event_for_each():
-    data = frame(record(Kind.METRIC, 7, 1, source=5, interval_ns=3, value=[9, None, 0.25, None], merged_count=2) + record(Kind.PAUSE, 8), 0)
+    data = frame(record(Kind.METRIC, 7, 1, source=5, interval_ns=3, value=[9, None, 0.25, None]) + record(Kind.PAUSE, 8), 0)
     first, second, after = read_fed(data)
     assert [(e.source, e.value, e.serial) for e in (first, second)] == [(5, 9, 1), (7, 0.25, 2)]
-    assert {(e.kind, e.time, e.thread, e.interval_ns, e.merged_count, e.log_offset) for e in (first, second)} == {(Kind.METRIC, 7, 1, 3, 2, 22)}
+    assert {(e.kind, e.time, e.thread, e.interval_ns, e.log_offset) for e in (first, second)} == {(Kind.METRIC, 7, 1, 3, 22)}
     assert (after.kind, after.serial) == (Kind.PAUSE, 3)
     (unknown,) = read_fed(frame(record(Kind.METRIC, source=None, value=[None, 1]), 0))
     assert (unknown.source, unknown.value) == (None, 1)

@@ -28,16 +28,22 @@ int col_directory_enter(struct col_directory_paths *paths, const char *directory
 int col_directory_make(struct col_directory_paths *paths)
 {
     paths->log[paths->directory_length] = '\0';
-    int error = col_os_mkdir(paths->log, 0777);
+    int error = col_os_mkdir(paths->log, 0700);
     return error == -EEXIST ? 0 : error;
+}
+
+int col_directory_name_log(struct col_directory_paths *paths, const char *name)
+{
+    size_t room = sizeof paths->log - paths->directory_length;
+    if (strlen(name) + 1 >= room)
+        return -ENAMETOOLONG;
+    col_text_print_into(paths->log + paths->directory_length, room, "/%s", name);
+    return 0;
 }
 
 int col_directory_name_image(struct col_directory_paths *paths, pid_t pid, unsigned image)
 {
-    char name[40]; /* "/", a number, ".", a number, ".log" */
-    col_text_print_into(name, sizeof name, "/%d.%u.log", (int)pid, image);
-    if (strlen(name) >= sizeof paths->log - paths->directory_length)
-        return -ENAMETOOLONG;
-    strcpy(paths->log + paths->directory_length, name);
-    return 0;
+    char name[40]; /* a number, ".", a number, ".log" */
+    col_text_print_into(name, sizeof name, "%d.%u.log", (int)pid, image);
+    return col_directory_name_log(paths, name);
 }

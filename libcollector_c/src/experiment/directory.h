@@ -18,6 +18,9 @@ int col_directory_enter(struct col_directory_paths *paths, const char *directory
 /* Makes the directory, whose parent must be there; no error if somebody was quicker. 0 or -errno. Ends the path there again. */
 int col_directory_make(struct col_directory_paths *paths);
 
+/* Ends the path with a log's name. -ENAMETOOLONG if there is no room. */
+int col_directory_name_log(struct col_directory_paths *paths, const char *name);
+
 /* Ends the path with the name of image number `image` of a process. -ENAMETOOLONG if there is no room. */
 int col_directory_name_image(struct col_directory_paths *paths, pid_t pid, unsigned image);
 

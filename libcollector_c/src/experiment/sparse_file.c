@@ -57,7 +57,7 @@ static int map_first(struct col_sparse_file *file, int fd)
 
 int col_sparse_file_create(struct col_sparse_file *file, const char *path, uint64_t bytes)
 {
-    int fd = col_os_open(path, O_RDWR | O_CREAT | O_EXCL, 0666);
+    int fd = col_os_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
     if (fd < 0)
         return fd;
     file->is_careful = !keeps_room(col_os_file_system(fd));

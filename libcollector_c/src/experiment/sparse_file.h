@@ -15,7 +15,7 @@
 
 struct col_sparse_file {
     uint8_t *first;      /* the first window */
-    uint8_t *open_first; /* the first window of the part for open frames (docs/format.md), which is the end of the file */
+    uint8_t *open_first; /* the first window of the part for open frames (docs/format.md): the end of the file */
     uint64_t bytes;      /* length of the file up to there */
     uint64_t open_bytes; /* length of that part */
     bool is_careful; /* the file system may want new room whenever a page is stored to again: populate it each time */

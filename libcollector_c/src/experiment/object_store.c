@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/os.h"
+#include "base/sparse.h"
 #include "base/text_format.h"
 #include "experiment/log_writer.h"
 
@@ -20,8 +21,9 @@
 
 static struct {
     uint32_t owner; /* atomic: the thread whose the rest is, 0: nobody's */
-    char path[PATH_MAX], new_path[PATH_MAX];
 } self;
+
+static char own_path[PATH_MAX] COL_SPARSE, new_path[PATH_MAX] COL_SPARSE;
 
 static bool enter(void)
 {
@@ -58,15 +60,15 @@ static int begin_paths(const char *name)
     size_t directory_bytes = (size_t)(last_part(log) - log);
     if (directory_bytes == 0)
         return -EBADF;
-    if (directory_bytes + sizeof FOLDER + COL_OBJECT_NAME_BYTES > sizeof self.path)
+    if (directory_bytes + sizeof FOLDER + COL_OBJECT_NAME_BYTES > sizeof own_path)
         return -ENAMETOOLONG;
-    memcpy(self.path, log, directory_bytes);
-    memcpy(self.path + directory_bytes - 1, FOLDER, sizeof FOLDER);
-    int error = col_os_mkdir(self.path, 0777);
-    size_t bytes = strlen(self.path), room = sizeof self.path - bytes;
-    memcpy(self.new_path, self.path, bytes);
-    col_text_print_into(self.path + bytes, room, "%s", name);
-    col_text_print_into(self.new_path + bytes, room, ".new-%d-%u", (int)col_os_process_id(), (unsigned)col_os_thread_id());
+    memcpy(own_path, log, directory_bytes);
+    memcpy(own_path + directory_bytes - 1, FOLDER, sizeof FOLDER);
+    int error = col_os_mkdir(own_path, 0700);
+    size_t bytes = strlen(own_path), room = sizeof own_path - bytes;
+    memcpy(new_path, own_path, bytes);
+    col_text_print_into(own_path + bytes, room, "%s", name);
+    col_text_print_into(new_path + bytes, room, ".new-%d-%u", (int)col_os_process_id(), (unsigned)col_os_thread_id());
     return error == -EEXIST ? 0 : error;
 }
 
@@ -84,17 +86,17 @@ static int write_all(int fd, const char *bytes, size_t size)
 
 static int create(void)
 {
-    col_os_unlink(self.new_path);
-    return col_os_open(self.new_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+    col_os_unlink(new_path);
+    return col_os_open(new_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
 }
 
 static int finish(int fd, int error)
 {
     col_os_close(fd);
     if (error == 0)
-        error = col_os_rename(self.new_path, self.path);
+        error = col_os_rename(new_path, own_path);
     if (error != 0)
-        col_os_unlink(self.new_path);
+        col_os_unlink(new_path);
     return error;
 }
 
@@ -109,7 +111,7 @@ static uint64_t hash_of(const uint8_t *bytes, size_t size)
 
 static bool is_there(void)
 {
-    int fd = col_os_open(self.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    int fd = col_os_open(own_path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
     if (fd >= 0)
         col_os_close(fd);
     return fd >= 0;

@@ -28,6 +28,8 @@
 #define SEQUENCE_END (((uint64_t)1 << (64 - OFFSET_BITS)) - 1)
 
 #define WINDOW_BYTES COL_SPARSE_WINDOW_BYTES
+#define LAST_BYTES                                                                                                     \
+    8192u /* kept for the last records: what was lost, and why, is told even by a log that has reached its greatest length */
 #define FILE_BYTES ((uint64_t)1 << OFFSET_BITS) /* open frames included */
 
 _Static_assert(FILE_BYTES / WINDOW_BYTES <= COL_LOG_WINDOWS_COUNT, "the log has no more windows than that");
@@ -36,8 +38,9 @@ static struct {
     uint64_t *tail; /* in a page of its own that a fork child finds empty, even one that no hook of ours has seen */
     uint64_t final_tail;
     uint64_t bytes; /* length the log may reach */
+    bool is_ending; /* atomic: the last records may use the bytes kept for them */
     pid_t owner;
-    struct col_directory_paths paths;
+    bool has_made_directory;
 } self;
 
 static uint64_t load_tail(void)
@@ -70,11 +73,17 @@ static uint64_t place(uint64_t offset, uint32_t frame_bytes)
     return offset % WINDOW_BYTES + frame_bytes <= WINDOW_BYTES ? offset : (offset / WINDOW_BYTES + 1) * WINDOW_BYTES;
 }
 
+static uint64_t room(enum col_log_content content)
+{
+    return content == COL_LOG_RECORDS && __atomic_load_n(&self.is_ending, __ATOMIC_RELAXED) ? self.bytes
+                                                                                            : self.bytes - LAST_BYTES;
+}
+
 /* 1: taken; 0: the tail has moved, try again; or -errno. Counts us into the frame's window if 1. */
-static int try_take(struct col_log_frame *frame, uint64_t tail, uint32_t frame_bytes)
+static int try_take(struct col_log_frame *frame, uint64_t tail, uint32_t frame_bytes, enum col_log_content content)
 {
     uint64_t offset = place(tail & OFFSET_MASK, frame_bytes), sequence = (tail >> OFFSET_BITS) - 1;
-    if (offset + frame_bytes > self.bytes || sequence + 2 > SEQUENCE_END)
+    if (offset + frame_bytes > room(content) || sequence + 2 > SEQUENCE_END)
         return -EFBIG;
     uint32_t index = (uint32_t)(offset / WINDOW_BYTES), at = (uint32_t)(offset % WINDOW_BYTES);
     uint8_t *start = col_log_windows_enter(index);
@@ -96,14 +105,14 @@ static int try_take(struct col_log_frame *frame, uint64_t tail, uint32_t frame_b
     return 1;
 }
 
-int col_log_writer_begin(struct col_log_frame *frame, size_t payload_bytes)
+int col_log_writer_begin(struct col_log_frame *frame, size_t payload_bytes, enum col_log_content content)
 {
     if (payload_bytes > COL_FRAME_MAX_BYTES - COL_FRAME_HEADER_BYTES)
         return -EFBIG;
     int answer = 0;
     while (answer == 0) {
         uint64_t tail = load_tail();
-        answer = tail == 0 ? -EBADF : try_take(frame, tail, COL_FRAME_HEADER_BYTES + (uint32_t)payload_bytes);
+        answer = tail == 0 ? -EBADF : try_take(frame, tail, COL_FRAME_HEADER_BYTES + (uint32_t)payload_bytes, content);
     }
     return answer < 0 ? answer : 0;
 }
@@ -140,7 +149,7 @@ void col_log_writer_abandon(const struct col_log_frame *frame)
 int col_log_writer_append(const void *payload, size_t bytes)
 {
     struct col_log_frame frame;
-    int error = col_log_writer_begin(&frame, bytes);
+    int error = col_log_writer_begin(&frame, bytes, COL_LOG_RECORDS);
     if (error != 0)
         return error;
     memcpy(frame.payload, payload, bytes);

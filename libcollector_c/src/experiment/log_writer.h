@@ -18,6 +18,12 @@
  * the program's umask gives. 0 or -errno; no descriptor stays open. */
 int col_log_writer_open(const char *directory, pid_t pid, unsigned *image);
 
+/* A log of another name, in a directory that is there: of a process that reads metrics without being recorded. 0 or -errno; -EEXIST. */
+int col_log_writer_open_named(const char *directory, const char *name, pid_t pid);
+
+/* From here on come the last records: for those, but no samples, some room is kept in a log that is full. */
+void col_log_writer_begin_end(void);
+
 /* Cuts the log to its length if all open frames were written to it and nobody is writing; else readers find what there is in the uncut file. Later frames
  * are refused. The last record must have been appended. */
 void col_log_writer_close(void);
@@ -43,7 +49,8 @@ struct col_log_frame {
     uint32_t sequence;
     uint32_t window;
 };
-int col_log_writer_begin(struct col_log_frame *frame, size_t payload_bytes);
+enum col_log_content { COL_LOG_RECORDS, COL_LOG_SAMPLES };
+int col_log_writer_begin(struct col_log_frame *frame, size_t payload_bytes, enum col_log_content content);
 void col_log_writer_finish(const struct col_log_frame *frame);
 void col_log_writer_abandon(const struct col_log_frame *frame); /* its number will be missing in the log */
 

@@ -2,10 +2,13 @@
 #include "experiment/log_writer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/os.h"
+#include "base/sparse.h"
+#include "base/text_format.h"
 #include "experiment/crc32.h"
 #include "experiment/directory.h"
 #include "experiment/format.h"
@@ -43,6 +46,8 @@ static struct {
     bool has_made_directory;
 } self;
 
+static struct col_directory_paths paths COL_SPARSE;
+
 static uint64_t load_tail(void)
 {
     return self.tail != NULL ? __atomic_load_n(self.tail, __ATOMIC_ACQUIRE) : 0;
@@ -55,7 +60,12 @@ bool col_log_writer_is_open(void)
 
 const char *col_log_writer_path(void)
 {
-    return self.paths.log;
+    return paths.log;
+}
+
+bool col_log_writer_has_made_directory(void)
+{
+    return self.has_made_directory;
 }
 
 void col_log_writer_counts(uint64_t *frame_count, uint64_t *byte_count)
@@ -162,9 +172,9 @@ static int create_file(pid_t pid, unsigned *image, struct col_sparse_file *log)
 {
     int error = -EEXIST;
     for (*image = 0; error == -EEXIST; *image += error == -EEXIST) {
-        error = col_directory_name_image(&self.paths, pid, *image);
+        error = col_directory_name_image(&paths, pid, *image);
         if (error == 0)
-            error = col_sparse_file_create(log, self.paths.log, FILE_BYTES);
+            error = col_sparse_file_create(log, paths.log, FILE_BYTES);
     }
     return error;
 }
@@ -172,9 +182,8 @@ static int create_file(pid_t pid, unsigned *image, struct col_sparse_file *log)
 static int create_file_and_directory(pid_t pid, unsigned *image, struct col_sparse_file *log)
 {
     int error = create_file(pid, image, log);
-    if (error == -ENOENT && (error = col_directory_make(&self.paths)) == 0)
-        error = create_file(pid, image, log);
-    return error;
+    self.has_made_directory = error == -ENOENT && (error = col_directory_make(&paths)) == 0;
+    return self.has_made_directory ? create_file(pid, image, log) : error;
 }
 
 static int make_tail(void)
@@ -189,28 +198,73 @@ static int make_tail(void)
     return 0;
 }
 
-int col_log_writer_open(const char *directory, pid_t pid, unsigned *image)
+/* Lets go of what was open before, and finds the directory. */
+static int prepare(const char *directory, pid_t pid)
 {
     if (self.owner != pid)
         col_log_writer_forget();
     else if (col_log_writer_is_open())
         return -EBUSY;
-    struct col_sparse_file log;
     int error = col_log_windows_close();
     if (error == 0)
         error = make_tail();
-    if (error == 0)
-        error = col_directory_enter(&self.paths, directory);
-    if (error == 0)
-        error = create_file_and_directory(pid, image, &log);
-    if (error != 0)
-        return error;
-    col_log_windows_open(&log);
-    col_open_slots_open(&log);
-    self.bytes = log.bytes;
+    return error != 0 ? error : col_directory_enter(&paths, directory);
+}
+
+static void begin(const struct col_sparse_file *log, pid_t pid)
+{
+    col_log_windows_open(log);
+    col_open_slots_open(log);
+    self.bytes = log->bytes;
+    self.is_ending = false;
     self.owner = pid;
     __atomic_store_n(self.tail, (uint64_t)1 << OFFSET_BITS, __ATOMIC_SEQ_CST);
-    return 0;
+}
+
+/* Where no log can be made there is still a name to be had, which takes no room: an empty file that says why. A directory does too, and takes no descriptor. */
+static void leave_word(pid_t pid, int error)
+{
+    char name[48]; /* a number, ".no-log.", a number */
+    col_text_print_into(name, sizeof name, "%d.no-log.%d", (int)pid, -error);
+    if (col_directory_name_log(&paths, name) != 0)
+        return;
+    int fd = col_os_open(paths.log, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+    if (fd >= 0)
+        col_os_close(fd);
+    else if (fd == -EMFILE || fd == -ENFILE)
+        col_os_mkdir(paths.log, 0700);
+}
+
+int col_log_writer_open(const char *directory, pid_t pid, unsigned *image)
+{
+    struct col_sparse_file log;
+    int error = prepare(directory, pid);
+    if (error != 0)
+        return error;
+    error = create_file_and_directory(pid, image, &log);
+    if (error == 0)
+        begin(&log, pid);
+    else
+        leave_word(pid, error);
+    return error;
+}
+
+int col_log_writer_open_named(const char *directory, const char *name, pid_t pid)
+{
+    struct col_sparse_file log;
+    int error = prepare(directory, pid);
+    if (error == 0)
+        error = col_directory_name_log(&paths, name);
+    if (error == 0)
+        error = col_sparse_file_create(&log, paths.log, FILE_BYTES);
+    if (error == 0)
+        begin(&log, pid);
+    return error;
+}
+
+void col_log_writer_begin_end(void)
+{
+    __atomic_store_n(&self.is_ending, true, __ATOMIC_RELAXED);
 }
 
 void col_log_writer_close(void)
@@ -220,7 +274,7 @@ void col_log_writer_close(void)
         return;
     self.final_tail = tail;
     if (col_log_windows_wait() && col_open_slots_close())
-        col_os_truncate(self.paths.log, tail & OFFSET_MASK);
+        col_os_truncate(paths.log, tail & OFFSET_MASK);
 }
 
 void col_log_writer_forget(void)

@@ -14,8 +14,8 @@
 
 /* From ordinary code. */
 
-/* Makes `directory` if need be, and in it PID.N.log, N being the first number not there yet. The file and a possible new directory have the modes
- * the program's umask gives. 0 or -errno; no descriptor stays open. */
+/* Makes `directory` if need be, and in it PID.N.log, N being the first number not there yet. The file and a possible new directory are
+ * for their owner alone: a log tells what is in a program's memory. 0 or -errno; no descriptor stays open. If no log can be made an empty file PID.no-log.ERRNO says so, or a directory. */
 int col_log_writer_open(const char *directory, pid_t pid, unsigned *image);
 
 /* A log of another name, in a directory that is there: of a process that reads metrics without being recorded. 0 or -errno; -EEXIST. */
@@ -33,6 +33,9 @@ void col_log_writer_forget(void);
 
 /* Path of the log, absolute; empty when none was ever opened. */
 const char *col_log_writer_path(void);
+
+/* True if the log that was opened last is the first of its experiment: nobody else had made the directory. */
+bool col_log_writer_has_made_directory(void);
 
 /* From anywhere, signal handlers included. */
 

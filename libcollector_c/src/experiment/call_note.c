@@ -22,7 +22,7 @@ void col_call_note_open(void)
     uint32_t index;
     if (self.slot != NULL && self.generation == col_open_slots_generation())
         return;
-    self.slot = col_log_writer_is_open() ? col_open_slots_claim(&index) : NULL;
+    self.slot = col_log_writer_is_open() ? col_open_slots_claim_spare(&index) : NULL;
     if (self.slot == NULL)
         return;
     if (col_os_populate(self.slot, COL_OPEN_HEADER_BYTES + TEXT_BYTES + 1) != 0) {

@@ -46,7 +46,7 @@ static bool has_slot(void)
 static bool acquire(void)
 {
     uint32_t index;
-    self.slot = col_log_writer_is_open() ? col_open_slots_claim(&index) : NULL;
+    self.slot = col_log_writer_is_open() ? col_open_slots_claim_spare(&index) : NULL;
     if (self.slot == NULL)
         return false;
     if (populate() != 0) {

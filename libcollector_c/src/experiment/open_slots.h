@@ -26,12 +26,16 @@ bool col_open_slots_close(
     void); /* true when every slot is empty: then nothing of the log is mapped here any more, and it can be cut */
 
 /* From anywhere, signal handlers included. */
-struct col_open_slot *col_open_slots_claim(uint32_t *index); /* none of its pages is populated; NULL: none free, or no memory */
+struct col_open_slot *
+col_open_slots_claim(uint32_t *index); /* none of its pages is populated; NULL: none free, or no memory */
+struct col_open_slot *col_open_slots_claim_spare(
+    uint32_t *index); /* for what is not samples: none where a limit of the file's size leaves few slots */
+bool col_open_slots_are_limited(void); /* a limit of the file's size leaves fewer of them than there could be */
 void col_open_slots_give_back(uint32_t index);
-bool col_open_slots_is_careful(void);        /* see struct col_sparse_file */
-uint32_t col_open_slots_generation(void);    /* changes with each open: slots of another log are gone */
+bool col_open_slots_is_careful(void);     /* see struct col_sparse_file */
+uint32_t col_open_slots_generation(void); /* changes with each open: slots of another log are gone */
 void col_open_slots_count_samples(uint32_t count);
-uint64_t col_open_slots_sample_count(void);  /* since the open */
-void col_open_slots_forget(void);            /* in a fork child, where the windows are not mapped */
+uint64_t col_open_slots_sample_count(void); /* since the open */
+void col_open_slots_forget(void);           /* in a fork child, where the windows are not mapped */
 
 #endif

@@ -83,7 +83,7 @@ int col_open_frame_acquire(struct col_open_frame *frame, uint32_t thread, uint32
         return -EBADF;
     frame->slot = col_open_slots_claim(&frame->slot_index);
     if (frame->slot == NULL)
-        return -ENOMEM;
+        return col_open_slots_are_limited() ? -EFBIG : -ENOMEM;
     frame->generation = col_open_slots_generation();
     frame->thread = thread;
     frame->source = source;

@@ -37,7 +37,7 @@ size_t col_open_frame_private_bytes(void);
 /* Makes the frame ready for acquire. The memory may have served another frame before. */
 void col_open_frame_prepare(struct col_open_frame *frame, void *private_memory);
 
-/* Takes a slot. 0, -EBADF: no log is open; -ENOSPC: the disk is full; -ENOMEM: no memory, or 65,536 threads have one. */
+/* Takes a slot. 0, -EBADF: no log is open; -ENOSPC: the disk is full; -EFBIG: all are taken that the log's limited length has; -ENOMEM: no memory, or 65,536 threads have one. */
 int col_open_frame_acquire(struct col_open_frame *frame, uint32_t thread, uint32_t source, uint64_t time_ns);
 
 /*

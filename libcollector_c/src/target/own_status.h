@@ -1,0 +1,25 @@
+/* own_status.h -- what the kernel tells a thread of itself: who traces it, how many seccomp filters it is under */
+#ifndef COL_TARGET_OWN_STATUS_H
+#define COL_TARGET_OWN_STATUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct col_own_status {
+    uint32_t tracer;       /* its pid, 0: none */
+    uint32_t filter_count; /* seccomp filters; 1 for any number on kernels before 5.9 */
+};
+
+/* Of the calling thread, all 0 where /proc is not there. Some 20 to 80 us. Signal-safe. */
+struct col_own_status col_own_status_read(void);
+
+/*
+ * False if nobody has shown to trace the calling thread: a tracer stops whom it attaches to, or takes over from a tracer, before it does anything else, and this one
+ * has never yet been switched out but by preemption. Less than a microsecond. Signal-safe.
+ */
+bool col_own_status_may_be_traced(void);
+
+/* True if the thread is under a seccomp filter. Less than a microsecond. Signal-safe. */
+bool col_own_status_is_filtered(void);
+
+#endif

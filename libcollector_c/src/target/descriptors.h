@@ -3,6 +3,13 @@
 #define COL_TARGET_DESCRIPTORS_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Where the launcher holds perf events there are none. Those that must stay lie at high numbers, out of the way of programs that count on the lowest free one,
+ * and functions of the close family pass over them. The program can still close or replace one by a bare system call: so before one is used or closed
+ * it is looked at, and if it is another file by now it is forgotten.
+ */
 
 /* All of this is signal-safe. */
 

@@ -10,6 +10,9 @@
 #include <sys/syscall.h>
 
 #include "base/arch.h"
+#include "base/os.h"
+#include "base/sparse.h"
+#include "target/launcher.h"
 
 #define OWN_MAX 4096 /* per-thread events of the second rung; a thread beyond that has none */
 #define HIGH_ENOUGH                                                                                                    \
@@ -29,7 +32,6 @@ struct own {
 
 static struct {
     int handle_end;
-    int handles[OWN_MAX]; /* descriptor + 1; 0: free. The place is the handle that adopt returns. */
 } self;
 
 static struct own table[OWN_MAX] COL_SPARSE;
@@ -93,15 +95,12 @@ static int high_copy(int fd)
     return (int)copy;
 }
 
-int col_descriptors_adopt(int fd)
+static int claim_handle(void)
 {
-    int copy = high_copy(fd);
-    col_arch_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
-    if (copy < 0)
-        return copy;
     for (int handle = 0; handle < OWN_MAX; handle++) {
         int nobody = 0;
-        if (!__atomic_compare_exchange_n(&self.handles[handle], &nobody, copy + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        if (!__atomic_compare_exchange_n(&table[handle].number, &nobody, CLAIMED, false, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_RELAXED))
             continue;
         int end = __atomic_load_n(&self.handle_end, __ATOMIC_RELAXED);
         while (end <= handle && !__atomic_compare_exchange_n(&self.handle_end, &end, handle + 1, false,
@@ -109,7 +108,6 @@ int col_descriptors_adopt(int fd)
             continue;
         return handle;
     }
-    col_arch_syscall(SYS_close, copy, 0, 0, 0, 0, 0);
     return -EMFILE;
 }
 

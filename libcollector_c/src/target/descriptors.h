@@ -13,13 +13,19 @@
 
 /* All of this is signal-safe. */
 
+/* The handle of an event that the launcher holds. No descriptor is behind it. */
+#define COL_DESCRIPTORS_ELSEWHERE 0x10000
+
 /*
- * Moves a fresh descriptor to a high number, out of the way of programs that count on the lowest free one, and closes `fd`. Returns a handle, under
- * which the descriptor can be found wherever it has been moved to since; -errno.
+ * Takes over a fresh perf event: passes it to the launcher (`thread` and `use` as in target/launcher.h), or if there is none moves it to a high number. Returns a handle,
+ * -errno if there is no room; `fd` is closed in any case.
  */
+int col_descriptors_hand_over(int fd, uint32_t thread, unsigned use);
+
+/* Moves a fresh descriptor to a high number and closes `fd`. Returns a handle, under which the descriptor can be found wherever it has been moved to since; -errno. */
 int col_descriptors_adopt(int fd);
 
-/* The descriptor behind a handle; -1 if it is gone. */
+/* The descriptor behind a handle; -1 if there is none. */
 int col_descriptors_current(int handle);
 
 /* Forgets and closes; a handle of -1 is nothing. */

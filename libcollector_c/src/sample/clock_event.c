@@ -1,0 +1,124 @@
+/* clock_event.c -- perf events that signal threads as they use CPU time */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "sample/clock_event.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
+#include "base/arch.h"
+#include "base/os.h"
+#include "target/descriptors.h"
+#include "target/launcher.h"
+
+#define FAULTS_A_TICK 256
+
+enum use { USE_CLOCK, USE_FAULTS }; /* of a thread's events */
+
+static struct {
+    uint64_t period_ns;
+    bool has_handed_over; /* the launcher holds one, or did */
+} self;
+
+void col_clock_event_start(uint64_t period_ns)
+{
+    self.period_ns = period_ns;
+    self.has_handed_over = false;
+}
+
+static long open_bare(const struct perf_event_attr *attr)
+{
+    return col_arch_syscall(SYS_perf_event_open, (long)attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
+}
+
+/* All end with the program image that they watch: whoever has them open, the next one must not be signalled. */
+static long open_event(bool is_sigtrap, bool ends_at_exec)
+{
+    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+                                   .size = sizeof attr,
+                                   .config = PERF_COUNT_SW_TASK_CLOCK,
+                                   .sample_period = self.period_ns,
+                                   .disabled = !is_sigtrap,
+                                   .exclude_kernel = 1,
+                                   .exclude_hv = 1,
+                                   .wakeup_events = 1,
+                                   .remove_on_exec = ends_at_exec};
+    if (is_sigtrap) {
+        attr.inherit = attr.inherit_thread = attr.sigtrap = 1;
+        attr.sig_data = COL_CLOCK_EVENT_MAGIC;
+    }
+    return open_bare(&attr);
+}
+
+/* Of a descriptor, or -errno. */
+static long hand_over(long fd, uint32_t thread, enum use use)
+{
+    long event = fd < 0 ? fd : col_descriptors_hand_over((int)fd, thread, use);
+    if (event == COL_DESCRIPTORS_ELSEWHERE)
+        self.has_handed_over = true;
+    return event;
+}
+
+long col_clock_event_open_inherited(uint32_t thread)
+{
+    return hand_over(open_event(true, true), thread, USE_CLOCK);
+}
+
+/* A signal per period to this thread alone, from now on. These settings belong to the open file, whoever holds it. */
+static bool direct_event(int fd, uint32_t tid)
+{
+    struct f_owner_ex owner = {F_OWNER_TID, (pid_t)tid};
+    return col_arch_syscall(SYS_fcntl, fd, F_SETFL, O_ASYNC | O_NONBLOCK, 0, 0, 0) == 0 &&
+           col_arch_syscall(SYS_fcntl, fd, F_SETSIG, COL_CLOCK_SIGNAL, 0, 0, 0) == 0 &&
+           col_arch_syscall(SYS_fcntl, fd, F_SETOWN_EX, (long)&owner, 0, 0, 0) == 0 &&
+           col_arch_syscall(SYS_ioctl, fd, PERF_EVENT_IOC_ENABLE, 0, 0, 0, 0) == 0;
+}
+
+long col_clock_event_open_faults(uint32_t tid)
+{
+    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+                                   .size = sizeof attr,
+                                   .config = PERF_COUNT_SW_PAGE_FAULTS,
+                                   .sample_period = FAULTS_A_TICK,
+                                   .exclude_kernel = 1,
+                                   .exclude_hv = 1,
+                                   .remove_on_exec = 1,
+                                   .sigtrap = 1,
+                                   .sig_data = COL_CLOCK_FAULT_MAGIC};
+    return hand_over(open_bare(&attr), tid, USE_FAULTS);
+}
+
+long col_clock_event_open_thread(uint32_t tid)
+{
+    long fd = open_event(false, true);
+    bool is_old = fd == -EINVAL; /* before Linux 5.13 an event ends at exec only if that closes it */
+    if (is_old)
+        fd = open_event(false, false);
+    if (fd >= 0 && !direct_event((int)fd, tid)) {
+        col_os_close((int)fd);
+        return -EINVAL;
+    }
+    return is_old && fd >= 0 ? col_descriptors_adopt((int)fd) : hand_over(fd, tid, USE_CLOCK);
+}
+
+void col_clock_event_suspend(int patience_ms)
+{
+    if (self.has_handed_over)
+        col_launcher_suspend(patience_ms);
+}
+
+void col_clock_event_switch(int event, bool is_on)
+{
+    int fd = col_descriptors_current(event);
+    if (fd >= 0)
+        col_arch_syscall(SYS_ioctl, fd, is_on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0, 0, 0, 0);
+}
+
+bool col_clock_event_release(int patience_ms)
+{
+    return !self.has_handed_over || col_launcher_release(patience_ms);
+}

@@ -1,0 +1,37 @@
+/* clock_event.h -- perf events that signal threads as they use CPU time */
+#ifndef COL_SAMPLE_CLOCK_EVENT_H
+#define COL_SAMPLE_CLOCK_EVENT_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define COL_CLOCK_EVENT_SIGNAL SIGTRAP
+#define COL_CLOCK_SIGNAL                                                                                               \
+    SIGSTKFLT /* nothing sends it since the 387; the program may still use it, see entry/interpose_signal.c */
+
+#define COL_CLOCK_EVENT_MAGIC 0x636f6c6c6563746fULL /* in signals of ours: "collecto" */
+#define COL_CLOCK_FAULT_MAGIC (COL_CLOCK_EVENT_MAGIC + 1)
+
+/* All of this is signal-safe. Events tick from the moment they are opened; the opens give a handle of target/descriptors.h, or -errno. */
+
+/* In a process that begins: there are no events yet. */
+void col_clock_event_start(uint64_t period_ns);
+
+/* Signals the calling thread, and all that it makes from now on; COL_CLOCK_EVENT_SIGNAL. `thread`: 0 for the event of the process, else the calling one, whose event has died. */
+long col_clock_event_open_inherited(uint32_t thread);
+
+/* Signals the calling thread, `tid`; COL_CLOCK_SIGNAL. */
+long col_clock_event_open_thread(uint32_t tid);
+
+/* Signals the calling thread, `tid`, after so many page faults; COL_CLOCK_EVENT_SIGNAL with COL_CLOCK_FAULT_MAGIC. */
+long col_clock_event_open_faults(uint32_t tid);
+
+/* Has the launcher switch off and close what it holds for this process, and waits for it, `patience_ms` at most; false if it may still tick. */
+bool col_clock_event_release(int patience_ms);
+
+/* Those that the launcher holds are switched off as long as the process is traced; the same for how long to wait. Those of this process: switched by handle. */
+void col_clock_event_suspend(int patience_ms);
+void col_clock_event_switch(int event, bool is_on);
+
+#endif

@@ -6,39 +6,40 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/prctl.h>
 #include <sys/utsname.h>
 #include <time.h>
 
 #include "base/arch.h"
 #include "base/clock.h"
 #include "base/os.h"
-#include "sample/weight.h"
+#include "experiment/event.h"
 #include "target/descriptors.h"
+#include "target/own_status.h"
 
-#define MAGIC 0x636f6c6c6563746fULL /* in signals of ours: "collecto" */
-#define TEST_PATIENCE_NS 1000000u
 #define FAST_PERIOD_NS 2000000u /* of the slow timer: less than a kernel tick, usually, so that it misses none */
 #define SLOW_PERIOD_NS 20000000u
 #define SHORTEST_EVENT_NS 10000u /* the kernel's own floor for its timer-driven events */
-#define TEST_PERIOD_NS SHORTEST_EVENT_NS /* whoever tests waits for it */
+#define FRUITLESS_RENEWALS 2     /* of a clock that has never ticked here; then the next rung is tried */
 #define TRAP_PERF_CODE 6
+#define STOP_PATIENCE_MS 100
 
 static struct {
     enum col_clock_kind kind;
     uint64_t period_ns;
-    int event;      /* handle of the inherited event of the first rung */
-    bool is_on;     /* new threads are to tick */
-    bool is_sigtrap_proven; /* here, or in a process that we come from */
-    int tested;     /* handle of the event that is being tested, or -1 */
-    bool has_passed; /* it ticked, and goes on at the period that was asked for */
+    uint32_t source; /* id of the clock in the log */
+    bool is_suspended;
+    int event;          /* handle of the inherited event of the first rung */
+    bool is_on;         /* new threads are to tick */
+    bool is_kernel_fit; /* for sigtrap */
+    bool has_ticked;    /* the present rung works here */
+    unsigned renewals;  /* events opened anew because none ticked */
     uint32_t random;
-} self = {.kind = COL_CLOCK_OFF, .event = -1, .tested = -1};
+} self = {.kind = COL_CLOCK_OFF, .event = -1};
 
 static const char *const names[] = {"auto", "sigtrap", "task-clock", "cpu-timer", "off"};
 
@@ -53,57 +54,6 @@ enum col_clock_kind col_clock_source_named(const char *name, size_t length)
         if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0)
             return (enum col_clock_kind)i;
     return COL_CLOCK_AUTO;
-}
-
-/* ---- perf events ---- */
-
-static long control_event(int event, unsigned long request, const uint64_t *argument)
-{
-    return col_arch_syscall(SYS_ioctl, col_descriptors_current(event), (long)request, (long)argument, 0, 0, 0);
-}
-
-static long open_event(uint64_t period_ns, bool is_sigtrap, bool is_on)
-{
-    struct perf_event_attr attr = {
-        .type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = PERF_COUNT_SW_TASK_CLOCK, .sample_period = period_ns, .disabled = !is_on, .exclude_kernel = 1, .exclude_hv = 1, .wakeup_events = 1};
-    if (is_sigtrap) {
-        attr.inherit = attr.inherit_thread = attr.remove_on_exec = attr.sigtrap = 1;
-        attr.sig_data = MAGIC;
-    }
-    long fd = col_arch_syscall(SYS_perf_event_open, (long)&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
-    return fd < 0 ? fd : col_descriptors_adopt((int)fd);
-}
-
-/* A signal per period to this thread alone. */
-static int direct_event(int event, uint32_t tid)
-{
-    struct f_owner_ex owner = {F_OWNER_TID, (pid_t)tid};
-    int fd = col_descriptors_current(event);
-    bool is_done = col_arch_syscall(SYS_fcntl, fd, F_SETFL, O_ASYNC | O_NONBLOCK, 0, 0, 0) == 0 &&
-                   col_arch_syscall(SYS_fcntl, fd, F_SETSIG, COL_CLOCK_SIGNAL, 0, 0, 0) == 0 &&
-                   col_arch_syscall(SYS_fcntl, fd, F_SETOWN_EX, (long)&owner, 0, 0, 0) == 0;
-    return is_done ? 0 : -EINVAL;
-}
-
-/* Off. */
-static long prepare_thread_event(uint64_t period_ns, uint32_t tid)
-{
-    long event = open_event(period_ns, false, false);
-    if (event >= 0 && direct_event((int)event, tid) != 0) {
-        col_descriptors_close((int)event);
-        return -EINVAL;
-    }
-    return event;
-}
-
-static long open_thread_event(uint64_t period_ns, uint32_t tid)
-{
-    long event = prepare_thread_event(period_ns, tid);
-    if (event >= 0 && control_event((int)event, PERF_EVENT_IOC_ENABLE, NULL) != 0) {
-        col_descriptors_close((int)event);
-        return -EINVAL;
-    }
-    return event;
 }
 
 /* ---- timers ---- */
@@ -126,7 +76,9 @@ static long set_timer(int timer, uint64_t first_ns, uint64_t period_ns)
 /* A timer of the calling thread's CPU time. It first fires at a random time within a period: threads that all do the same must not all be caught at the same point. */
 static int start_timer(uint64_t period_ns, uint32_t tid)
 {
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = COL_CLOCK_SIGNAL, .sigev_value.sival_ptr = (void *)MAGIC};
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
+                             .sigev_signo = COL_CLOCK_SIGNAL,
+                             .sigev_value.sival_ptr = (void *)COL_CLOCK_EVENT_MAGIC};
     int timer = -1;
     event._sigev_un._tid = (pid_t)tid;
     long error = col_arch_syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, (long)&event, (long)&timer, 0, 0, 0);
@@ -150,43 +102,28 @@ static uint64_t perf_data_of(const siginfo_t *info)
     return data;
 }
 
-/* Is this tick the one that a test waits for? Then it is also the last at the test's period. */
-static bool take_test_tick(void)
+/* The first tick of a rung proves it. */
+static int note_tick(void)
 {
-    if (self.tested < 0)
-        return false;
-    bool is_set = control_event(self.tested, PERF_EVENT_IOC_PERIOD, &self.period_ns) == 0;
-    __atomic_store_n(&self.has_passed, is_set, __ATOMIC_RELAXED);
-    return true;
+    if (!__atomic_load_n(&self.has_ticked, __ATOMIC_RELAXED))
+        __atomic_store_n(&self.has_ticked, true, __ATOMIC_RELAXED);
+    return COL_TICK_USER;
 }
 
 int col_clock_source_tick_of(int signo, const siginfo_t *info)
 {
     if (signo == COL_CLOCK_EVENT_SIGNAL) {
-        if (info->si_code != TRAP_PERF_CODE || perf_data_of(info) != MAGIC)
-            return -1;
-        return take_test_tick() ? COL_TICK_NONE : COL_TICK_USER;
+        uint64_t data = info->si_code == TRAP_PERF_CODE ? perf_data_of(info) : 0;
+        return data == COL_CLOCK_EVENT_MAGIC ? note_tick() : data == COL_CLOCK_FAULT_MAGIC ? COL_TICK_FAULTS : -1;
     }
-    if (info->si_code == SI_TIMER && info->si_value.sival_ptr == (void *)MAGIC)
+    if (info->si_code == SI_TIMER && info->si_value.sival_ptr == (void *)COL_CLOCK_EVENT_MAGIC)
         return self.kind == COL_CLOCK_TIMER ? COL_TICK_TIMER : COL_TICK_SLOW;
     if (info->si_code >= POLL_IN && info->si_code <= POLL_HUP)
-        return take_test_tick() ? COL_TICK_NONE : COL_TICK_USER;
+        return note_tick();
     return -1;
 }
 
 /* ---- the ladder ---- */
-
-static bool is_traced(void)
-{
-    char text[2048];
-    int fd = col_os_open("/proc/self/status", O_RDONLY, 0);
-    ssize_t length = fd < 0 ? 0 : col_os_read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        col_os_close(fd);
-    text[length > 0 ? length : 0] = '\0';
-    const char *line = strstr(text, "TracerPid:\t");
-    return line != NULL && line[11] != '0';
-}
 
 static unsigned take_number(char **text)
 {
@@ -207,90 +144,85 @@ static bool is_kernel_fit(void)
     return major > 5 || (major == 5 && minor >= 19);
 }
 
-/* Does the event tick at all? Runs for one of its periods to see, with patience. */
-static bool does_tick(int event)
-{
-    uint64_t end_ns = col_clock_now() + TEST_PATIENCE_NS;
-    self.has_passed = false;
-    __atomic_store_n(&self.tested, event, __ATOMIC_RELAXED);
-    bool is_on = control_event(event, PERF_EVENT_IOC_ENABLE, NULL) == 0;
-    while (is_on && !__atomic_load_n(&self.has_passed, __ATOMIC_RELAXED) && col_clock_now() < end_ns)
-        continue;
-    __atomic_store_n(&self.tested, -1, __ATOMIC_RELAXED);
-    return self.has_passed;
-}
-
-static long test_event(bool is_sigtrap, uint32_t tid)
-{
-    long event = is_sigtrap ? open_event(TEST_PERIOD_NS, true, false) : prepare_thread_event(TEST_PERIOD_NS, tid);
-    if (event < 0 || does_tick((int)event))
-        return event;
-    col_descriptors_close((int)event);
-    return -ETIME;
-}
-
 static void explain(char *detail, size_t bytes, const char *rung, const char *why)
 {
     size_t used = strlen(detail);
     snprintf(detail + used, bytes - used, "%s%s: %s", used != 0 ? "; " : "", rung, why);
 }
 
-static bool try_sigtrap(struct col_thread *thread, char *detail, size_t bytes)
+/* Whether a rung ticks is not tried out here: that costs CPU time of the program, and on a busy machine it would be found not to. The slow timer watches. */
+static bool try_sigtrap(char *detail, size_t bytes)
 {
-    const char *why = NULL;
-    if (!is_kernel_fit())
-        why = "needs Linux 5.19";
-    long event = why != NULL ? 0 : self.is_sigtrap_proven ? open_event(self.period_ns, true, true) : test_event(true, thread->tid);
-    if (event < 0)
-        why = event == -ETIME ? "did not tick" : strerror((int)-event);
-    if (why != NULL) {
-        explain(detail, bytes, "sigtrap", why);
-        return false;
-    }
-    self.event = (int)event;
-    self.is_sigtrap_proven = true;
-    return true;
+    long event = self.is_kernel_fit ? col_clock_event_open_inherited(0) : 0;
+    if (!self.is_kernel_fit)
+        explain(detail, bytes, "sigtrap", "needs Linux 5.19");
+    else if (event < 0)
+        explain(detail, bytes, "sigtrap", strerror((int)-event));
+    else
+        self.event = (int)event;
+    return self.event >= 0;
 }
 
 static bool try_task_clock(struct col_thread *thread, char *detail, size_t bytes)
 {
-    long event = test_event(false, thread->tid);
-    if (event < 0) {
-        explain(detail, bytes, "task-clock", event == -ETIME ? "did not tick" : strerror((int)-event));
-        return false;
-    }
-    thread->event = (int)event;
-    return true;
+    long event = col_clock_event_open_thread(thread->tid);
+    thread->event = event < 0 ? -1 : (int)event;
+    if (event < 0)
+        explain(detail, bytes, "task-clock", strerror((int)-event));
+    return event >= 0;
 }
 
-void col_clock_source_trust(enum col_clock_kind kind)
+/* The log is told which clock it is, again when another one takes over. */
+static void announce(const char *detail)
 {
-    self.is_sigtrap_proven = kind == COL_CLOCK_SIGTRAP;
+    uint64_t shortest_ns = col_clock_source_shortest_ns(self.kind);
+    struct col_event_pmcallocate source = {.source = self.source,
+                                           .name = "cpu",
+                                           .clock = col_clock_source_name(self.kind),
+                                           .unit = "us",
+                                           .period_ns = self.period_ns,
+                                           .effective_period_ns =
+                                               self.period_ns < shortest_ns ? shortest_ns : self.period_ns,
+                                           .detail = detail};
+    col_event_pmcallocate((struct col_event_head){col_clock_now(), 0}, &source);
 }
 
-enum col_clock_kind col_clock_source_start(enum col_clock_kind asked, uint64_t period_ns, struct col_thread *thread, char *detail, size_t detail_bytes)
+static enum col_clock_kind choose(enum col_clock_kind asked, struct col_thread *thread, char *detail, size_t bytes)
 {
-    self.period_ns = period_ns;
-    self.random = (uint32_t)col_clock_now() ^ thread->tid << 16;
-    detail[0] = '\0';
-    if (asked == COL_CLOCK_AUTO && is_traced()) { /* it would be shown every tick */
-        explain(detail, detail_bytes, "all clocks", "a debugger is attached");
+    if (asked != COL_CLOCK_OFF && col_own_status_may_be_traced() &&
+        col_own_status_read().tracer != 0) { /* it would be shown every tick */
+        explain(detail, bytes, "all clocks", "a debugger is attached");
         asked = COL_CLOCK_OFF;
     }
     if (asked == COL_CLOCK_OFF)
-        return self.kind = COL_CLOCK_OFF;
-    if (asked <= COL_CLOCK_SIGTRAP && try_sigtrap(thread, detail, detail_bytes))
-        self.kind = COL_CLOCK_SIGTRAP;
-    else if (asked <= COL_CLOCK_TASK && try_task_clock(thread, detail, detail_bytes))
-        self.kind = COL_CLOCK_TASK;
-    else
-        self.kind = COL_CLOCK_TIMER;
-    thread->timer = start_timer(timer_period_ns(), thread->tid);
+        return COL_CLOCK_OFF;
+    if (asked <= COL_CLOCK_SIGTRAP && try_sigtrap(detail, bytes))
+        return COL_CLOCK_SIGTRAP;
+    return asked <= COL_CLOCK_TASK && try_task_clock(thread, detail, bytes) ? COL_CLOCK_TASK : COL_CLOCK_TIMER;
+}
+
+enum col_clock_kind col_clock_source_start(enum col_clock_kind asked, uint32_t source, uint64_t period_ns,
+                                           struct col_thread *thread)
+{
+    char detail[256] = "";
+    self.period_ns = period_ns;
+    col_clock_event_start(period_ns);
+    self.source = source;
+    self.has_ticked = false;
+    self.renewals = 0;
+    self.is_kernel_fit = is_kernel_fit();
+    self.is_suspended = false;
+    self.random = (uint32_t)col_clock_now() ^ thread->tid << 16;
+    self.kind = choose(asked, thread, detail, sizeof detail);
+    if (self.kind != COL_CLOCK_OFF)
+        thread->timer = start_timer(timer_period_ns(), thread->tid);
     if (self.kind == COL_CLOCK_TIMER && thread->timer < 0) {
-        explain(detail, detail_bytes, "cpu-timer", strerror(-thread->timer));
+        explain(detail, sizeof detail, "cpu-timer", strerror(-thread->timer));
         self.kind = COL_CLOCK_OFF;
     }
+    thread->clock = (int)self.kind;
     self.is_on = self.kind != COL_CLOCK_OFF;
+    announce(detail);
     return self.kind;
 }
 
@@ -304,19 +236,22 @@ uint64_t col_clock_source_shortest_ns(enum col_clock_kind kind)
     struct timespec tick;
     if (kind != COL_CLOCK_TIMER)
         return SHORTEST_EVENT_NS;
-    return clock_getres(CLOCK_REALTIME_COARSE, &tick) == 0 ? (uint64_t)tick.tv_sec * 1000000000u + (uint64_t)tick.tv_nsec : 10000000u;
+    return col_arch_syscall(SYS_clock_getres, CLOCK_REALTIME_COARSE, (long)&tick, 0, 0, 0, 0) == 0
+               ? (uint64_t)tick.tv_sec * 1000000000u + (uint64_t)tick.tv_nsec
+               : 10000000u;
 }
 
 void col_clock_source_thread_begin(struct col_thread *thread)
 {
-    if (!self.is_on)
+    if (!self.is_on || self.is_suspended)
         return;
     if (self.kind == COL_CLOCK_TASK && thread->event < 0) {
-        long event = open_thread_event(self.period_ns, thread->tid);
+        long event = col_clock_event_open_thread(thread->tid);
         thread->event = event < 0 ? -1 : (int)event;
     }
     if (thread->timer < 0)
         thread->timer = start_timer(timer_period_ns(), thread->tid);
+    thread->clock = (int)self.kind;
 }
 
 void col_clock_source_thread_end(struct col_thread *thread)
@@ -324,30 +259,125 @@ void col_clock_source_thread_end(struct col_thread *thread)
     if (thread->timer >= 0)
         col_arch_syscall(SYS_timer_delete, thread->timer, 0, 0, 0, 0, 0);
     col_descriptors_close(thread->event);
-    thread->timer = thread->event = -1;
+    col_descriptors_close(thread->faults);
+    thread->timer = thread->event = thread->faults = -1;
+}
+
+void col_clock_source_count_faults(struct col_thread *thread)
+{
+    long event = self.is_kernel_fit ? col_clock_event_open_faults(thread->tid) : -1;
+    thread->faults = event < 0 ? -2 : (int)event;
 }
 
 void col_clock_source_pace(struct col_thread *thread, bool is_fast)
 {
     uint64_t period_ns = is_fast ? FAST_PERIOD_NS : SLOW_PERIOD_NS;
-    if (thread->timer >= 0 && set_timer(thread->timer, period_ns, period_ns) == 0)
+    if (!self.is_suspended && thread->timer >= 0 && set_timer(thread->timer, period_ns, period_ns) == 0)
         thread->is_slow_timer_fast = is_fast;
+}
+
+/* Closes the event of the process; what the launcher has is closed by the launcher, which is waited for. */
+static bool let_go(int patience_ms)
+{
+    col_descriptors_close(__atomic_exchange_n(&self.event, -1, __ATOMIC_ACQ_REL));
+    return col_clock_event_release(patience_ms);
+}
+
+static const char *const step_details[] = {
+    [COL_CLOCK_TASK] = "sigtrap: did not tick", [COL_CLOCK_TIMER] = "perf events: did not tick"};
+
+/* Of several threads that find the clock dead one takes the step. */
+static void step_down(enum col_clock_kind from)
+{
+    int expected = (int)from;
+    if (!__atomic_compare_exchange_n((int *)&self.kind, &expected, (int)from + 1, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_RELAXED))
+        return;
+    __atomic_store_n(&self.has_ticked, false, __ATOMIC_RELAXED);
+    __atomic_store_n(&self.renewals, 0, __ATOMIC_RELAXED);
+    let_go(0);
+    announce(step_details[from + 1]);
+}
+
+/* A new event for the thread, of the present rung; false if the kernel refuses it. */
+static bool renew(struct col_thread *thread)
+{
+    col_descriptors_close(thread->event);
+    long event = self.kind == COL_CLOCK_SIGTRAP ? col_clock_event_open_inherited(thread->tid)
+                                                : col_clock_event_open_thread(thread->tid);
+    thread->event = event < 0 ? -1 : (int)event;
+    return event >= 0;
 }
 
 void col_clock_source_revive(struct col_thread *thread)
 {
-    if (!self.is_on)
+    enum col_clock_kind kind = self.kind;
+    if (!self.is_on || self.is_suspended || kind == COL_CLOCK_TIMER)
         return;
-    col_descriptors_close(thread->event);
-    long event = self.kind == COL_CLOCK_SIGTRAP ? open_event(self.period_ns, true, true) : open_thread_event(self.period_ns, thread->tid);
-    thread->event = event < 0 ? -1 : (int)event;
+    bool is_given_up =
+        !self.has_ticked && __atomic_fetch_add(&self.renewals, 1, __ATOMIC_RELAXED) >= FRUITLESS_RENEWALS;
+    if (is_given_up || !renew(thread))
+        step_down(kind);
 }
 
-void col_clock_source_stop(void)
+void col_clock_source_follow(struct col_thread *thread)
+{
+    if (!self.is_on || thread->clock == (int)self.kind)
+        return;
+    col_descriptors_close(thread->event);
+    thread->event = -1;
+    col_clock_source_thread_begin(thread);
+    if (self.kind == COL_CLOCK_TIMER && thread->timer >= 0)
+        set_timer(thread->timer, timer_period_ns(), timer_period_ns());
+}
+
+static void switch_thread(struct col_thread *thread, bool is_on)
+{
+    uint64_t period_ns =
+        self.kind != COL_CLOCK_TIMER && !thread->is_slow_timer_fast ? SLOW_PERIOD_NS : timer_period_ns();
+    col_clock_event_switch(thread->event, is_on);
+    col_clock_event_switch(thread->faults, is_on);
+    if (thread->timer >= 0)
+        set_timer(thread->timer, is_on ? period_ns : 0, is_on ? period_ns : 0);
+}
+
+static void switch_threads(bool are_on)
+{
+    struct col_thread *thread;
+    for (uint32_t next = 0; (thread = col_thread_each(&next)) != NULL;)
+        switch_thread(thread, are_on);
+}
+
+void col_clock_source_suspend(int patience_ms)
+{
+    __atomic_store_n(&self.is_suspended, true, __ATOMIC_RELEASE);
+    col_clock_event_switch(self.event, false);
+    switch_threads(false);
+    col_clock_event_suspend(patience_ms);
+}
+
+void col_clock_source_resume(void)
+{
+    __atomic_store_n(&self.is_suspended, false, __ATOMIC_RELEASE);
+    col_clock_event_switch(self.event, true);
+    switch_threads(true);
+}
+
+void col_clock_source_end(void)
 {
     self.is_on = false;
     col_descriptors_close(self.event);
     self.event = -1;
+}
+
+bool col_clock_source_stop(void)
+{
+    self.is_on = false;
+    bool is_done = let_go(STOP_PATIENCE_MS);
+    if (!is_done) /* no descriptor for a message, or nobody who reads it: then all events that this thread has opened, the program's own too */
+        col_arch_syscall(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0, 0, 0, 0);
+    col_descriptors_close_all();
+    return is_done;
 }
 
 void col_clock_source_forget(void)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "sample/clock_event.h"
 #include "target/thread.h"
 
 /*
@@ -15,21 +16,18 @@
  *   cpu-timer   one POSIX CPU timer per thread, COL_CLOCK_SIGNAL; fires with the kernel's tick, 4 ms or so; the same threads
  * Beside the first two runs a slow CPU timer per thread, which finds system time.
  */
-#define COL_CLOCK_EVENT_SIGNAL SIGTRAP
-#define COL_CLOCK_SIGNAL SIGSTKFLT /* nothing sends it since the 387; the program may still use it, see entry/interpose_signal.c */
-
 enum col_clock_kind { COL_CLOCK_AUTO, COL_CLOCK_SIGTRAP, COL_CLOCK_TASK, COL_CLOCK_TIMER, COL_CLOCK_OFF };
 
 /* As users write it; a name that is none is AUTO. */
 const char *col_clock_source_name(enum col_clock_kind kind);
 enum col_clock_kind col_clock_source_named(const char *name, size_t length);
 
-/* A process that we come from has found that this one ticks here: no need to wait for a tick again. Before start. */
-void col_clock_source_trust(enum col_clock_kind kind);
-
-/* Tries the rungs from `asked` (AUTO: from the top) down; returns the one that works, OFF if none. Writes into `detail` why others were passed over.
- * The calling thread ticks from here on. Handlers are in place (col_clock_handlers_install). */
-enum col_clock_kind col_clock_source_start(enum col_clock_kind asked, uint64_t period_ns, struct col_thread *thread, char *detail, size_t detail_bytes);
+/*
+ * Tries the rungs from `asked` (AUTO: from the top) down and starts the first that the kernel grants; OFF if none. Writes PMCALLOCATE for `source`, with the
+ * reasons why others were passed over. The calling thread ticks from here on; handlers are in place (col_signals_install).
+ */
+enum col_clock_kind col_clock_source_start(enum col_clock_kind asked, uint32_t source, uint64_t period_ns,
+                                           struct col_thread *thread);
 
 /* The shortest period the rung delivers on this system. */
 uint64_t col_clock_source_shortest_ns(enum col_clock_kind kind);
@@ -41,17 +39,42 @@ enum col_clock_kind col_clock_source_kind(void);
 void col_clock_source_thread_begin(struct col_thread *thread);
 void col_clock_source_thread_end(struct col_thread *thread);
 
+/* From here on the thread ticks after so many page faults, if the kernel can do it (COL_TICK_FAULTS). In the thread itself. Signal-safe. */
+void col_clock_source_count_faults(struct col_thread *thread);
+
 /* Sets the pace of the thread's slow timer: fast is every kernel tick. Signal-safe. */
 void col_clock_source_pace(struct col_thread *thread, bool is_fast);
 
-/* The thread runs and does not tick: its event was closed. Gives it a new one. Signal-safe. */
+/* The thread runs and does not tick: its event was closed, and it is given a new one. If the clock has never ticked here, the next rung takes over. Signal-safe. */
 void col_clock_source_revive(struct col_thread *thread);
 
-/* No thread ticks from here on. Signal-safe. */
-void col_clock_source_stop(void);
+/* Another rung may have taken over since the thread was armed: arms it for that one. In the thread itself. Signal-safe. */
+void col_clock_source_follow(struct col_thread *thread);
+
+/* The program is about to end or to be replaced, which ends the ticks too: until then they may go on. Signal-safe. */
+void col_clock_source_end(void);
+
+/*
+ * The program goes on, and no thread ticks from here on, once its timers are deleted (thread_end). Events that the launcher holds are switched off by the
+ * launcher, which takes 10 ms at most unless it is starved. If it does not answer in 100 ms, false: it is stopped or starved, events go on ticking until it has read the request, and the
+ * handler does nothing at a tick once the session is closed. Signal-safe.
+ */
+bool col_clock_source_stop(void);
+
+/* No thread ticks until they are resumed, but for ticks that are under way. Threads that begin meanwhile are armed then. Signal-safe. */
+void col_clock_source_suspend(int patience_ms);
+void col_clock_source_resume(void);
 
 /* In a fork child: what we inherited is the parent's; lets go of it. */
 void col_clock_source_forget(void);
+
+/* What the clock that ticked can know. */
+enum col_tick {
+    COL_TICK_USER, /* a perf event that fires only while the thread runs its own code: what it missed was system time, or withheld by the machine */
+    COL_TICK_FAULTS, /* the thread has met some more page faults: where system time went that is in no system call */
+    COL_TICK_SLOW,   /* the slow CPU timer beside such an event: finds out where system time went */
+    COL_TICK_TIMER   /* a CPU timer alone: stands for all CPU time since the last one */
+};
 
 /* The kind of tick a signal is, by what its siginfo says; -1 if it is not ours. */
 int col_clock_source_tick_of(int signo, const siginfo_t *info);

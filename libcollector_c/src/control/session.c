@@ -29,6 +29,7 @@
 #include "target/dynamic_code.h"
 #include "target/jit_debug.h"
 #include "target/jit_files.h"
+#include "target/launcher.h"
 #include "target/modules.h"
 
 #define CPU_SOURCE 1u /* the id of the clock in every log */
@@ -153,31 +154,20 @@ static void write_initialize(unsigned image)
     col_event_initialize(head_now(current_thread()), &event);
 }
 
-static void write_source(enum col_clock_kind kind, const char *detail)
-{
-    uint64_t shortest_ns = col_clock_source_shortest_ns(kind);
-    struct col_event_pmcallocate source = {
-        .source = CPU_SOURCE, .name = "cpu", .clock = col_clock_source_name(kind), .unit = "us", .period_ns = self.options.period_ns,
-        .effective_period_ns = self.options.period_ns < shortest_ns ? shortest_ns : self.options.period_ns, .detail = detail};
-    col_event_pmcallocate(head_now(0), &source);
-    col_event_pmcattach(head_now(0), CPU_SOURCE, (uint32_t)self.pid);
-}
+/* ---- open ---- */
 
 /* The main thread's stack begins where the dynamic linker says. */
 extern void *__libc_stack_end __attribute__((weak));
 
-static char proven_sigtrap[] = COL_OPTIONS_PROVEN_CLOCK "=sigtrap";
-
+/* What the process used up to here belongs to nothing that is recorded. */
 static void start_clock(struct col_thread *thread)
 {
-    char detail[256];
-    col_clock_source_trust(self.options.proven_clock);
-    enum col_clock_kind kind = col_clock_source_start(self.options.clock, self.options.period_ns, thread, detail, sizeof detail);
-    if (kind == COL_CLOCK_SIGTRAP && self.options.proven_clock != kind) {
-        col_child_environment_add(proven_sigtrap);
-        self.options.proven_clock = kind;
-    }
-    write_source(kind, detail);
+    col_clock_source_start(self.options.clock, CPU_SOURCE, self.options.period_ns, thread);
+    uint64_t user_ns, system_ns;
+    col_clock_process_times(&user_ns, &system_ns);
+    col_sampler_thread_baseline(thread);
+    col_tracer_watch_start();
+    col_event_pmcattach(head_now(0), CPU_SOURCE, (uint32_t)self.pid, (user_ns + system_ns) / 1000);
 }
 
 /* From nothing to recording, in a process that has just begun: a new image, or a fork child. */
@@ -219,7 +209,8 @@ const struct col_options *col_session_prepare(void)
     if (self.options.experiment == NULL || !self.options.is_followed)
         return NULL;
     col_real_resolve();
-    col_child_environment_remember();
+    col_launcher_remember(getenv(COL_LAUNCHER_VARIABLE), self.options.experiment);
+    col_child_environment_add(col_silence_known());
     return &self.options;
 }
 
@@ -264,7 +255,10 @@ static void close_log(unsigned reason, const char *next_path)
     col_metrics_close(is_recording);
     if (!col_recording_change(state, COL_RECORDING_CLOSED))
         return;
-    col_clock_source_stop();
+    if (reason == COL_CLOSE_EXIT || reason == COL_CLOSE_EXEC)
+        col_clock_source_end();
+    else
+        col_clock_source_stop();
     col_sampler_close(is_recording);
     if (next_path != NULL)
         col_event_procexec(head_now(0), (uint32_t)self.pid, 0, next_path);

@@ -1,0 +1,197 @@
+"""event_holder -- the socket at which recorded processes hand over their perf events, and the thread that takes them
+
+The other side is libcollector_c/src/target/launcher.c. A process connects, sends one packet and goes on: the kernel keeps
+the packet and the event until we take them, so that nobody waits for us. A process that finds no socket keeps its event
+itself, and one whose event we have closed, because we were killed, opens another one.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import select
+import struct
+from _socket import (
+    AF_UNIX,
+    CMSG_SPACE,
+    MSG_CMSG_CLOEXEC,
+    SCM_RIGHTS,
+    SO_PEERCRED,
+    SOCK_CLOEXEC,
+    SOCK_NONBLOCK,
+    SOCK_SEQPACKET,
+    SOL_SOCKET,
+    socket as Socket,  # the module around it takes 3 ms to import, which everyone would wait for
+)
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from threading import Thread
+
+    from collector.capture.held_events import HeldEvents
+
+SOCKET_FILE = "launcher.socket"
+_BACKLOG = 4096
+_REQUEST = struct.Struct("=16sIIII")  # token, kind, process, thread, use
+_HOLD, _RELEASE, _SUSPEND = 1, 2, 3
+_CREDENTIALS = struct.Struct("=iII")
+_SPARE_DESCRIPTORS = 128  # for everything else that the launcher does
+_PAUSE_MS = 10  # between looks: to be woken by every process of a make would cost those processes time
+_MOST_SILENT = 256  # connections without a request
+_PERF_EVENT = "anon_inode:[perf_event]"
+
+
+class EventHolder:
+    """Listens from the beginning; takes events from `start` to `close`."""
+
+    def __init__(self, experiment: str) -> None:
+        self._token = os.urandom(8).hex().encode()
+        self._name = f"collector-{os.urandom(12).hex()}"
+        self._path = os.path.join(experiment, SOCKET_FILE)
+        self._listeners: dict[int, Socket] = {}
+        self._silent: dict[int, Socket] = {}
+        self._pids: dict[int, int] = {}  # by pidfd
+        self._thread: Thread | None = None
+        self._is_closing = False
+        self._is_full = False
+        if hasattr(os, "pidfd_open") and hasattr(os, "eventfd"):
+            self._listen(f"\0{self._name}")
+            self._listen(self._path)
+
+    @property
+    def address(self) -> str | None:
+        """What recorded processes need to know (COLLECTOR_LAUNCHER); None if nobody listens."""
+        return f"{self._name}:{self._token.decode()}" if self._listeners else None
+
+    def start(self) -> HeldEvents | None:
+        """Begin to take events, and give those that are held. After the program was started, which inherits neither the thread nor the limit."""
+        if not self._listeners:
+            return None
+        import threading  # the program runs meanwhile
+
+        from collector.capture.held_events import HeldEvents
+        from collector.capture.tracer_watch import TracerWatch
+
+        self._events = HeldEvents()
+        self._limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (self._limits[1], self._limits[1]))
+        self._most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] - _SPARE_DESCRIPTORS
+        self._tracers = TracerWatch(self._events)
+        self._epoll = select.epoll()
+        self._wake = os.eventfd(0)
+        for number in (self._wake, *self._listeners):
+            self._epoll.register(number, select.EPOLLIN)
+        self._thread = threading.Thread(target=self._work, name="events", daemon=True)
+        self._thread.start()
+        return self._events
+
+    def close(self) -> None:
+        """Stop listening and close all events: processes that are still recorded open their own. May be called again."""
+        self._is_closing = True
+        if self._thread:
+            os.eventfd_write(self._wake, 1)
+            self._thread.join()
+            self._thread = None
+            self._events.close()
+            self._epoll.close()
+            os.close(self._wake)
+            with suppress(OSError, ValueError):
+                resource.setrlimit(resource.RLIMIT_NOFILE, self._limits)
+        for connection in (*self._listeners.values(), *self._silent.values()):
+            connection.close()
+        self._listeners.clear()
+        with suppress(OSError):
+            os.unlink(self._path)
+
+    def _listen(self, address: str) -> None:
+        with suppress(OSError):  # there may be no room for its name, no sockets on that file system, none allowed at all
+            listener = Socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC)
+            listener.bind(address)
+            listener.listen(_BACKLOG)
+            self._listeners[listener.fileno()] = listener
+
+    def _work(self) -> None:
+        pause = select.poll()
+        pause.register(self._wake, select.POLLIN)
+        while not self._is_closing:
+            for number, _ in self._epoll.poll(self._tracers.interval_s):
+                with suppress(OSError):
+                    self._attend(number)
+            self._tracers.look()
+            pause.poll(_PAUSE_MS)
+
+    def _attend(self, number: int) -> None:
+        if number in self._pids:
+            self._epoll.unregister(number)
+            self._events.forget(self._pids.pop(number), number)
+            self._set_full(False)
+        elif number in self._listeners:
+            while not self._is_closing and self._accept(self._listeners[number]):
+                continue
+        elif number in self._silent:
+            self._epoll.unregister(number)
+            self._receive(self._silent.pop(number))
+
+    def _accept(self, listener: Socket) -> bool:
+        """Take one request; False if there is none, or no room for it."""
+        if self._events.count >= self._most:
+            self._set_full(True)
+            return False
+        try:
+            number, _ = listener._accept()  # type: ignore[attr-defined]  # typeshed leaves out how socket.accept is made
+        except BlockingIOError:
+            return False
+        connection = Socket(AF_UNIX, SOCK_SEQPACKET, 0, number)
+        connection.setblocking(False)
+        # One that was accepted before its request came may have it now, from the image before of the same process: in that order.
+        for earlier in list(self._silent):
+            with suppress(OSError):
+                self._attend(earlier)
+        with suppress(OSError):
+            self._receive(connection)
+        return True
+
+    def _set_full(self, is_full: bool) -> None:
+        """Leave the events of further processes to the kernel's queue, until there is room."""
+        if self._is_full != is_full:
+            self._is_full = is_full
+            for number in self._listeners:
+                self._epoll.modify(number, 0 if is_full else select.EPOLLIN)
+
+    def _receive(self, connection: Socket) -> None:
+        try:
+            data, ancillary, _, _ = connection.recvmsg(_REQUEST.size, CMSG_SPACE(4), MSG_CMSG_CLOEXEC)
+        except BlockingIOError:
+            if len(self._silent) < _MOST_SILENT:
+                self._silent[connection.fileno()] = connection
+                self._epoll.register(connection.fileno(), select.EPOLLIN)
+            return
+        events = [number for _, kind, numbers in ancillary if kind == SCM_RIGHTS for number in memoryview(numbers).cast("i")]
+        try:
+            if len(data) == _REQUEST.size and data[:16] == self._token:
+                self._carry_out(connection, data, events)
+        finally:
+            for number in events:
+                os.close(number)
+            connection.close()
+
+    def _carry_out(self, connection: Socket, data: bytes, events: list[int]) -> None:
+        """Do what a request asks; what it takes of `events` it takes out."""
+        _, kind, own_pid, thread, use = _REQUEST.unpack(data)
+        pid, _, _ = _CREDENTIALS.unpack(connection.getsockopt(SOL_SOCKET, SO_PEERCRED, _CREDENTIALS.size))
+        if kind == _RELEASE:
+            self._events.release(pid)
+            connection.send(b"\1")
+        elif kind == _SUSPEND:
+            self._events.suspend(pid)
+            connection.send(b"\1")
+        elif kind == _HOLD and len(events) == 1 and os.readlink(f"/proc/self/fd/{events[0]}") == _PERF_EVENT:
+            pidfd = self._events.hold(pid, (thread, use), events.pop(), own_pid)
+            if pidfd is not None:
+                self._watch(pid, pidfd)
+
+    def _watch(self, pid: int, pidfd: int) -> None:
+        self._pids[pidfd] = pid
+        self._epoll.register(pidfd, select.EPOLLIN)

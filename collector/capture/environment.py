@@ -11,7 +11,7 @@ from collector.capture.options import RecorderOptions
 _FIRST_COMERS = ("libasan", "libtsan", "libclang_rt", "libhwasan", "liblsan")
 
 # In the environment of a program that is itself being recorded; the others are set anew.
-_OF_ANOTHER_RECORDING = ("COLLECTOR_METRICS", "COLLECTOR_PROVEN_CLOCK")
+_OF_ANOTHER_RECORDING = ("COLLECTOR_METRICS", "COLLECTOR_LAUNCHER", "COLLECTOR_NODE_READER")
 
 
 def build_environment(
@@ -22,15 +22,25 @@ def build_environment(
     follow: str,
     metrics: str | None = None,
     preloads: Sequence[str] = (),
+    launcher: str | None = None,
+    reads_node: bool = False,
 ) -> dict[str, str]:
     """Give the program's environment: `base` with the recorder preloaded. `experiment` is an absolute path.
 
-    `metrics` is the table of metrics, None for none; `preloads` are what metric plugins want preloaded.
+    `metrics` is the table of metrics, None for none; `preloads` are what metric plugins want preloaded;
+    `launcher` is where the launcher takes perf events. `reads_node`: the launcher reads the metrics of the node,
+    so that no process has to.
     """
     built = {name: value for name, value in base.items() if name not in _OF_ANOTHER_RECORDING}
     built["LD_PRELOAD"] = order_preloads(recorder, base.get("LD_PRELOAD", ""), preloads)
+    # What of that is ours, so that it can be taken out again for a program that cannot load it.
+    built["COLLECTOR_PRELOAD"] = ":".join([recorder, *preloads])
     if metrics is not None:
         built["COLLECTOR_METRICS"] = metrics
+        if reads_node:
+            built["COLLECTOR_NODE_READER"] = "launcher"
+    if launcher is not None:
+        built["COLLECTOR_LAUNCHER"] = launcher
     built["COLLECTOR_EXPERIMENT"] = experiment
     built["COLLECTOR_OPTIONS"] = options.encode()
     built["COLLECTOR_FOLLOW"] = follow

@@ -28,11 +28,12 @@ def test_preloads(present: str, expected: str) -> None:
 
 
 def test_variables() -> None:
-    base = {"PATH": "/bin", "ASAN_OPTIONS": "detect_leaks=0", "COLLECTOR_METRICS": "/y/metrics.tsv", "COLLECTOR_PROVEN_CLOCK": "sigtrap"}
+    base = {"PATH": "/bin", "ASAN_OPTIONS": "detect_leaks=0", "COLLECTOR_METRICS": "/y/metrics.tsv"}
     before = dict(base)
     assert build_environment(base, "/r.so", "/x/a.expt", RecorderOptions(root=7), "off") == {
         "PATH": "/bin",
         "LD_PRELOAD": "/r.so",
+        "COLLECTOR_PRELOAD": "/r.so",
         "COLLECTOR_EXPERIMENT": "/x/a.expt",
         "COLLECTOR_OPTIONS": "clock=auto,period=1003009,root=7",
         "COLLECTOR_FOLLOW": "off",

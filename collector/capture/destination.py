@@ -6,10 +6,12 @@ import os
 import re
 import stat
 
+from collector.capture.event_holder import SOCKET_FILE
 from collector.errors import ExperimentExistsError, RecordError, UsageError
+from collector.regular_file import open_binary
 
 _LOG_START = b"\xc9"  # every log begins with a frame, an ext 32 of msgpack
-_OWN_NAMES = re.compile(r"\d+\.\d+\.log|launch\.log|metrics\.tsv|objects")
+_OWN_NAMES = re.compile(r"\d+\.\d+\.log|launch\.log|node\.log|\d+\.no-log\.\d+|metrics\.tsv|objects|" + re.escape(SOCKET_FILE))
 
 
 def claim_directory(name: str | None, program: str, is_overwritten: bool) -> str:
@@ -24,7 +26,7 @@ def claim_directory(name: str | None, program: str, is_overwritten: bool) -> str
     if is_overwritten and os.path.lexists(path):
         remove_experiment(path)
     try:
-        os.mkdir(path)
+        os.mkdir(path, 0o700)
     except FileExistsError:
         raise ExperimentExistsError(f"{name} is there already; choose another name, or overwrite it with -O {name}") from None
     except OSError as error:
@@ -48,9 +50,8 @@ def remove_experiment(path: str) -> None:
     try:
         for entry in _walk_files(path):
             os.unlink(entry)
-        if os.path.isdir(os.path.join(path, "objects")):
-            os.rmdir(os.path.join(path, "objects"))
-        os.rmdir(path)
+        for directory, _, _ in os.walk(path, topdown=False):
+            os.rmdir(directory)
     except OSError as error:
         raise RecordError(f"{path} cannot be overwritten: {_explain(error)}") from None
 
@@ -72,11 +73,15 @@ def _is_own(entry: os.DirEntry[str]) -> bool:
     if entry.name == "objects":
         with os.scandir(entry.path) as copies:
             return entry.is_dir(follow_symlinks=False) and all(copy.is_file(follow_symlinks=False) for copy in copies)
+    if entry.name == SOCKET_FILE:
+        return stat.S_ISSOCK(entry.stat(follow_symlinks=False).st_mode)
+    if ".no-log." in entry.name and entry.is_dir(follow_symlinks=False):
+        return not os.listdir(entry.path)
     if not entry.is_file(follow_symlinks=False):
         return False
     if entry.name.endswith(".tsv"):
         return True
-    with open(entry.path, "rb") as log:
+    with open_binary(entry.path) as log:
         return log.read(1) in (b"", b"\0", _LOG_START)
 
 
@@ -85,7 +90,7 @@ def _walk_files(path: str) -> list[str]:
         os.path.join(directory, name)
         for directory, _, names in os.walk(path)
         for name in names
-        if stat.S_ISREG(os.lstat(os.path.join(directory, name)).st_mode)
+        if stat.S_IFMT(os.lstat(os.path.join(directory, name)).st_mode) in (stat.S_IFREG, stat.S_IFSOCK)
     ]
 
 
@@ -93,7 +98,7 @@ def _claim_next(base: str) -> str:
     while True:
         path = os.path.abspath(next_name(base))
         try:
-            os.mkdir(path)
+            os.mkdir(path, 0o700)
             return path
         except FileExistsError:
             continue  # somebody else was quicker

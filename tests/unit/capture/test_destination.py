@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from collector.capture.destination import claim_directory, is_experiment, next_name, remove_experiment
+from collector.capture.event_holder import EventHolder
 from collector.errors import ExperimentExistsError, RecordError, UsageError
 
 LOG = b"\xc9rest of a frame"
@@ -57,6 +58,20 @@ def test_overwrite_replaces_an_experiment(tmp_path: Path) -> None:
     make_experiment(tmp_path / "a.expt")
     claim_directory("a.expt", "prog", True)
     assert os.listdir(tmp_path / "a.expt") == []
+
+
+def test_overwrite_replaces_what_a_killed_launcher_left(tmp_path: Path) -> None:
+    make_experiment(tmp_path / "a.expt")
+    holder = EventHolder("a.expt")
+    assert (tmp_path / "a.expt/launcher.socket").is_socket()
+    claim_directory("a.expt", "prog", True)
+    assert os.listdir(tmp_path / "a.expt") == []
+    holder.close()
+
+
+def test_a_file_that_is_no_socket_is_left_alone(tmp_path: Path) -> None:
+    (make_experiment(tmp_path / "a.expt") / "launcher.socket").write_text("mine")
+    assert not is_experiment("a.expt")
 
 
 def test_overwrite_makes_what_is_not_there(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 from collector.capture import destination, options
 from collector.capture.environment import build_environment, make_preloadable
+from collector.capture.event_holder import EventHolder
 from collector.capture.installation import find_installation
 from collector.capture.launch import Ending, StartError, restore_signals, start, wait
 from collector.capture.metric_table import FILE_NAME, definitions, remove_node_lock, write_table
@@ -195,6 +196,7 @@ def _carry_out(plan: Plan) -> Recording:
     except OSError as error:
         destination.remove_experiment(experiment)
         raise RecordError(f"{experiment} cannot be written: {(error.strerror or str(error)).lower()}; nothing was run") from None
+    holder = EventHolder(experiment)
     try:
         explainer = Explainer(plan.follow, os.environ.get("PATH", os.defpath), plan.recorder)
         unrecorded = UnrecordedDescendants(experiment, log, plan.program, explainer)
@@ -205,8 +207,11 @@ def _carry_out(plan: Plan) -> Recording:
         return Recording(None, 126)
     try:
         has_recorded = _conclude(plan, experiment, ending, unrecorded)
+        if node.problem:
+            say(node.problem)
     finally:
         log.close()
+        holder.close()  # last: what still runs is recorded at its best for as long as we are here
     status = ending.exit_status
     return Recording(experiment if has_recorded else None, status if has_recorded else status or 1)
 
@@ -242,6 +247,7 @@ def _run_program(
 
     path, arguments = plan.program.start_with(plan.command)
     child = start(path, arguments, environment_of)
+    holder.start()
     unrecorded.watch(child.pid)
     try:
         ending = wait(child, plan.interval_ns, take_samples, take_last)

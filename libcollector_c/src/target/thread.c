@@ -1,9 +1,14 @@
 /* thread.c -- what we know of each thread of the watched process, and whose turn it is to touch it */
 #include "target/thread.h"
 
+#include "base/arch.h"
 #include "base/os.h"
+#include "base/sparse.h"
 
 #define BLOCK_COUNT 65536u
+#define POINTER_COUNT 4096u
+#define SILENCED_COUNT 64u
+#define SPARE_STACK_BYTES 65536u
 
 /* Initial-exec and small: a handler may not wait for the dynamic linker to make thread-local storage. */
 static __thread struct {
@@ -17,6 +22,70 @@ static struct {
     uint64_t lost_count;
     struct col_thread *blocks[BLOCK_COUNT];
 } self;
+
+static struct col_thread *blocks[BLOCK_COUNT] COL_SPARSE;
+static uintptr_t
+    pointers[POINTER_COUNT] COL_SPARSE; /* thread pointers that were found to be the C library's, by hash */
+
+static uintptr_t *place_of(uintptr_t pointer)
+{
+    return &pointers[(pointer >> 6 ^ pointer >> 18) % POINTER_COUNT];
+}
+
+void col_thread_learn_storage(void)
+{
+    self.has_pointer_instruction = col_arch_has_thread_pointer();
+    uintptr_t pointer = col_arch_thread_pointer(self.has_pointer_instruction);
+    self.tid_at = col_arch_find_tid(pointer, col_os_thread_id());
+    __atomic_store_n(place_of(pointer), 0,
+                     __ATOMIC_RELAXED); /* a store before the first load: then the page is faulted in once */
+}
+
+bool col_thread_has_own_storage(void)
+{
+    uintptr_t pointer = col_arch_thread_pointer(self.has_pointer_instruction);
+    if (pointer != 0 && __atomic_load_n(place_of(pointer), __ATOMIC_RELAXED) == pointer)
+        return true;
+    if (!col_arch_is_thread_pointer(pointer, self.tid_at, col_os_thread_id()))
+        return false;
+    __atomic_store_n(place_of(pointer), pointer, __ATOMIC_RELAXED);
+    return true;
+}
+
+void col_thread_silence(bool is_for_all)
+{
+    uint32_t place = is_for_all ? SILENCED_COUNT : __atomic_fetch_add(&self.silenced_end, 1, __ATOMIC_RELAXED);
+    if (place < SILENCED_COUNT && self.has_pointer_instruction)
+        __atomic_store_n(&self.silenced[place], col_arch_thread_pointer(true), __ATOMIC_RELEASE);
+    else
+        __atomic_store_n(&self.are_all_silenced, true, __ATOMIC_RELEASE);
+}
+
+void col_thread_unsilence(bool is_for_all)
+{
+    uintptr_t pointer = col_arch_thread_pointer(self.has_pointer_instruction);
+    if (is_for_all)
+        __atomic_store_n(&self.are_all_silenced, false, __ATOMIC_RELEASE);
+    for (uint32_t i = 0; i < SILENCED_COUNT; i++)
+        if (self.silenced[i] == pointer)
+            __atomic_store_n(&self.silenced[i], 0, __ATOMIC_RELEASE);
+}
+
+bool col_thread_is_silenced(void)
+{
+    uint32_t end = __atomic_load_n(&self.silenced_end, __ATOMIC_RELAXED);
+    if (__builtin_expect(__atomic_load_n(&self.are_all_silenced, __ATOMIC_ACQUIRE), 0))
+        return true;
+    for (uint32_t i = 0; i < end && i < SILENCED_COUNT; i++)
+        if (__atomic_load_n(&self.silenced[i], __ATOMIC_ACQUIRE) == col_arch_thread_pointer(true))
+            return true;
+    return false;
+}
+
+void col_thread_count_unsafe(void)
+{
+    __atomic_fetch_add(&self.unsafe_count, 1, __ATOMIC_RELAXED);
+}
 
 static size_t block_bytes(void)
 {
@@ -135,6 +204,9 @@ void col_thread_leave(struct col_thread *thread)
 
 void col_thread_retire(struct col_thread *thread)
 {
+    uintptr_t pointer = col_arch_thread_pointer(self.has_pointer_instruction);
+    __atomic_compare_exchange_n(place_of(pointer), &pointer, 0, false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED); /* its memory may be given to others */
     local.ended_tid = thread->tid;
     local.thread = NULL;
     __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
@@ -172,7 +244,7 @@ void col_thread_forget_others(void)
             self.blocks[i]->busy = 0;
         }
     self.first_free_hint = 0;
-    self.lost_count = 0;
+    self.lost_count = self.unsafe_count = 0;
     local.thread = NULL;
     local.ended_tid = 0;
 }
@@ -180,4 +252,9 @@ void col_thread_forget_others(void)
 uint64_t col_thread_lost_count(void)
 {
     return __atomic_load_n(&self.lost_count, __ATOMIC_RELAXED);
+}
+
+uint64_t col_thread_unsafe_count(void)
+{
+    return __atomic_load_n(&self.unsafe_count, __ATOMIC_RELAXED);
 }

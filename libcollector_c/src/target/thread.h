@@ -82,6 +82,26 @@ void col_thread_each_closing(void (*visit)(struct col_thread *thread, void *argu
 /* In a fork child: only the calling thread is left, and it starts afresh. */
 void col_thread_forget_others(void);
 
+/*
+ * False where the thread pointer is not one that the C library made: the program runs this thread on thread-local storage of its own, and what we would take
+ * for ours there is the program's. To be asked before anything thread-local is touched. Signal-safe. learn: what storage of the C library looks like, from
+ * the main thread's, once, before all else.
+ */
+void col_thread_learn_storage(void);
+bool col_thread_has_own_storage(void);
+
+/*
+ * From here on the calling thread's handlers (or those of all threads) make no system call, not even to find out whose storage they are on: seccomp may kill for it.
+ * unsilence takes back the calling thread's, and that of all. Signal-safe.
+ */
+void col_thread_silence(bool is_for_all);
+void col_thread_unsilence(bool is_for_all);
+bool col_thread_is_silenced(void);
+
+/* A tick that could not be taken, for that reason or because the stack is too small. Signal-safe. */
+void col_thread_count_unsafe(void);
+uint64_t col_thread_unsafe_count(void);
+
 /* Ticks that found no block at all. */
 uint64_t col_thread_lost_count(void);
 

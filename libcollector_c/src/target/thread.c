@@ -131,15 +131,19 @@ static struct col_thread *claim_new_block(uint32_t tid)
 static void begin_block(struct col_thread *thread)
 {
     thread->is_announced = thread->has_frame = thread->is_unloading = false;
-    thread->event = thread->timer = -1;
-    thread->cpu_ns = thread->cpu_us_rest_ns = thread->system_rest_ns = thread->kernel_ns = 0;
-    thread->stime_ns = thread->slow_cpu_ns = thread->tick_count = thread->slow_tick_count = 0;
-    thread->sample_count = thread->silent_ns = 0;
+    thread->event = thread->faults = thread->timer = -1;
+    thread->cpu_ns = thread->time_ns = thread->cpu_us_rest_ns = thread->system_rest_ns = 0;
+    thread->waiting_ns = thread->system_ns = thread->stime_ns = thread->slow_cpu_ns = 0;
+    thread->tick_count = thread->slow_tick_count = thread->silent_ns = 0;
+    thread->unseen_system_ns = thread->fault_cpu_ns = thread->fault_median_ns = 0;
+    thread->kernel_history = 0;
+    thread->history_count = 0;
     thread->is_slow_timer_fast = true;
     thread->quiet_count = 0;
-    thread->last = (struct col_thread_stack){.pcs = thread->pcs[0]};
-    thread->last_kernel = (struct col_thread_stack){.pcs = thread->pcs[1]};
+    thread->last = (struct col_thread_stack){.pcs = thread->pcs};
     thread->start_address = 0;
+    thread->off_cpu_ns = 0;
+    thread->suspension_count = 0;
     thread->switches = (struct col_switches){.is_on = false};
     thread->bounds = (struct col_stack_bounds){0, 0};
     for (unsigned cause = 0; cause < COL_DROP_CAUSES; cause++)

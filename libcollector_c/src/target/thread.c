@@ -206,6 +206,14 @@ void col_thread_leave(struct col_thread *thread)
     __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
 }
 
+uintptr_t col_thread_spare_stack(void)
+{
+    struct col_thread *thread = col_thread_current();
+    if (thread != NULL && thread->spare_stack == NULL)
+        thread->spare_stack = col_os_map_memory(SPARE_STACK_BYTES);
+    return thread != NULL && thread->spare_stack != NULL ? (uintptr_t)thread->spare_stack + SPARE_STACK_BYTES : 0;
+}
+
 void col_thread_retire(struct col_thread *thread)
 {
     uintptr_t pointer = col_arch_thread_pointer(self.has_pointer_instruction);

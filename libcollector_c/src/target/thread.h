@@ -80,6 +80,9 @@ struct col_thread *col_thread_current(void);
 struct col_thread *col_thread_enter(void);
 void col_thread_leave(struct col_thread *thread);
 
+/* The upper end of a stack that the calling thread may use where its own has no room; 0: no memory. Signal-safe. */
+uintptr_t col_thread_spare_stack(void);
+
 /* The thread ends: its block is given back, and later ticks on it are ignored. Between enter and leave. */
 void col_thread_retire(struct col_thread *thread);
 

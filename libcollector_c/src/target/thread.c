@@ -226,6 +226,12 @@ void col_thread_retire(struct col_thread *thread)
     __atomic_store_n(&self.first_free_hint, 0, __ATOMIC_RELAXED);
 }
 
+struct col_thread *col_thread_return(void)
+{
+    local.ended_tid = 0;
+    return col_thread_enter();
+}
+
 /* A thread inside the library leaves within microseconds, unless the kernel has put it aside: give it some turns. */
 static bool take_from_its_thread(struct col_thread *thread)
 {
@@ -237,14 +243,23 @@ static bool take_from_its_thread(struct col_thread *thread)
     return false;
 }
 
-void col_thread_each_closing(void (*visit)(struct col_thread *thread, void *argument), void *argument)
+struct col_thread *col_thread_each(uint32_t *next)
 {
     uint32_t count = __atomic_load_n(&self.block_count, __ATOMIC_ACQUIRE);
-    for (uint32_t i = 0; i < count && i < BLOCK_COUNT; i++) {
-        struct col_thread *thread = __atomic_load_n(&self.blocks[i], __ATOMIC_ACQUIRE);
-        if (thread != NULL && __atomic_load_n(&thread->tid, __ATOMIC_RELAXED) != 0 && take_from_its_thread(thread))
-            visit(thread, argument);
+    while (*next < count && *next < BLOCK_COUNT) {
+        struct col_thread *thread = __atomic_load_n(&blocks[(*next)++], __ATOMIC_ACQUIRE);
+        if (thread != NULL && __atomic_load_n(&thread->tid, __ATOMIC_RELAXED) != 0)
+            return thread;
     }
+    return NULL;
+}
+
+struct col_thread *col_thread_each_closing(uint32_t *next)
+{
+    struct col_thread *thread = col_thread_each(next);
+    while (thread != NULL && !take_from_its_thread(thread))
+        thread = col_thread_each(next);
+    return thread;
 }
 
 void col_thread_forget_others(void)

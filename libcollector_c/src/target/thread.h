@@ -86,8 +86,14 @@ uintptr_t col_thread_spare_stack(void);
 /* The thread ends: its block is given back, and later ticks on it are ignored. Between enter and leave. */
 void col_thread_retire(struct col_thread *thread);
 
-/* For the one who closes the session: every block in turn, taken from its thread for good; `visit` must not block. */
-void col_thread_each_closing(void (*visit)(struct col_thread *thread, void *argument), void *argument);
+/* A thread that was retired lives on: its new block, entered. NULL as from enter. */
+struct col_thread *col_thread_return(void);
+
+/* Every block in turn, while its thread may be at work on it: for what can be done by a number alone. `next` is 0 at first; NULL behind the last. Signal-safe. */
+struct col_thread *col_thread_each(uint32_t *next);
+
+/* For the one who closes the session, and must not block: every block in turn, taken from its thread for good. */
+struct col_thread *col_thread_each_closing(uint32_t *next);
 
 /* In a fork child: only the calling thread is left, and it starts afresh. */
 void col_thread_forget_others(void);

@@ -19,8 +19,12 @@ static __thread struct {
 static struct {
     uint32_t block_count;
     uint32_t first_free_hint;
-    uint64_t lost_count;
-    struct col_thread *blocks[BLOCK_COUNT];
+    uint64_t lost_count, unsafe_count;
+    uintptr_t silenced[SILENCED_COUNT]; /* thread pointers */
+    uint32_t silenced_end;              /* atomic */
+    bool are_all_silenced;
+    bool has_pointer_instruction;
+    unsigned tid_at; /* where the C library notes a thread's id, from there */
 } self;
 
 static struct col_thread *blocks[BLOCK_COUNT] COL_SPARSE;
@@ -103,7 +107,7 @@ static struct col_thread *claim_used_block(uint32_t tid)
 {
     uint32_t count = __atomic_load_n(&self.block_count, __ATOMIC_ACQUIRE);
     for (uint32_t i = __atomic_load_n(&self.first_free_hint, __ATOMIC_RELAXED); i < count; i++) {
-        struct col_thread *thread = __atomic_load_n(&self.blocks[i], __ATOMIC_ACQUIRE);
+        struct col_thread *thread = __atomic_load_n(&blocks[i], __ATOMIC_ACQUIRE);
         if (thread != NULL && claim(thread, tid)) {
             __atomic_store_n(&self.first_free_hint, i + 1, __ATOMIC_RELAXED);
             return thread;
@@ -123,7 +127,7 @@ static struct col_thread *claim_new_block(uint32_t tid)
     if (thread == NULL)
         return NULL; /* the slot stays empty: those who walk the table step over it */
     thread->tid = tid;
-    __atomic_store_n(&self.blocks[slot], thread, __ATOMIC_RELEASE);
+    __atomic_store_n(&blocks[slot], thread, __ATOMIC_RELEASE);
     return thread;
 }
 
@@ -156,7 +160,7 @@ static struct col_thread *find(uint32_t tid)
 {
     uint32_t count = __atomic_load_n(&self.block_count, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < count && i < BLOCK_COUNT; i++) {
-        struct col_thread *thread = __atomic_load_n(&self.blocks[i], __ATOMIC_ACQUIRE);
+        struct col_thread *thread = __atomic_load_n(&blocks[i], __ATOMIC_ACQUIRE);
         if (thread != NULL && __atomic_load_n(&thread->tid, __ATOMIC_RELAXED) == tid)
             return thread;
     }
@@ -266,9 +270,9 @@ void col_thread_forget_others(void)
 {
     uint32_t count = self.block_count < BLOCK_COUNT ? self.block_count : BLOCK_COUNT;
     for (uint32_t i = 0; i < count; i++)
-        if (self.blocks[i] != NULL) {
-            self.blocks[i]->tid = 0;
-            self.blocks[i]->busy = 0;
+        if (blocks[i] != NULL) {
+            blocks[i]->tid = 0;
+            blocks[i]->busy = 0;
         }
     self.first_free_hint = 0;
     self.lost_count = self.unsafe_count = 0;

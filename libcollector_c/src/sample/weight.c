@@ -5,14 +5,16 @@
 
 #include "base/arch.h"
 #include "base/clock.h"
-#include "sample/clock_source.h"
 
-/* System time waits for a slow tick to say where it passed: this part of the thread's CPU time may, within limits. */
-#define KERNEL_PATIENCE_SHARE 32
-#define LEAST_PATIENCE_NS 8000000u
-#define MOST_PATIENCE_NS 60000000u
-#define QUIET_ENOUGH 16            /* slow ticks without system time after which they come more rarely */
-#define LOUD_ENOUGH_NS 8000000u    /* system time found meanwhile after which they come at every kernel tick again */
+#define QUIET_ENOUGH 16 /* slow ticks without system time after which they come more rarely */
+#define HISTORY 16      /* slow ticks that are remembered */
+#define OFTEN_IN_KERNEL                                                                                                \
+    4 /* one in so many of them: then missing ticks were probably system time, and wait for the next one found there */
+#define SILENCE_PERIODS 16u           /* a thread that runs so long without a tick has lost its event, */
+#define SHORTEST_SILENCE_NS 32000000u /* but a busy machine withholds the ticks of some milliseconds */
+#define ON_TIME 8                     /* so small a part of a period may a tick be early or late */
+#define WORTH_COUNTING_FAULTS_NS 4000000u
+#define USUAL_FAULTS_NS 250000u /* that a fault tick stands for, to begin with: a microsecond each */
 
 static struct {
     uint64_t period_ns;
@@ -23,26 +25,72 @@ void col_weight_start(uint64_t period_ns)
     self.period_ns = period_ns;
 }
 
-/* The event ticks once a period of CPU time, but only if that finds the thread in its own code: the ticks that are missing were system time. */
+void col_weight_baseline(struct col_thread *thread, uint64_t cpu_ns, uint64_t time_ns)
+{
+    uint64_t user_ns;
+    thread->cpu_ns = thread->slow_cpu_ns = cpu_ns;
+    thread->time_ns = time_ns;
+    thread->stime_ns = 0;
+    if (cpu_ns != 0)
+        col_clock_thread_times(&user_ns, &thread->stime_ns);
+    thread->system_ns = thread->stime_ns;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* So much of the thread's time is accounted for. */
+static void advance(struct col_thread *thread, uint64_t ns)
+{
+    thread->cpu_ns += ns;
+    thread->time_ns += ns;
+}
+
+/* The time of missing ticks that nothing explained goes to the present stack: as system time as far as the kernel accounts the thread any, else as user time of a
+ * thread whose ticks were withheld. */
+static void release_waiting(struct col_thread *thread, struct col_weight *weight)
+{
+    uint64_t user_ns, system_ns;
+    col_clock_thread_times(&user_ns, &system_ns);
+    uint64_t unplaced_ns = system_ns > thread->system_ns ? system_ns - thread->system_ns : 0;
+    uint64_t kernel_ns = smaller(thread->waiting_ns, unplaced_ns);
+    thread->unseen_system_ns += kernel_ns;
+    weight->system_ns += kernel_ns;
+    weight->user_ns += thread->waiting_ns - kernel_ns;
+    thread->system_ns += kernel_ns;
+    thread->waiting_ns = 0;
+}
+
+/*
+ * The event ticks once a period of CPU time, but only if that finds the thread in its own code, and only if the host lets the interrupt through. So a tick that is
+ * missing was system time or was withheld; which of them the slow timer finds out. A thread that it never finds in the kernel need not wait for the answer.
+ */
 static struct col_weight weigh_user(struct col_thread *thread, uint64_t passed_ns)
 {
     uint64_t periods = (passed_ns + self.period_ns / 2) / self.period_ns;
-    uint64_t system_ns = periods > 1 ? (periods - 1) * self.period_ns : 0;
+    uint64_t missing_ns = periods > 1 ? (periods - 1) * self.period_ns : 0;
+    struct col_weight weight = {passed_ns - missing_ns, 0};
     thread->tick_count++;
-    thread->kernel_ns += system_ns;
-    uint64_t patience_ns = thread->cpu_ns / KERNEL_PATIENCE_SHARE;
-    patience_ns = patience_ns < LEAST_PATIENCE_NS ? LEAST_PATIENCE_NS : patience_ns > MOST_PATIENCE_NS ? MOST_PATIENCE_NS : patience_ns;
-    uint64_t overdue_ns = thread->kernel_ns > patience_ns ? thread->kernel_ns - patience_ns : 0;
-    thread->kernel_ns -= overdue_ns;
-    return (struct col_weight){passed_ns - system_ns, overdue_ns}; /* it passed nearby: page faults, mostly */
+    thread->waiting_ns += missing_ns;
+    if (thread->waiting_ns != 0 && thread->kernel_history == 0 && thread->history_count >= OFTEN_IN_KERNEL)
+        release_waiting(thread, &weight);
+    return weight;
 }
 
-/* A thread that runs its own code and does not tick has lost its event: the program closed it behind our back. */
+/* So much of the time since the last sample is that of ticks that did not come; one that is hardly late still may. */
+static uint64_t missed(uint64_t passed_ns)
+{
+    return (passed_ns - smaller(passed_ns, self.period_ns / ON_TIME)) / self.period_ns * self.period_ns;
+}
+
+/* A thread that runs its own code and does not tick has lost its event: the program closed it behind our back, or it never worked. */
 static void watch_event(struct col_thread *thread, uint64_t own_ns)
 {
     thread->silent_ns = thread->tick_count == thread->slow_tick_count ? thread->silent_ns + own_ns : 0;
     thread->slow_tick_count = thread->tick_count;
-    if (thread->silent_ns > 16 * self.period_ns) {
+    if (thread->silent_ns > SILENCE_PERIODS * self.period_ns && thread->silent_ns > SHORTEST_SILENCE_NS) {
         col_clock_source_revive(thread);
         thread->silent_ns = 0;
     }
@@ -52,69 +100,136 @@ static void watch_event(struct col_thread *thread, uint64_t own_ns)
 static void pace_slow_timer(struct col_thread *thread, bool has_system_time)
 {
     thread->quiet_count = has_system_time ? 0 : thread->quiet_count + 1;
-    if (thread->is_slow_timer_fast ? thread->quiet_count > QUIET_ENOUGH : thread->kernel_ns > LOUD_ENOUGH_NS)
+    if (thread->is_slow_timer_fast ? thread->quiet_count > QUIET_ENOUGH : has_system_time)
         col_clock_source_pace(thread, !thread->is_slow_timer_fast);
 }
 
-/* What the thread is at: a system call is known by its instruction, a page fault by the kernel's account, which grows when its own tick finds it at work. */
-static bool is_in_kernel(struct col_thread *thread, const ucontext_t *context, uint64_t slow_ns)
+/* The kernel's account of the thread's system time since the last slow tick. */
+static uint64_t take_system_growth(struct col_thread *thread)
 {
     uint64_t user_ns, system_ns, before_ns = thread->stime_ns;
     col_clock_thread_times(&user_ns, &system_ns);
     thread->stime_ns = system_ns;
-    return col_arch_follows_syscall(context) || (system_ns - before_ns) * 4 >= slow_ns * 3;
+    return system_ns > before_ns ? system_ns - before_ns : 0;
+}
+
+/* System time that no tick saw, and perhaps what still waits, is page faults, mostly. To count them costs a little, so only threads that have them are counted. */
+static void begin_faults(struct col_thread *thread, uint64_t cpu_ns)
+{
+    thread->fault_cpu_ns = cpu_ns;
+    thread->fault_median_ns = USUAL_FAULTS_NS;
+    col_clock_source_count_faults(thread);
+}
+
+/* Or not known to be seldom there: a young thread was in the kernel at one of its few slow ticks, or has not had enough of them. */
+static bool may_be_often_in_kernel(const struct col_thread *thread)
+{
+    unsigned count = 0;
+    for (unsigned bits = thread->kernel_history; bits != 0; bits &= bits - 1)
+        count++;
+    return count * OFTEN_IN_KERNEL >= thread->history_count || thread->history_count < OFTEN_IN_KERNEL;
 }
 
 /*
  * The slow timer shows where system time passed. Each of its ticks stands for the time since the last one, and takes no more system time than that: the few system
- * calls it meets must not be charged with the page faults.
+ * calls it meets must not be charged with the page faults. Time that none of them explains was no system time, or not of such calls.
  */
-static struct col_weight weigh_slow(struct col_thread *thread, const ucontext_t *context, uint64_t passed_ns, uint64_t cpu_ns)
+static struct col_weight weigh_slow(struct col_thread *thread, const ucontext_t *context, uint64_t passed_ns,
+                                    uint64_t cpu_ns)
 {
-    uint64_t slow_ns = cpu_ns - thread->slow_cpu_ns, periods = passed_ns / self.period_ns;
-    uint64_t waiting_ns = thread->kernel_ns + periods * self.period_ns;
-    bool is_found = is_in_kernel(thread, context, slow_ns);
+    uint64_t slow_ns = cpu_ns - thread->slow_cpu_ns, whole_ns = missed(passed_ns);
+    uint64_t system_growth_ns = take_system_growth(thread);
+    /* A system call is known by its instruction, a page fault by the kernel's account, which grows when its own tick finds it at work. That account also grows with
+     * a thread that its first ticks found there, until one finds it elsewhere: where no tick is missing it means nothing. */
+    bool is_in_kernel = col_arch_follows_syscall(context) || (whole_ns != 0 && system_growth_ns * 4 >= slow_ns * 3);
     struct col_weight weight = {0, 0};
     thread->slow_cpu_ns = cpu_ns;
-    if (is_found) {
-        weight.system_ns = waiting_ns < slow_ns ? waiting_ns : slow_ns;
-        thread->kernel_ns = waiting_ns - weight.system_ns;
-        thread->cpu_ns += periods * self.period_ns; /* the rest of the period belongs to the event's next tick */
-    }
-    pace_slow_timer(thread, is_found || waiting_ns != 0);
-    watch_event(thread, is_found ? 0 : slow_ns);
+    thread->kernel_history = (uint16_t)(thread->kernel_history << 1 | is_in_kernel);
+    thread->history_count += thread->history_count < HISTORY;
+    if (is_in_kernel && whole_ns != 0) { /* a brief call in code that ticks as it should explains nothing */
+        weight.system_ns = smaller(thread->waiting_ns + whole_ns, slow_ns);
+        thread->waiting_ns += whole_ns - weight.system_ns;
+        thread->system_ns += weight.system_ns;
+        advance(thread, whole_ns); /* the rest of the period belongs to the event's next tick */
+    } else if (!is_in_kernel && thread->waiting_ns != 0 && !may_be_often_in_kernel(thread))
+        release_waiting(thread, &weight);
+    pace_slow_timer(thread, is_in_kernel || system_growth_ns * 4 >= slow_ns);
+    if (thread->unseen_system_ns + thread->waiting_ns > WORTH_COUNTING_FAULTS_NS && thread->faults == -1)
+        begin_faults(thread, cpu_ns);
+    watch_event(thread, is_in_kernel ? 0 : slow_ns);
     return weight;
 }
 
-/* A CPU timer fires with the kernel's own clock tick, which also decides what the kernel accounts: follow its account. */
+/* The middle of the times between fault ticks, near enough: each one draws it its way by a sixteenth. */
+static uint64_t follow_median(uint64_t median_ns, uint64_t value_ns)
+{
+    return value_ns > median_ns ? median_ns + median_ns / 16 : median_ns - median_ns / 16;
+}
+
+/*
+ * So many page faults later: the time of missing ticks was spent in them, but no more than such a number of faults usually takes, because the thread may have done
+ * other things in between.
+ */
+static struct col_weight weigh_faults(struct col_thread *thread, uint64_t passed_ns, uint64_t cpu_ns)
+{
+    uint64_t whole_ns = missed(passed_ns), fault_ns = cpu_ns - thread->fault_cpu_ns;
+    uint64_t missing_ns = thread->waiting_ns + whole_ns;
+    thread->fault_cpu_ns = cpu_ns;
+    thread->fault_median_ns = follow_median(thread->fault_median_ns, fault_ns);
+    if (missing_ns == 0)
+        return (struct col_weight){0, 0};
+    uint64_t system_ns = smaller(smaller(missing_ns, fault_ns), thread->fault_median_ns * 5 / 4);
+    thread->waiting_ns = missing_ns - system_ns;
+    thread->system_ns += system_ns;
+    advance(thread, whole_ns);
+    thread->kernel_history |= 1;
+    return (struct col_weight){0, system_ns};
+}
+
+/*
+ * A CPU timer fires with the kernel's own clock tick, which finds the thread either in the kernel or not, as it does for the kernel's account. That is scaled
+ * and so grows a little at every tick: what counts is whether this one was mostly the kernel's.
+ */
 static struct col_weight weigh_timer(struct col_thread *thread, const ucontext_t *context, uint64_t passed_ns)
 {
-    uint64_t user_ns, system_ns;
-    col_clock_thread_times(&user_ns, &system_ns);
-    uint64_t grown_ns = system_ns > thread->stime_ns ? system_ns - thread->stime_ns : 0;
-    thread->stime_ns = system_ns;
-    if (grown_ns == 0 && col_arch_follows_syscall(context))
-        grown_ns = passed_ns;
-    uint64_t kernel_ns = grown_ns < passed_ns ? grown_ns : passed_ns;
-    return (struct col_weight){passed_ns - kernel_ns, kernel_ns};
+    bool is_in_kernel = take_system_growth(thread) * 2 >= passed_ns || col_arch_follows_syscall(context);
+    return is_in_kernel ? (struct col_weight){0, passed_ns} : (struct col_weight){passed_ns, 0};
 }
 
-struct col_weight col_weight_take(struct col_thread *thread, enum col_tick kind, const ucontext_t *context)
+/*
+ * A tick that comes a period of wall time after the last has found the thread running all the while. Its CPU clock need not be asked then, and should not be: the
+ * kernel looks at the thread's time slice when it is, so that each slice would end at a tick, all ticks fall on the same points of a slice, and a program in step
+ * with the scheduler be seen at the same few points. Each is counted as a period since the last reading, so that what is early or late does not add up.
+ */
+static bool is_on_time(const struct col_thread *thread, uint64_t time_ns)
 {
+    uint64_t tolerance_ns = self.period_ns / ON_TIME;
+    return time_ns + tolerance_ns - (thread->time_ns + self.period_ns) <= 2 * tolerance_ns;
+}
+
+static uint64_t difference(uint64_t later, uint64_t earlier)
+{
+    return later > earlier ? later - earlier : 0;
+}
+
+struct col_weight col_weight_take(struct col_thread *thread, enum col_tick kind, const ucontext_t *context,
+                                  uint64_t time_ns)
+{
+    if (kind == COL_TICK_USER && is_on_time(thread, time_ns)) {
+        advance(thread, self.period_ns);
+        return weigh_user(thread, self.period_ns);
+    }
     uint64_t cpu_ns = col_clock_thread_cpu();
-    uint64_t passed_ns = cpu_ns - thread->cpu_ns;
+    uint64_t passed_ns = smaller(difference(cpu_ns, thread->cpu_ns),
+                                 difference(time_ns, thread->time_ns)); /* nobody runs for longer than time passes */
+    if (kind == COL_TICK_FAULTS)
+        return weigh_faults(thread, passed_ns, cpu_ns);
+    if (kind != COL_TICK_USER)
+        col_clock_source_follow(thread);
     if (kind == COL_TICK_SLOW)
         return weigh_slow(thread, context, passed_ns, cpu_ns);
-    thread->cpu_ns = cpu_ns;
+    if (cpu_ns > thread->cpu_ns)
+        thread->cpu_ns = cpu_ns;
+    thread->time_ns = time_ns;
     return kind == COL_TICK_USER ? weigh_user(thread, passed_ns) : weigh_timer(thread, context, passed_ns);
-}
-
-struct col_weight col_weight_take_rest(struct col_thread *thread, uint64_t cpu_ns)
-{
-    struct col_weight weight = weigh_user(thread, cpu_ns - thread->cpu_ns);
-    weight.system_ns += thread->kernel_ns;
-    weight.user_ns = 0; /* less than a period: the reader spreads it over all of the thread's samples */
-    if (col_clock_source_kind() == COL_CLOCK_TIMER)
-        weight.system_ns = 0;
-    return weight;
 }

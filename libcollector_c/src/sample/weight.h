@@ -5,28 +5,25 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+#include "sample/clock_source.h"
 #include "target/thread.h"
-
-/* What the clock that ticked can know. */
-enum col_tick {
-    COL_TICK_NONE,  /* a self-test is under way: nothing to do */
-    COL_TICK_USER,  /* a perf event that fires only while the thread runs its own code: what it missed was system time */
-    COL_TICK_SLOW,  /* the slow CPU timer beside such an event: finds out where system time went */
-    COL_TICK_TIMER  /* a CPU timer alone: stands for all CPU time since the last one */
-};
 
 struct col_weight {
     uint64_t user_ns, system_ns;
 };
 
-/* All of this is signal-safe and for a thread that was entered. */
+/* All of this is signal-safe, and what takes a thread is for one that was entered. */
 
 void col_weight_start(uint64_t period_ns);
 
-/* The CPU time since the thread's last tick, as far as this one may stand for it; both 0: no sample. Over a thread's life the weights add up to its CPU time. */
-struct col_weight col_weight_take(struct col_thread *thread, enum col_tick kind, const ucontext_t *context);
+/* From here on the calling thread's CPU time counts; `cpu_ns` on its clock, 0 if it has just begun. */
+void col_weight_baseline(struct col_thread *thread, uint64_t cpu_ns, uint64_t time_ns);
 
-/* At the end, `cpu_ns` on the thread's clock: system time that found no system call, or passed since the last tick. It passed near where the thread was last seen. */
-struct col_weight col_weight_take_rest(struct col_thread *thread, uint64_t cpu_ns);
+/*
+ * The CPU time to attribute to this tick; {0, 0}: drop it. Over a thread's life the weights add up to its CPU time, but for what is pending at its end: less than a
+ * period, and missing ticks that nothing has explained yet.
+ */
+struct col_weight col_weight_take(struct col_thread *thread, enum col_tick kind, const ucontext_t *context,
+                                  uint64_t time_ns);
 
 #endif

@@ -2,11 +2,12 @@
 #include "sample/sampler.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
-#include <sys/prctl.h>
 
 #include "base/clock.h"
 #include "base/os.h"
+#include "base/os_signal.h"
 #include "experiment/event.h"
 #include "experiment/open_frame.h"
 #include "sample/clock_source.h"
@@ -102,58 +103,71 @@ static void meet(struct col_thread *thread)
         col_sampler_thread_begin(thread, 0);
 }
 
-#define FRESH_NS 20000000u /* of CPU time: five kernel ticks */
+/*
+ * A metric plugin may call what is a cancellation point, where a thread that is to be cancelled would end: amid our tick, and in a place where the program does not expect it.
+ * It ends afterwards, if it would have ended anywhere: when the tick is over, since whoever sets the asynchronous type may not come back.
+ */
+struct cancellation {
+    bool is_put_off;
+    int state, type;
+};
 
-/* Where the thread's system time passes, if that was seen lately; else where it is now. */
-static const struct col_thread_stack *kernel_stack_of(const struct col_thread *thread)
+static void put_off_cancellation(struct cancellation *before)
 {
-    bool is_fresh = thread->last_kernel.count != 0 && thread->cpu_ns - thread->last_kernel_cpu_ns < FRESH_NS;
-    return is_fresh ? &thread->last_kernel : &thread->last;
+    before->is_put_off = true;
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &before->type);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before->state);
 }
 
-static void remember_kernel_stack(struct col_thread *thread)
+/* The type comes last, because in some C libraries only then PTHREAD_CANCELED is what the thread returns; and under the mask that the thread had, with which its cleanup then runs. */
+static void allow_cancellation(const struct cancellation *before, const ucontext_t *context)
 {
-    thread->last_kernel_cpu_ns = thread->cpu_ns;
-    thread->last_kernel.count = thread->last.count;
-    thread->last_kernel.end = thread->last.end;
-    memcpy(thread->last_kernel.pcs, thread->last.pcs, thread->last.count * sizeof *thread->last.pcs);
+    int ignored;
+    if (!before->is_put_off)
+        return;
+    pthread_setcancelstate(before->state, &ignored);
+    if (before->type == PTHREAD_CANCEL_DEFERRED)
+        return;
+    uint64_t mask;
+    memcpy(&mask, &context->uc_sigmask, sizeof mask);
+    uint64_t ours = col_os_change_mask(SIG_SETMASK, mask);
+    pthread_setcanceltype(before->type, &ignored);
+    col_os_change_mask(SIG_SETMASK, ours);
 }
 
-/* System time that waited too long to be found goes where such time was found last, which is seldom where the thread runs its own code. */
-static void write_tick(struct col_thread *thread, uint64_t time_ns, enum col_tick kind, struct col_weight weight)
+static void take_tick(struct col_thread *thread, const ucontext_t *context, enum col_tick kind,
+                      struct cancellation *cancellation)
 {
-    if (kind == COL_TICK_SLOW)
-        remember_kernel_stack(thread);
-    if (kind == COL_TICK_USER && weight.system_ns != 0) {
-        write_sample(thread, time_ns, (struct col_weight){0, weight.system_ns}, kernel_stack_of(thread));
-        weight.system_ns = 0;
+    if (kind != COL_TICK_SLOW) /* those seldom walk */
+        col_unwind_cache_expect(context, thread->last.pcs, thread->last.count);
+    meet(thread);
+    uint64_t time_ns = col_clock_now();
+    col_tracer_watch_look(kind, time_ns);
+    struct col_weight weight = col_weight_take(thread, kind, context, time_ns);
+    bool is_recording = !col_tracer_watch_tick(thread, time_ns) && col_recording_is_on_at(time_ns);
+    col_context_switches_drain(thread, self.source, self.pid, is_recording);
+    if (!is_recording)
+        thread->waiting_ns = 0;
+    else if (weight.user_ns + weight.system_ns != 0) {
+        walk(thread, context);
+        write_sample(thread, time_ns, weight, &thread->last);
+        col_jit_debug_look(time_ns, false);
+        put_off_cancellation(cancellation);
+        col_metrics_tick(time_ns, context);
     }
-    write_sample(thread, time_ns, weight, &thread->last);
 }
 
 void col_sampler_tick(const ucontext_t *context, enum col_tick kind)
 {
     int saved_errno = errno;
+    struct cancellation cancellation = {.is_put_off = false};
     struct col_thread *thread = col_thread_enter();
     if (thread != NULL) {
-        if (kind != COL_TICK_SLOW) /* those seldom walk */
-            col_unwind_cache_expect(context, thread->last.pcs, thread->last.count);
-        meet(thread);
-        uint64_t time_ns = col_clock_now();
-        struct col_weight weight = col_weight_take(thread, kind, context);
-        bool is_recording = col_recording_is_on_at(time_ns);
-        col_context_switches_drain(thread, self.source, self.pid, is_recording);
-        if (!is_recording)
-            thread->kernel_ns = 0;
-        else if (weight.user_ns + weight.system_ns != 0) {
-            walk(thread, context);
-            write_tick(thread, time_ns, kind, weight);
-            col_jit_debug_look(time_ns, false);
-            col_metrics_tick(time_ns, context, thread);
-        }
+        take_tick(thread, context, kind, &cancellation);
         col_thread_leave(thread);
     }
     errno = saved_errno;
+    allow_cancellation(&cancellation, context);
 }
 
 void col_sampler_thread_begin(struct col_thread *thread, uintptr_t start_address)

@@ -20,6 +20,7 @@
 #include "target/jit_debug.h"
 
 #define US 1000u
+#define WITHHELD_NS 16000000u /* so long a busy machine may withhold the ticks of an event that works */
 
 static struct {
     uint32_t source;
@@ -70,8 +71,6 @@ static void write_sample(struct col_thread *thread, uint64_t time_ns, struct col
         thread->has_frame = false; /* the log was closed and opened again */
     if (error != 0)
         thread->drops[cause_of(error)]++;
-    else
-        thread->sample_count++;
 }
 
 /* Into thread->last. While an object is being unloaded its unwind table may vanish under us: the leaf must do. */
@@ -176,22 +175,31 @@ void col_sampler_thread_begin(struct col_thread *thread, uintptr_t start_address
     thread->start_address = start_address;
     if (thread->is_announced)
         return; /* a tick was quicker */
-    thread->cpu_ns = thread->slow_cpu_ns = start_address != 0 ? 0 : col_clock_thread_cpu();
     thread->is_announced = true;
-    prctl(PR_GET_NAME, name);
-    col_event_thr_create((struct col_event_head){col_clock_now(), thread->tid}, name, start_address);
+    uint64_t time_ns = col_clock_now();
+    col_weight_baseline(thread, start_address != 0 ? 0 : col_clock_thread_cpu(), start_address != 0 ? 0 : time_ns);
+    col_os_thread_name(thread->tid, name, sizeof name);
+    col_event_thr_create((struct col_event_head){time_ns, thread->tid}, name, start_address);
     if (self.has_context_switches)
         col_context_switches_begin(thread);
 }
 
-static void write_rest(struct col_thread *thread, uint64_t time_ns, uint64_t cpu_ns)
+void col_sampler_thread_baseline(struct col_thread *thread)
 {
-    struct col_weight weight = col_weight_take_rest(thread, cpu_ns);
-    if (thread->last.count != 0 && weight.system_ns != 0)
-        write_sample(thread, time_ns, weight, kernel_stack_of(thread));
+    col_weight_baseline(thread, col_clock_thread_cpu(), col_clock_now());
 }
 
-static void write_end(struct col_thread *thread, const char *name, uint64_t time_ns, uint64_t user_ns, uint64_t system_ns, bool is_exit)
+/* The CPU time of a thread, `cpu_ns` in all, that no sample stands for because none was due. */
+static uint64_t pending_ns(const struct col_thread *thread, uint64_t cpu_ns, bool is_recording)
+{
+    uint64_t dead_ns =
+        thread->silent_ns > WITHHELD_NS ? thread->silent_ns : 0; /* where the event was dead, samples were due */
+    uint64_t seen_ns = thread->cpu_ns + dead_ns;
+    return is_recording ? (cpu_ns > seen_ns ? cpu_ns - seen_ns : 0) + thread->waiting_ns : 0;
+}
+
+static void write_end(struct col_thread *thread, const char *name, uint64_t time_ns, uint64_t user_ns,
+                      uint64_t system_ns, uint64_t pending, bool is_exit)
 {
     col_context_switches_end(thread);
     write_drops(thread, time_ns);
@@ -201,39 +209,28 @@ static void write_end(struct col_thread *thread, const char *name, uint64_t time
         col_open_frame_release(&thread->frame);
     thread->has_frame = false;
     if (thread->is_announced)
-        col_event_thr_exit((struct col_event_head){time_ns, thread->tid}, name, user_ns, system_ns, is_exit);
+        col_event_thr_exit((struct col_event_head){time_ns, thread->tid}, name, user_ns, system_ns, pending, is_exit);
 }
 
 void col_sampler_thread_end(struct col_thread *thread)
 {
     char name[16] = "";
     uint64_t user_ns, system_ns, time_ns = col_clock_now();
-    prctl(PR_GET_NAME, name);
+    col_os_thread_name(thread->tid, name, sizeof name);
     col_clock_thread_times(&user_ns, &system_ns);
     bool is_recording = col_recording_is_on_at(time_ns);
     col_context_switches_drain(thread, self.source, self.pid, is_recording);
-    if (is_recording)
-        write_rest(thread, time_ns, user_ns + system_ns);
-    write_end(thread, name, time_ns, user_ns, system_ns, true);
+    write_end(thread, name, time_ns, user_ns, system_ns, pending_ns(thread, user_ns + system_ns, is_recording), true);
 }
 
-struct closing {
-    uint64_t time_ns;
-    bool is_recording;
-};
-
-static void close_thread(struct col_thread *thread, void *argument)
+static void close_thread(struct col_thread *thread, uint64_t time_ns, bool is_recording)
 {
-    const struct closing *closing = argument;
     uint64_t cpu_ns = col_clock_cpu_of(thread->tid);
     char name[16] = "";
     col_os_thread_name(thread->tid, name, sizeof name);
-    if (thread->switches.ring != NULL) /* counts can be asked for by the thread alone */
-        col_context_switches_drain(thread, self.source, self.pid, closing->is_recording);
-    if (closing->is_recording)
-        write_rest(thread, closing->time_ns, cpu_ns);
+    col_context_switches_drain(thread, self.source, self.pid, is_recording);
     col_clock_source_thread_end(thread);
-    write_end(thread, name, closing->time_ns, cpu_ns, 0, false);
+    write_end(thread, name, time_ns, cpu_ns, 0, pending_ns(thread, cpu_ns, is_recording), false);
 }
 
 static void set_unloading(bool is_unloading)
@@ -266,9 +263,14 @@ uint64_t col_sampler_drop_count(void)
 
 void col_sampler_close(bool is_recording)
 {
-    struct closing closing = {col_clock_now(), is_recording};
-    uint64_t lost_count = col_thread_lost_count();
-    col_thread_each_closing(close_thread, &closing);
+    uint64_t time_ns = col_clock_now();
+    struct col_thread *thread;
+    uint64_t lost_count = col_thread_lost_count(), unsafe_count = col_thread_unsafe_count();
+    for (uint32_t next = 0; (thread = col_thread_each_closing(&next)) != NULL;)
+        close_thread(thread, time_ns, is_recording);
+    __atomic_fetch_add(&self.drop_count, lost_count + unsafe_count, __ATOMIC_RELAXED);
     if (lost_count != 0)
-        col_event_dropnotify((struct col_event_head){closing.time_ns, 0}, COL_DROP_NO_MEMORY, lost_count);
+        col_event_dropnotify((struct col_event_head){time_ns, 0}, COL_DROP_NO_MEMORY, lost_count);
+    if (unsafe_count != 0)
+        col_event_dropnotify((struct col_event_head){time_ns, 0}, COL_DROP_UNSAFE_THREAD, unsafe_count);
 }

@@ -14,6 +14,7 @@
 #include "sample/context_switches.h"
 #include "sample/metrics.h"
 #include "sample/recording.h"
+#include "sample/tracer_watch.h"
 #include "sample/unwind.h"
 #include "sample/unwind_cache.h"
 #include "sample/weight.h"

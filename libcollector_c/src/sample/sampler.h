@@ -18,6 +18,9 @@ void col_sampler_tick(const ucontext_t *context, enum col_tick kind);
 /* A thread begins: from here its CPU time counts. Writes THR_CREATE. In the thread itself, between enter and leave. */
 void col_sampler_thread_begin(struct col_thread *thread, uintptr_t start_address);
 
+/* What the thread has used up to here is not recorded: the clock has just been started. In the thread itself, between enter and leave. */
+void col_sampler_thread_baseline(struct col_thread *thread);
+
 /* A thread ends: what it has not written is written, with THR_EXIT. In the thread itself, between enter and leave. */
 void col_sampler_thread_end(struct col_thread *thread);
 

@@ -16,14 +16,15 @@ TOLERATED_TICKS: Final = 4
 _SHARE: Final = 0.01
 
 
-def balance(sampled_ns: int, accounted_ns: int, tick_ns: int, has_gaps: bool = False) -> tuple[float, int]:
+def balance(sampled_ns: int, accounted_ns: int, tick_ns: int, has_gaps: bool = False, pending_ns: int = 0) -> tuple[float, int]:
     """The factor for all samples of a thread, and the nanoseconds of its account that no sample stands for.
 
     `tick_ns` is the longest time between two ticks of its clock. `has_gaps`: recording was off for a while, so
-    nothing is spread, or what was to be hidden would come back as a little more of everything else.
+    nothing is spread, or what was to be hidden would come back as a little more of everything else. `pending_ns` is
+    what the recorder said belongs to all samples.
     """
     if has_gaps or not sampled_ns:
         return 1.0, max(0, accounted_ns - sampled_ns)
-    if abs(accounted_ns - sampled_ns) > max(TOLERATED_TICKS * tick_ns, _SHARE * accounted_ns):
+    if abs(accounted_ns - sampled_ns) > max(TOLERATED_TICKS * tick_ns, _SHARE * accounted_ns) + pending_ns:
         return 1.0, max(0, accounted_ns - sampled_ns)
     return accounted_ns / sampled_ns, 0

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from collector.experiment.events import (
-    AnyRecord, CloseLog, Initialize, ProcExec, ProcExit, ProcFork, Sample, SysExit, ThrCreate, ThrExit,
-)
-from collector.experiment.origin import LAUNCHER, Origin
-from collector.experiment.samples import PcSampleBlock
+from collector.experiment.events import AnyRecord, CloseLog, Initialize, ProcExec, ProcExit, ProcFork, Sample, SysExit, ThrCreate, ThrExit
+from collector.experiment.origin import Origin
+from collector.experiment.samples import PcSampleBlock, SampleHead
 from collector.format import CloseReason
 
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A thread. Times in nanoseconds; None where the log does not say. `is_exit`: it ended before its log did."""
+    """A thread. Times in nanoseconds; None where the log does not say. `is_exit`: it ended before its log did.
+
+    `pending_ns`: CPU time at its end that no sample stands for because none was due.
+    """
 
     origin: Origin
     thread_id: int
@@ -26,6 +26,7 @@ class Thread:
     user_ns: int | None = None
     system_ns: int | None = None
     is_exit: bool = False
+    pending_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,11 @@ class ProcessTable:
         elif origin != LAUNCHER:
             self._add_own(origin, record)
 
+    def note_time(self, origin: Origin, time_ns: int) -> None:
+        """The image was there at that time, as records say that are not added."""
+        if origin in self._images:
+            self._last_times[origin] = max(time_ns, self._last_times.get(origin, 0))
+
     def processes(self) -> list[Process]:
         """The recorded processes, oldest first."""
         images: dict[int, list[Image]] = {}
@@ -165,10 +171,9 @@ class ProcessTable:
             image, executable=record.executable, arguments=record.arguments or (), directory=record.directory, start_time=record.time
         )
         parent_pid = record.ppid if process.parent_pid is None else process.parent_pid
-        before = {}
         if image.origin.image == 0:
-            before = {"user_before_ns": record.user_ns or 0, "system_before_ns": record.system_ns or 0}
-        self._processes[process.pid] = replace(process, parent_pid=parent_pid, **before)
+            process = replace(process, user_before_ns=record.user_ns or 0, system_before_ns=record.system_ns or 0)
+        self._processes[process.pid] = replace(process, parent_pid=parent_pid)
 
     def _account(self, pid: int, record: ProcExit | Sample | CloseLog) -> None:
         """Clocks only rise, so the largest reading is the last."""
@@ -184,7 +189,7 @@ class ProcessTable:
             lives.append(Thread(origin, record.thread))
         lives[-1] = replace(
             lives[-1], name=record.name or lives[-1].name, end_time=record.time, user_ns=record.user_ns,
-            system_ns=record.system_ns, is_exit=bool(record.is_exit),
+            system_ns=record.system_ns, is_exit=bool(record.is_exit), pending_ns=record.pending_ns or 0,
         )
 
 

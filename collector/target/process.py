@@ -86,6 +86,9 @@ class Process:
         return self.images[-1].arguments if self.images else ()
 
 
+_SAMPLES = PcSampleBlock, SampleHead
+
+
 class ProcessTable:
     """Builds the processes from the records of all logs. Each log's records in their order; the logs in any."""
 
@@ -97,22 +100,17 @@ class ProcessTable:
         self.unrecorded: list[SysExit] = []
         """The ends of descendants that were not recorded."""
 
-    def add_log(self, origin: Origin, records: Iterable[AnyRecord]) -> None:
-        """Take in all records of a log."""
-        for record in records:
-            self.add(origin, record)
-
-    def add(self, origin: Origin, record: AnyRecord) -> None:
+    def add(self, origin: Origin, record: AnyRecord | SampleHead) -> None:
         """Take in one record of the log of `origin`."""
-        if origin != LAUNCHER:
+        if origin.is_process:
             self._see(origin, record)
-        if isinstance(record, PcSampleBlock):
+        if isinstance(record, _SAMPLES):
             return
         if isinstance(record, SysExit):
             self.unrecorded.append(record)
         elif isinstance(record, (ProcExit, Sample)) and record.pid is not None:
             self._account(record.pid, record)
-        elif origin != LAUNCHER:
+        elif origin.is_process:
             self._add_own(origin, record)
 
     def note_time(self, origin: Origin, time_ns: int) -> None:
@@ -139,17 +137,17 @@ class ProcessTable:
     def _process(self, pid: int) -> Process:
         return self._processes.setdefault(pid, Process(pid))
 
-    def _see(self, origin: Origin, record: AnyRecord) -> None:
+    def _see(self, origin: Origin, record: AnyRecord | SampleHead) -> None:
         """Whatever it is, it happened while the image, and the thread, were there."""
         if origin not in self._images:
             self._process(origin.pid)
             self._images[origin] = Image(origin, start_time=record.time)
-        last = record.last_time if isinstance(record, PcSampleBlock) else record.time
+        last = record.last_time if isinstance(record, _SAMPLES) else record.time
         self._last_times[origin] = max(last, self._last_times.get(origin, 0))
-        if isinstance(record, PcSampleBlock) and (origin, record.thread) not in self._threads:
+        if isinstance(record, _SAMPLES) and (origin, record.thread) not in self._threads:
             self._threads[origin, record.thread] = [Thread(origin, record.thread)]
 
-    def _add_own(self, origin: Origin, record: AnyRecord) -> None:
+    def _add_own(self, origin: Origin, record: AnyRecord | SampleHead) -> None:
         image, process = self._images[origin], self._process(origin.pid)
         if isinstance(record, Initialize):
             self._initialize(image, process, record)

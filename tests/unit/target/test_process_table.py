@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collector.experiment.columns import Column
-from collector.experiment.events import (
-    CloseLog, Initialize, ProcExec, ProcExit, ProcFork, Sample, SysExit, ThrCreate, ThrExit,
-)
+from collector.experiment.events import CloseLog, Initialize, ProcExec, ProcExit, ProcFork, Sample, SysExit, ThrCreate, ThrExit
 from collector.experiment.origin import LAUNCHER, Origin
 from collector.experiment.samples import PcSampleBlock
 from collector.format import CloseReason, SampleCause
@@ -19,21 +17,26 @@ def _block(time, thread, deltas):
     return PcSampleBlock(time, thread, 0, 1, None, 1, len(deltas), 1000, Column.of(deltas), empty, empty, empty, 0, b"")
 
 
+def _add(table, origin, records):
+    for record in records:
+        table.add(origin, record)
+
+
 def _table() -> ProcessTable:
     table = ProcessTable()
-    table.add_log(_A1, [
+    _add(table, _A1, [
         Initialize(50, pid=10, ppid=5, image=1, executable="/bin/second", arguments=("second",), user_ns=90, system_ns=9),
         ProcExec(51, pid=10, path="/bin/second"), CloseLog(99, reason=CloseReason.EXIT, user_ns=200, system_ns=20),
     ])
-    table.add_log(_A0, [
+    _add(table, _A0, [
         Initialize(1, pid=10, ppid=5, image=0, executable="/bin/first", arguments=("first", "-x"), user_ns=3, system_ns=4),
         ThrCreate(2, 10, name="main"), ThrCreate(5, 11, name="worker", start_address=0x1000), _block(6, 11, [1, 2]),
         ThrExit(30, 11, name="worker!", user_ns=60, system_ns=6, is_exit=1), ThrCreate(32, 11, name="again"),
         ThrExit(40, 10, name="main", user_ns=30, system_ns=3, is_exit=0),
         CloseLog(49, reason=CloseReason.EXEC, user_ns=90, system_ns=9),
     ])
-    table.add_log(_B0, [Initialize(60, pid=20, ppid=10, image=0), ProcFork(61, parent_pid=10, child_pid=20), _block(70, 20, [5, 5, 5])])
-    table.add_log(LAUNCHER, [
+    _add(table, _B0, [Initialize(60, pid=20, ppid=10, image=0), ProcFork(61, parent_pid=10, child_pid=20), _block(70, 20, [5, 5, 5])])
+    _add(table, LAUNCHER, [
         Sample(80, cause=SampleCause.PERIODIC, pid=20, user_ns=77, system_ns=7), ProcExit(100, pid=10, status=256),
         SysExit(101, pid=33, path="/bin/static", reason="it is static"), Sample(82, pid=999, user_ns=1),
     ])

@@ -62,14 +62,14 @@ def process_of(experiment: int, facts: LogFacts, previous: LogFacts | None, laun
     before_ns = unrecorded_ns = 0
     if begun is not None:
         earlier = previous.close if previous is not None else None
-        before_ns = (begun.user_ns or 0) + (begun.system_ns or 0)
+        begun_ns = (begun.user_ns or 0) + (begun.system_ns or 0)
+        before_ns = _attached_ns(facts) or begun_ns
         unrecorded_ns = before_ns - ((earlier.user_ns or 0) + (earlier.system_ns or 0) if earlier else 0)
         if closed is not None and closed.user_ns is not None and closed.system_ns is not None:
-            user_ns = max(0, closed.user_ns - (begun.user_ns or 0))
+            user_ns = max(0, closed.user_ns - (begun.user_ns or 0) - (before_ns - begun_ns))
             system_ns = max(0, closed.system_ns - (begun.system_ns or 0))
     image, process = facts.image, facts.process
     has_execed = closed is not None and closed.reason is CloseReason.EXEC
-    statuses = _launched_statuses(launch)
     pid = facts.log.origin.pid
     return Process(
         experiment=experiment,
@@ -89,6 +89,11 @@ def process_of(experiment: int, facts: LogFacts, previous: LogFacts | None, laun
         is_closed=closed is not None,
         has_execed=has_execed,
     )
+
+
+def _attached_ns(facts: LogFacts) -> int:
+    """The CPU time that the process had used when its clock was started."""
+    return (facts.attached.value or 0) * 1000 if facts.attached is not None else 0
 
 
 def _clock(facts: LogFacts) -> Clock | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from both_ways import load_plain
 from recorded import IS_THOROUGH, RUNGS, Recorded, judge_shares, judge_stacks, judge_total
 
 from collector.experiment import events
@@ -32,12 +33,14 @@ def take(record: Callable[..., Recorded], rung_works: Callable[[str], None], clo
 
 
 def raw_sums_ns(recorded: Recorded) -> dict[int, int]:
-    """CPU time of each thread's samples as they were written, before any reader balances them."""
+    """CPU time of each thread's samples as they were written, and what was pending at its end, before any reader balances them."""
     sums: dict[int, int] = {}
     for log in recorded.path.glob("[0-9]*.log"):
         for event in EventReader(log):
             if isinstance(event, events.PcSample):
                 sums[event.thread] = sums.get(event.thread, 0) + event.user_ns + event.system_ns
+            elif isinstance(event, events.ThrExit):
+                sums[event.thread] = sums.get(event.thread, 0) + (event.pending_ns or 0)
     return sums
 
 
@@ -84,16 +87,9 @@ def test_recursion_2000_deep(take: Callable[..., Recorded], compiled: Callable[.
 
 def named_stacks(recorded: Recorded) -> list[list[str]]:
     """Each different stack as the names of its functions, leaf first."""
-    profile = recorded.profile
-    paths = profile.paths
-    stacks = []
-    for node in set(paths.stack_nodes):
-        names = []
-        while node > 0:
-            names.append(profile.functions[profile.frames[paths.frames[node]].function].name)
-            node = paths.parents[node]
-        stacks.append(names)
-    return stacks
+    profile = load_plain(recorded.path)
+    functions = [profile.functions[frame.function].name for frame in profile.frames]
+    return [[functions[frame] for frame in reversed(stack.frames)] for stack in profile.samples.stacks]
 
 
 UNDISTURBED = 40

@@ -1,0 +1,106 @@
+"""test_truth_under_load -- programs that know their own profile, beside four processes per processor that only compute
+
+Each test names that load in its words when it fails, and starts and stops it itself. Tolerances are those of test_truth: four
+standard errors by the samples there are, and what is systematic. experiments/010-truth-under-load measures the same, with perf
+in the same run, many times over.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+
+import pytest
+from recorded import ROOT, Recorded, clean_environment, execute, judge_shares, judge_stacks, judge_total
+
+SPLIT = ("ten", "twenty", "thirty", "forty")
+BUSY_PER_PROCESSOR = 4
+
+# They end with the test, whatever ends it.
+COMPUTE = """
+import os
+parent = os.getppid()
+while os.getppid() == parent:
+    for _ in range(1000000):
+        pass
+"""
+
+
+@pytest.fixture(autouse=True)
+def load(compiled: Callable[..., Path], request: pytest.FixtureRequest) -> Iterator[str]:
+    """The load that a test runs beside; what it records was compiled before."""
+    count = BUSY_PER_PROCESSOR * len(os.sched_getaffinity(0))
+    for source in ("split_cpu.c", "uneven_threads.c", "brief_threads.c", "phase_locked.c", "kernel_share.c"):
+        compiled(source)
+    processes = [subprocess.Popen([sys.executable, "-c", COMPUTE], stdin=subprocess.DEVNULL) for _ in range(count)]
+    try:
+        yield f"beside {count} busy processes"
+    finally:
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.wait()
+
+
+@pytest.fixture
+def take(record: Callable[..., Recorded], compiled: Callable[..., Path], load: str) -> Callable[..., Recorded]:
+    """Record beside the load, and assert that nothing is lost and that the best clock stays the one chosen."""
+
+    def run(source: str, *arguments: object) -> Recorded:
+        recorded = record([compiled(source), *arguments], timeout_s=240)
+        assert recorded.outcome.status == 0, recorded.outcome.stderr
+        assert recorded.lost_count == 0, f"{load}: {recorded.profile.losses}"
+        return recorded
+
+    return run
+
+
+def test_split(take: Callable[..., Recorded]) -> None:
+    recorded = take("split_cpu.c", 600)
+    judge_shares(recorded, recorded.outcome.truth, names=SPLIT)
+    judge_stacks(recorded, 1.0)
+    judge_total(recorded, recorded.outcome.truth["process"])
+
+
+def test_split_in_four_threads(take: Callable[..., Recorded]) -> None:
+    """Each part is a thread's own: what one thread misses must not become another's."""
+    recorded = take("uneven_threads.c", "split", 800)
+    judge_shares(recorded, recorded.outcome.truth, names=SPLIT)
+    judge_total(recorded, recorded.outcome.truth["process"])
+
+
+def test_what_was_missed_is_not_the_last_functions(take: Callable[..., Recorded]) -> None:
+    recorded = take("uneven_threads.c", 4, 250)
+    judge_shares(recorded, recorded.outcome.truth, names=("long_part", "short_part"))
+
+
+def test_threads_of_five_milliseconds(take: Callable[..., Recorded]) -> None:
+    recorded = take("brief_threads.c", 200, 5000, 4)
+    # The whole is not judged: making and ending a thread is the kernel's work around it, and a larger part of it here.
+    truth = recorded.outcome.truth
+    assert abs(recorded.inclusive_ns("run") - truth["run"]) <= 0.01 * truth["run"]
+
+
+@pytest.mark.parametrize("cycle_us", [4000, 7310])
+def test_load_in_phase(take: Callable[..., Recorded], cycle_us: int) -> None:
+    recorded = take("phase_locked.c", cycle_us, 600)
+    judge_shares(recorded, recorded.outcome.truth, names=("in_phase", "out_of_phase"), systematic=0.02)
+
+
+def test_system_time(take: Callable[..., Recorded]) -> None:
+    recorded = take("kernel_share.c", 300, "computes", "touches")
+    judge_shares(recorded, recorded.outcome.truth, names=("computes", "touches"), systematic=0.03)
+
+
+def test_no_start_waits_for_the_load(compiled: Callable[..., Path], recorder: Path, tmp_path: Path, load: str) -> None:
+    """Forty in turn: a millisecond of CPU time more than a usual start is a loop that waits; natively none does, so their scatter is the kernel's."""
+    program = compiled(ROOT / "experiments/010-truth-under-load/starts.c")
+    outcome = execute([program, 40, recorder, tmp_path / "starts.expt"], clean_environment())
+    assert outcome.status == 0
+    native, ours = zip(*(map(int, line.split()) for line in outcome.stdout.splitlines()), strict=True)
+    scatter = max(native) - median(native)
+    assert max(ours) - median(ours) <= scatter + 1000, f"{load}: {max(ours)} us in the worst start of {median(ours)}, natively {max(native)}"

@@ -19,12 +19,9 @@ struct col_thread_stack {
     uintptr_t *pcs;
 };
 
-/* Of sample/context_switches.c, where the user asked for it. */
+/* Of sample/context_switches.c, where the user asked for it: what was written of the kernel's counts. */
 struct col_switches {
     bool is_on;
-    void *ring;     /* the kernel's records; NULL: it refused them, and switches are counted */
-    uint64_t in_ns; /* when the thread was last switched in or out */
-    uint64_t cpu_ns;
     uint64_t voluntary_count, involuntary_count;
 };
 

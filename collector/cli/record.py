@@ -102,7 +102,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-C", "--comment", metavar="TEXT", action="append", default=[], help="a comment to keep in the experiment; may be repeated")
     add("-n", "--dry-run", action="store_true", help="say what would be done, and do nothing")
     add("--clock", choices=options.CLOCKS, default="auto", help="the clock to use; auto takes the best that works here")
-    add("--context-switches", action="store_true", help="also record when threads are switched out")
+    add("--context-switches", action="store_true", help="also record how often threads are switched out")
     metrics.add_arguments(parser)
     add("command", metavar="PROGRAM", nargs=argparse.PARSER, help="the program, and its arguments behind it")
 

@@ -20,7 +20,8 @@ static struct {
     struct col_metric_table table;
     const char **attributes; /* of all metrics, one after the other */
     size_t attribute_count;
-} self = {.table = {.interval_ns = 20000000u, .node_lock = ""}};
+    unsigned scopes;
+} self = {.table = {.interval_ns = 20000000u}};
 
 struct col_metric_table *col_metric_table(void)
 {
@@ -107,7 +108,7 @@ static uint64_t number_of(const char *text)
 static void add_plugin(char **words)
 {
     self.table.plugins[self.table.plugin_count++] =
-        (struct col_plugin){.id = words[1], .path = words[2], .start_name = words[3], .stop_name = words[4], .is_per_node = words[5][0] == '1'};
+        (struct col_plugin){.id = words[1], .path = words[2], .start_name = words[3], .stop_name = words[4]};
 }
 
 static void add_metric(char **words, size_t count)
@@ -116,10 +117,19 @@ static void add_metric(char **words, size_t count)
     if (plugin >= self.table.plugin_count)
         return;
     struct col_metric *metric = &self.table.metrics[self.table.metric_count++];
-    *metric = (struct col_metric){
-        .plugin = &self.table.plugins[plugin], .id = words[2], .function = words[3], .is_real = strcmp(words[4], "double") == 0,
-        .is_divided = strchr(words[5], 'd') != NULL, .is_per_node = strchr(words[5], 'n') != NULL, .is_backfilled = strchr(words[5], 'b') != NULL,
-        .units = words[6], .custom_data = words[7], .attributes = self.attributes + self.attribute_count, .attribute_count = count - 8};
+    *metric = (struct col_metric){.plugin = &self.table.plugins[plugin],
+                                  .id = words[2],
+                                  .function = words[3],
+                                  .is_real = strcmp(words[4], "double") == 0,
+                                  .is_divided = strchr(words[5], 'd') != NULL,
+                                  .is_per_node = strchr(words[5], 'n') != NULL,
+                                  .is_backfilled = strchr(words[5], 'b') != NULL,
+                                  .units = words[6],
+                                  .custom_data = words[7],
+                                  .attributes = self.attributes + self.attribute_count,
+                                  .attribute_count = count - 8};
+    metric->is_wanted = (self.scopes & (metric->is_per_node ? COL_METRICS_OF_NODE : COL_METRICS_OF_PROCESS)) != 0;
+    metric->plugin->is_wanted |= metric->is_wanted;
     for (size_t i = 8; i < count; i++)
         self.attributes[self.attribute_count++] = words[i];
 }
@@ -128,9 +138,7 @@ static void add_line(char **words, size_t count)
 {
     if (strcmp(words[0], "interval") == 0 && count >= 2)
         self.table.interval_ns = number_of(words[1]);
-    else if (strcmp(words[0], "node") == 0 && count >= 2)
-        self.table.node_lock = words[1];
-    else if (strcmp(words[0], "plugin") == 0 && count >= 6)
+    else if (strcmp(words[0], "plugin") == 0 && count >= 5)
         add_plugin(words);
     else if (strcmp(words[0], "metric") == 0 && count >= 8)
         add_metric(words, count);
@@ -160,18 +168,33 @@ static bool make_room(size_t lines, size_t words)
     return true;
 }
 
-int col_metric_table_read(const char *path)
+int col_metric_table_read(const char *path, unsigned scopes)
 {
     int error;
     char *text = read_file(path, &error), *words[MOST_WORDS];
     if (text == NULL)
         return error;
+    self.scopes = scopes;
     size_t lines = count_of(text, '\n') + 1;
     if (!make_room(lines, count_of(text, '\t') + lines))
         return -ENOMEM;
     for (size_t count; (count = next_words(&text, words)) > 0;)
         add_line(words, count);
     return 0;
+}
+
+void col_metric_table_leave_node(void)
+{
+    for (size_t i = 0; i < self.table.plugin_count; i++)
+        self.table.plugins[i].is_wanted = false;
+    for (size_t i = 0; i < self.table.metric_count; i++) {
+        struct col_metric *metric = &self.table.metrics[i];
+        metric->is_wanted &= !metric->is_per_node;
+        metric->plugin->is_wanted |= metric->is_wanted;
+    }
+    for (size_t i = 0; i < self.table.plugin_count; i++)
+        if (!self.table.plugins[i].is_wanted) /* its start was the parent's, and so will its stop and cleanup be */
+            self.table.plugins[i].is_loaded = self.table.plugins[i].is_started = false;
 }
 
 /* ---- calls ---- */

@@ -13,11 +13,12 @@
 struct col_plugin {
     const char *id, *path;
     const char *start_name, *stop_name; /* "" if it has none */
-    bool is_per_node;                   /* all its metrics are: loaded in one process of a node only */
+    bool is_wanted;                     /* a metric of it is: it is to be loaded */
     bool is_loaded;                     /* and initialised, here */
     bool is_started;
     bool is_starting_up; /* inside its initialize, whose answer decides */
     bool is_disabled;
+    uint64_t since_ns; /* when it was initialised or, later, started: what its getters count has come up since then */
     uint32_t error_count; /* atomic */
     int (*start)(uintptr_t plugin_id);
     int (*stop)(uintptr_t plugin_id);
@@ -33,11 +34,12 @@ struct col_metric {
     size_t attribute_count;
     struct col_plugin *plugin;
     bool is_real, is_divided, is_per_node, is_backfilled;
+    bool is_wanted; /* this process reads it */
     bool is_disabled;
-    bool has_baseline; /* what it came up by can be told from last_ns on */
-    uint64_t last_ns;  /* when it was last read */
-    bool is_defined;       /* the log knows it */
-    uint64_t interval_ns;  /* of its value among `values`, which was read at last_ns */
+    bool has_baseline;    /* its increment is known from last_ns on */
+    uint64_t last_ns;     /* when it was last read */
+    bool is_defined;      /* the log knows it */
+    uint64_t interval_ns; /* of its value among `values`, which was read at last_ns */
     uint32_t error_count; /* atomic */
     union {
         int (*whole)(uintptr_t metric_id, struct timespec *time, uint64_t *value);
@@ -53,14 +55,19 @@ struct col_metric_table {
     struct col_event_value *values; /* of one sample time: what each metric gave, on the way to the log */
     struct col_event_value *before; /* what was last in the log */
     uint64_t interval_ns;
-    const char *node_lock; /* where the lock of a node's only process lies; "": every process is the only one */
 };
 
+/* Whose metrics a process reads: its own, and the machine's if it is the one that does (docs/metric-plugins.md). */
+enum { COL_METRICS_OF_PROCESS = 1, COL_METRICS_OF_NODE = 2 };
+
 /*
- * Reads what `collector record` wrote (collector/capture/metric_table.py): lines of words with tabs between them, \t \n \\ inside words escaped. From ordinary
- * code, once. 0, or -errno: then the table is empty.
+ * Reads what `collector record` wrote (collector/capture/metric_table.py): lines of words with tabs between them, \t \n \\ inside words escaped. `scopes`,
+ * or'ed, say which metrics are wanted here. From ordinary code, once. 0, or -errno: then the table is empty.
  */
-int col_metric_table_read(const char *path);
+int col_metric_table_read(const char *path, unsigned scopes);
+
+/* In a fork child, which reads no metrics of the machine. */
+void col_metric_table_leave_node(void);
 
 /* From anywhere, signal handlers included. */
 

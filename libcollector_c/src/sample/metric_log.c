@@ -92,9 +92,12 @@ static int write_run(const struct col_metric *first, uint32_t count)
 {
     const struct col_event_value *values = col_metric_log_value(first);
     struct col_event_value *before = col_metric_table()->before + (values - col_metric_table()->values);
-    struct col_event_metric run = {
-        .source = source_of(first), .interval_ns = first->interval_ns, .values = values, .value_count = count, .merged_count = 1,
-        .before = self.source == source_of(first) && self.count >= count ? before : NULL, .before_frame = self.frame};
+    struct col_event_metric run = {.source = source_of(first),
+                                   .interval_ns = first->interval_ns,
+                                   .values = values,
+                                   .value_count = count,
+                                   .before = self.source == source_of(first) && self.count >= count ? before : NULL,
+                                   .before_frame = self.frame};
     int error = col_event_metric((struct col_event_head){first->last_ns, 0}, &run);
     if (error != 0 || count == 1)
         return error;

@@ -10,25 +10,22 @@
 #include "experiment/messages.h"
 #include "sample/metric_log.h"
 #include "sample/plugin_call.h"
-#include "target/node_leader.h"
 
 #define READINGS_AN_INTERVAL 1000u
-#define TIME_LIMIT 32768u     /* for backfill: 32 doublings */
-#define LEADER_INTERVALS 10u
-#define ROOM_BYTES 16384u     /* of stack that a getter must find */
+#define TIME_LIMIT 32768u /* for backfill: 32 doublings */
+#define ROOM_BYTES 16384u /* of stack that a getter must find */
 #define S_NS 1000000000u
 
 static struct {
-    uint64_t next_ns;  /* atomic: when getters are due; UINT64_MAX: never */
-    bool is_broken;    /* atomic: see col_metrics_break */
-    bool was_sampled;  /* since the open */
-    bool is_holding;   /* fork has the turn */
-    bool has_node_metrics, has_backfill;
+    uint64_t next_ns; /* atomic: when getters are due; UINT64_MAX: never */
+    bool is_broken;   /* atomic: see col_metrics_break */
+    bool was_sampled; /* since the open */
+    bool is_holding;  /* fork has the turn */
+    bool has_backfill;
     uint64_t interval_ns, start_ns;
     uint32_t kept_count; /* sample times, since the interval was doubled */
-    uint64_t *times; /* all sample times that were kept, where they are needed */
+    uint64_t *times;     /* all sample times that were kept, where they are needed */
     uint32_t time_count;
-    bool (*take_over)(struct col_plugin *plugin, const ucontext_t *context, const struct col_thread *thread);
 } self = {.next_ns = UINT64_MAX};
 
 static bool is_open(void)
@@ -36,15 +33,10 @@ static bool is_open(void)
     return __atomic_load_n(&self.next_ns, __ATOMIC_RELAXED) != UINT64_MAX;
 }
 
-/* One process of a node tells what belongs to the node; a leader that has missed a few readings is asleep. */
-static enum col_node_leader ask_to_lead(uint64_t time_ns)
-{
-    return self.has_node_metrics ? col_node_leader_ask(time_ns, LEADER_INTERVALS * self.interval_ns) : COL_NODE_FOLLOWS;
-}
-
 static bool is_usable(const struct col_metric *metric)
 {
-    return metric->getter.address != NULL && !metric->is_disabled && metric->plugin->is_loaded && !metric->plugin->is_disabled;
+    return metric->is_wanted && metric->getter.address != NULL && !metric->is_disabled && metric->plugin->is_loaded &&
+           !metric->plugin->is_disabled;
 }
 
 /* ---- one value ---- */
@@ -97,33 +89,14 @@ static void read_metric(struct col_metric *metric, uint64_t sample_ns)
 
 /* ---- one sample time ---- */
 
-/* This process has come to lead the node: plugins that only the leader loads may still be missing. */
-static void load_missing(const ucontext_t *context, const struct col_thread *thread)
+static void read_all(uint64_t time_ns)
 {
     const struct col_metric_table *table = col_metric_table();
-    for (size_t i = 0; i < table->plugin_count && self.take_over != NULL && context != NULL; i++) {
-        struct col_plugin *plugin = &table->plugins[i];
-        if (!plugin->is_per_node || plugin->is_loaded || plugin->is_disabled || !self.take_over(plugin, context, thread))
-            continue;
-        for (size_t j = 0; j < table->metric_count; j++)
-            if (table->metrics[j].plugin == plugin)
-                table->metrics[j].has_baseline = false;
-    }
-}
-
-static void read_all(uint64_t time_ns, const ucontext_t *context, const struct col_thread *thread)
-{
-    const struct col_metric_table *table = col_metric_table();
-    enum col_node_leader leader = ask_to_lead(time_ns);
-    bool is_leader = leader != COL_NODE_FOLLOWS;
     bool was_broken = __atomic_exchange_n(&self.is_broken, false, __ATOMIC_RELAXED);
-    if (is_leader)
-        load_missing(context, thread);
     for (size_t i = 0; i < table->metric_count; i++) {
         struct col_metric *metric = &table->metrics[i];
-        if (was_broken || (metric->is_per_node && leader != COL_NODE_LEADS))
-            metric->has_baseline = false;
-        if (is_usable(metric) && !metric->is_backfilled && (is_leader || !metric->is_per_node))
+        metric->has_baseline &= !was_broken;
+        if (is_usable(metric) && !metric->is_backfilled)
             read_metric(metric, time_ns);
     }
     col_metric_log_write(table->metrics, table->metrics + table->metric_count);
@@ -153,18 +126,37 @@ static bool has_room(const ucontext_t *context)
     return !is_alternate || here - low > ROOM_BYTES;
 }
 
-void col_metrics_tick(uint64_t time_ns, const ucontext_t *context, const struct col_thread *thread)
+uint64_t col_metrics_due(void)
+{
+    return __atomic_load_n(&self.next_ns, __ATOMIC_RELAXED);
+}
+
+/* With the turn. */
+static void read_if_due(uint64_t time_ns)
+{
+    uint64_t due_ns = self.next_ns; /* somebody else may just have been at it */
+    if (time_ns < due_ns)
+        return;
+    keep_time(time_ns);
+    read_all(time_ns);
+    __atomic_store_n(&self.next_ns, following(due_ns, time_ns), __ATOMIC_RELAXED);
+}
+
+/*
+ * Signals are blocked, because whoever interrupts a getter must come back: a cancelled thread, or one whose handler jumps away, would leave the plugin amid its
+ * work, the turn taken, and the note of a call that is long over.
+ */
+void col_metrics_tick(uint64_t time_ns, const ucontext_t *context)
 {
     self.was_sampled = true;
-    if (time_ns < __atomic_load_n(&self.next_ns, __ATOMIC_RELAXED) || !has_room(context) || !col_plugin_call_take_turn())
+    if (time_ns < col_metrics_due() || (context != NULL && !has_room(context)))
         return;
-    uint64_t due_ns = self.next_ns; /* somebody else may just have been at it */
-    if (time_ns >= due_ns) {
-        keep_time(time_ns);
-        read_all(time_ns, context, thread);
-        __atomic_store_n(&self.next_ns, following(due_ns, time_ns), __ATOMIC_RELAXED);
+    uint64_t signals = col_os_block_signals();
+    if (col_plugin_call_take_turn()) {
+        read_if_due(time_ns);
+        col_plugin_call_give_turn();
     }
-    col_plugin_call_give_turn();
+    col_os_restore_signals(signals);
 }
 
 void col_metrics_break(void)
@@ -176,34 +168,30 @@ void col_metrics_break(void)
 
 static void prepare(const struct col_metric_table *table)
 {
-    self.has_node_metrics = self.has_backfill = false;
-    for (size_t i = 0; i < table->metric_count; i++) {
-        self.has_node_metrics |= table->metrics[i].is_per_node;
-        self.has_backfill |= table->metrics[i].is_backfilled;
-    }
+    self.has_backfill = false;
+    for (size_t i = 0; i < table->metric_count; i++)
+        self.has_backfill |= table->metrics[i].is_wanted && table->metrics[i].is_backfilled;
     if (self.has_backfill && self.times == NULL)
         self.times = col_os_map_memory(TIME_LIMIT * sizeof *self.times);
 }
 
 /*
- * In a fork child: whoever counts what came up begins to count here, so that the rest of a short life is not lost. What the getters say of the parent is dropped.
- * A leader of the node the child is not yet.
+ * In a fork child: getters that give increments begin to count here, so that the rest of a short life is not lost. What the getters say of the parent is dropped.
  */
 static void begin_anew(struct col_metric *metric)
 {
-    if (!metric->is_divided || metric->is_per_node || metric->is_backfilled || !is_usable(metric))
+    if (!metric->is_divided || metric->is_backfilled || !is_usable(metric))
         return;
     read_metric(metric, self.start_ns);
     col_metric_log_value(metric)->type = COL_EVENT_NO_VALUE;
 }
 
-void col_metrics_open(uint64_t start_ns, bool is_recording, bool (*take_over)(struct col_plugin *plugin, const ucontext_t *context, const struct col_thread *thread))
+void col_metrics_open(uint64_t start_ns, bool is_recording)
 {
     const struct col_metric_table *table = col_metric_table();
     if (table->metric_count == 0)
         return;
     prepare(table);
-    self.take_over = take_over;
     self.interval_ns = table->interval_ns;
     self.start_ns = start_ns != 0 ? start_ns : col_clock_now();
     self.kept_count = self.time_count = 0;
@@ -213,7 +201,7 @@ void col_metrics_open(uint64_t start_ns, bool is_recording, bool (*take_over)(st
     for (size_t i = 0; i < table->metric_count; i++) {
         struct col_metric *metric = &table->metrics[i];
         metric->is_defined = false;
-        metric->last_ns = self.start_ns;
+        metric->last_ns = start_ns != 0 ? metric->plugin->since_ns : self.start_ns;
         metric->has_baseline = start_ns != 0 || !metric->is_divided;
         if (has_turn)
             begin_anew(metric);
@@ -258,10 +246,9 @@ static bool fill(struct col_metric *metric, uint64_t sample_ns)
 
 static void backfill_all(const struct col_metric_table *table)
 {
-    bool is_leader = self.has_backfill && self.time_count != 0 && ask_to_lead(col_clock_now()) != COL_NODE_FOLLOWS;
     for (size_t i = 0; i < table->metric_count; i++) {
         struct col_metric *metric = &table->metrics[i];
-        if (!metric->is_backfilled || (metric->is_per_node && !is_leader) || !is_usable(metric))
+        if (!metric->is_backfilled || !is_usable(metric))
             continue;
         for (uint32_t at = 0; at < self.time_count && fill(metric, self.times[at]); at++)
             continue;
@@ -290,6 +277,7 @@ void col_metrics_close(bool is_recording)
     if (!is_open())
         return;
     int error = errno;
+    uint64_t signals = col_os_block_signals();
     bool has_turn = col_plugin_call_await_turn();
     __atomic_store_n(&self.next_ns, UINT64_MAX, __ATOMIC_RELAXED);
     if (!has_turn)
@@ -298,14 +286,14 @@ void col_metrics_close(bool is_recording)
         uint64_t time_ns = col_clock_now();
         if (is_recording && wants_last_reading(time_ns)) {
             keep_time(time_ns);
-            read_all(time_ns, NULL, NULL);
+            read_all(time_ns);
         }
         stop_all(table);
         backfill_all(table);
         col_metric_log_close();
         col_plugin_call_give_turn();
     }
-    col_node_leader_close();
+    col_os_restore_signals(signals);
     errno = error;
 }
 
@@ -328,5 +316,4 @@ void col_metrics_fork_child(void)
     __atomic_store_n(&self.next_ns, UINT64_MAX, __ATOMIC_RELAXED);
     self.is_holding = false;
     col_plugin_call_forget();
-    col_node_leader_forget();
 }

@@ -7,7 +7,6 @@
 #include <ucontext.h>
 
 #include "sample/metric_table.h"
-#include "target/thread.h"
 
 /*
  * Getters are called at sample times, every interval of wall time, which is doubled each time READINGS_AN_INTERVAL sample times were kept: a long run costs
@@ -15,16 +14,18 @@
  */
 
 /*
- * From here on getters are called. What plugins count has come up since `start_ns`; 0: nobody knows since when, as in a fork child. is_recording: not paused.
- * `take_over`, which may be NULL, is asked to load a plugin of the node when this process has become its leader; it says whether it has.
+ * From here on getters are called. `start_ns` is now; 0: nobody knows since when plugins count, as in a fork child. is_recording: not paused.
  * Ordinary code, with no turn.
  */
-void col_metrics_open(uint64_t start_ns, bool is_recording, bool (*take_over)(struct col_plugin *plugin, const ucontext_t *context, const struct col_thread *thread));
+void col_metrics_open(uint64_t start_ns, bool is_recording);
 
-/* A sample was taken on this thread. From the handler of a clock's signal, between enter and leave. */
-void col_metrics_tick(uint64_t time_ns, const ucontext_t *context, const struct col_thread *thread);
+/* A sample was taken on this thread. From the handler of a clock's signal, between enter and leave; or from ordinary code, where `context` is NULL. */
+void col_metrics_tick(uint64_t time_ns, const ucontext_t *context);
 
-/* Recording was interrupted: what came up meanwhile is not to be seen. From anywhere. */
+/* When a tick will next call getters; UINT64_MAX: never. From anywhere. */
+uint64_t col_metrics_due(void);
+
+/* Recording was interrupted: increments meanwhile are not to be seen. From anywhere. */
 void col_metrics_break(void);
 
 /* The last reading (if is_recording), stop functions, backfill. From anywhere; after it no getter is called until the next open. */

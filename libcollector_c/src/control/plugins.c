@@ -5,7 +5,6 @@
 #include "control/plugins.h"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,21 +15,19 @@
 #include "base/real.h"
 #include "base/signal_heap.h"
 #include "base/text_format.h"
+#include "control/child_environment.h"
+#include "control/options.h"
+#include "control/silence.h"
 #include "experiment/call_note.h"
 #include "experiment/messages.h"
-#include "sample/recording.h"
-#include "sample/unwind.h"
 #include "sample/metrics.h"
 #include "sample/plugin_call.h"
-#include "target/node_leader.h"
-
-#define ROOT_FRAMES 4 /* frames of the C library, or of ours, below main or the first function of a thread */
+#include "sample/recording.h"
 
 static struct {
     int state; /* what has been done in this process, or in the one it was forked from */
     pid_t pid;
-    uintptr_t program_low, program_high; /* the program's own file in memory */
-    bool is_program_allocator;           /* which may hold locks of malloc */
+    char reader[sizeof COL_OPTIONS_NODE_READER + 16]; /* a variable of the environment, "NAME=value" */
 } self;
 
 enum { NOT_LOADED, LOADING, LOADED };
@@ -66,11 +63,13 @@ static void find_functions(void *library, struct col_plugin *plugin)
     const struct col_metric_table *table = col_metric_table();
     for (size_t i = 0; i < table->metric_count; i++) {
         struct col_metric *metric = &table->metrics[i];
-        if (metric->plugin != plugin)
+        if (metric->plugin != plugin || !metric->is_wanted)
             continue;
         metric->getter.address = dlsym(library, metric->function);
         if (metric->getter.address == NULL)
             complain(metric->id, "%s has no function %s", file_name(plugin->path), metric->function);
+        col_metric_table_describe(
+            metric); /* its memory now, and not at a tick, which may come where the program is about to map its own again */
     }
 }
 
@@ -93,7 +92,7 @@ static bool initialise(struct col_plugin *plugin, int (*initialize)(uintptr_t id
 }
 
 /* With the turn. */
-static bool load_plugin(struct col_plugin *plugin)
+static void load_plugin(struct col_plugin *plugin)
 {
     char text[400];
     col_text_print_into(text, sizeof text, "the loading of %s", plugin->path);
@@ -104,7 +103,7 @@ static bool load_plugin(struct col_plugin *plugin)
     if (library == NULL) {
         const char *why = dlerror();
         complain(plugin->id, "its library cannot be loaded: %s%s", why != NULL ? why : plugin->path, "");
-        return false;
+        return;
     }
     int (*initialize)(uintptr_t id, void *data);
     *(void **)&initialize = dlsym(library, "allinea_plugin_initialize");
@@ -112,74 +111,29 @@ static bool load_plugin(struct col_plugin *plugin)
         *(void **)&initialize = dlsym(library, "allinea_plugin_initialise");
     if (initialize == NULL) {
         complain(plugin->id, "%s has no function %s", file_name(plugin->path), "allinea_plugin_initialize");
-        return false;
+        return;
     }
     find_functions(library, plugin);
-    if (!initialise(plugin, initialize))
-        return false;
-    plugin->is_disabled = false;
-    return plugin->is_loaded = true;
+    plugin->since_ns = col_clock_now();
+    plugin->is_loaded = initialise(plugin, initialize);
+    plugin->is_disabled = !plugin->is_loaded;
 }
 
 static void start_plugin(struct col_plugin *plugin)
 {
     plugin->is_started = true;
-    if (plugin->start != NULL && !col_plugin_call_function(plugin, plugin->start, plugin->start_name))
+    if (plugin->start == NULL)
+        return;
+    plugin->since_ns = col_clock_now();
+    if (!col_plugin_call_function(plugin, plugin->start, plugin->start_name))
         plugin->is_disabled = true;
-}
-
-/* ---- a plugin that only the node's leader loads, when this process has become that ---- */
-
-static int remember_program(struct dl_phdr_info *info, size_t size, void *data)
-{
-    (void)size, (void)data;
-    for (size_t i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-        if (part->p_type != PT_LOAD)
-            continue;
-        uintptr_t low = info->dlpi_addr + part->p_vaddr;
-        self.program_low = self.program_low == 0 || low < self.program_low ? low : self.program_low;
-        self.program_high = low + part->p_memsz > self.program_high ? low + part->p_memsz : self.program_high;
-    }
-    return 1; /* the program is the first object, the only one wanted */
-}
-
-static bool is_in_program(uintptr_t address)
-{
-    return address >= self.program_low && address < self.program_high;
-}
-
-/*
- * Is the sampled thread in the program's own code, called by nothing but the program's own code? Then it is inside no function of a library that we might enter
- * a second time, and a signal handler may do what ordinary code may. Its own stack must be under us, not a small one set aside for signals.
- */
-static bool is_at_ordinary_point(const ucontext_t *context, const struct col_thread *thread)
-{
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0), low = (uintptr_t)context->uc_stack.ss_sp;
-    bool is_alternate = (context->uc_stack.ss_flags & SS_DISABLE) == 0 && here - low < context->uc_stack.ss_size;
-    if (is_alternate || self.is_program_allocator || thread->last.end != COL_END_COMPLETE || thread->last.count == 0 || !is_in_program(thread->last.pcs[0]))
-        return false;
-    size_t own = thread->last.count > ROOT_FRAMES ? thread->last.count - ROOT_FRAMES : 1;
-    for (size_t i = 0; i < own; i++)
-        if (!is_in_program(thread->last.pcs[i]))
-            return false;
-    return true;
-}
-
-static bool take_over(struct col_plugin *plugin, const ucontext_t *context, const struct col_thread *thread)
-{
-    if (!is_at_ordinary_point(context, thread) || !load_plugin(plugin))
-        return false;
-    start_plugin(plugin);
-    return true;
 }
 
 /* ---- all of them ---- */
 
-/* Registered after plugins were loaded, so that it runs before what they want done at the program's end. */
-static void finish(void)
+void col_plugins_finish(void)
 {
-    if (getpid() != self.pid)
+    if (col_silence_is_on() || getpid() != self.pid)
         return;
     col_metrics_close(col_recording_is_on_at(col_clock_now()));
     const struct col_metric_table *table = col_metric_table();
@@ -195,45 +149,50 @@ static void finish(void)
     }
 }
 
-static void load_all(const struct col_metric_table *table)
+/* Without a launcher beside it the first process of a tree reads the metrics of the machine, in all its images; nobody takes over from it. */
+static bool is_node_reader(void)
 {
-    bool is_leader = false, has_asked = false;
-    if (!col_plugin_call_take_turn())
-        return;
-    for (size_t i = 0; i < table->plugin_count; i++) {
-        struct col_plugin *plugin = &table->plugins[i];
-        if (plugin->is_per_node && !has_asked) {
-            is_leader = col_node_leader_ask(col_clock_now(), 10 * table->interval_ns) != COL_NODE_FOLLOWS;
-            has_asked = true;
-        }
-        if (is_leader || !plugin->is_per_node)
-            load_plugin(plugin);
-    }
-    col_plugin_call_give_turn();
+    const char *reader = getenv(COL_OPTIONS_NODE_READER);
+    if (reader != NULL)
+        return strtol(reader, NULL, 10) == getpid();
+    col_text_print_into(self.reader, sizeof self.reader, "%s=%d", COL_OPTIONS_NODE_READER, (int)getpid());
+    col_child_environment_add(self.reader);
+    return true;
 }
 
-void col_plugins_load(void)
+static void load_all(const struct col_metric_table *table)
+{
+    col_call_note_open();
+    for (size_t i = 0; i < table->plugin_count && col_plugin_call_take_turn(); i++) {
+        if (table->plugins[i].is_wanted)
+            load_plugin(&table->plugins[i]);
+        col_plugin_call_give_turn();
+    }
+}
+
+void col_plugins_load(const char *path, unsigned scopes)
+{
+    if (self.state != NOT_LOADED)
+        return;
+    self.state = LOADING;
+    self.pid = getpid();
+    int error = col_metric_table_read(path, scopes);
+    if (error != 0)
+        complain(NULL, "no metrics were recorded: %s cannot be read (%s)", path, strerror(-error));
+    load_all(col_metric_table());
+    if (getpid() == self.pid) /* a plugin may fork */
+        self.state = LOADED;
+}
+
+void col_plugins_load_own(void)
 {
     const char *path = getenv("COLLECTOR_METRICS");
     if (path == NULL || path[0] == '\0' || self.state != NOT_LOADED)
         return;
-    self.state = LOADING;
-    self.pid = getpid();
-    int error = col_metric_table_read(path);
-    if (error != 0)
-        complain(NULL, "no metrics were recorded: %s cannot be read (%s)", path, strerror(-error));
-    const struct col_metric_table *table = col_metric_table();
-    if (table->metric_count != 0) {
-        void *allocator = dlsym(RTLD_DEFAULT, "malloc");
-        dl_iterate_phdr(remember_program, NULL);
-        self.is_program_allocator = is_in_program((uintptr_t)allocator);
-        col_call_note_open();
-        col_node_leader_open(table->node_lock);
-        load_all(table);
-        atexit(finish);
-    }
-    if (getpid() == self.pid) /* a plugin may fork */
-        self.state = LOADED;
+    col_plugins_load(path, COL_METRICS_OF_PROCESS | (is_node_reader() ? COL_METRICS_OF_NODE : 0));
+    if (col_metric_table()->metric_count != 0)
+        atexit(
+            col_plugins_finish); /* after plugins were loaded, so that it runs before what they want done at the program's end */
 }
 
 void col_plugins_begin(bool is_fork_child, bool is_recording)
@@ -249,11 +208,12 @@ void col_plugins_begin(bool is_fork_child, bool is_recording)
             start_plugin(plugin);
         col_plugin_call_give_turn();
     }
-    col_metrics_open(is_fork_child ? 0 : col_clock_now(), is_recording, take_over);
+    col_metrics_open(is_fork_child ? 0 : col_clock_now(), is_recording);
 }
 
 void col_plugins_forget(void)
 {
+    col_metric_table_leave_node();
     col_metrics_fork_child();
     col_messages_forget();
     col_signal_heap_unlock();

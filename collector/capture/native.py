@@ -1,8 +1,9 @@
-"""native -- the recorder's functions, if a recorder is in this process; and the one system call that Python has no function for
+"""native -- the recorder's functions, if a recorder is in this process; and the system calls that Python has no function for
 
-The recorder is never loaded from here: it was preloaded when the process
-started, or it is not there at all. So the only question is whether the process
-has its symbols.
+The recorder never comes into a program from here: it was preloaded when the
+process started, or it is not there at all. So the only question is whether the
+process has its symbols. What is loaded here is the library as a host of metric
+plugins, in a process of the launcher's own.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from _thread import start_new_thread
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 try:
     import ctypes
 except ImportError:  # a Python built without libffi: it runs on, unrecorded
-    ctypes = None  # type: ignore[assignment]
+    ctypes = None  # type: ignore[assignment]  # a module is never None to mypy
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,8 @@ def find_recorder() -> Recorder | None:
 
     text, address, integer = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int
 
-    def bind(name: str, result: object, *arguments: object) -> Callable:
-        function = getattr(process, f"collector_{name}", None)
+    def bind(name: str, result: type[ctypes._SimpleCData[Any]] | None, *arguments: type[ctypes._SimpleCData[Any]]) -> Callable[..., Any]:
+        function: ctypes._NamedFuncPointer | None = getattr(process, f"collector_{name}", None)
         if function is None:  # a recorder older than this function: the call is ignored
             return lambda *_: b"" if result is text else 0
         function.restype = result
@@ -106,3 +108,30 @@ def ready_clock() -> None:
     attribute = attribute.ljust(_ATTRIBUTE_BYTES, b"\0")
     call = ctypes.CDLL(None).syscall
     start_new_thread(call, (ctypes.c_long(number), attribute, os.getpid(), -1, -1, ctypes.c_ulong(_CLOSE_ON_EXEC)))
+
+
+_DIE_WITH_PARENT, _SIGKILL = 1, 9  # PR_SET_PDEATHSIG
+
+
+def can_host_metrics() -> bool:
+    """Whether `host_metrics` can work in a child of this process: not where a recorder is at work already, and has only one table of metrics."""
+    return ctypes is not None and find_recorder() is None
+
+
+def host_metrics(recorder: str, preloads: Sequence[str], experiment: str, table: str, window: tuple[int, int], end: int) -> int:
+    """Read the metrics of the node into the experiment until the pipe `end` is closed; `window` are ns of CLOCK_MONOTONIC.
+
+    For a process made for that: it dies with its parent. Gives 0 or -errno.
+    """
+    process = ctypes.CDLL(None)
+    process.prctl(_DIE_WITH_PARENT, _SIGKILL, 0, 0, 0)
+    for name in ("COLLECTOR_EXPERIMENT", "COLLECTOR_METRICS"):
+        process.unsetenv(name.encode())  # or the library would begin to record this process
+    for path in preloads:
+        try:
+            ctypes.CDLL(path, ctypes.RTLD_GLOBAL)
+        except OSError:
+            pass  # the plugin that needs it will say what it lacks
+    run = ctypes.CDLL(recorder, ctypes.RTLD_GLOBAL).collector_host_metrics
+    run.argtypes = ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int
+    return int(run(os.fsencode(experiment), os.fsencode(table), *window, end))

@@ -26,6 +26,7 @@ from collector.capture.readings import Readings, read_process
 from collector.capture.recorded_processes import RecordedProcesses
 from collector.cli.recording import metrics
 from collector.cli.recording.launch_log import LaunchLog
+from collector.cli.recording.node_metrics import NodeMetrics
 from collector.cli.recording.unrecorded import Explainer, UnrecordedDescendants, tell_unrecorded
 from collector.errors import CollectorError, ExperimentError, RecordError, UsageError
 
@@ -200,8 +201,10 @@ def _carry_out(plan: Plan) -> Recording:
     try:
         explainer = Explainer(plan.follow, os.environ.get("PATH", os.defpath), plan.recorder)
         unrecorded = UnrecordedDescendants(experiment, log, plan.program, explainer)
-        ending = _run_program(plan, experiment, log, table, unrecorded)
+        node = NodeMetrics(plan.metrics.choice, experiment, table)
+        ending = _run_program(plan, experiment, log, table, unrecorded, holder, node)
     except StartError as error:
+        holder.close()
         destination.remove_experiment(experiment)
         say(f"{plan.command[0]}: {error}")
         return Recording(None, 126)

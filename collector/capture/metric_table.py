@@ -10,11 +10,11 @@ shown takes more room than a second of its values, and is the same in all proces
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from collector.capture.metric_choice import Choice, Offer
+from collector.regular_file import create_private
 
 FILE_NAME = "metrics.tsv"
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\0": ""})
@@ -36,18 +36,17 @@ class Definition:
 def write_table(directory: str, choice: Choice, interval_ns: int) -> str:
     """Write the table into an experiment's directory and give its path. OSError if that cannot be done."""
     path = os.path.join(directory, FILE_NAME)
-    with open(path, "x", encoding="utf-8", errors="surrogateescape") as file:
-        file.writelines("\t".join(map(_encode, line)) + "\n" for line in iter_lines(choice, interval_ns, node_lock(directory)))
+    with open(create_private(path), "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.writelines("\t".join(map(_encode, line)) + "\n" for line in iter_lines(choice, interval_ns))
     return path
 
 
-def iter_lines(choice: Choice, interval_ns: int, lock: str) -> Iterator[list[str]]:
+def iter_lines(choice: Choice, interval_ns: int) -> Iterator[list[str]]:
     """The table's lines as words; a plugin's metrics name it by its place."""
     yield ["interval", str(interval_ns)]
-    yield ["node", lock]
     for plugin in choice.plugins:
         source = plugin.source
-        yield ["plugin", source.id, plugin.library, source.start, source.stop, str(int(plugin.is_per_node))]
+        yield ["plugin", source.id, plugin.library, source.start, source.stop]
     for place, plugin in enumerate(choice.plugins):
         for offer in plugin.offers:
             yield _metric_line(place, offer)
@@ -60,21 +59,6 @@ def definitions(choice: Choice) -> list[Definition]:
         Definition(source, offer.metric.id, offer.metric.units, plugin.library, [*_meaning(offer), *_looks(offer)])
         for source, (plugin, offer) in enumerate(chosen, _FIRST_SOURCE)
     ]
-
-
-def node_lock(experiment: str) -> str:
-    """Where the lock of this user's and experiment's only process on a node lies: in memory of the node, or its /tmp."""
-    directory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else "/tmp"
-    name = os.fsencode(os.path.abspath(experiment))
-    return f"{directory}/collector-{os.getuid()}-{zlib.crc32(name):08x}{zlib.adler32(name):08x}"
-
-
-def remove_node_lock(experiment: str) -> None:
-    """Take the lock's file of this node away, if a killed process has left it."""
-    try:
-        os.unlink(f"{node_lock(experiment)}-{os.uname().nodename}")
-    except OSError:
-        pass
 
 
 def _metric_line(place: int, offer: Offer) -> list[str]:

@@ -20,8 +20,8 @@ from collector.capture.environment import build_environment, make_preloadable
 from collector.capture.event_holder import EventHolder
 from collector.capture.installation import find_installation
 from collector.capture.launch import Ending, StartError, restore_signals, start, wait
-from collector.capture.metric_table import FILE_NAME, definitions, remove_node_lock, write_table
-from collector.capture.program import CannotRun, Program, find_program
+from collector.capture.metric_table import FILE_NAME, definitions, write_table
+from collector.capture.program import CannotRun, Program, can_be_preloaded, find_program
 from collector.capture.readings import Readings, read_process
 from collector.capture.recorded_processes import RecordedProcesses
 from collector.cli.recording import metrics

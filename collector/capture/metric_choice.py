@@ -17,7 +17,7 @@ MOST_FILES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class Selection:
     """What the command line asks for: files or directories, and metrics to switch on or off by their ids."""
 
     paths: tuple[str, ...] = ()
@@ -45,9 +45,9 @@ class Plugin:
     offers: tuple[Offer, ...]
 
     @property
-    def is_per_node(self) -> bool:
-        """All its metrics belong to the node."""
-        return all(offer.metric.per_node for offer in self.offers)
+    def has_node_metrics(self) -> bool:
+        """Whether any of its metrics belongs to the node."""
+        return any(offer.metric.per_node for offer in self.offers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,23 +63,29 @@ class Choice:
         """What is to be preloaded, each once, in the order in which files name it."""
         return tuple(dict.fromkeys(path for plugin in self.plugins for path in plugin.preloads))
 
+    @property
+    def node_preloads(self) -> tuple[str, ...] | None:
+        """Those that plugins with metrics of the node want; None without such a plugin."""
+        plugins = [plugin for plugin in self.plugins if plugin.has_node_metrics]
+        return tuple(dict.fromkeys(path for plugin in plugins for path in plugin.preloads)) if plugins else None
 
-def choose_metrics(wishes: Wishes, environment: Mapping[str, str], builtin: str, recorder: str) -> Choice:
+
+def choose_metrics(selection: Selection, environment: Mapping[str, str], builtin: str, recorder: str) -> Choice:
     """Find all definition files and choose. `builtin` is the built-in directory, `recorder` our own library. Never raises."""
     problems: list[str] = []
-    places = _search_path(wishes, environment, builtin)
+    places = _search_path(selection, environment, builtin)
     files = [read_definitions(path) for path in _find_files(places, problems)]
     problems += [problem for file in files for problem in file.problems]
     directories = [place if os.path.isdir(place) else os.path.dirname(os.path.abspath(place)) for place, _ in places]
-    offers, plugins = _choose(files, wishes, _Libraries(directories, recorder, problems))
+    offers, plugins = _choose(files, selection, _Libraries(directories, recorder, problems))
     known = {offer.metric.id: offer.metric for offer in reversed(offers)}
-    problems += _check_wishes(wishes, known)
+    problems += _check_selection(selection, known)
     return Choice(tuple(offers), tuple(plugins), tuple(dict.fromkeys(problems)))
 
 
-def _search_path(wishes: Wishes, environment: Mapping[str, str], builtin: str) -> list[tuple[str, bool]]:
+def _search_path(selection: Selection, environment: Mapping[str, str], builtin: str) -> list[tuple[str, bool]]:
     """Files and directories to look at; True with those that must be there."""
-    asked = [(path, True) for path in wishes.paths]
+    asked = [(path, True) for path in selection.paths]
     listed = [(path, True) for path in environment.get("COLLECTOR_METRICS_PATH", "").split(":") if path]
     home = environment.get("ALLINEA_CONFIG_DIR") or os.path.join(environment.get("HOME") or os.path.expanduser("~"), ".allinea")
     return [*asked, *listed, (os.path.join(home, "map", "metrics"), False), (builtin, False)]
@@ -105,7 +111,7 @@ def _find_files(places: Sequence[tuple[str, bool]], problems: list[str]) -> list
     return list(found.values())
 
 
-def _choose(files: Iterable[DefinitionFile], wishes: Wishes, libraries: _Libraries) -> tuple[list[Offer], list[Plugin]]:
+def _choose(files: Iterable[DefinitionFile], selection: Selection, libraries: _Libraries) -> tuple[list[Offer], list[Plugin]]:
     offers: list[Offer] = []
     plugins: list[Plugin] = []
     taken: set[str] = set()
@@ -113,7 +119,7 @@ def _choose(files: Iterable[DefinitionFile], wishes: Wishes, libraries: _Librari
         groups = {ref: group for group in reversed(file.groups) for ref in group.metrics}
         of_file = []
         for metric in file.metrics:
-            state = "hidden" if metric.id in taken else _state(metric, wishes)
+            state = "hidden" if metric.id in taken else _state(metric, selection)
             taken.add(metric.id)
             group = groups.get(metric.id)
             of_file.append(Offer(metric, state, group.title if group else "", group.id if group else ""))
@@ -132,17 +138,17 @@ def _choose(files: Iterable[DefinitionFile], wishes: Wishes, libraries: _Librari
     return offers, plugins
 
 
-def _state(metric: MetricDefinition, wishes: Wishes) -> str:
+def _state(metric: MetricDefinition, selection: Selection) -> str:
     if metric.enabled in ("always", "never"):
         return "on" if metric.enabled == "always" else "off"
-    if metric.id in wishes.disabled:
+    if metric.id in selection.disabled:
         return "off"
-    return "on" if metric.enabled == "default_yes" or metric.id in wishes.enabled else "off"
+    return "on" if metric.enabled == "default_yes" or metric.id in selection.enabled else "off"
 
 
-def _check_wishes(wishes: Wishes, known: Mapping[str, MetricDefinition]) -> list[str]:
+def _check_selection(selection: Selection, known: Mapping[str, MetricDefinition]) -> list[str]:
     problems = []
-    fixed = {"--enable-metrics": (wishes.enabled, "never"), "--disable-metrics": (wishes.disabled, "always")}
+    fixed = {"--enable-metrics": (selection.enabled, "never"), "--disable-metrics": (selection.disabled, "always")}
     for option, (wanted, word) in fixed.items():
         for identifier in wanted:
             metric = known.get(identifier)

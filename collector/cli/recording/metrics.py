@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from collector.capture.installation import Installation
-from collector.capture.metric_choice import Choice, Wishes, choose_metrics
+from collector.capture.metric_choice import Choice, Selection, choose_metrics
 from collector.errors import UsageError
 
 DEFAULT_INTERVAL_NS = 20_000_000
@@ -52,8 +52,8 @@ def plan_metrics(args: argparse.Namespace, installation: Installation) -> Metric
     interval_ns = parse_metric_interval(args.metric_interval)
     if interval_ns is None:
         return MetricPlan()
-    wishes = Wishes(tuple(args.metrics), _ids(args.enable_metrics), _ids(args.disable_metrics))
-    return MetricPlan(choose_metrics(wishes, os.environ, installation.metrics_dir, installation.recorder), interval_ns)
+    selection = Selection(tuple(args.metrics), _ids(args.enable_metrics), _ids(args.disable_metrics))
+    return MetricPlan(choose_metrics(selection, os.environ, installation.metrics_dir, installation.recorder), interval_ns)
 
 
 def parse_metric_interval(text: str) -> int | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from collector.capture.environment import order_preloads
-from collector.capture.metric_choice import Choice, Wishes, choose_metrics
+from collector.capture.metric_choice import Choice, Selection, choose_metrics
 from collector.capture.metric_table import definitions, iter_lines, write_table
 
 FILE = """<metricdefinitions version="1">
@@ -22,6 +22,9 @@ FILE = """<metricdefinitions version="1">
 def plugin(recorder: str) -> bytes:
     """A shared library that stands for a plugin."""
     return Path(recorder).read_bytes()
+
+
+NO_WISHES = Selection()
 
 
 class Place:
@@ -41,9 +44,9 @@ class Place:
         (place / f"{name}.xml").write_text(FILE.format(name=name, enabled=enabled, library=library, preloads=preloads, custom=custom))
         return place / f"{name}.xml"
 
-    def choose(self, wishes: Wishes = Wishes(), **environment: str) -> Choice:
+    def choose(self, selection: Selection = NO_WISHES, **environment: str) -> Choice:
         given = {"HOME": str(self.root / "home"), **environment}
-        return choose_metrics(wishes, given, str(self.builtin), self.recorder)
+        return choose_metrics(selection, given, str(self.builtin), self.recorder)
 
 
 @pytest.fixture
@@ -60,7 +63,7 @@ def test_files_are_found_along_the_search_path_and_the_first_wins(place: Place) 
         place.define(directory, "same")
         place.define(directory, f"of-{directory.split('/')[0]}")
     asked, listed = str(place.root / "asked"), str(place.root / "listed")
-    choice = place.choose(Wishes((asked,)), COLLECTOR_METRICS_PATH=listed, ALLINEA_CONFIG_DIR=str(place.root / "config"))
+    choice = place.choose(Selection((asked,)), COLLECTOR_METRICS_PATH=listed, ALLINEA_CONFIG_DIR=str(place.root / "config"))
     assert set(states(choice)) == {"same", "of-asked", "of-listed", "of-config", "of-builtin"}
     assert [(os.path.basename(os.path.dirname(offer.metric.file)), offer.state) for offer in choice.offers if offer.metric.id == "same"] == [
         ("asked", "on"), ("listed", "hidden"), ("metrics", "hidden"), ("builtin", "hidden"),
@@ -70,7 +73,7 @@ def test_files_are_found_along_the_search_path_and_the_first_wins(place: Place) 
 
 
 def test_a_place_that_was_named_must_be_there(place: Place) -> None:
-    choice = place.choose(Wishes(("nowhere.xml",)), COLLECTOR_METRICS_PATH="/nowhere")
+    choice = place.choose(Selection(("nowhere.xml",)), COLLECTOR_METRICS_PATH="/nowhere")
     assert choice.problems == ("nowhere.xml: there is no such file or directory of metrics", "/nowhere: there is no such file or directory of metrics")
 
 
@@ -79,10 +82,10 @@ def test_enabled_and_the_options_that_change_it(place: Place) -> None:
         place.define("builtin", word, enabled=word)
     assert states(place.choose()) == {"always": "on", "default_yes": "on", "default_no": "off", "never": "off"}
     every = ("always", "default_yes", "default_no", "never")
-    choice = place.choose(Wishes(enabled=every))
+    choice = place.choose(Selection(enabled=every))
     assert states(choice) == {"always": "on", "default_yes": "on", "default_no": "on", "never": "off"}
     assert [problem for problem in choice.problems if "--enable-metrics: the definition of never" in problem]
-    choice = place.choose(Wishes(disabled=(*every, "unknown")))
+    choice = place.choose(Selection(disabled=(*every, "unknown")))
     assert states(choice) == {"always": "on", "default_yes": "off", "default_no": "off", "never": "off"}
     assert [plugin.offers[0].metric.id for plugin in choice.plugins] == ["always"], "a source without metrics is not loaded"
     assert [problem for problem in choice.problems if "--disable-metrics: there is no metric 'unknown'" in problem]
@@ -92,7 +95,7 @@ def test_libraries_lie_beside_the_file_or_in_any_directory_of_metrics(place: Pla
     place.define("one", "near")
     place.define("two", "far", library="only-there.so")
     (place.directory("three") / "only-there.so").write_bytes(place.plugin)
-    choice = place.choose(Wishes(tuple(str(place.root / name) for name in ("one", "two", "three"))))
+    choice = place.choose(Selection(tuple(str(place.root / name) for name in ("one", "two", "three"))))
     assert [plugin.library for plugin in choice.plugins] == [str(place.root / "one/p.so"), str(place.root / "three/only-there.so")]
 
 
@@ -131,7 +134,7 @@ def test_preloads_join_once_each_and_never_the_recorder(place: Place) -> None:
 
 def test_a_preload_must_fit_the_variable(place: Place) -> None:
     place.define("a place", "one", preloads="<preload>p.so</preload>")
-    choice = place.choose(Wishes((str(place.root / "a place"),)))
+    choice = place.choose(Selection((str(place.root / "a place"),)))
     assert choice.preloads == () and "cannot be preloaded" in choice.problems[0]
 
 
@@ -144,9 +147,8 @@ def test_the_table_keeps_any_word_whole(place: Place, tmp_path: Path) -> None:
     path = write_table(str(tmp_path), place.choose(), 5_000_000)
     lines = Path(path).read_text().splitlines()
     assert lines[0] == "interval\t5000000"
-    assert lines[1].startswith("node\t/")
-    assert lines[2].split("\t") == ["plugin", "s", str(place.builtin / "p.so"), "", "", "0"]
-    words = lines[3].split("\t")
+    assert lines[1].split("\t") == ["plugin", "s", str(place.builtin / "p.so"), "", ""]
+    words = lines[2].split("\t")
     assert words[:7] == ["metric", "0", "m", "f", "double", "-", ""]
     assert words[7] == "a\\ttab, a\\nline, a \\\\ and a \\\\t"
     assert words[8:] == ["type=double"], "what is only for people is not told to every process"
@@ -157,11 +159,12 @@ def test_the_table_keeps_any_word_whole(place: Place, tmp_path: Path) -> None:
         write_table(str(tmp_path), place.choose(), 1)
 
 
-def test_a_plugin_of_the_node_has_only_metrics_of_the_node(place: Place) -> None:
-    text = place.define("builtin", "m").read_text()
-    more = text.replace("</metricdefinitions>", "").replace('<metric id="m">', '<metric id="m"><onePerNode>true</onePerNode>')
-    (place.builtin / "m.xml").write_text(more + "</metricdefinitions>")
-    assert [line[5] for line in iter_lines(place.choose(), 1, "") if line[0] == "plugin"] == ["1"]
+def test_what_the_launcher_reads_of_the_node_is_marked_and_has_its_preloads(place: Place) -> None:
+    text = place.define("builtin", "m", preloads="<preload>p.so</preload>").read_text()
+    assert place.choose().node_preloads is None
+    (place.builtin / "m.xml").write_text(text.replace('<metric id="m">', '<metric id="m"><onePerNode>true</onePerNode>'))
+    assert place.choose().node_preloads == (str(place.builtin / "p.so"),)
+    assert [line[5] for line in iter_lines(place.choose(), 1) if line[0] == "metric"] == ["n"]
 
 
 def test_listing_needs_no_program(place: Place, repository: Path) -> None:

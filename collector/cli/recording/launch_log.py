@@ -23,6 +23,7 @@ class LaunchLog:
         self._end_ns: int | None = None
         # A shell that ends in us has left us the account of all it ran before.
         self._before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self._own_s = (0.0, 0.0)
 
     @property
     def error(self) -> OSError | None:
@@ -84,8 +85,13 @@ class LaunchLog:
         self._writer.append(Kind.PROCEXIT, ending.time_ns, pid, 0, 0, *own, ending.status)
         self._end_ns = time.monotonic_ns()
 
+    def exclude(self, user_s: float, system_s: float) -> None:
+        """Leave a child of ours out of the account: it was waited for, but is no process of the program."""
+        self._own_s = (self._own_s[0] + user_s, self._own_s[1] + system_s)
+
     def close(self) -> None:
         """End the log with the CPU time of all processes that were waited for."""
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        user_s, system_s = after.ru_utime - self._before.ru_utime, after.ru_stime - self._before.ru_stime
+        user_s = max(0.0, after.ru_utime - self._before.ru_utime - self._own_s[0])
+        system_s = max(0.0, after.ru_stime - self._before.ru_stime - self._own_s[1])
         self._writer.close(self._end_ns or time.monotonic_ns(), round(user_s * 1e9), round(system_s * 1e9))

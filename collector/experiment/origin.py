@@ -1,4 +1,4 @@
-"""origin -- which process image wrote a log"""
+"""origin -- which process image wrote a log, or which part of the launcher"""
 
 from __future__ import annotations
 
@@ -11,23 +11,33 @@ _LOG_NAME = re.compile(r"([0-9]+)\.([0-9]+)\.log\Z", re.ASCII)
 class Origin(NamedTuple):
     """A process image: the process id, and how many times that process had called execve before.
 
-    The launcher's own log has image -1: it recorded nothing of itself.
+    The launcher's logs have images below 0: it recorded nothing of itself.
     """
 
     pid: int
     image: int
 
+    @property
+    def is_process(self) -> bool:
+        """Whether it is a recorded process."""
+        return self.image >= 0
+
     def __str__(self) -> str:
-        return "launch" if self.image < 0 else f"{self.pid}.{self.image}"
+        return f"{self.pid}.{self.image}" if self.is_process else "launch" if self == LAUNCHER else "node"
 
 
 LAUNCHER = Origin(0, -1)
 """The origin of launch.log."""
 
+NODE = Origin(0, -2)
+"""The origin of node.log, the metrics of the node as the launcher read them."""
+
+_LAUNCHERS_LOGS = {"launch.log": LAUNCHER, "node.log": NODE}
+
 
 def parse_log_name(name: str) -> Origin | None:
     """The origin that a file name such as `4711.0.log` states; None for other names."""
-    if name == "launch.log":
-        return LAUNCHER
+    if name in _LAUNCHERS_LOGS:
+        return _LAUNCHERS_LOGS[name]
     match = _LOG_NAME.match(name)
     return Origin(int(match[1]), int(match[2])) if match and len(name) < 40 else None

@@ -6,6 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from collector.experiment.log_outline import read_beginning
 from collector.experiment.open_area import is_uncut
 
 if TYPE_CHECKING:
@@ -21,11 +22,12 @@ def is_alive(log: LogFile) -> bool:
 
 def is_running(log: LogFile) -> bool:
     """True if the process that wrote the log still runs: not a zombie, not a later process of the same id, not after an exec."""
-    state, born = read_process_state(log.origin.pid)
     try:
         log_written = os.stat(log.path).st_mtime
+        pid = log.origin.pid or read_beginning(log.path).get("pid") or 0  # the launcher's logs are not named after a process
     except OSError:
         return False
+    state, born = read_process_state(pid)
     next_image = os.path.join(os.path.dirname(log.path), f"{log.origin.pid}.{log.origin.image + 1}.log")
     return state not in ("", "Z", "X") and born <= log_written + 2 and not os.path.exists(next_image)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 _LOG = ".log"
+_NODE_LOG = "node.log"  # of a process that is not recorded, and has ended when this is asked for its sake
 _UNCUT_UNIT = 65536  # bytes; until it is brought to its end, the length of a log is a multiple (docs/format.md)
 
 
@@ -13,7 +14,7 @@ class RecordedProcesses:
 
     def __init__(self, directory: str) -> None:
         self._directory = directory
-        # Logs that were seen in the address space of their process, and when that one began.
+        # Logs that were seen in the address space of their process, and which image of it that was.
         self._seen: dict[str, bytes] = {}
 
     def live(self) -> list[int]:
@@ -26,9 +27,9 @@ class RecordedProcesses:
         A number alone proves nothing: it may have been given to somebody else, or count in another PID namespace.
         """
         pid, _, rest = name.partition(".")
-        started = read_start(pid)
-        if started is None or name in self._seen:
-            return started is not None and self._seen[name] == started
+        image = _read_image(pid)
+        if image is None or self._seen.get(name) == image:
+            return image is not None
         prefix = f"/{pid}.{rest.removesuffix(_LOG)}.".encode()
         try:
             with open(f"/proc/{pid}/maps", "rb") as maps:
@@ -36,7 +37,7 @@ class RecordedProcesses:
         except OSError:
             return False
         if is_mapped:
-            self._seen[name] = started
+            self._seen[name] = image
         return is_mapped
 
     def uncut_logs(self) -> list[str]:
@@ -53,14 +54,26 @@ def _is_uncut(entry: os.DirEntry[str]) -> bool:
         size = entry.stat().st_size
     except OSError:
         return False
-    return entry.name[0].isdigit() and size > 0 and size % _UNCUT_UNIT == 0
+    return (entry.name[0].isdigit() or entry.name == _NODE_LOG) and size > 0 and size % _UNCUT_UNIT == 0
+
+
+def _read_image(pid: str) -> bytes | None:
+    """Tell one program of a process from the next: its start, and where its code and its stack begin. None if it does not live."""
+    fields = _read_stat(pid)
+    return None if fields is None else b" ".join((fields[19], fields[23], fields[25]))
 
 
 def read_start(pid: str) -> bytes | None:
     """Give the time at which a living process began, in the kernel's words; None if it does not live."""
+    fields = _read_stat(pid)
+    return None if fields is None else fields[19]
+
+
+def _read_stat(pid: str) -> list[bytes] | None:
+    """The fields of /proc/PID/stat from the third, the state, on."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
     except OSError:
         return None
-    return None if fields[0] in (b"Z", b"X") else fields[19]
+    return None if fields[0] in (b"Z", b"X") else fields

@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from collector.profile.metric_series import (
-    MetricSeries,
-    Overview,
-    PluginMetric,
-    Summary,
-    Value,
-    oversee,
-    summarise,
-)
+from collector.profile.metric_series import MetricSeries, Overview, PluginMetric, Summary, Value, known_or_none, resample, summarise
 from collector.profile.model import Profile
+from collector.profile.node_series import join_by_node
 
 _CATEGORY_TITLES = {
     "cpu_time": "CPU time",
@@ -37,7 +30,10 @@ class MetricPart:
 
 @dataclass(frozen=True, slots=True)
 class MetricRow:
-    """A metric: over all processes (`summary` and `steps` are of their sum), and in each of them."""
+    """A metric: over all processes (`summary` and `steps` are of their sum), and in each of them.
+
+    Of a metric of the node, the parts are nodes: what several processes of one read is not added.
+    """
 
     metric: PluginMetric
     summary: Summary
@@ -67,18 +63,14 @@ def metric_groups(profile: Profile, steps: int = 32) -> list[MetricGroup]:
     return [MetricGroup(title, tuple(rows)) for title, rows in groups.items()]
 
 
-def metric_row(profile: Profile, identifier: str) -> MetricRow | None:
-    """One metric; None if there is none of that id."""
-    members = [series for series in profile.series if series.metric.id == identifier]
-    return _row(members, 32) if members else None
-
-
 def _row(members: Sequence[MetricSeries], steps: int) -> MetricRow:
-    parts = tuple(MetricPart(series, summarise(series), oversee([series], steps).total) for series in members)
+    if members[0].metric.per_node:
+        members = join_by_node(members)
+    parts = tuple(MetricPart(series, summarise(series), resample([series], steps).total) for series in members)
     if len(parts) == 1:
-        return MetricRow(members[0].metric, parts[0].summary, parts[0].steps, oversee(members), parts)
-    overview = oversee(members)
-    return MetricRow(members[0].metric, _sum_up(overview, parts), oversee(members, steps).total, overview, parts)
+        return MetricRow(members[0].metric, parts[0].summary, parts[0].steps, resample(members), parts)
+    overview = resample(members)
+    return MetricRow(members[0].metric, _sum_up(overview, parts), resample(members, steps).total, overview, parts)
 
 
 def _sum_up(overview: Overview, parts: Sequence[MetricPart]) -> Summary:
@@ -88,4 +80,5 @@ def _sum_up(overview: Overview, parts: Sequence[MetricPart]) -> Summary:
     count, gap_count = (sum(getattr(part.summary, name) for part in parts) for name in ("count", "gap_count"))
     if not known:
         return Summary(None, None, None, None, count, gap_count)
-    return Summary(min(known), sum(known) / len(known), max(known), sum(totals) if totals else None, count, gap_count)
+    total = known_or_none(sum(totals)) if totals else None
+    return Summary(min(known), known_or_none(sum(known) / len(known)), max(known), total, count, gap_count)

@@ -2,8 +2,8 @@
 
 A *reading* is what a getter gave, with the time of it and the interval since the one before. What is shown of a metric depends on its kind:
 
-    rate    the getter gives what came up in the interval; the value is reading / interval (times 100 if the units are %)
-    total   the getter gives what came up, and that is shown: a metric that another names as its integral
+    rate    the getter gives the increment in the interval; the value is reading / interval (times 100 if the units are %)
+    total   the getter gives an increment, and that is shown: a metric that another names as its integral
     level   the value is the reading
 
 None is no value: 2^64-1 of an integer, NaN of a real (docs/metric-plugins.md).
@@ -44,13 +44,19 @@ class PluginMetric:
 
 @dataclass(frozen=True, slots=True)
 class MetricSeries:
-    """The readings of one metric in one process (a position in `Profile.processes`), as columns in the order of time."""
+    """The readings of one metric in one process, as columns in the order of time.
+
+    `process` is a position in `Profile.processes`, None where the launcher read a metric of the node; `experiment` one in
+    `Profile.recordings`, and `node` the machine's name.
+    """
 
     metric: PluginMetric
-    process: int
+    process: int | None
     times_ns: Sequence[int]
     intervals_ns: Sequence[int]
     readings: Sequence[float | int]
+    experiment: int = 0
+    node: str = ""
 
     @property
     def values(self) -> list[Value]:
@@ -60,7 +66,7 @@ class MetricSeries:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Least, mean and greatest value, and for rates and totals what came up in all. None: there is no value."""
+    """Least, mean and greatest value, and for rates and totals the increment over the whole recording. None: there is no value."""
 
     least: Value
     mean: Value
@@ -81,13 +87,18 @@ class Overview:
     total: tuple[Value, ...]
 
 
+def known_or_none(number: Value) -> Value:
+    """None for NaN: what comes of opposite infinities is no value."""
+    return None if isinstance(number, float) and isnan(number) else number
+
+
 def is_value(reading: float | int) -> bool:
     """Whether a reading holds a value."""
     return reading != NO_VALUE and not (isinstance(reading, float) and isnan(reading))
 
 
 def total_units(metric: PluginMetric) -> str:
-    """The units of what came up in all, B of B/s; the seconds that a share in percent is made of."""
+    """The units of that increment, B of B/s; the seconds that a share in percent is made of."""
     if metric.kind != "rate":
         return metric.units
     if metric.units.endswith("/s"):
@@ -108,14 +119,14 @@ def summarise(series: MetricSeries) -> Summary:
         mean = sum(values) / count
     else:
         mean = sum(value * interval for _, interval, value in good if interval) / time_ns
-    return Summary(min(values), mean, max(values), total, count, gap_count)
+    return Summary(min(values), known_or_none(mean), max(values), known_or_none(total), count, gap_count)
 
 
-def oversee(group: Sequence[MetricSeries], steps: int | None = None) -> Overview:
+def resample(group: Sequence[MetricSeries], steps: int | None = None) -> Overview:
     """One metric over its processes, in steps of equal length: as many as there are readings, or `steps`.
 
     In a step a process has its mean; the sum counts the part of the step in which it had a value, so that sum times time
-    is exact. A total is what came up in the step.
+    is exact. A total is the increment in the step.
     """
     segments = [_segments(series) for series in group]
     ends = [end for parts in segments for _, end, _ in parts]
@@ -179,11 +190,11 @@ def _spread(parts: Sequence[tuple[int, int, float]], start_ns: int, span_ns: int
 
 
 def _row(column: Sequence[tuple[float, float]], width_ns: float, is_total: bool) -> tuple[Value, Value, Value, Value]:
-    means = [weighted / covered for weighted, covered in column]
+    means = [mean for weighted, covered in column if not isnan(mean := weighted / covered)]
     if not means:
         return None, None, None, None
     total = sum(means) if is_total else sum(weighted for weighted, _ in column) / width_ns
-    return min(means), sum(means) / len(means), max(means), total
+    return min(means), known_or_none(sum(means) / len(means)), max(means), known_or_none(total)
 
 
 def sparkline(values: Sequence[Value]) -> str:

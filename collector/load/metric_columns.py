@@ -12,10 +12,13 @@ from collector.units import NS_PER_S
 
 @dataclass(frozen=True, slots=True)
 class ProcessValues:
-    """A metric in one process: a time, an interval (both in seconds) and a value for each reading."""
+    """A metric in one process: a time, an interval (both in seconds) and a value for each reading.
 
-    pid: int
-    image: int
+    `pid` and `image` are None of a metric of the machine that the launcher read, or several processes one after the other.
+    """
+
+    pid: int | None
+    image: int | None
     times: list[float]
     intervals: list[float]
     values: list[Value]
@@ -26,7 +29,7 @@ class MetricValues:
     """A metric: `values` at `times` (seconds since the experiment began) in `units`; None where there is no value.
 
     Of one process they are its readings; of several their sum in steps of equal length. `kind` is rate, total or level;
-    `total` what came up in all (None for levels).
+    `total` the increment over the whole recording (None for levels).
     """
 
     id: str
@@ -43,14 +46,15 @@ def metric_values(profile: Profile, row: MetricRow) -> MetricValues:
     """The columns of one metric."""
     processes = []
     for part in row.parts:
-        process = profile.processes[part.series.process]
-        start_ns = profile.recordings[process.experiment].start_ns
+        process = profile.processes[part.series.process] if part.series.process is not None else None
+        start_ns = profile.recordings[part.series.experiment].start_ns
         times = [(time_ns - start_ns) / NS_PER_S for time_ns in part.series.times_ns]
         intervals = [interval / NS_PER_S for interval in part.series.intervals_ns]
-        processes.append(ProcessValues(process.pid, process.image, times, intervals, part.series.values))
+        pid, image = (process.pid, process.image) if process else (None, None)
+        processes.append(ProcessValues(pid, image, times, intervals, part.series.values))
     times, values = processes[0].times, processes[0].values
     if len(processes) > 1:
-        start_ns = profile.recordings[profile.processes[row.parts[0].series.process].experiment].start_ns
+        start_ns = profile.recordings[row.parts[0].series.experiment].start_ns
         times = [(time_ns - start_ns) / NS_PER_S for time_ns in row.overview.times_ns]
         values = list(row.overview.total)
     metric = row.metric

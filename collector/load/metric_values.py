@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from collector.experiment.events import Metric, PmcAllocate
 from collector.load.log_facts import LogFacts
@@ -11,11 +12,13 @@ from collector.profile.metric_series import MetricSeries, PluginMetric
 _WORDS = ("colour", "group", "group_title", "description", "integral", "file")
 
 
-def series_of(process: int, facts: LogFacts, launch: LogFacts | None) -> Iterator[MetricSeries]:
-    """The series of one process image, in the order of the metrics' ids in its log; without those that gave nothing.
+def series_of(experiment: int, process: int | None, facts: LogFacts, launch: LogFacts | None) -> Iterator[MetricSeries]:
+    """The series of one process image, or of the launcher, in the order of the metrics' ids in its log; without those that gave nothing.
 
     How they are to be shown is in the launcher's log, once for all processes.
     """
+    if not facts.readings:
+        return
     looks = {event.name: _attributes_of(event) for event in launch.metrics.values()} if launch else {}
     attributes = {source: looks.get(event.name, {}) | _attributes_of(event) for source, event in facts.metrics.items()}
     integrals = {values["integral"] for values in (*looks.values(), *attributes.values()) if "integral" in values}
@@ -29,6 +32,8 @@ def series_of(process: int, facts: LogFacts, launch: LogFacts | None) -> Iterato
                 tuple(reading.time for reading in readings),
                 tuple(reading.interval_ns or 0 for reading in readings),
                 tuple(reading.value or 0 for reading in readings),
+                experiment,
+                (facts.initialize.host or "") if facts.initialize else "",
             )
 
 
@@ -37,7 +42,12 @@ def _time_of(reading: Metric) -> int:
 
 
 def _attributes_of(event: PmcAllocate) -> dict[str, str]:
-    return dict(text.partition("=")[::2] for text in event.attributes or ())
+    return _pairs_of(event.attributes or ())
+
+
+@lru_cache(maxsize=1024)  # thousands of processes define the same metrics
+def _pairs_of(attributes: tuple[str, ...]) -> dict[str, str]:
+    return dict(text.partition("=")[::2] for text in attributes)
 
 
 def _metric_of(event: PmcAllocate, attributes: dict[str, str], integrals: set[str]) -> PluginMetric:

@@ -47,7 +47,7 @@ def _overview(profile: Profile, row: MetricRow) -> dict[str, Any]:
     overview = row.overview
     return {
         "id": row.metric.id,
-        "times": _moments(profile, row.parts[0].series.process, overview.times_ns),
+        "times": _moments(profile, row.parts[0].series.experiment, overview.times_ns),
         "min": _plains(overview.least),
         "mean": _plains(overview.mean),
         "max": _plains(overview.greatest),
@@ -56,14 +56,14 @@ def _overview(profile: Profile, row: MetricRow) -> dict[str, Any]:
 
 
 def _series(profile: Profile, series: MetricSeries) -> dict[str, Any]:
-    process = profile.processes[series.process]
+    process = profile.processes[series.process] if series.process is not None else None
     return {
         "id": series.metric.id,
-        "experiment": profile.recordings[process.experiment].name,
-        "pid": process.pid,
-        "image": process.image,
+        "experiment": profile.recordings[series.experiment].name,
+        "pid": process.pid if process else None,
+        "image": process.image if process else None,
         **_summary(summarise(series)),
-        "times": _moments(profile, series.process, series.times_ns),
+        "times": _moments(profile, series.experiment, series.times_ns),
         "intervals": [interval / NS_PER_S for interval in series.intervals_ns],
         "values": _plains(series.values),
     }
@@ -80,8 +80,8 @@ def _summary(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _moments(profile: Profile, process: int, times_ns: Sequence[int]) -> list[float]:
-    start_ns = profile.recordings[profile.processes[process].experiment].start_ns
+def _moments(profile: Profile, experiment: int, times_ns: Sequence[int]) -> list[float]:
+    start_ns = profile.recordings[experiment].start_ns
     return [round((time_ns - start_ns) / NS_PER_S, 9) for time_ns in times_ns]
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from collector.profile.metric_groups import MetricRow, metric_groups
-from collector.profile.metric_series import Summary, Value, sparkline, total_units
+from collector.profile.metric_series import MetricSeries, Summary, Value, sparkline, total_units
 from collector.profile.model import Profile
 from collector.reports import layout
-from collector.reports.style import Style
+from collector.reports.style import Style, printable
 from collector.reports.table import INDENT, figure, name, table_lines
 from collector.units import format_count, format_units
 
@@ -40,7 +40,7 @@ def render(profile: Profile, limit: int | None, style: Style) -> str:
     heading, body = table[: len(table) - len(rows)], iter(table[len(table) - len(rows) :])
     lines += ["", *heading]
     for title, members in groupby(rows, key=lambda row: row[0]):
-        lines += ["", INDENT + style.bold(title), *(next(body) for _ in members)]
+        lines += ["", INDENT + style.bold(printable(title)), *(next(body) for _ in members)]
     return "\n".join(lines)
 
 
@@ -50,13 +50,19 @@ def _cells(profile: Profile, row: MetricRow, shown: int) -> list[list[str]]:
         return cells
     parts = sorted(row.parts, key=lambda part: -_size(part.summary))
     for part in parts[: shown or None]:
-        process = profile.processes[part.series.process]
-        title = f"  {process.pid} {os.path.basename(process.executable)}"
-        cells.append(_figures(title, row, part.summary, part.steps))
+        cells.append(_figures(f"  {_reader_of(profile, part.series)}", row, part.summary, part.steps))
     hidden = len(parts) - len(cells) + 1
     if hidden > 0:
         cells.append([f"  ... and {hidden:,} more", *[""] * (len(COLUMNS) - 1)])
     return cells
+
+
+def _reader_of(profile: Profile, series: MetricSeries) -> str:
+    """The process that read a series, or the node where the launcher did."""
+    if series.process is None:
+        return series.node
+    process = profile.processes[series.process]
+    return f"{process.pid} {os.path.basename(process.executable)}"
 
 
 def _size(summary: Summary) -> float:

@@ -23,7 +23,7 @@ int process_memory_resident(metric_id_t metric_id, struct timespec *in_out_sampl
 int node_load(metric_id_t metric_id, struct timespec *in_out_sample_time, double *out_value);
 int node_memory(metric_id_t metric_id, struct timespec *in_out_sample_time, uint64_t *out_value);
 
-/* Getters that tell what came up since they were last called: each remembers where it was then. */
+/* Getters that give the increment since they were last called: each remembers where it was then. */
 static struct rusage last_user, last_system, last_switches;
 static uint64_t last_read_bytes, last_written_bytes;
 
@@ -70,7 +70,7 @@ static uint64_t number_after(const char *text, const char *word)
 
 /* ---- CPU time and context switches of the process ---- */
 
-/* Reads anew, and gives what was read before. In a fork child the account begins again: then what came up is nothing. */
+/* Reads anew, and gives what was read before. In a fork child the account begins again: then the increment is 0. */
 static int renew(metric_id_t metric_id, struct rusage *last, struct rusage *before)
 {
     *before = *last;

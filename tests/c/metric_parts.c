@@ -89,18 +89,22 @@ static void test_heap(void)
 
 static void test_table(const char *path)
 {
-    check(col_metric_table_read("/nowhere") != 0 && col_metric_table()->metric_count == 0, "no file is an empty table");
-    check(col_metric_table_read(path) == 0, "the table is read");
+    check(col_metric_table_read("/nowhere", COL_METRICS_OF_PROCESS) != 0 && col_metric_table()->metric_count == 0, "no file is an empty table");
+    check(col_metric_table_read(path, COL_METRICS_OF_PROCESS | COL_METRICS_OF_NODE) == 0, "the table is read");
     const struct col_metric_table *table = col_metric_table();
     check(table->plugin_count == 2 && table->metric_count == 2, "lines that are short, unknown, or of no plugin are passed over");
     if (failures != 0)
         return;
     const struct col_metric *first = &table->metrics[0], *second = &table->metrics[1];
-    check(table->interval_ns == 5000000 && strcmp(table->node_lock, "/tmp/lock") == 0, "interval and lock");
+    check(table->interval_ns == 5000000, "the interval");
     check(strcmp(first->id, "a.b") == 0 && strcmp(first->custom_data, "tab\t line\n back\\slash \\t") == 0, "words are unescaped");
     check(first->is_real && first->is_divided && !first->is_per_node && first->is_backfilled, "flags");
     check(first->attribute_count == 2 && strcmp(first->attributes[1], "title=x y") == 0, "attributes");
-    check(!second->is_real && second->attribute_count == 0 && second->plugin == &table->plugins[1] && second->plugin->is_per_node, "the second one");
+    check(!second->is_real && second->attribute_count == 0 && second->plugin == &table->plugins[1] && second->is_per_node, "the second one");
+    check(first->is_wanted && first->plugin->is_wanted && second->is_wanted && second->plugin->is_wanted, "both scopes are wanted");
+    second->plugin->is_loaded = first->plugin->is_loaded = true;
+    col_metric_table_leave_node();
+    check(first->is_wanted && first->plugin->is_loaded && !second->is_wanted && !second->plugin->is_loaded, "metrics of the node, and their plugins, are left");
     check(col_metric_table_metric(col_metric_table_metric_id(second)) == second, "handles lead back");
     check(col_metric_table_metric(0) == NULL && col_metric_table_plugin(UINTPTR_MAX) == NULL, "what is no handle leads nowhere");
     col_metric_table_fail_metric(12345, 1, NULL);

@@ -47,6 +47,17 @@ int half(metric_id_t metric_id, struct timespec *time, double *value)
     return 0;
 }
 
+/* Takes 3 ms. */
+int slow(metric_id_t metric_id, struct timespec *time, uint64_t *value)
+{
+    double end_s = seconds(allinea_get_current_time()) + 0.003;
+    (void)metric_id, (void)time;
+    while (seconds(allinea_get_current_time()) < end_s)
+        continue;
+    *value = 1;
+    return 0;
+}
+
 int custom(metric_id_t metric_id, struct timespec *time, uint64_t *value)
 {
     (void)time;

@@ -1,4 +1,4 @@
-/* metric_load.c -- is busy for so many ms of wall time in so many threads; prints "main" first. Then ends by return, _exit, terminate (ends its recording, then returns) or abort */
+/* metric_load.c -- is busy for so many ms of wall time, and at least half of them of CPU time, in so many threads; prints "main" first. Then ends by return, _exit, terminate (ends its recording, then returns) or abort */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,18 +8,23 @@
 
 #include "libcollector.h"
 
-static long end_ms;
+static long busy_ms, end_ms;
+
+static long ms_of(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
 
 static long now_ms(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return ms_of(CLOCK_MONOTONIC);
 }
 
 static void *work(void *argument)
 {
-    while (now_ms() < end_ms)
+    while (now_ms() < end_ms || ms_of(CLOCK_THREAD_CPUTIME_ID) < busy_ms)
         for (volatile int i = 0; i < 20000; i++)
             continue;
     return argument;
@@ -33,6 +38,7 @@ int main(int argc, char **argv)
     pthread_t threads[64];
     if (write(1, "main\n", 5) != 5)
         return 1;
+    busy_ms = ms / 2;
     end_ms = now_ms() + ms;
     for (int i = 1; i < thread_count; i++)
         pthread_create(&threads[i], NULL, work, NULL);

@@ -51,23 +51,53 @@ static uint64_t less_own(uint64_t bytes, uint64_t own_bytes)
     return bytes == COL_EVENT_UNKNOWN ? bytes : bytes > own_bytes ? bytes - own_bytes : 0;
 }
 
-void col_process_reading_take(struct col_event_sample *sample)
+static void read_usage(struct col_event_sample *sample)
 {
     struct rusage usage;
+    if (col_arch_syscall(SYS_getrusage, RUSAGE_SELF, (long)&usage, 0, 0, 0, 0) != 0)
+        return;
+    sample->user_ns = ns_of(usage.ru_utime);
+    sample->system_ns = ns_of(usage.ru_stime);
+    sample->minor_faults = (uint64_t)usage.ru_minflt;
+    sample->major_faults = (uint64_t)usage.ru_majflt;
+    sample->voluntary_switches = (uint64_t)usage.ru_nvcsw;
+    sample->involuntary_switches = (uint64_t)usage.ru_nivcsw;
+}
+
+static void read_memory(struct col_event_sample *sample)
+{
     char text[512];
-    if (col_arch_syscall(SYS_getrusage, RUSAGE_SELF, (long)&usage, 0, 0, 0, 0) == 0) {
-        sample->user_ns = ns_of(usage.ru_utime);
-        sample->system_ns = ns_of(usage.ru_stime);
-        sample->minor_faults = (uint64_t)usage.ru_minflt;
-        sample->major_faults = (uint64_t)usage.ru_majflt;
-        sample->voluntary_switches = (uint64_t)usage.ru_nvcsw;
-        sample->involuntary_switches = (uint64_t)usage.ru_nivcsw;
-    }
     read_text("/proc/self/statm", text, sizeof text);
     uint64_t pages = number_after(text, " "); /* the second number is what is resident */
     sample->resident_bytes = pages == COL_EVENT_UNKNOWN ? pages : pages * col_os_page_bytes();
-    uint64_t own_read_bytes = col_own_io_read_bytes(), own_written_bytes = col_own_io_written_bytes(); /* this reading is not yet in either account */
+}
+
+static void read_traffic(struct col_event_sample *sample)
+{
+    char text[512];
+    uint64_t own_read_bytes = col_own_io_read_bytes(),
+             own_written_bytes = col_own_io_written_bytes(); /* this reading is not yet in either account */
     read_text("/proc/self/io", text, sizeof text);
     sample->read_bytes = less_own(number_after(text, "rchar:"), own_read_bytes);
     sample->written_bytes = less_own(number_after(text, "wchar:"), own_written_bytes);
+}
+
+void col_process_reading_take(struct col_event_sample *sample)
+{
+    read_usage(sample);
+    read_memory(sample);
+    read_traffic(sample);
+}
+
+void col_process_reading_take_new_image(struct col_event_sample *sample)
+{
+    read_usage(sample);
+    sample->resident_bytes = COL_EVENT_UNKNOWN;
+    read_traffic(sample);
+}
+
+void col_process_reading_take_newborn(struct col_event_sample *sample)
+{
+    read_usage(sample);
+    sample->resident_bytes = COL_EVENT_UNKNOWN;
 }

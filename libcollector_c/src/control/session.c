@@ -99,33 +99,19 @@ bool col_session_toggle(unsigned cause)
     return true;
 }
 
-void col_session_sample(const char *label, unsigned cause)
+static void take_sample(const char *label, unsigned cause, void (*read)(struct col_event_sample *))
 {
     if (!col_session_is_open() || __atomic_exchange_n(&self.is_sampling_point, 1, __ATOMIC_ACQUIRE) != 0)
         return;
     struct col_event_sample sample = {.label = label, .cause = cause, .pid = (uint32_t)self.pid};
-    col_process_reading_take(&sample);
+    read(&sample);
     col_event_sample(head_now(current_thread()), &sample);
     __atomic_store_n(&self.is_sampling_point, 0, __ATOMIC_RELEASE);
 }
 
-/* ---- open ---- */
-
-/* The words of COLLECTOR_OPTIONS, one by one; `text` is cut up for it. */
-static size_t split_options(char *text, const char **words)
+void col_session_sample(const char *label, unsigned cause)
 {
-    size_t count = 0;
-    for (char *word = strtok(text, ","); word != NULL && count < OPTION_LIMIT; word = strtok(NULL, ","))
-        words[count++] = word;
-    return count;
-}
-
-static size_t list_arguments(const char **list)
-{
-    size_t count = 0;
-    for (const char *at = self.arguments; at < self.arguments_end && count < ARGUMENT_LIMIT; at += strlen(at) + 1)
-        list[count++] = at;
-    return count;
+    take_sample(label, cause, col_process_reading_take);
 }
 
 static void remember_arguments(int argc, char **argv)
@@ -200,7 +186,19 @@ static void begin(enum col_recording state, pid_t parent_pid)
     start_clock(thread);
     col_thread_leave(thread);
     col_plugins_begin(parent_pid != 0, col_recording_is_on_at(col_clock_now()));
-    col_session_sample("", COL_SAMPLE_START);
+    take_sample("", COL_SAMPLE_START,
+                parent_pid != 0 ? col_process_reading_take_newborn : col_process_reading_take_new_image);
+}
+
+/*
+ * From nothing to recording, in a process that has just begun: a new image, or a fork child. Its only thread is here, so that nobody sees that it may have
+ * more descriptors for a moment: one that begins with all it may have could make no log else.
+ */
+static void begin(enum col_recording state, pid_t parent_pid)
+{
+    uint64_t limit = col_os_raise_descriptor_limit();
+    begin_within_limits(state, parent_pid);
+    col_os_restore_descriptor_limit(limit);
 }
 
 const struct col_options *col_session_prepare(void)

@@ -5,9 +5,9 @@
 #include "control/session.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -34,21 +34,11 @@
 
 #define CPU_SOURCE 1u /* the id of the clock in every log */
 
-#define OPTION_LIMIT 32
-#define ARGUMENT_LIMIT 1024 /* a longer command line is cut */
-
-/* What INITIALIZE is made of, here because threads that fork may have little stack. Used while one thread is all there is. */
 static struct {
-    char options[1024];
-    const char *words[OPTION_LIMIT], *arguments[ARGUMENT_LIMIT];
-    char directory[4096];
-} scratch;
-
-static struct {
+    int is_adopting;       /* somebody begins the session of a process that a bare system call made */
     int is_sampling_point; /* somebody is writing a sample point */
     pid_t pid;
     struct col_options options;
-    const char *arguments, *arguments_end; /* the kernel's block of strings: programs move and free what argv points to */
     struct col_thread *forking;
 } self;
 
@@ -114,30 +104,12 @@ void col_session_sample(const char *label, unsigned cause)
     take_sample(label, cause, col_process_reading_take);
 }
 
-static void remember_arguments(int argc, char **argv)
+void col_session_note_unrecorded(pid_t pid, const char *path, const char *reason)
 {
-    if (argc < 1)
+    if (!col_session_is_open())
         return;
-    self.arguments = argv[0];
-    self.arguments_end = argv[argc - 1] + strlen(argv[argc - 1]) + 1;
-}
-
-static void write_initialize(unsigned image)
-{
-    struct utsname name;
-    scratch.options[0] = '\0';
-    strncat(scratch.options, self.options.text, sizeof scratch.options - 1);
-    size_t option_count = split_options(scratch.options, scratch.words);
-    if (getcwd(scratch.directory, sizeof scratch.directory) == NULL)
-        scratch.directory[0] = '\0';
-    uname(&name);
-    struct col_event_initialize event = {
-        .wall_ns = col_clock_wall(), .pid = (uint32_t)self.pid, .ppid = (uint32_t)getppid(), .image = image, .host = name.nodename, .machine = name.machine, .kernel = name.release,
-        .cpu_count = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE), .executable = col_modules_executable(),
-        .argument_count = list_arguments(scratch.arguments), .arguments = scratch.arguments, .directory = scratch.directory, .options = scratch.words, .option_count = option_count,
-        .library_version = COLLECTOR_VERSION, .uid = (uint32_t)getuid()};
-    col_clock_process_times(&event.user_ns, &event.system_ns);
-    col_event_initialize(head_now(current_thread()), &event);
+    col_event_sysexit(head_now(0), (uint32_t)pid, NULL, path, reason);
+    col_messages_say(COL_MESSAGE_NOTE, path, "the recorder was not preloaded into it");
 }
 
 /* ---- open ---- */
@@ -169,7 +141,7 @@ static void begin(enum col_recording state, pid_t parent_pid)
     if (&__libc_stack_end != NULL && parent_pid == 0)
         thread->bounds = (struct col_stack_bounds){(uintptr_t)__libc_stack_end, (uintptr_t)__libc_stack_end};
     col_modules_prepare();
-    write_initialize(image);
+    col_introduction_write(&self.options, self.pid, image);
     if (parent_pid != 0)
         col_event_procfork(head_now(0), (uint32_t)parent_pid, (uint32_t)self.pid);
     else
@@ -214,7 +186,7 @@ const struct col_options *col_session_prepare(void)
 
 void col_session_open(int argc, char **argv)
 {
-    remember_arguments(argc, argv);
+    col_introduction_remember(argc, argv);
     col_recording_limit(self.options.start_ns, self.options.end_ns);
     begin(self.options.is_paused ? COL_RECORDING_PAUSED : COL_RECORDING_ON, 0);
 }

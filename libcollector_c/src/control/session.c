@@ -147,11 +147,12 @@ static void begin(enum col_recording state, pid_t parent_pid)
     else
         col_event_procexec(head_now(0), (uint32_t)self.pid, getauxval(AT_ENTRY), program_invocation_name);
     col_recording_set(state);
-    col_plugins_load();
-    col_code_finder_refresh();
+    col_plugins_load_own();
+    if (parent_pid == 0) /* what a fork child inherits is right, and the list might be locked for ever */
+        col_code_finder_refresh();
     col_sampler_start(CPU_SOURCE, self.options.period_ns, self.options.has_context_switches);
     col_jit_files_begin();
-    col_modules_begin();
+    col_modules_begin(parent_pid != 0);
     col_sampler_thread_begin(thread, 0);
     if (state == COL_RECORDING_PAUSED)
         col_event_pause(head_now(thread->tid), COL_PAUSE_OPTION);

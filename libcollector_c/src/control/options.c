@@ -1,4 +1,7 @@
 /* options.c -- what the environment asks of the recorder */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "control/options.h"
 
 #include <errno.h>
@@ -7,17 +10,39 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/kept_text.h"
+
 #define DEFAULT_PERIOD_NS 1003009u /* 997 Hz: not in step with anything that beats in milliseconds */
 #define SHORTEST_PERIOD_NS 20000u
+
+/* Programs write over the environment they began with (setproctitle): what is needed later is kept apart. */
+static struct {
+    char *follow; /* COLLECTOR_FOLLOW; NULL: not set */
+} self;
+
+static char *copy_of(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL ? col_kept_text_join(value, "") : NULL;
+}
 
 static bool is_named(const char *word, size_t length, const char *name)
 {
     return strlen(name) == length && memcmp(word, name, length) == 0;
 }
 
-static void read_word(struct col_options *options, const char *name, size_t name_length, const char *value, size_t value_length, pid_t *root)
+static uint64_t number_in(const char *text)
 {
-    uint64_t number = strtoull(value, NULL, 10);
+    uint64_t number = 0;
+    for (; *text >= '0' && *text <= '9'; text++)
+        number = number * 10 + (uint64_t)(*text - '0');
+    return number;
+}
+
+static void read_word(struct col_options *options, const char *name, size_t name_length, const char *value,
+                      size_t value_length, pid_t *root)
+{
+    uint64_t number = number_in(value);
     if (is_named(name, name_length, "clock"))
         options->clock = col_clock_source_named(value, value_length);
     else if (is_named(name, name_length, "period"))
@@ -41,7 +66,7 @@ static void read_word(struct col_options *options, const char *name, size_t name
 static void read_words(struct col_options *options, const char *text, pid_t *root)
 {
     while (*text != '\0') {
-        size_t length = strcspn(text, ",");
+        size_t length = (size_t)(strchrnul(text, ',') - text);
         const char *equals = memchr(text, '=', length);
         if (equals != NULL)
             read_word(options, text, (size_t)(equals - text), equals + 1, (size_t)(text + length - equals - 1), root);
@@ -62,7 +87,7 @@ static bool matches(const char *pattern, const char *program)
 
 bool col_options_follow(const char *program)
 {
-    const char *rule = getenv("COLLECTOR_FOLLOW");
+    const char *rule = self.follow;
     if (rule == NULL || strcmp(rule, "off") != 0) {
         if (rule == NULL || rule[0] != '=')
             return true;
@@ -73,22 +98,16 @@ bool col_options_follow(const char *program)
     return false;
 }
 
-static enum col_clock_kind read_proven_clock(void)
-{
-    const char *name = getenv(COL_OPTIONS_PROVEN_CLOCK);
-    return name != NULL ? col_clock_source_named(name, strlen(name)) : COL_CLOCK_AUTO;
-}
-
 void col_options_read(struct col_options *options)
 {
-    const char *text = getenv("COLLECTOR_OPTIONS");
+    const char *text = copy_of("COLLECTOR_OPTIONS");
     pid_t root = 0;
+    self.follow = copy_of("COLLECTOR_FOLLOW");
     *options = (struct col_options){
-        .experiment = getenv("COLLECTOR_EXPERIMENT"),
+        .experiment = copy_of("COLLECTOR_EXPERIMENT"),
         .text = text != NULL ? text : "",
         .period_ns = DEFAULT_PERIOD_NS,
         .end_ns = UINT64_MAX,
-        .proven_clock = read_proven_clock(),
     };
     if (options->experiment == NULL || options->experiment[0] == '\0') {
         options->experiment = NULL;

@@ -7,13 +7,13 @@
 
 #include "sample/clock_source.h"
 
-#define COL_OPTIONS_PROVEN_CLOCK "COLLECTOR_PROVEN_CLOCK" /* set by a process for its descendants: the clock that was found to tick */
+#define COL_OPTIONS_NODE_READER                                                                                        \
+    "COLLECTOR_NODE_READER" /* set by the launcher, or by the first process: the process that reads the metrics of the machine */
 
 struct col_options {
     const char *experiment;    /* directory; NULL: record nothing */
     const char *text;          /* COLLECTOR_OPTIONS as given, "" if absent */
     enum col_clock_kind clock; /* asked for; AUTO tries them in order */
-    enum col_clock_kind proven_clock; /* AUTO: none */
     uint64_t period_ns;
     uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC window of recording; 0, UINT64_MAX: none */
     int sample_signal;         /* 0: none */
@@ -23,7 +23,7 @@ struct col_options {
     bool is_followed; /* this process is to be recorded, as COLLECTOR_FOLLOW and root= say */
 };
 
-/* Reads COLLECTOR_EXPERIMENT, COLLECTOR_OPTIONS, COLLECTOR_FOLLOW and COLLECTOR_PROVEN_CLOCK. The strings stay those of the environment block the process began with.
+/* Reads COLLECTOR_EXPERIMENT, COLLECTOR_OPTIONS and COLLECTOR_FOLLOW. The strings are copies that stay.
  * Words it does not know are passed over: a newer launcher may be at work. Ordinary code only. */
 void col_options_read(struct col_options *options);
 

@@ -5,20 +5,31 @@
 #include "control/child_environment.h"
 
 #include <dlfcn.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/kept_text.h"
 #include "control/options.h"
+#include "control/silence.h"
+#include "target/launcher.h"
 
 #define PRELOAD "LD_PRELOAD="
+#define PRELOADED_NAME                                                                                                 \
+    "COLLECTOR_PRELOAD=" /* what the launcher put into LD_PRELOAD: the recorder, and what metric plugins want */
+#define SEPARATORS " :"
 
-static const char *const kept_names[] = {"COLLECTOR_EXPERIMENT=", "COLLECTOR_OPTIONS=", "COLLECTOR_FOLLOW=", "COLLECTOR_METRICS=", COL_OPTIONS_PROVEN_CLOCK "="};
+static const char *const kept_names[] = {"COLLECTOR_EXPERIMENT=", "COLLECTOR_OPTIONS=",       "COLLECTOR_FOLLOW=",
+                                         "COLLECTOR_METRICS=",    COL_LAUNCHER_VARIABLE "=",  COL_SILENCE_VARIABLE "=",
+                                         PRELOADED_NAME,          COL_OPTIONS_NODE_READER "="};
 #define KEPT_COUNT (sizeof kept_names / sizeof *kept_names)
 
 static struct {
-    bool is_remembered;
-    char *kept[KEPT_COUNT]; /* whole entries, "NAME=value"; NULL: the variable was not set */
-    char *library;          /* as LD_PRELOAD named us */
+    bool is_remembered, is_passed_on;
+    bool is_added[KEPT_COUNT]; /* by us: not in the environment that the program was given */
+    char *kept[KEPT_COUNT];    /* whole entries, "NAME=value"; NULL: the variable was not set */
+    char *library;             /* as LD_PRELOAD named us */
+    const char *ours;          /* the list of what we want preloaded, the recorder first */
 } self;
 
 static bool begins_with(const char *text, const char *start)
@@ -26,13 +37,7 @@ static bool begins_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-static char *joined(const char *first, const char *second)
-{
-    char *text = malloc(strlen(first) + strlen(second) + 1);
-    return text != NULL ? strcat(strcpy(text, first), second) : NULL;
-}
-
-void col_child_environment_remember(void)
+void col_child_environment_remember(bool is_passed_on)
 {
     Dl_info library;
     for (size_t i = 0; i < KEPT_COUNT; i++) {
@@ -40,29 +45,94 @@ void col_child_environment_remember(void)
         memcpy(name, kept_names[i], strlen(kept_names[i]));
         name[strlen(kept_names[i]) - 1] = '\0';
         const char *value = getenv(name);
-        self.kept[i] = value != NULL ? joined(kept_names[i], value) : NULL;
+        self.kept[i] = value != NULL ? col_kept_text_join(kept_names[i], value) : NULL;
+        if (value != NULL && strcmp(kept_names[i], PRELOADED_NAME) == 0 && self.kept[i] != NULL)
+            self.ours = self.kept[i] + strlen(PRELOADED_NAME);
     }
     /* A program may hold another path to us than the one we were loaded by: keep the first. */
-    if (dladdr((void *)col_child_environment_remember, &library) != 0 && library.dli_fname != NULL)
-        self.library = joined(library.dli_fname, "");
+    if (dladdr((void *)(uintptr_t)col_child_environment_remember, &library) != 0 && library.dli_fname != NULL)
+        self.library = col_kept_text_join(library.dli_fname, "");
+    if (self.ours == NULL)
+        self.ours = self.library;
     self.is_remembered = self.library != NULL && self.kept[0] != NULL;
+    self.is_passed_on = is_passed_on;
 }
 
-void col_child_environment_add(char *entry)
+const char *col_child_environment_library(void)
 {
-    putenv(entry);
-    for (size_t i = 0; i < KEPT_COUNT; i++)
-        if (begins_with(entry, kept_names[i]))
-            self.kept[i] = entry;
+    return self.library;
 }
 
-static bool is_ours(const char *entry)
+const char *col_child_environment_experiment(void)
+{
+    return self.kept[0] != NULL ? self.kept[0] + strlen(kept_names[0]) : NULL;
+}
+
+static bool is_kept(const char *entry)
 {
     for (size_t i = 0; i < KEPT_COUNT; i++)
         if (begins_with(entry, kept_names[i]))
             return true;
     return false;
 }
+
+void col_child_environment_add(char *entry)
+{
+    for (size_t i = 0; i < KEPT_COUNT; i++)
+        if (begins_with(entry, kept_names[i])) {
+            self.kept[i] = entry;
+            self.is_added[i] = true;
+        }
+}
+
+/* ---- lists of libraries ---- */
+
+static bool is_listed(const char *list, const char *word, size_t bytes)
+{
+    for (list += strspn(list, SEPARATORS); *list != '\0'; list += strspn(list, SEPARATORS)) {
+        size_t length = strcspn(list, SEPARATORS);
+        if (length == bytes && memcmp(list, word, bytes) == 0)
+            return true;
+        list += length;
+    }
+    return false;
+}
+
+static bool is_ours(const char *word, size_t bytes)
+{
+    return is_listed(self.ours, word, bytes) ||
+           (strlen(self.library) == bytes && memcmp(self.library, word, bytes) == 0);
+}
+
+/* Behind `text` the words of `list`: all, or those that are not ours. */
+static void append_words(char *text, const char *list, bool has_ours)
+{
+    char *end = text + strlen(text);
+    for (list += strspn(list, SEPARATORS); *list != '\0'; list += strspn(list, SEPARATORS)) {
+        size_t length = strcspn(list, SEPARATORS);
+        if (has_ours || !is_ours(list, length)) {
+            if (end != text && end[-1] != '=')
+                *end++ = ':';
+            memcpy(end, list, length);
+            end += length;
+        }
+        list += length;
+    }
+    *end = '\0';
+}
+
+static bool names_us(const char *list)
+{
+    for (list += strspn(list, SEPARATORS); *list != '\0'; list += strspn(list, SEPARATORS)) {
+        size_t length = strcspn(list, SEPARATORS);
+        if (is_ours(list, length))
+            return true;
+        list += length;
+    }
+    return false;
+}
+
+/* ---- the child's environment ---- */
 
 static const char *preload_of(char *const *environment)
 {
@@ -73,42 +143,88 @@ static const char *preload_of(char *const *environment)
 }
 
 /* A child that was given all this is left as it is. */
-static bool is_complete(char *const *environment, const char *preload)
+static bool has_entry(char *const *environment, const char *entry)
 {
-    if (preload == NULL || strstr(preload, self.library) == NULL)
-        return false;
     for (; *environment != NULL; environment++)
-        if (begins_with(*environment, kept_names[0]))
+        if (strcmp(*environment, entry) == 0)
             return true;
     return false;
 }
 
-size_t col_child_environment_measure(char *const *environment, size_t *text_bytes)
+static bool has_name(char *const *environment, const char *name)
+{
+    for (; *environment != NULL; environment++)
+        if (begins_with(*environment, name))
+            return true;
+    return false;
+}
+
+static bool is_complete(char *const *environment, const char *preload)
+{
+    if (preload == NULL || !is_listed(preload, self.library, strlen(self.library)))
+        return false;
+    if (!has_entry(environment, self.kept[0]))
+        return has_name(environment, kept_names[0]); /* of another recording, which knows what it wants */
+    for (size_t i = 0; i < KEPT_COUNT; i++)
+        if (self.is_added[i] && !has_entry(environment, self.kept[i]))
+            return false;
+    return true;
+}
+
+size_t col_child_environment_measure(char *const *environment, bool is_preloaded, size_t *text_bytes)
 {
     size_t count = 0;
     const char *preload = preload_of(environment);
-    if (!self.is_remembered || (environment != NULL && is_complete(environment, preload)))
+    if (!self.is_remembered || (is_preloaded && !self.is_passed_on))
+        return 0;
+    if (is_preloaded ? environment != NULL && is_complete(environment, preload) : preload == NULL || !names_us(preload))
         return 0;
     while (environment != NULL && environment[count] != NULL)
         count++;
-    *text_bytes = strlen(PRELOAD) + strlen(self.library) + 1 + (preload != NULL ? strlen(preload) : 0) + 1;
+    *text_bytes = strlen(PRELOAD) + strlen(self.ours) + 1 + (preload != NULL ? strlen(preload) : 0) + 1;
     return count + KEPT_COUNT + 2;
 }
 
-void col_child_environment_fill(char *const *environment, char **entries, char *text)
+static void fill_recorded(char *const *environment, char **entries, char *text)
 {
     const char *preload = preload_of(environment);
-    strcat(strcpy(text, PRELOAD), self.library);
-    if (preload != NULL && preload[0] != '\0' && strstr(preload, self.library) == NULL)
-        strcat(strcat(text, ":"), preload);
-    else if (preload != NULL && strstr(preload, self.library) != NULL)
-        strcpy(text + strlen(PRELOAD), preload);
+    strcpy(text, PRELOAD);
+    if (preload != NULL && is_listed(preload, self.library, strlen(self.library)))
+        append_words(text, preload, true);
+    else {
+        append_words(text, self.ours, true);
+        append_words(text, preload != NULL ? preload : "", false);
+    }
     *entries++ = text;
     for (size_t i = 0; i < KEPT_COUNT; i++)
         if (self.kept[i] != NULL)
             *entries++ = self.kept[i];
     for (; environment != NULL && *environment != NULL; environment++)
-        if (!begins_with(*environment, PRELOAD) && !is_ours(*environment))
+        if (!begins_with(*environment, PRELOAD) && !is_kept(*environment))
             *entries++ = *environment;
     *entries = NULL;
+}
+
+/* Everything stays as and where it is, but for our words in LD_PRELOAD. */
+static void fill_unrecorded(char *const *environment, char **entries, char *text)
+{
+    bool is_first = true;
+    for (; environment != NULL && *environment != NULL; environment++) {
+        if (!begins_with(*environment, PRELOAD)) {
+            *entries++ = *environment;
+            continue;
+        }
+        if (!is_first)
+            continue; /* nobody reads a second one */
+        is_first = false;
+        append_words(strcpy(text, PRELOAD), *environment + strlen(PRELOAD), false);
+        if (text[strlen(PRELOAD)] != '\0')
+            *entries++ = text;
+    }
+    *entries = NULL;
+}
+
+void col_child_environment_fill(char *const *environment, bool is_preloaded, char **entries, char *text)
+{
+    (is_preloaded ? fill_recorded : fill_unrecorded)(environment, entries, text);
 }

@@ -28,6 +28,9 @@ class Obstacle(Enum):
     OTHER_LIBC = "uses another C library ({detail}) than the recorder ({own})"
 
 
+_REFUSING = (Obstacle.FOREIGN, Obstacle.OTHER_LIBC)
+
+
 class CannotRun(Exception):
     """The command cannot be run at all; `status` is what a shell would exit with."""
 
@@ -58,6 +61,11 @@ class Program:
     def start_with(self, command: list[str]) -> tuple[str, list[str]]:
         """Give path and arguments for execve, as execvp would choose them."""
         return (_SHELL, [_SHELL, self.path, *command[1:]]) if self.is_text else (self.path, command)
+
+
+def can_be_preloaded(program: Program) -> bool:
+    """False where the dynamic linker would complain of a recorder in LD_PRELOAD, or not start the program."""
+    return program.obstacle not in _REFUSING
 
 
 def find_program(command: str, search_path: str, recorder: str) -> Program:

@@ -231,8 +231,11 @@ def _run_program(
     preload, directory = make_preloadable(plan.recorder)
 
     def environment_of(pid: int) -> dict[str, str]:
+        if not can_be_preloaded(plan.program):
+            return dict(os.environ)
         asked = plan.options_at(time.monotonic_ns(), pid)
-        return build_environment(os.environ, preload, experiment, asked, plan.follow, table, plan.metrics.choice.preloads)
+        preloads = plan.metrics.choice.preloads
+        return build_environment(os.environ, preload, experiment, asked, plan.follow, table, preloads, holder.address, node.is_read_here)
 
     processes = RecordedProcesses(experiment)
     last: list[Readings | None] = [None]

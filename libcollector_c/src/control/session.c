@@ -14,6 +14,8 @@
 #include "base/os.h"
 #include "base/real.h"
 #include "control/child_environment.h"
+#include "control/child_program.h"
+#include "control/introduction.h"
 #include "control/options.h"
 #include "control/plugins.h"
 #include "experiment/event.h"

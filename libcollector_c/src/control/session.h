@@ -30,6 +30,9 @@ bool col_session_toggle(unsigned cause);
 /* A sample point. Of concurrent calls one is written. `cause`: COL_SAMPLE_... */
 void col_session_sample(const char *label, unsigned cause);
 
+/* `path` is about to be run, or runs, as process `pid`, in which nothing is recorded for `reason`. From vfork children too. */
+void col_session_note_unrecorded(pid_t pid, const char *path, const char *reason);
+
 /* Ends the experiment of this process; `reason`: COL_CLOSE_... Later calls of anything here do nothing. */
 void col_session_close(unsigned reason);
 

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #endif
 #include "entry/interpose.h"
+#include "entry/interpose_sandbox.h"
 
 #include <alloca.h>
 #include <errno.h>
@@ -18,6 +19,9 @@
 #include "base/os.h"
 #include "base/real.h"
 #include "control/child_environment.h"
+#include "control/child_program.h"
+#include "control/dispositions.h"
+#include "control/silence.h"
 #include "control/session.h"
 #include "experiment/format.h"
 
@@ -28,36 +32,81 @@
  * alloca gives ends with the function that called it. An environment too large for a stack is passed on as it is.
  */
 #define LARGEST_ENVIRONMENT 16384
-#define CHILD_ENVIRONMENT(environment)                                                                                  \
-    ({                                                                                                                  \
-        char *const *given_ = (environment);                                                                            \
-        size_t text_bytes_ = 0, count_ = col_child_environment_measure(given_, &text_bytes_);                           \
-        if (count_ != 0 && count_ < LARGEST_ENVIRONMENT && text_bytes_ < LARGEST_ENVIRONMENT) {                         \
-            char **entries_ = alloca(count_ * sizeof *entries_);                                                        \
-            col_child_environment_fill(given_, entries_, alloca(text_bytes_));                                          \
-            given_ = entries_;                                                                                          \
-        }                                                                                                               \
-        given_;                                                                                                         \
+#define CHILD_ENVIRONMENT(environment, is_preloaded)                                                                   \
+    ({                                                                                                                 \
+        char *const *given_ = (environment);                                                                           \
+        bool is_preloaded_ = (is_preloaded);                                                                           \
+        size_t text_bytes_ = 0, count_ = col_child_environment_measure(given_, is_preloaded_, &text_bytes_);           \
+        if (count_ != 0 && count_ < LARGEST_ENVIRONMENT && text_bytes_ < LARGEST_ENVIRONMENT) {                        \
+            char **entries_ = alloca(count_ * sizeof *entries_);                                                       \
+            col_child_environment_fill(given_, is_preloaded_, entries_, alloca(text_bytes_));                          \
+            given_ = entries_;                                                                                         \
+        }                                                                                                              \
+        given_;                                                                                                        \
     })
 
-/* Closes this process's own log, if there is one to close: a vfork child runs in its parent's memory and leaves it alone. */
-static bool leave_for(const char *path)
+/* What there is to know of a program before it is run. Shells try one directory of their PATH after the other: only what can be run is worth closing a log for. */
+struct next {
+    const char *path;
+    bool can_run;
+    const char *obstacle; /* why it cannot be recorded; NULL: it can */
+};
+
+/* Under a filter that forbids our calls nothing is looked at, and the next program gets an environment without us. */
+static bool is_mute(void)
 {
-    if (!col_session_is_open() || getpid() != col_session_pid())
+    return col_silence_withholds() || col_silence_is_on();
+}
+
+static struct next look_at(int directory, const char *path, int flags)
+{
+    if (is_mute())
+        return (struct next){path, false, ""};
+    bool can_run = path != NULL && faccessat(directory, path, X_OK, flags & (AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)) == 0;
+    return (struct next){path, can_run, can_run ? col_child_program_obstacle(directory, path) : NULL};
+}
+
+static struct next look_at_name(const char *file)
+{
+    if (is_mute())
+        return (struct next){file, false, ""};
+    bool can_run = file != NULL && (strchr(file, '/') == NULL || faccessat(AT_FDCWD, file, X_OK, 0) == 0);
+    return (struct next){file, can_run, can_run ? col_child_program_obstacle_of_name(file) : NULL};
+}
+
+/* Closes this process's own log, if there is one to close: a vfork child runs in its parent's memory and leaves it alone. */
+static bool leave_for(const struct next *next)
+{
+    if (!next->can_run || !col_session_is_open())
         return false;
-    col_session_exec_leave(path);
+    pid_t pid = getpid();
+    if (next->obstacle != NULL)
+        col_session_note_unrecorded(pid, next->path, next->obstacle);
+    if (pid != col_session_pid() && !col_session_is_stranger())
+        return false;
+    col_session_exec_leave(next->path);
     return true;
 }
 
-/* Shells try one directory of their PATH after the other: only what can be run is worth closing a log for. */
-static bool can_run(int directory, const char *path, int flags)
+/* The new image inherits what the program believes of its signals. */
+static void uncover(bool is_exec)
 {
-    return path != NULL && faccessat(directory, path, X_OK, flags & (AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)) == 0;
+    if (!is_mute())
+        col_dispositions_uncover(is_exec);
 }
+
+static void cover(void)
+{
+    if (!is_mute())
+        col_dispositions_cover();
+}
+
+#define EXEC(name, ...) (uncover(true), COL_REAL(name)(__VA_ARGS__))
 
 static int come_back(bool has_left, int result)
 {
     int error = errno;
+    col_dispositions_cover();
     if (has_left)
         col_session_exec_revive();
     errno = error;
@@ -66,9 +115,10 @@ static int come_back(bool has_left, int result)
 
 COL_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {
-    char *const *ours = CHILD_ENVIRONMENT(environment);
-    bool has_left = can_run(AT_FDCWD, path, 0) && leave_for(path);
-    return come_back(has_left, COL_REAL(execve)(path, arguments, ours));
+    struct next next = look_at(AT_FDCWD, path, 0);
+    char *const *ours = CHILD_ENVIRONMENT(environment, next.obstacle == NULL);
+    bool has_left = leave_for(&next);
+    return come_back(has_left, EXEC(execve, path, arguments, ours));
 }
 
 COL_EXPORT int execv(const char *path, char *const arguments[])
@@ -78,9 +128,10 @@ COL_EXPORT int execv(const char *path, char *const arguments[])
 
 COL_EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
-    char *const *ours = CHILD_ENVIRONMENT(environment);
-    bool has_left = (strchr(file, '/') == NULL || can_run(AT_FDCWD, file, 0)) && leave_for(file);
-    return come_back(has_left, COL_REAL(execvpe)(file, arguments, ours));
+    struct next next = look_at_name(file);
+    char *const *ours = CHILD_ENVIRONMENT(environment, next.obstacle == NULL);
+    bool has_left = leave_for(&next);
+    return come_back(has_left, EXEC(execvpe, file, arguments, ours));
 }
 
 COL_EXPORT int execvp(const char *file, char *const arguments[])
@@ -90,16 +141,18 @@ COL_EXPORT int execvp(const char *file, char *const arguments[])
 
 COL_EXPORT int fexecve(int fd, char *const arguments[], char *const environment[])
 {
-    char *const *ours = CHILD_ENVIRONMENT(environment);
-    bool has_left = can_run(fd, "", AT_EMPTY_PATH) && leave_for("");
-    return come_back(has_left, COL_REAL(fexecve)(fd, arguments, ours));
+    struct next next = look_at(fd, "", AT_EMPTY_PATH);
+    char *const *ours = CHILD_ENVIRONMENT(environment, next.obstacle == NULL);
+    bool has_left = leave_for(&next);
+    return come_back(has_left, EXEC(fexecve, fd, arguments, ours));
 }
 
 COL_EXPORT int execveat(int directory, const char *path, char *const arguments[], char *const environment[], int flags)
 {
-    char *const *ours = CHILD_ENVIRONMENT(environment);
-    bool has_left = can_run(directory, path, flags) && leave_for(path);
-    return come_back(has_left, COL_REAL(execveat)(directory, path, arguments, ours, flags));
+    struct next next = look_at(directory, path, flags);
+    char *const *ours = CHILD_ENVIRONMENT(environment, next.obstacle == NULL);
+    bool has_left = leave_for(&next);
+    return come_back(has_left, EXEC(execveat, directory, path, arguments, ours, flags));
 }
 
 /* The list forms: the arguments become an array. */
@@ -138,16 +191,36 @@ COL_EXPORT int execle(const char *path, const char *first, ...)
     return execve(path, arguments, environment);
 }
 
-COL_EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *restrict attributes, char *const arguments[restrict], char *const environment[restrict])
+COL_EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path, const posix_spawn_file_actions_t *actions,
+                           const posix_spawnattr_t *restrict attributes, char *const arguments[restrict],
+                           char *const environment[restrict])
 {
-    char *const *ours = CHILD_ENVIRONMENT(environment);
-    return COL_REAL(posix_spawn)(pid, path, actions, attributes, arguments, ours);
+    pid_t own_pid;
+    struct next next = look_at(AT_FDCWD, path, 0);
+    char *const *ours = CHILD_ENVIRONMENT(environment, next.obstacle == NULL);
+    pid_t *child = pid != NULL ? pid : &own_pid;
+    uncover(false);
+    int error = COL_REAL(posix_spawn)(child, path, actions, attributes, arguments, ours);
+    cover();
+    if (error == 0 && next.obstacle != NULL)
+        col_session_note_unrecorded(*child, path, next.obstacle);
+    return error;
 }
 
-COL_EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *restrict attributes, char *const arguments[restrict], char *const environment[restrict])
+COL_EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict file, const posix_spawn_file_actions_t *actions,
+                            const posix_spawnattr_t *restrict attributes, char *const arguments[restrict],
+                            char *const environment[restrict])
 {
-    char *const *ours = CHILD_ENVIRONMENT(environment);
-    return COL_REAL(posix_spawnp)(pid, file, actions, attributes, arguments, ours);
+    pid_t own_pid;
+    struct next next = look_at_name(file);
+    char *const *ours = CHILD_ENVIRONMENT(environment, next.obstacle == NULL);
+    pid_t *child = pid != NULL ? pid : &own_pid;
+    uncover(false);
+    int error = COL_REAL(posix_spawnp)(child, file, actions, attributes, arguments, ours);
+    cover();
+    if (error == 0 && next.obstacle != NULL)
+        col_session_note_unrecorded(*child, file, next.obstacle);
+    return error;
 }
 
 /* ---- birth ---- */
@@ -181,6 +254,8 @@ long col_entry_syscall(long number, long a, long b, long c, long d, long e, long
             col_session_fork_parent();
         return child;
     }
+    if (__builtin_expect(col_entry_is_sandbox_call(number, a, b), 0))
+        return col_entry_sandbox_call(number, a, b, c);
     return real(number, a, b, c, d, e, f);
 }
 

@@ -1,15 +1,17 @@
 """unrecorded -- descendants in which nothing was recorded: found, explained, written into launch.log as SYSEXIT
 
-They are known from two sides. Logs tell of processes that ran another program (`execve`) whose log never began. And
-while the command runs, whoever is below it without a log is seen at each periodic sample (capture/descendants.py).
+They are known from three sides. Whoever runs a program that the recorder cannot be preloaded into says so in its own
+log. Logs tell of processes that ran another program (`execve`) whose log never began. And while the command runs,
+whoever is below it without a log is seen at each periodic sample (capture/descendants.py).
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -21,9 +23,12 @@ from collector.capture.recorded_processes import read_start
 from collector.cli.recording.launch_log import LaunchLog
 
 if TYPE_CHECKING:
-    from collector.experiment.totals import LastExec
+    from collector.experiment.totals import LastExec, Totals, Unrecorded
 
+_NO_LOG = re.compile(r"(\d+)\.no-log\.(\d+)")
 NOT_STARTED = "the recorder did not start in it"
+REPLACED = "it took a recorded program's place by a bare system call"
+_NO_ROOM = "no log could be made"
 STILL_RUNNING = " (it was still running when the recording ended)"
 
 
@@ -41,6 +46,8 @@ class Explainer:
             return "descendants are not followed (-F off)"
         if self.follow.startswith("=") and path and not is_root and not re.search(self.follow[1:], os.path.basename(path)):
             return f"its name does not match -F {self.follow}"
+        if os.path.basename(os.path.dirname(path)) == "valgrind":
+            return "valgrind runs it, which would report the recorder's doings as the program's"
         return explain_obstacle(path, self.search_path, self.recorder) if path else ""
 
 
@@ -63,7 +70,10 @@ class UnrecordedDescendants:
         self._explain: Callable[[str, bool], str] = cache(explainer.explain)
         self._watch: DescendantWatch | None = None
         self._gone_with_log: dict[int, Descendant] = {}
+        self._unexplained: list[Descendant] = []
+        self._without_log: dict[int, str] = {}
         self._found: list[Finding] = []
+        self._said: dict[int, Unrecorded] = {}
 
     def watch(self, root_pid: int) -> None:
         """The command runs, as process `root_pid`."""
@@ -94,7 +104,15 @@ class UnrecordedDescendants:
             self._write(ending.pid, self._program.path, ending)
         return self._found
 
-    def _write(self, pid: int, path: str, ending: Ending | None = None, is_new: bool = False) -> None:
+    def _take_words(self) -> None:
+        """Take what processes left that could make no log: the names of empty files, or of directories where no descriptor was to be had, which say why."""
+        for name in os.listdir(self._experiment):
+            if match := _NO_LOG.fullmatch(name):
+                self._without_log[int(match[1])] = _explain_no_log(int(match[2]))
+                path = os.path.join(self._experiment, name)
+                (os.rmdir if os.path.isdir(path) else os.unlink)(path)
+
+    def _write(self, pid: int, path: str, ending: Ending | None = None, is_new: bool = False, unless_explained: str = NOT_STARTED) -> None:
         """Write one. Who is new, alive and like any other may just not have got so far as to have a log."""
         is_root = ending is not None and pid == ending.pid
         is_running = ending is not None and not is_root and read_start(str(pid)) is not None
@@ -102,9 +120,11 @@ class UnrecordedDescendants:
         if is_running and is_new and not reason:
             return
         status = ending.status if ending is not None and is_root else None
-        finding = Finding(pid, path, (reason or NOT_STARTED) + (STILL_RUNNING if is_running else ""))
+        is_command = is_root and not self._has_log(pid)
+        finding = Finding(pid, path, (reason or unless_explained) + (STILL_RUNNING if is_running else ""), is_command)
         self._found.append(finding)
-        self._log.unrecorded(pid, status, path or None, finding.reason)
+        if said is None or status is not None:  # else a log has it already
+            self._log.unrecorded(pid, status, path or None, finding.reason)
 
     def _has_log(self, pid: int) -> bool:
         # Images are counted from 0 without gaps, so the first log is there if any is.

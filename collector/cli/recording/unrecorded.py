@@ -53,11 +53,12 @@ class Explainer:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A process in which nothing was recorded, and why."""
+    """A process in which nothing was recorded, and why. `is_command`: it was the command itself, from its start."""
 
     pid: int
     path: str
     reason: str
+    is_command: bool = False
 
 
 class UnrecordedDescendants:
@@ -86,22 +87,36 @@ class UnrecordedDescendants:
         for one in self._watch.look(recorded_pids):
             if self._has_log(one.own_pid):
                 self._gone_with_log[one.own_pid] = one  # its last log will say what became of it
-            else:
+            elif self._explain(one.path, False):
                 self._write(one.pid, one.path)
+            else:
+                self._unexplained.append(one)  # some log may say why, in the end
 
-    def finish(self, execs: Mapping[int, LastExec], recorded_pids: Collection[int], ending: Ending) -> list[Finding]:
+    def finish(self, totals: Totals, recorded_pids: Collection[int], ending: Ending) -> list[Finding]:
         """Write those who are left, by the last words of all logs, and give all that were found."""
+        self._take_words()
         self.look(recorded_pids)
+        self._said = {one.pid: one for one in totals.unrecorded}
+        for one in self._unexplained:
+            self._write(one.pid, one.path)
         present = {one.own_pid: one for one in self._watch.remaining()} if self._watch else {}
-        for pid, last in execs.items():
+        for pid, last in totals.execs.items():
             seen = present.pop(pid, None) or self._gone_with_log.get(pid)
             path = (seen.path if seen else "") or _resolve(last)
             self._write(seen.pid if seen else pid, path, ending, is_new=seen is None or seen.look_count < 2)
         for one in present.values():
             if not self._has_log(one.own_pid):
                 self._write(one.pid, one.path, ending, is_new=one.look_count < 2)
-        if ending.pid not in execs and not self._has_log(ending.pid):
+        for pid in totals.unclosed_pids:
+            seen = present.get(pid) or self._gone_with_log.get(pid)
+            if seen is not None and seen.look_count > 1:
+                self._write(seen.pid, seen.path, ending, unless_explained=REPLACED)
+        if ending.pid not in totals.execs and not self._has_log(ending.pid):
             self._write(ending.pid, self._program.path, ending)
+        for pid in self._without_log.keys() - {one.pid for one in self._found}:
+            self._write(pid, "", ending)
+        found = {one.pid for one in self._found}
+        self._found += [Finding(pid, one.path, one.reason) for pid, one in self._said.items() if pid not in found]
         return self._found
 
     def _take_words(self) -> None:
@@ -116,7 +131,8 @@ class UnrecordedDescendants:
         """Write one. Who is new, alive and like any other may just not have got so far as to have a log."""
         is_root = ending is not None and pid == ending.pid
         is_running = ending is not None and not is_root and read_start(str(pid)) is not None
-        reason = self._explain(path, is_root)
+        said = self._said.get(pid)
+        reason = self._without_log.get(pid) or self._explain(path, is_root) or (said.reason if said else "")
         if is_running and is_new and not reason:
             return
         status = ending.status if ending is not None and is_root else None
@@ -131,9 +147,14 @@ class UnrecordedDescendants:
         return os.path.exists(os.path.join(self._experiment, f"{pid}.0.log"))
 
 
-def tell_unrecorded(found: Collection[Finding], root_pid: int) -> str:
+def _explain_no_log(error: int) -> str:
+    why = "the size of its files is limited (ulimit -f)" if error == errno.EFBIG else os.strerror(error).lower()
+    return f"{_NO_ROOM}: {why}"
+
+
+def tell_unrecorded(found: Collection[Finding]) -> str:
     """One sentence about the descendants among them; "" if there are none, or the user wanted it so."""
-    surprising = [one for one in found if one.pid != root_pid and "-F" not in one.reason]
+    surprising = [one for one in found if (not one.is_command or one.reason.startswith(_NO_ROOM)) and "-F" not in one.reason]
     if not surprising:
         return ""
     (path, reason), count = Counter((one.path, one.reason) for one in surprising).most_common(1)[0]

@@ -13,7 +13,7 @@ from collector.capture.program import Program
 from collector.cli.recording.launch_log import LaunchLog
 from collector.cli.recording.unrecorded import NOT_STARTED, Explainer, Finding, UnrecordedDescendants, tell_unrecorded
 from collector.experiment.log_reader import EventReader
-from collector.experiment.totals import LastExec
+from collector.experiment.totals import LastExec, Totals
 
 GONE = 1 << 30  # no process has numbers from here on
 ROOT = GONE + 1
@@ -57,7 +57,7 @@ def finish(tmp_path: Path):
         for _ in range(looks):
             unrecorded.look([])
         log.finish(ROOT, None, ENDING)
-        found = unrecorded.finish(execs or {}, [], ENDING)
+        found = unrecorded.finish(Totals(execs=execs or {}), [], ENDING)
         log.close()
         written = [(e.pid, e.status, e.path, e.reason) for e in EventReader(tmp_path / "launch.log") if e.kind.name == "SYSEXIT"]
         assert [(one.pid, one.reason) for one in found] == [(pid, reason) for pid, _, _, reason in written]
@@ -130,10 +130,10 @@ def test_reasons(tmp_path: Path) -> None:
 
 def test_the_sentence() -> None:
     one = Finding(1, "/bin/static", "it is static")
-    assert tell_unrecorded([], ROOT) == ""
-    assert tell_unrecorded([Finding(ROOT, "/bin/static", "it is static")], ROOT) == ""
-    assert tell_unrecorded([Finding(1, "/bin/ls", "descendants are not followed (-F off)")], ROOT) == ""
-    assert tell_unrecorded([one], ROOT) == "1 process was not recorded: /bin/static: it is static"
-    assert tell_unrecorded([Finding(3, "", NOT_STARTED), one, one], ROOT) == (
+    assert tell_unrecorded([]) == ""
+    assert tell_unrecorded([Finding(ROOT, "/bin/static", "it is static", True)]) == ""
+    assert tell_unrecorded([Finding(1, "/bin/ls", "descendants are not followed (-F off)")]) == ""
+    assert tell_unrecorded([one]) == "1 process was not recorded: /bin/static: it is static"
+    assert tell_unrecorded([Finding(3, "", NOT_STARTED), one, one]) == (
         "3 processes were not recorded: /bin/static: it is static; 1 more: see the report's view `processes`"
     )

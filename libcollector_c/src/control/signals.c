@@ -1,257 +1,233 @@
-/* signals.c -- the handlers of our signals, and whose they were before */
+/* signals.c -- the handlers of our signals */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include "control/signals.h"
 
 #include <errno.h>
-#include <stddef.h>
+#include <stdbool.h>
 #include <string.h>
-#include <sys/syscall.h>
+#include <sys/auxv.h>
 #include <ucontext.h>
 
 #include "base/arch.h"
-#include "base/os.h"
+#include "base/os_signal.h"
 #include "base/real.h"
+#include "control/dispositions.h"
+#include "control/program_actions.h"
 #include "control/session.h"
+#include "control/surrogate.h"
 #include "sample/clock_source.h"
 #include "sample/sampler.h"
+#include "target/thread.h"
 
-/* Bits of the virtual mask: what the program believes to have blocked. */
-#define EVENT_BIT 1u
-#define CLOCK_BIT 2u
+#define ROOM_BYTES 4096u /* of stack that a tick may need */
 
-static __thread struct {
-    unsigned blocked, pending;
-    struct sender {
-        int code;
-        pid_t pid;
-        uid_t uid;
-        union sigval value;
-    } sender; /* of the last signal that became pending */
-} local __attribute__((tls_model("initial-exec")));
+static __thread uint32_t forward_count __attribute__((tls_model("initial-exec")));
 
 static struct {
-    bool is_installed;
     int sample_signal, pause_signal;
-    struct sigaction program_action[_NSIG]; /* what the program set, or found, for each signal of ours */
+    bool is_off_alternate_stack, has_small_stack;
+    size_t frame_bytes; /* what the kernel puts on a handler's stack */
+    int (*set_plainly)(int, const struct sigaction *, struct sigaction *);
 } self;
 
-bool col_signals_owns(int signo)
+uint32_t col_signals_forward_count(void)
 {
-    return self.is_installed && signo > 0 && (signo == COL_CLOCK_EVENT_SIGNAL || signo == COL_CLOCK_SIGNAL || signo == self.sample_signal || signo == self.pause_signal);
-}
-
-static unsigned bit_of(int signo)
-{
-    return signo == COL_CLOCK_EVENT_SIGNAL ? EVENT_BIT : signo == COL_CLOCK_SIGNAL ? CLOCK_BIT : 0;
+    return forward_count;
 }
 
 /* ---- a signal that was not for us ---- */
 
-static void raise_here(int signo)
-{
-    col_arch_syscall(SYS_tgkill, col_os_process_id(), (long)col_os_thread_id(), signo, 0, 0, 0);
-}
-
-/* The signal's default is death: die of it, so that whoever waits sees the truth. */
-static void die_of(int signo)
-{
-    struct sigaction action = {.sa_handler = SIG_DFL};
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, signo);
-    COL_REAL(sigaction)(signo, &action, NULL);
-    raise_here(signo);
-    COL_REAL(pthread_sigmask)(SIG_UNBLOCK, &set, NULL);
-}
-
-/* With the mask the kernel would have set: the interrupted one, and what the action adds; never our signals. */
+/* With the mask the kernel would have set: the interrupted one, and what the action adds. */
 static void call_program(int signo, siginfo_t *info, void *context, const struct sigaction *action)
 {
-    sigset_t mask = ((ucontext_t *)context)->uc_sigmask, old;
-    sigorset(&mask, &mask, &action->sa_mask);
-    sigdelset(&mask, COL_CLOCK_EVENT_SIGNAL);
-    sigdelset(&mask, COL_CLOCK_SIGNAL);
-    COL_REAL(pthread_sigmask)(SIG_SETMASK, &mask, &old);
-    if (action->sa_flags & SA_SIGINFO)
-        action->sa_sigaction(signo, info, context);
-    else
-        action->sa_handler(signo);
-    COL_REAL(pthread_sigmask)(SIG_SETMASK, &old, NULL);
+    uint64_t added = col_surrogate_to_kernel(col_surrogate_word(&action->sa_mask) |
+                                             (action->sa_flags & SA_NODEFER ? 0 : col_os_signal_bit(signo)));
+    uint64_t before = col_os_change_mask(SIG_SETMASK, col_surrogate_word(&((ucontext_t *)context)->uc_sigmask) | added);
+    action->sa_sigaction(signo, info, context);
+    col_os_change_mask(SIG_SETMASK, before);
+}
+
+/* For a signal of the user's, and for one of the clocks' that no surrogate was left for. */
+static void deliver(int signo, siginfo_t *info, void *context)
+{
+    struct sigaction action = col_program_actions_get(signo), none = action;
+    if (action.sa_handler == SIG_IGN)
+        return;
+    if (action.sa_handler == SIG_DFL) {
+        col_dispositions_die(signo);
+        return;
+    }
+    none.sa_handler = SIG_DFL;
+    if (action.sa_flags & (int)SA_RESETHAND)
+        col_dispositions_change(signo, &none, NULL);
+    call_program(signo, info, context, &action);
+}
+
+/* A breakpoint and the like: the kernel kills who has it blocked or ignored. */
+static bool is_forced(int signo, const siginfo_t *info)
+{
+    return signo == SIGTRAP && info->si_code > 0;
+}
+
+static __attribute__((noinline)) void count_forward(void)
+{
+    if (col_thread_has_own_storage())
+        forward_count++;
 }
 
 /* Does what the kernel would have done, had we not been in front. */
 static void pass_on(int signo, siginfo_t *info, void *context)
 {
-    struct sigaction action = self.program_action[signo];
-    if (local.blocked & bit_of(signo)) {
-        local.pending |= bit_of(signo);
-        local.sender = (struct sender){info->si_code, info->si_pid, info->si_uid, info->si_value};
-        return;
+    uint64_t surrogate = col_os_signal_bit(col_surrogate_of(signo));
+    struct sigaction action = col_program_actions_get(signo);
+    bool is_blocked = (col_surrogate_word(&((ucontext_t *)context)->uc_sigmask) & surrogate) != 0;
+    if ((is_forced(signo, info) && (is_blocked || action.sa_handler == SIG_IGN)) ||
+        (action.sa_handler == SIG_DFL && !is_blocked)) {
+        col_dispositions_die(signo);
+    } else if (surrogate == 0) {
+        deliver(signo, info, context);
+    } else {
+        col_surrogate_forward(signo, info, is_blocked);
+        if (is_blocked)
+            count_forward();
+        bool has_handler = action.sa_handler != SIG_IGN && action.sa_handler != SIG_DFL;
+        if (!is_blocked && has_handler && !(action.sa_flags & SA_RESTART))
+            col_arch_break_restart(context);
     }
-    if (action.sa_handler == SIG_IGN)
-        return;
-    if (action.sa_handler == SIG_DFL) {
-        die_of(signo);
-        return;
-    }
-    if (action.sa_flags & (int)SA_RESETHAND)
-        self.program_action[signo].sa_handler = SIG_DFL;
-    call_program(signo, info, context, &action);
 }
 
 /* ---- the handlers ---- */
 
+/* Is there as much stack left as a tick may need? Only alternate stacks are ever as small. */
+static bool has_room(const ucontext_t *context)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0), low = (uintptr_t)context->uc_stack.ss_sp;
+    return here - low >= context->uc_stack.ss_size || here - low >= ROOM_BYTES;
+}
+
+/* The program may have made the CPU check alignment; or this thread's storage may not be what the C library made: then nothing of it may be touched, errno included. */
+static bool can_sample(const ucontext_t *context)
+{
+    col_arch_allow_unaligned(context);
+    return col_thread_has_own_storage() && has_room(context);
+}
+
 static void on_clock(int signo, siginfo_t *info, void *context)
 {
-    int saved_errno = errno;
+    if (col_thread_is_silenced())
+        return;
+    bool is_able = can_sample(context);
     int tick = col_clock_source_tick_of(signo, info);
     if (tick < 0)
         pass_on(signo, info, context);
-    else if (tick != COL_TICK_NONE && col_session_is_open())
-        col_sampler_tick(context, (enum col_tick)tick);
-    errno = saved_errno;
+    else if (!is_able)
+        col_thread_count_unsafe();
+    else if (col_session_is_open())
+        col_sampler_tick(context, (enum col_tick)tick); /* leaves errno as it was */
 }
 
 static void on_sample(int signo, siginfo_t *info, void *context)
 {
+    (void)signo, (void)info;
+    if (col_thread_is_silenced() || !can_sample(context))
+        return;
     int saved_errno = errno;
-    (void)signo, (void)info, (void)context;
     col_session_sample("", COL_SAMPLE_SIGNAL);
     errno = saved_errno;
 }
 
 static void on_pause(int signo, siginfo_t *info, void *context)
 {
+    if (col_thread_is_silenced() || !can_sample(context))
+        return;
     int saved_errno = errno;
-    (void)signo, (void)info, (void)context;
     if (!col_session_toggle(COL_PAUSE_SIGNAL))
-        pass_on(signo, info, context);
+        deliver(signo, info, context);
     errno = saved_errno;
 }
+
+/* ---- their installation ---- */
 
 /* Past the wrapper of ThreadSanitizer, which would keep signals back until the program next makes a call. */
 static void set_plainly(int signo, const struct sigaction *action, struct sigaction *old)
 {
-    int (*set)(int, const struct sigaction *, struct sigaction *);
-    *(void **)&set = dlsym(RTLD_NEXT, "__sigaction");
-    if (set == NULL || set(signo, action, old) != 0)
+    if (self.set_plainly == NULL || self.set_plainly(signo, action, old) != 0)
         COL_REAL(sigaction)(signo, action, old);
 }
 
-static void install(int signo, void (*handler)(int, siginfo_t *, void *))
+/* Nothing of the program's may run on top of a tick, nor may the C library cancel the thread there: all bits, its own two signals too, which sigfillset leaves out. */
+static void install(int signo, void (*handler)(int, siginfo_t *, void *), struct sigaction *before)
 {
-    struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-    sigfillset(&action.sa_mask); /* nothing of the program's may run on top of a tick */
+    struct sigaction action = {.sa_sigaction = handler,
+                               .sa_flags = SA_SIGINFO | SA_RESTART | (self.is_off_alternate_stack ? 0 : SA_ONSTACK)};
+    memset(&action.sa_mask, 0xff, sizeof action.sa_mask);
     sigdelset(&action.sa_mask, SIGSEGV);
     sigdelset(&action.sa_mask, SIGBUS);
-    set_plainly(signo, &action, &self.program_action[signo]);
+    set_plainly(signo, &action, before);
 }
 
-/* Whoever started us may have left our signals blocked: the program shall believe they are, and the kernel shall not. */
-static void unblock_ours(void)
+static void install_all(bool is_first)
 {
-    sigset_t ours, before;
-    sigemptyset(&ours);
-    sigaddset(&ours, COL_CLOCK_EVENT_SIGNAL);
-    sigaddset(&ours, COL_CLOCK_SIGNAL);
-    COL_REAL(pthread_sigmask)(SIG_UNBLOCK, &ours, &before);
-    local.blocked = (sigismember(&before, COL_CLOCK_EVENT_SIGNAL) == 1 ? EVENT_BIT : 0) | (sigismember(&before, COL_CLOCK_SIGNAL) == 1 ? CLOCK_BIT : 0);
+    const struct {
+        int signo;
+        void (*handler)(int, siginfo_t *, void *);
+    } ours[] = {{COL_CLOCK_EVENT_SIGNAL, on_clock},
+                {COL_CLOCK_SIGNAL, on_clock},
+                {self.sample_signal, on_sample},
+                {self.pause_signal, on_pause}};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+        struct sigaction before;
+        if (ours[i].signo == 0)
+            continue;
+        install(ours[i].signo, ours[i].handler, &before);
+        if (is_first)
+            col_dispositions_take(ours[i].signo, &before, ours[i].handler == on_clock);
+    }
 }
 
 void col_signals_install(int sample_signal, int pause_signal)
 {
-    install(COL_CLOCK_EVENT_SIGNAL, on_clock);
-    install(COL_CLOCK_SIGNAL, on_clock);
     self.sample_signal = sample_signal;
     self.pause_signal = pause_signal;
-    if (sample_signal != 0)
-        install(sample_signal, on_sample);
-    if (pause_signal != 0)
-        install(pause_signal, on_pause);
-    unblock_ours();
-    self.is_installed = true;
+    col_thread_learn_storage();
+    col_thread_has_own_storage(); /* for threads that share it, too */
+    self.frame_bytes = getauxval(AT_MINSIGSTKSZ);
+    if (self.frame_bytes == 0) /* before Linux 5.14 */
+        self.frame_bytes = ROOM_BYTES / 2;
+    *(void **)&self.set_plainly = dlsym(RTLD_NEXT, "__sigaction");
+    install_all(true);
+    col_dispositions_begin();
 }
 
-/* ---- what the program believes ---- */
-
-void col_signals_virtual_action(int signo, const struct sigaction *action, struct sigaction *old)
+void col_signals_note_alternate_stack(size_t bytes)
 {
-    struct sigaction before = self.program_action[signo];
-    if (action != NULL)
-        self.program_action[signo] = *action;
-    if (old != NULL)
-        *old = before;
-}
-
-/* A signal that came while the program believed it blocked comes now. */
-static void deliver_pending(void)
-{
-    unsigned due = local.pending & ~local.blocked;
-    local.pending &= ~due;
-    if (due & EVENT_BIT)
-        raise_here(COL_CLOCK_EVENT_SIGNAL);
-    if (due & CLOCK_BIT)
-        raise_here(COL_CLOCK_SIGNAL);
-}
-
-unsigned col_signals_virtual_blocked(void)
-{
-    return local.blocked;
-}
-
-void col_signals_virtual_mask(int how, sigset_t *set)
-{
-    unsigned bits = (sigismember(set, COL_CLOCK_EVENT_SIGNAL) == 1 ? EVENT_BIT : 0) | (sigismember(set, COL_CLOCK_SIGNAL) == 1 ? CLOCK_BIT : 0);
-    if (how == SIG_BLOCK)
-        local.blocked |= bits;
-    else if (how == SIG_UNBLOCK)
-        local.blocked &= ~bits;
-    else
-        local.blocked = bits;
-    if (how != SIG_UNBLOCK) {
-        sigdelset(set, COL_CLOCK_EVENT_SIGNAL);
-        sigdelset(set, COL_CLOCK_SIGNAL);
+    if (bytes < 2 * (self.frame_bytes + ROOM_BYTES) && !self.has_small_stack) {
+        self.has_small_stack = true;
+        col_dispositions_spare_alternate_stack();
     }
-    deliver_pending();
+    if (self.is_off_alternate_stack || bytes >= self.frame_bytes + ROOM_BYTES)
+        return;
+    self.is_off_alternate_stack = true;
+    install_all(false);
 }
 
-void col_signals_virtual_report(sigset_t *old, unsigned before)
+bool col_signals_is_on_small_stack(void)
 {
-    if (before & EVENT_BIT)
-        sigaddset(old, COL_CLOCK_EVENT_SIGNAL);
-    if (before & CLOCK_BIT)
-        sigaddset(old, COL_CLOCK_SIGNAL);
+    stack_t now;
+    return self.has_small_stack && COL_REAL(sigaltstack)(NULL, &now) == 0 && (now.ss_flags & SS_ONSTACK) != 0 &&
+           now.ss_size < 2 * (self.frame_bytes + ROOM_BYTES);
 }
 
-void col_signals_virtual_pending(sigset_t *set)
+/* Their time is the next sample's; what others have sent stays. */
+void col_signals_drop_waiting(void)
 {
-    col_signals_virtual_report(set, local.pending);
-}
-
-int col_signals_take_pending(const sigset_t *set, siginfo_t *info)
-{
-    unsigned wanted = (sigismember(set, COL_CLOCK_EVENT_SIGNAL) == 1 ? EVENT_BIT : 0) | (sigismember(set, COL_CLOCK_SIGNAL) == 1 ? CLOCK_BIT : 0);
-    unsigned due = local.pending & wanted;
-    if (due == 0)
-        return 0;
-    due = due & EVENT_BIT ? EVENT_BIT : CLOCK_BIT;
-    local.pending &= ~due;
-    int signo = due == EVENT_BIT ? COL_CLOCK_EVENT_SIGNAL : COL_CLOCK_SIGNAL;
-    if (info != NULL) {
-        memset(info, 0, sizeof *info);
-        info->si_signo = signo;
-        info->si_code = local.sender.code;
-        info->si_pid = local.sender.pid;
-        info->si_uid = local.sender.uid;
-        info->si_value = local.sender.value;
-    }
-    return signo;
-}
-
-void col_signals_inherit(unsigned blocked)
-{
-    local.blocked = blocked;
-    local.pending = 0;
+    siginfo_t info;
+    int signo;
+    while (col_signals_is_on_small_stack() &&
+           (signo = col_os_take_signal(col_os_signal_bit(COL_CLOCK_EVENT_SIGNAL) | col_os_signal_bit(COL_CLOCK_SIGNAL),
+                                       &info)) > 0)
+        if (col_clock_source_tick_of(signo, &info) < 0)
+            col_surrogate_forward(signo, &info, true);
 }

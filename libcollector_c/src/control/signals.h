@@ -1,31 +1,24 @@
-/* signals.h -- the handlers of our signals, and whose they were before */
+/* signals.h -- the handlers of our signals */
 #ifndef COL_CONTROL_SIGNALS_H
 #define COL_CONTROL_SIGNALS_H
 
-#include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* Installs the handlers of the clock's signals and, if not 0, of the two signals the user asked for. Ordinary code, once. */
 void col_signals_install(int sample_signal, int pause_signal);
 
-/* True for the signals whose kernel-side handler is ours and stays so. Signal-safe. */
-bool col_signals_owns(int signo);
+/* The program has set an alternate stack of so many bytes: handlers of ours that would not fit on it do without from now on. Signal-safe. */
+void col_signals_note_alternate_stack(size_t bytes);
 
-/* What the program believes is installed for a signal of ours; either pointer may be NULL. As sigaction(2). Signal-safe. */
-void col_signals_virtual_action(int signo, const struct sigaction *action, struct sigaction *old);
+/* The caller runs on an alternate stack with no room for a tick. Signal-safe. */
+bool col_signals_is_on_small_stack(void);
 
-/* The program's mask, of which our signals are only remembered: takes them out of `set` and puts back into `old` what the program believes.
- * `how` as sigprocmask(2); `set` and `old` may be NULL. Signal-safe. */
-void col_signals_virtual_mask(int how, sigset_t *set);
-void col_signals_virtual_report(sigset_t *old, unsigned before);
-unsigned col_signals_virtual_blocked(void);
+/* Before a jump that may leave a handler on a small alternate stack: drops the ticks that wait for its end. Signal-safe. */
+void col_signals_drop_waiting(void);
 
-/* Signals of ours that others sent to this thread while the program believed them blocked: adds them to `set`; takes the first that is in `set`
- * and returns its number, 0 if there is none. `info` may be NULL. Signal-safe. */
-void col_signals_virtual_pending(sigset_t *set);
-int col_signals_take_pending(const sigset_t *set, siginfo_t *info);
-
-/* A new thread has the mask of its maker. */
-void col_signals_inherit(unsigned blocked);
+/* How often, in this thread, a handler of ours has interrupted what no handler of the program would have. Signal-safe. */
+uint32_t col_signals_forward_count(void);
 
 #endif

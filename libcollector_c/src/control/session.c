@@ -294,6 +294,7 @@ void col_session_fork_child(void)
     pid_t parent_pid = self.pid;
     bool was_open = col_session_is_open();
     self.forking = NULL;
+    col_program_actions_adopt();
     col_recording_set(COL_RECORDING_IDLE);
     self.is_sampling_point = 0;
     col_clock_source_forget();

@@ -1,59 +1,43 @@
-/* interpose_signal.c -- the program's view of signals: ours look unused, unblocked only for us */
+/* interpose_signal.c -- the program's view of signals: dispositions and masks, in which ours are not taken */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include "entry/interpose.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stddef.h>
-#include <sys/signalfd.h>
 
+#include "base/os_signal.h"
+#include "base/arch.h"
 #include "base/real.h"
+#include "control/dispositions.h"
 #include "control/signals.h"
+#include "control/surrogate.h"
 #include "sample/clock_source.h"
-
-static void keep_ours_out(sigset_t *set)
-{
-    if (col_signals_owns(COL_CLOCK_EVENT_SIGNAL)) {
-        sigdelset(set, COL_CLOCK_EVENT_SIGNAL);
-        sigdelset(set, COL_CLOCK_SIGNAL);
-    }
-}
+#include "target/thread.h"
 
 COL_EXPORT int sigaction(int signo, const struct sigaction *restrict action, struct sigaction *restrict old)
 {
-    if (col_signals_owns(signo)) {
-        col_signals_virtual_action(signo, action, old);
-        return 0;
-    }
-    if (action == NULL)
-        return COL_REAL(sigaction)(signo, NULL, old);
-    struct sigaction ours = *action;
-    keep_ours_out(&ours.sa_mask);
-    return COL_REAL(sigaction)(signo, &ours, old);
-}
-
-COL_EXPORT sighandler_t signal(int signo, sighandler_t handler)
-{
-    if (!col_signals_owns(signo))
-        return COL_REAL(signal)(signo, handler);
-    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
-    col_signals_virtual_action(signo, &action, &old);
-    return old.sa_handler;
+    return col_dispositions_change(signo, action, old);
 }
 
 static int change_mask(int how, const sigset_t *set, sigset_t *old, int (*real)(int, const sigset_t *, sigset_t *))
 {
-    if (!col_signals_owns(COL_CLOCK_EVENT_SIGNAL) || (set != NULL && how != SIG_BLOCK && how != SIG_UNBLOCK && how != SIG_SETMASK))
+    if (!col_dispositions_has_taken(COL_CLOCK_EVENT_SIGNAL) ||
+        (set != NULL && how != SIG_BLOCK && how != SIG_UNBLOCK && how != SIG_SETMASK))
         return real(how, set, old);
-    unsigned before = col_signals_virtual_blocked();
+    uint64_t believed = col_surrogate_believed();
     sigset_t ours;
-    if (set != NULL)
+    if (set != NULL) {
         ours = *set;
-    int result = real(how, set != NULL ? (col_signals_virtual_mask(how, &ours), &ours) : NULL, old);
+        col_dispositions_mask_to_kernel(how, &ours, col_signals_is_on_small_stack());
+    }
+    int result = real(how, set != NULL ? &ours : NULL, old);
     if (old != NULL)
-        col_signals_virtual_report(old, before);
+        col_dispositions_set_to_program(old, believed);
     return result;
 }
 
@@ -71,53 +55,60 @@ COL_EXPORT int sigpending(sigset_t *set)
 {
     int result = COL_REAL(sigpending)(set);
     if (result == 0)
-        col_signals_virtual_pending(set);
+        col_dispositions_set_to_program(set, 0);
+    return result;
+}
+
+/* The mask a thread is to begin with, which no call of the thread's own sets. */
+COL_EXPORT int pthread_attr_setsigmask_np(pthread_attr_t *attributes, const sigset_t *set)
+{
+    sigset_t ours;
+    if (set == NULL)
+        return COL_REAL(pthread_attr_setsigmask_np)(attributes, NULL);
+    ours = *set;
+    col_dispositions_set_to_kernel(&ours);
+    return COL_REAL(pthread_attr_setsigmask_np)(attributes, &ours);
+}
+
+COL_EXPORT int pthread_attr_getsigmask_np(const pthread_attr_t *attributes, sigset_t *set)
+{
+    int result = COL_REAL(pthread_attr_getsigmask_np)(attributes, set);
+    if (result == 0)
+        col_dispositions_set_to_program(set, 0);
     return result;
 }
 
 /*
- * A program that waits for all signals must not be handed our ticks, but what others send it by the same signals: our handler notes those, and ends the wait.
- * One that comes just before the wait begins is found by the next one.
+ * Out of a handler: the C library opens the mask before it leaves the handler's stack. Where that has no room for a tick, those that waited for the handler's end are
+ * dropped, and the jump is made from another stack.
  */
-static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+static void leave_small_stack(void *place, int value)
 {
-    sigset_t ours = *set;
-    keep_ours_out(&ours);
-    int signo = col_signals_take_pending(set, info);
-    if (signo == 0)
-        signo = COL_REAL(sigtimedwait)(&ours, info, timeout);
-    if (signo == -1 && errno == EINTR) {
-        int noted = col_signals_take_pending(set, info);
-        signo = noted != 0 ? noted : -1;
+    if (!col_signals_is_on_small_stack())
+        return;
+    col_signals_drop_waiting();
+    uintptr_t top = col_thread_spare_stack();
+    if (top != 0)
+        col_arch_call_on(top, (void (*)(void *, int))(void *)COL_REAL(siglongjmp), place, value);
+}
+
+/* They all do the same, whatever setjmp has saved. */
+#define JUMP(name, type)                                                                                               \
+    COL_EXPORT void name(type place, int value)                                                                        \
+    {                                                                                                                  \
+        leave_small_stack(place, value);                                                                               \
+        COL_REAL(name)(place, value);                                                                                  \
+        __builtin_unreachable();                                                                                       \
     }
-    return signo;
-}
 
-COL_EXPORT int sigwait(const sigset_t *restrict set, int *restrict signo)
-{
-    int got;
-    do
-        got = wait_for(set, NULL, NULL);
-    while (got == -1 && errno == EINTR); /* sigwait does not end for a handler */
-    if (got == -1)
-        return errno;
-    *signo = got;
-    return 0;
-}
+JUMP(siglongjmp, sigjmp_buf)
+JUMP(longjmp, jmp_buf)
+JUMP(_longjmp, jmp_buf)
+JUMP(__longjmp_chk, jmp_buf)
 
-COL_EXPORT int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
+COL_EXPORT int sigaltstack(const stack_t *restrict stack, stack_t *restrict old)
 {
-    return wait_for(set, info, NULL);
-}
-
-COL_EXPORT int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info, const struct timespec *restrict timeout)
-{
-    return wait_for(set, info, timeout);
-}
-
-COL_EXPORT int signalfd(int fd, const sigset_t *set, int flags)
-{
-    sigset_t ours = *set;
-    keep_ours_out(&ours);
-    return COL_REAL(signalfd)(fd, &ours, flags);
+    if (stack != NULL && (stack->ss_flags & SS_DISABLE) == 0 && col_dispositions_has_taken(COL_CLOCK_EVENT_SIGNAL))
+        col_signals_note_alternate_stack(stack->ss_size);
+    return COL_REAL(sigaltstack)(stack, old);
 }

@@ -1,0 +1,221 @@
+/* interpose_signal_wait.c -- the program waits for signals: for those others send, not for our ticks */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "entry/interpose.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/os_signal.h"
+#include "base/real.h"
+#include "control/dispositions.h"
+#include "control/signals.h"
+#include "control/surrogate.h"
+#include "sample/clock_source.h"
+
+#define S_NS 1000000000u
+
+static bool is_hidden(void)
+{
+    return col_dispositions_has_taken(COL_CLOCK_EVENT_SIGNAL);
+}
+
+/* ---- a signal is taken ---- */
+
+/* What is left of a wait. */
+static struct timespec rest_until(uint64_t end_ns)
+{
+    uint64_t now_ns = col_clock_now(), rest_ns = end_ns > now_ns ? end_ns - now_ns : 0;
+    return (struct timespec){(time_t)(rest_ns / S_NS), (long)(rest_ns % S_NS)};
+}
+
+/* Our handler may have interrupted the wait to send on what the program blocks. If that is what it waits for, it is there now; if not, the wait goes on. */
+static int wait_on(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+    static const struct timespec at_once = {0, 0};
+    uint64_t end_ns =
+        timeout != NULL ? col_clock_now() + (uint64_t)timeout->tv_sec * S_NS + (uint64_t)timeout->tv_nsec : 0;
+    struct timespec rest;
+    for (;;) {
+        uint32_t count = col_signals_forward_count();
+        int got = COL_REAL(sigtimedwait)(set, info, timeout);
+        if (got != -1 || errno != EINTR)
+            return got;
+        got = COL_REAL(sigtimedwait)(set, info, &at_once);
+        if (got == -1)
+            errno = EINTR;
+        if (got != -1 || count == col_signals_forward_count())
+            return got;
+        if (timeout != NULL) {
+            rest = rest_until(end_ns);
+            timeout = &rest;
+        }
+    }
+}
+
+static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+    siginfo_t found;
+    sigset_t ours;
+    if (!is_hidden())
+        return COL_REAL(sigtimedwait)(set, info, timeout);
+    ours = *set;
+    col_dispositions_set_to_kernel(&ours);
+    int got = wait_on(&ours, &found, timeout);
+    if (got > 0) {
+        got = col_surrogate_reveal(got, &found);
+        if (found.si_code == SI_TKILL)
+            found.si_code = SI_USER; /* as the C library says it */
+        if (info != NULL)
+            *info = found;
+    }
+    return got;
+}
+
+COL_EXPORT int sigwait(const sigset_t *restrict set, int *restrict signo)
+{
+    int got;
+    do
+        got = wait_for(set, NULL, NULL);
+    while (got == -1 && errno == EINTR); /* sigwait does not end for a handler */
+    if (got == -1)
+        return errno;
+    *signo = got;
+    return 0;
+}
+
+COL_EXPORT int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
+{
+    return wait_for(set, info, NULL);
+}
+
+COL_EXPORT int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
+                            const struct timespec *restrict timeout)
+{
+    return wait_for(set, info, timeout);
+}
+
+/* ---- a signal is read ---- */
+
+static struct {
+    bool has_signalfd;
+} self;
+
+COL_EXPORT int signalfd(int fd, const sigset_t *set, int flags)
+{
+    sigset_t ours = *set;
+    if (is_hidden()) {
+        col_dispositions_set_to_kernel(&ours);
+        self.has_signalfd = true;
+    }
+    return COL_REAL(signalfd)(fd, &ours, flags);
+}
+
+static bool is_signalfd(int fd)
+{
+    char path[32] = "/proc/self/fd/", name[32], digits[12];
+    size_t count = 0, length = strlen(path);
+    for (unsigned rest = (unsigned)fd; count == 0 || rest != 0; rest /= 10)
+        digits[count++] = (char)('0' + rest % 10);
+    while (count > 0)
+        path[length++] = digits[--count];
+    path[length] = '\0';
+    ssize_t got = readlink(path, name, sizeof name);
+    return got == (ssize_t)strlen("anon_inode:[signalfd]") && memcmp(name, "anon_inode:[signalfd]", (size_t)got) == 0;
+}
+
+/* The kernel writes the surrogates' numbers. */
+static void rename_signals(struct signalfd_siginfo *infos, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int owner = col_surrogate_owner((int)infos[i].ssi_signo);
+        if (owner != 0)
+            infos[i].ssi_signo = (uint32_t)owner;
+    }
+}
+
+COL_EXPORT ssize_t read(int fd, void *data, size_t bytes)
+{
+    if (__builtin_expect(!self.has_signalfd, 1))
+        return COL_REAL(read)(fd, data, bytes);
+    ssize_t got = COL_REAL(read)(fd, data, bytes);
+    int error = errno;
+    if (got > 0 && (size_t)got % sizeof(struct signalfd_siginfo) == 0 && is_signalfd(fd))
+        rename_signals(data, (size_t)got / sizeof(struct signalfd_siginfo));
+    errno = error;
+    return got;
+}
+
+/* ---- a handler runs while the program waits for something else ---- */
+
+/* The mask of a wait as the kernel is to have it: `set` itself, or `ours`. */
+static const sigset_t *mask_of_wait(const sigset_t *set, sigset_t *ours)
+{
+    if (set == NULL || !is_hidden())
+        return set;
+    *ours = *set;
+    col_dispositions_set_to_kernel(ours);
+    return ours;
+}
+
+/*
+ * Our handler has interrupted the wait and sent on what came, but when it returned the wait's own mask was no longer in force: what that mask lets through comes
+ * now, as it would have before the call returned.
+ */
+static int let_in(int result, const sigset_t *mask)
+{
+    static const struct timespec at_once = {0, 0};
+    if (result == -1 && errno == EINTR && mask != NULL && is_hidden()) {
+        COL_REAL(ppoll)(NULL, 0, &at_once, mask);
+        errno = EINTR;
+    }
+    return result;
+}
+
+COL_EXPORT int sigsuspend(const sigset_t *set)
+{
+    sigset_t ours;
+    const sigset_t *mask = mask_of_wait(set, &ours);
+    return let_in(COL_REAL(sigsuspend)(mask), mask);
+}
+
+COL_EXPORT int ppoll(struct pollfd *files, nfds_t count, const struct timespec *timeout, const sigset_t *set)
+{
+    sigset_t ours;
+    const sigset_t *mask = mask_of_wait(set, &ours);
+    return let_in(COL_REAL(ppoll)(files, count, timeout, mask), mask);
+}
+
+COL_EXPORT int pselect(int count, fd_set *restrict in, fd_set *restrict out, fd_set *restrict other,
+                       const struct timespec *restrict timeout, const sigset_t *restrict set)
+{
+    sigset_t ours;
+    const sigset_t *mask = mask_of_wait(set, &ours);
+    return let_in(COL_REAL(pselect)(count, in, out, other, timeout, mask), mask);
+}
+
+COL_EXPORT int epoll_pwait(int epoll, struct epoll_event *events, int count, int timeout, const sigset_t *set)
+{
+    sigset_t ours;
+    const sigset_t *mask = mask_of_wait(set, &ours);
+    return let_in(COL_REAL(epoll_pwait)(epoll, events, count, timeout, mask), mask);
+}
+
+COL_EXPORT int epoll_pwait2(int epoll, struct epoll_event *events, int count, const struct timespec *timeout,
+                            const sigset_t *set)
+{
+    sigset_t ours;
+    const sigset_t *mask = mask_of_wait(set, &ours);
+    return let_in(COL_REAL(epoll_pwait2)(epoll, events, count, timeout, mask), mask);
+}

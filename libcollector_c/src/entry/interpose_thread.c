@@ -4,6 +4,7 @@
 #endif
 #include "entry/interpose.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,8 +12,10 @@
 #include <threads.h>
 
 #include "base/real.h"
+#include "control/silence.h"
 #include "control/session.h"
-#include "control/signals.h"
+#include "sample/recording.h"
+#include "target/thread.h"
 
 /* What a new thread was to run. Given to it by way of a block that it frees. */
 struct start {
@@ -21,7 +24,7 @@ struct start {
         int (*c11)(void *);
     } routine;
     void *argument;
-    unsigned blocked;
+    bool is_silent; /* by its maker, see control/sandbox.h */
 };
 
 static struct {
@@ -29,6 +32,10 @@ static struct {
     pthread_key_t key; /* its destructor runs however a thread ends: return, pthread_exit, cancellation */
     bool has_key;
 } self = {.once = PTHREAD_ONCE_INIT};
+
+/* The C library's, for compilers of C++. */
+extern int __cxa_thread_atexit_impl(void (*destroy)(void *), void *object, void *library) __attribute__((weak));
+extern void *__dso_handle __attribute__((visibility("hidden")));
 
 static void end_thread(void *value)
 {
@@ -38,22 +45,48 @@ static void end_thread(void *value)
 
 static void make_key(void)
 {
-    self.has_key = pthread_key_create(&self.key, end_thread) == 0;
+    self.has_key = COL_REAL(pthread_key_create)(&self.key, end_thread) == 0;
 }
 
-static void begin_thread(const struct start *start, uintptr_t routine)
+/*
+ * A program may want all the keys there are. The last one is ours: it gets it, and the ends of threads that begin from then on are seen where C++ destroys
+ * thread-local objects, which is before the destructors of keys.
+ */
+static bool give_key_back(void)
 {
-    col_signals_inherit(start->blocked);
+    if (!self.has_key)
+        return false;
+    self.has_key = false;
+    return pthread_key_delete(self.key) == 0;
+}
+
+COL_EXPORT int pthread_key_create(pthread_key_t *key, void (*destroy)(void *))
+{
+    int error = COL_REAL(pthread_key_create)(key, destroy);
+    return error == EAGAIN && give_key_back() ? COL_REAL(pthread_key_create)(key, destroy) : error;
+}
+
+COL_EXPORT int tss_create(tss_t *key, tss_dtor_t destroy)
+{
+    return pthread_key_create(key, destroy) == 0 ? thrd_success : thrd_error;
+}
+
+static void begin_thread(uintptr_t routine, bool is_silent)
+{
+    col_silence_inherit(is_silent);
+    col_thread_has_own_storage(); /* for those, too, that it makes by a bare clone and that share its own */
     col_session_thread_begin(routine);
     if (self.has_key)
         pthread_setspecific(self.key, &self);
+    else if (&__cxa_thread_atexit_impl != NULL)
+        __cxa_thread_atexit_impl(end_thread, NULL, &__dso_handle);
 }
 
 static void *run_posix(void *argument)
 {
     struct start start = *(struct start *)argument;
     free(argument);
-    begin_thread(&start, (uintptr_t)start.routine.posix);
+    begin_thread((uintptr_t)start.routine.posix, start.is_silent);
     return start.routine.posix(start.argument);
 }
 
@@ -61,20 +94,24 @@ static int run_c11(void *argument)
 {
     struct start start = *(struct start *)argument;
     free(argument);
-    begin_thread(&start, (uintptr_t)start.routine.c11);
+    begin_thread((uintptr_t)start.routine.c11, start.is_silent);
     return start.routine.c11(start.argument);
 }
 
 /* NULL: no session, or no memory: the thread starts without us. */
 static struct start *new_start(void *argument)
 {
-    if (!col_session_is_open())
+    bool is_silent = col_silence_is_on();
+    if (!is_silent)
+        col_session_adopt();
+    if (!col_recording_is_open())
         return NULL;
-    pthread_once(&self.once, make_key);
+    if (!is_silent)
+        pthread_once(&self.once, make_key);
     struct start *start = malloc(sizeof *start);
     if (start != NULL) {
         start->argument = argument;
-        start->blocked = col_signals_virtual_blocked();
+        start->is_silent = is_silent;
     }
     return start;
 }

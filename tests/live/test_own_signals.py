@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
+from ahead import plan, planned
 from recorded import RUNGS, TARGETS, Recorded
 
 
@@ -15,23 +15,54 @@ def cases(source: str) -> list[str]:
     return re.findall(r'\{"(\w+)", \w+\}', (TARGETS / source).read_text())
 
 
+@planned(lambda compiled, clock, case: plan(compiled("own_signals.c"), case, clock=clock))
 @pytest.mark.parametrize("clock", RUNGS)
 @pytest.mark.parametrize("case", cases("own_signals.c"))
-def test_signals(
-    unharmed: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path], clock: str, case: str
-) -> None:
-    rung_works(clock)
-    recorded = unharmed([compiled("own_signals.c"), case], clock=clock)
+def test_signals(unharmed_case: Callable[[], Recorded], clock: str, case: str) -> None:
+    recorded = unharmed_case()
     assert recorded.clocks == {clock}
-    assert recorded.sample_count >= 10, "and it was recorded all the while"
+    # On a busy machine the kernel's own ticks, and a CPU timer with them, find the program three or four times less often.
+    assert recorded.sample_count >= (3 if clock == "cpu-timer" else 10), "and it was recorded all the while"
     assert recorded.unfinished == {}
 
 
+@planned(lambda compiled, clock, case: plan(compiled("signal_games.c"), case, clock=clock))
+@pytest.mark.parametrize("clock", RUNGS)
+@pytest.mark.parametrize("case", [*cases("signal_games.c"), "inherit"])
+def test_signals_of_clocks(unharmed_case: Callable[[], Recorded], clock: str, case: str) -> None:
+    recorded = unharmed_case()
+    assert recorded.sample_count >= 3, "and it was recorded all the while"
+
+
+@planned(lambda compiled, clock: plan(compiled("signal_games.c"), "inherit", "plain", clock=clock, options=["-F", "off"]))
+@pytest.mark.parametrize("clock", RUNGS)
+def test_what_children_inherit(unharmed_case: Callable[[], Recorded], clock: str) -> None:
+    recorded = unharmed_case()
+    assert recorded.sample_count >= 3
+
+
+@planned(lambda compiled, clock, way: plan(compiled("signal_games.c"), "sent", way, clock=clock))
+@pytest.mark.parametrize("clock", RUNGS)
+@pytest.mark.parametrize("way", ["sigwait", "sigwaitinfo", "sigtimedwait", "signalfd", "sigsuspend", "ppoll", "pselect", "epoll_pwait"])
+def test_every_signal_can_be_waited_for(unharmed_case: Callable[[], Recorded], clock: str, way: str) -> None:
+    recorded = unharmed_case()
+    assert recorded.outcome.stdout == "waited\n"
+    assert recorded.sample_count >= 3
+
+
+@planned(lambda compiled, clock, case: plan(compiled("signal_states.c", "-O2", "-Wl,-z,now"), case, clock=clock))
+@pytest.mark.parametrize("clock", RUNGS)
+@pytest.mark.parametrize("case", cases("signal_states.c"))
+def test_states_that_ticks_find(unharmed_case: Callable[[], Recorded], clock: str, case: str) -> None:
+    recorded = unharmed_case()
+    assert recorded.sample_count >= 3
+    if case in ("own_storage", "no_storage"):
+        assert recorded.lost_count > 0, "what could not be sampled is told"
+
+
+@planned(lambda compiled, clock, case: plan(compiled("unbroken_calls.c"), case, clock=clock))
 @pytest.mark.parametrize("clock", RUNGS)
 @pytest.mark.parametrize("case", cases("unbroken_calls.c"))
-def test_calls_are_not_interrupted(
-    unharmed: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path], clock: str, case: str
-) -> None:
-    rung_works(clock)
-    recorded = unharmed([compiled("unbroken_calls.c"), case], clock=clock)
+def test_calls_are_not_interrupted(unharmed_case: Callable[[], Recorded], clock: str, case: str) -> None:
+    recorded = unharmed_case()
     assert recorded.sample_count >= 10

@@ -28,9 +28,10 @@ static void count(int signo)
 
 static volatile int is_over;
 
+/* Long enough for ten samples, also where others take most of the processor. */
 static void *keep_busy(void *unused)
 {
-    while (!is_over)
+    while (!is_over || thread_ns() < 250000000)
         work(1000);
     return unused;
 }
@@ -77,7 +78,7 @@ static void *write_slowly(void *unused)
 {
     char data[1024] = "";
     for (int i = 0; i < 60; i++) {
-        work(2500);
+        work(4000);
         if (write(pipe_ends[1], data, sizeof data) != (ssize_t)sizeof data)
             abort();
     }
@@ -116,6 +117,13 @@ static void large_reads(void)
     free(data);
 }
 
+static void *work_and_wake(void *unused)
+{
+    work(250000);
+    kill(getpid(), SIGALRM);
+    return unused;
+}
+
 static void suspends(void)
 {
     sigset_t all;
@@ -123,15 +131,12 @@ static void suspends(void)
     signal(SIGALRM, count);
     sigemptyset(&all);
     sigaddset(&all, SIGALRM);
-    pthread_sigmask(SIG_BLOCK, &all, NULL); /* in the other thread too: the alarm waits until it is waited for */
+    pthread_sigmask(SIG_BLOCK, &all, NULL); /* in the other thread too: the signal waits until it is waited for */
     sigfillset(&all);
     sigdelset(&all, SIGALRM);
-    pthread_create(&thread, NULL, keep_busy, NULL);
-    struct itimerval once = {{0, 0}, {0, 80000}};
-    setitimer(ITIMER_REAL, &once, NULL);
+    pthread_create(&thread, NULL, work_and_wake, NULL);
     printf("suspended %d\n", sigsuspend(&all));
     printf("alarms %d\n", (int)seen_count);
-    is_over = 1;
     pthread_join(thread, NULL);
 }
 

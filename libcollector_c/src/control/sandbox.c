@@ -1,0 +1,92 @@
+/* sandbox.c -- the program enters seccomp: recording goes on where the filter allows it, and falls silent first where it does not */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "control/sandbox.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "base/os.h"
+#include "base/text_format.h"
+#include "control/session.h"
+#include "control/silence.h"
+#include "experiment/format.h"
+#include "experiment/messages.h"
+#include "target/seccomp_filter.h"
+
+/* The link count of a directory is its subdirectories' and two. */
+static bool is_only_thread(void)
+{
+    struct stat tasks;
+    return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;
+}
+
+static void explain(const char *who, const struct sock_fprog *filter, const struct col_seccomp_call *obstacle)
+{
+    char text[200];
+    if (filter == NULL)
+        col_text_print_into(text, sizeof text, "%s entered the strict mode of seccomp, and its recording ended there",
+                            who);
+    else
+        col_text_print_into(
+            text, sizeof text,
+            "%s entered seccomp with a filter that does not let the recorder call %s, and its recording ended there",
+            who, obstacle->name);
+    col_messages_say(COL_MESSAGE_WARNING, NULL, text);
+}
+
+static enum col_sandbox_step fall_silent(const struct sock_fprog *filter, bool is_for_all,
+                                         const struct col_seccomp_call *obstacle)
+{
+    bool can_return = filter == NULL || col_seccomp_filter_lets_handlers_return(filter);
+    bool was_open = col_session_is_open();
+    if (!is_for_all && can_return && was_open && !is_only_thread()) {
+        explain("a thread", filter, obstacle);
+        col_session_thread_end();
+        col_silence_begin(false);
+        return COL_SANDBOX_THREAD_SILENT;
+    }
+    if (was_open) {
+        explain("the program", filter, obstacle);
+        col_session_close(COL_CLOSE_SECCOMP);
+    }
+    col_silence_begin(true);
+    return was_open ? COL_SANDBOX_CLOSED : COL_SANDBOX_MARKED;
+}
+
+enum col_sandbox_step col_sandbox_enter(const struct sock_fprog *filter, bool is_for_all)
+{
+    if (col_session_pid() == 0 || col_silence_is_on())
+        return COL_SANDBOX_UNCHANGED;
+    int saved_errno = errno;
+    enum col_sandbox_step step = COL_SANDBOX_UNCHANGED;
+    const struct col_seccomp_call *obstacle = filter != NULL ? col_seccomp_filter_obstacle(filter) : NULL;
+    bool is_vfork_child = col_os_process_id() != col_session_pid();
+    if (filter != NULL && obstacle == NULL) {
+        col_silence_count_known(1);
+        step = COL_SANDBOX_ALLOWED;
+    } else if (is_vfork_child) {
+        col_silence_note_child();
+    } else {
+        step = fall_silent(filter, is_for_all, obstacle);
+    }
+    errno = saved_errno;
+    return step;
+}
+
+void col_sandbox_undo(enum col_sandbox_step step)
+{
+    int saved_errno = errno;
+    if (step == COL_SANDBOX_ALLOWED)
+        col_silence_count_known(-1);
+    if (step != COL_SANDBOX_ALLOWED && step != COL_SANDBOX_UNCHANGED)
+        col_silence_end(step != COL_SANDBOX_THREAD_SILENT);
+    if (step == COL_SANDBOX_CLOSED)
+        col_session_exec_revive();
+    if (step == COL_SANDBOX_THREAD_SILENT)
+        col_session_thread_return();
+    if (step == COL_SANDBOX_CLOSED || step == COL_SANDBOX_THREAD_SILENT)
+        col_messages_say(COL_MESSAGE_WARNING, NULL, "the kernel refused that, and recording went on");
+    errno = saved_errno;
+}

@@ -18,6 +18,9 @@
 #include "control/introduction.h"
 #include "control/options.h"
 #include "control/plugins.h"
+#include "control/program_actions.h"
+#include "control/silence.h"
+#include "control/stranger.h"
 #include "experiment/event.h"
 #include "experiment/log_writer.h"
 #include "experiment/messages.h"
@@ -46,7 +49,7 @@ static struct {
 
 bool col_session_is_open(void)
 {
-    return col_recording_is_open();
+    return col_recording_is_open() && !col_silence_is_on();
 }
 
 pid_t col_session_pid(void)
@@ -68,7 +71,7 @@ static uint32_t current_thread(void)
 
 void col_session_pause(unsigned cause)
 {
-    if (!col_recording_change(COL_RECORDING_ON, COL_RECORDING_PAUSED))
+    if (!col_session_is_open() || !col_recording_change(COL_RECORDING_ON, COL_RECORDING_PAUSED))
         return;
     col_metrics_break();
     col_event_pause(head_now(current_thread()), cause);
@@ -76,7 +79,7 @@ void col_session_pause(unsigned cause)
 
 void col_session_resume(unsigned cause)
 {
-    if (col_recording_change(COL_RECORDING_PAUSED, COL_RECORDING_ON))
+    if (col_session_is_open() && col_recording_change(COL_RECORDING_PAUSED, COL_RECORDING_ON))
         col_event_resume(head_now(current_thread()), cause);
 }
 
@@ -264,7 +267,7 @@ void col_session_thread_begin(uintptr_t start_address)
 
 void col_session_thread_end(void)
 {
-    struct col_thread *thread = col_session_is_open() ? col_thread_enter() : NULL;
+    struct col_thread *thread = col_log_writer_is_open() && col_session_is_open() ? col_thread_enter() : NULL;
     if (thread == NULL)
         return;
     col_clock_source_thread_end(thread);
@@ -282,6 +285,8 @@ void col_session_fork_prepare(void)
 
 void col_session_fork_parent(void)
 {
+    if (col_silence_is_on())
+        return;
     if (self.forking != NULL)
         col_thread_leave(self.forking);
     self.forking = NULL;
@@ -292,6 +297,8 @@ void col_session_fork_child(void)
 {
     enum col_recording state = col_recording_now();
     pid_t parent_pid = self.pid;
+    if (col_silence_is_on())
+        return;
     bool was_open = col_session_is_open();
     self.forking = NULL;
     col_program_actions_adopt();

@@ -1,0 +1,115 @@
+"""test_own_sandboxes -- programs under seccomp end as ever, and are recorded as far as their filter allows"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ahead import plan, planned
+from recorded import ROOT, RUNGS, Recorded, execute
+
+from collector.experiment.merge import events
+from collector.format import CloseReason, Kind
+
+FLAGS = ("-O1", f"-I{ROOT}/libcollector_c/src")
+
+# What each case of seccomp_games.c leaves of its recording: the processes whose log the sandbox ended, and what the closing lines say.
+ENDED = "and its recording ended there"
+GAMES = {
+    "strict": (1, f"the program entered the strict mode of seccomp, {ENDED}"),
+    "kill": (1, f"does not let the recorder call rt_sigreturn, {ENDED}"),
+    "trap": (1, f"does not let the recorder call rt_sigreturn, {ENDED}"),
+    "errno": (1, f"does not let the recorder call rt_sigreturn, {ENDED}"),
+    "allow": (0, ""),
+    "refused": (1, "the kernel refused that, and recording went on"),
+    "thread_strict": (0, f"a thread entered the strict mode of seccomp, {ENDED}"),
+    "thread_kill": (0, f"a thread entered seccomp with a filter that does not let the recorder call rt_sigprocmask, {ENDED}"),
+    "thread_tsync": (1, f"the program entered seccomp with a filter that does not let the recorder call gettid, {ENDED}"),
+    "exec_errno": (0, ""),
+    "exec_kill": (1, f"does not let the recorder call gettid, {ENDED}"),
+    "exact": (0, ""),
+}
+
+
+@pytest.fixture(scope="module")
+def games(compiled: Callable[..., Path]) -> Path:
+    program = compiled("seccomp_games.c", *FLAGS)
+    if execute([program, "allow"]).status == 3:
+        pytest.skip("this system has no seccomp filters")
+    return program
+
+
+@planned(lambda games, clock, game: plan(games, game, clock=clock))
+@pytest.mark.parametrize("clock", RUNGS)
+@pytest.mark.parametrize("game", GAMES)
+def test_sandboxes(unharmed_case: Callable[[], Recorded], clock: str, game: str) -> None:
+    """Nothing is killed that is not killed natively, and the report says where recording ended."""
+    recorded = unharmed_case()
+    closed_count, sentence = GAMES[game]
+    reasons = [event.reason for event in events(recorded.path) if event.kind is Kind.CLOSELOG]
+    assert reasons.count(CloseReason.SECCOMP) == closed_count
+    assert sentence in recorded.outcome.stderr
+    assert (ENDED in recorded.outcome.stderr) == (ENDED in sentence or game == "refused")
+    assert recorded.lost_count == 0
+
+
+@pytest.mark.parametrize("clock", RUNGS)
+def test_what_is_recorded(record: Callable[..., Recorded], rung_works: Callable[[str], None], games: Path, clock: str) -> None:
+    """All that was written before is read back; what comes after is there if the filter lets it be, of other threads in any case."""
+    rung_works(clock)
+    ended = record([games, "kill"], clock=clock)
+    assert ended.inclusive_ns("work_before") > 0
+    assert ended.inclusive_ns("work_after") == 0
+    allowed = record([games, "allow"], clock=clock)
+    assert allowed.inclusive_ns("work_after") >= 0.5 * allowed.inclusive_ns("work_before") > 0
+    beside = record([games, "thread_kill"], clock=clock)
+    assert beside.inclusive_ns("work_beside") > beside.inclusive_ns("work_before") > 0
+    assert beside.inclusive_ns("work_after") == 0
+
+
+@pytest.mark.parametrize("clock", RUNGS)
+def test_images_under_a_filter(record: Callable[..., Recorded], rung_works: Callable[[str], None], games: Path, clock: str) -> None:
+    """A filter that was let through by errors is known to the next image, which records under it; under one that would kill it it stays out."""
+    rung_works(clock)
+    for game, is_recorded in (("exec_errno", True), ("exec_kill", False)):
+        recorded = record([games, game], clock=clock)
+        logs = sorted(path.name for path in recorded.path.glob("*.1.log"))
+        assert (len(logs) == 1) == is_recorded, game
+
+
+def test_a_filter_that_nobody_saw(record: Callable[..., Recorded], games: Path) -> None:
+    """More filters than were judged, here as if a static program had installed one: the image stays out of the way, and runs."""
+    recorded = record(["env", "COLLECTOR_SECCOMP=0000", games, "exec_errno"])
+    assert recorded.outcome.status == 0
+    plain = execute([games, "plain"], {"COLLECTOR_SECCOMP": "0000"})
+    assert plain.stdout == "plain\n"
+
+
+def test_valgrind(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    """Valgrind reports what it reports of the program alone: no allocation, no error, no system call of ours."""
+    if not shutil.which("valgrind"):
+        pytest.skip("valgrind is not installed")
+    program = compiled("split_cpu.c")
+    for tool in ("memcheck", "callgrind", "helgrind", "drd"):
+        command = ["valgrind", "-q" if tool != "memcheck" else "-v", "--callgrind-out-file=/dev/null" if tool == "callgrind" else "--error-exitcode=9", f"--tool={tool}", program, 5]
+        plain, recorded = execute(command), record(command)
+        assert recorded.outcome.status == plain.status == 0, recorded.outcome.stderr
+        summary = [line.partition("== ")[2] for line in plain.stderr.splitlines() if "in use at exit" in line or "ERROR SUMMARY" in line]
+        found = [line.partition("== ")[2] for line in recorded.outcome.own_stderr.splitlines() if "in use at exit" in line or "ERROR SUMMARY" in line]
+        assert found == summary
+        assert not [line for line in recorded.outcome.own_stderr.splitlines() if "unknown" in line or "internal error" in line]
+        assert "valgrind runs it" in recorded.outcome.stderr
+
+
+def test_valgrind_outside(compiled: Callable[..., Path], tmp_path: Path, recorder: Path) -> None:
+    """Where a user has Valgrind preload the recorder by hand, it does nothing."""
+    if not shutil.which("valgrind"):
+        pytest.skip("valgrind is not installed")
+    done = execute(["valgrind", "--error-exitcode=9", compiled("split_cpu.c"), 5], {"LD_PRELOAD": str(recorder), "COLLECTOR_EXPERIMENT": str(tmp_path / "e.expt")})
+    assert done.status == 0
+    assert "All heap blocks were freed" in done.stderr
+    programs = {os.path.basename(str(event.executable)) for event in events(tmp_path / "e.expt") if event.kind is Kind.INITIALIZE}
+    assert "split_cpu" not in programs

@@ -10,6 +10,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "base/arch.h"
 #include "base/clock.h"
 #include "base/os.h"
 #include "base/real.h"
@@ -29,6 +30,7 @@
 #include "sample/process_reading.h"
 #include "sample/recording.h"
 #include "sample/sampler.h"
+#include "sample/tracer_watch.h"
 #include "target/code_finder.h"
 #include "target/descriptors.h"
 #include "target/dynamic_code.h"
@@ -181,8 +183,14 @@ static void begin(enum col_recording state, pid_t parent_pid)
 
 const struct col_options *col_session_prepare(void)
 {
+    if (col_arch_is_in_valgrind())
+        return NULL; /* it reports our memory and system calls as the program's, and knows no signal of a perf event */
     col_options_read(&self.options);
-    if (self.options.experiment == NULL || !self.options.is_followed)
+    if (self.options.experiment == NULL || !col_silence_is_known())
+        return NULL;
+    col_child_environment_remember(self.options.is_followed);
+    col_child_program_learn();
+    if (!self.options.is_followed)
         return NULL;
     col_real_resolve();
     col_launcher_remember(getenv(COL_LAUNCHER_VARIABLE), self.options.experiment);
@@ -273,6 +281,16 @@ void col_session_thread_end(void)
     col_clock_source_thread_end(thread);
     col_sampler_thread_end(thread);
     col_thread_retire(thread);
+}
+
+void col_session_thread_return(void)
+{
+    struct col_thread *thread = col_session_is_open() ? col_thread_return() : NULL;
+    if (thread == NULL)
+        return;
+    col_sampler_thread_begin(thread, 0);
+    col_clock_source_thread_begin(thread);
+    col_thread_leave(thread);
 }
 
 /* ---- fork and exec ---- */

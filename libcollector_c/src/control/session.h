@@ -58,4 +58,7 @@ pid_t col_session_pid(void);
 void col_session_thread_begin(uintptr_t start_address);
 void col_session_thread_end(void);
 
+/* A thread that was ended goes on after all. */
+void col_session_thread_return(void);
+
 #endif

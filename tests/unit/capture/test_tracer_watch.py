@@ -1,0 +1,56 @@
+"""test_tracer_watch -- who is traced is found by /proc, and events are off just as long"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from collector.capture import tracer_watch
+from collector.capture.tracer_watch import TracerWatch, read_tracer
+
+
+class Events:
+    """Stands for HeldEvents: one process, and what was asked of it."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def pids(self) -> list[int]:
+        return [7]
+
+    def suspended_since(self, pid: int) -> float | None:
+        return 0.0 if self.asked[-1:] == ["suspend"] else None
+
+    def suspend(self, pid: int) -> None:
+        self.asked.append("suspend")
+
+    def resume(self, pid: int) -> None:
+        self.asked.append("resume")
+
+
+def test_read_tracer(tmp_path: Path) -> None:
+    (tmp_path / "status").write_text("Name:\tTracerPid:\t9\nPid:\t5\nTracerPid:\t1234\nUid:\t0\n")
+    assert read_tracer(str(tmp_path)) == 1234
+    assert read_tracer("/proc/self") == 0
+    assert read_tracer(str(tmp_path / "gone")) == 0
+
+
+def test_events_are_off_while_any_thread_is_traced(monkeypatch: pytest.MonkeyPatch) -> None:
+    events, tracers = Events(), {"/proc/7": 0, "/proc/7/task/7": 0, "/proc/7/task/8": 0}
+    monkeypatch.setattr(tracer_watch, "read_tracer", lambda directory: tracers[directory])
+    monkeypatch.setattr(tracer_watch, "SHORTEST_INTERVAL_S", 0.0)
+    monkeypatch.setattr(tracer_watch, "_MOST_OF_OUR_TIME", 1e9)
+    monkeypatch.setattr(os, "listdir", lambda directory: ["7", "8"])
+    watch = TracerWatch(events)  # type: ignore[arg-type]
+    watch.look()
+    assert events.asked == []
+    tracers["/proc/7"] = tracers["/proc/7/task/8"] = 3
+    watch.look()
+    tracers["/proc/7"] = 0
+    watch.look()
+    assert events.asked == ["suspend"]
+    tracers["/proc/7/task/8"] = 0
+    watch.look()
+    assert events.asked == ["suspend", "resume"]

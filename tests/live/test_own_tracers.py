@@ -1,0 +1,149 @@
+"""test_own_tracers -- debuggers and tracers see the program and not the recorder; what they cost the recording is told"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ahead import plan, planned
+from recorded import RUNGS, Recorded, clean_environment, collector_command, execute
+
+PAUSED = "recording was paused while"
+
+
+def need(program: str) -> None:
+    if not shutil.which(program):
+        pytest.skip(f"{program} is not installed")
+
+
+def start_recorded(path: Path, clock: str, *command: object) -> tuple[subprocess.Popen[str], int]:
+    """Start a program under `collector record` and give it with the pid of the program, which has printed a line and so is recorded."""
+    launcher = subprocess.Popen(
+        [str(word) for word in collector_command("record", "--clock", clock, "-o", path, "--", *command)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean_environment(),
+    )
+    assert launcher.stdout is not None
+    return launcher, int(launcher.stdout.readline())
+
+
+# Works until it is told to end, having said who it is.
+BUSY = """
+import os, signal, sys
+ends = []
+signal.signal(signal.SIGUSR1, lambda *_: ends.append(1))
+print(os.getpid(), flush=True)
+while not ends:
+    sum(range(1000))
+print("done")
+"""
+
+
+@pytest.mark.parametrize("clock", RUNGS)
+def test_strace_comes_and_goes(tmp_path: Path, recorder: Path, rung_works: Callable[[str], None], clock: str) -> None:
+    """strace -p is shown a handful of ticks, not all; the program is unharmed, and the report says what is missing."""
+    rung_works(clock)
+    need("strace")
+    launcher, pid = start_recorded(tmp_path / "e.expt", clock, sys.executable, "-c", BUSY)
+    time.sleep(0.3)  # the recorder has looked when the program began, and does so ten times a second at most
+    trace = tmp_path / "trace"
+    tracer = subprocess.Popen(["strace", "-q", "-o", trace, "-p", str(pid)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    before_ns = used_ns(pid)
+    while used_ns(pid) < before_ns + 500e6 and tracer.poll() is None:
+        time.sleep(0.02)
+    is_attached = tracer.poll() is None
+    tracer.terminate()
+    tracer.wait()
+    os.kill(pid, 10)
+    output, errors = launcher.communicate(timeout=60)
+    if not is_attached:
+        pytest.skip("this system does not let strace attach")
+    ticks = len(re.findall(r"^--- SIG(?:TRAP|STKFLT)", trace.read_text(), re.MULTILINE))
+    assert (launcher.returncode, output) == (0, "done\n"), errors
+    assert f"{PAUSED} strace traced the program" in errors
+    assert ticks <= 120, "a tenth of a second of them at most"
+
+
+def used_ns(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) * 1e9 / os.sysconf("SC_CLK_TCK")
+
+
+def test_recording_goes_on_when_the_tracer_has_gone(tmp_path: Path, recorder: Path, rung_works: Callable[[str], None]) -> None:
+    rung_works("sigtrap")
+    need("strace")
+    launcher, pid = start_recorded(tmp_path / "e.expt", "sigtrap", sys.executable, "-c", BUSY)
+    time.sleep(0.3)
+    tracer = subprocess.Popen(["strace", "-q", "-o", "/dev/null", "-p", str(pid)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(0.5)
+    tracer.terminate()
+    tracer.wait()
+    middle_ns = used_ns(pid)
+    while used_ns(pid) < middle_ns + 600e6:
+        time.sleep(0.02)
+    os.kill(pid, 10)
+    _, errors = launcher.communicate(timeout=60)
+    assert PAUSED in errors
+    recorded = Recorded(execute(["true"]), tmp_path / "e.expt")
+    assert [pause.cause for pause in recorded.profile.pauses] == ["tracer"]
+    assert recorded.profile.pauses[0].end_ns is not None
+    assert recorded.total_ns >= middle_ns / 4 + 300e6
+
+
+@planned(lambda compiled, clock: plan(compiled("traced_child.c"), clock=clock))
+@pytest.mark.parametrize("clock", RUNGS)
+def test_programs_that_have_themselves_traced(unharmed_case: Callable[[], Recorded], clock: str) -> None:
+    """A child that calls PTRACE_TRACEME stops as often as without us."""
+    recorded = unharmed_case()
+    assert recorded.outcome.stdout.startswith("stops 1\n")
+
+
+@pytest.mark.parametrize("clock", RUNGS)
+@pytest.mark.parametrize("follows", ["strace", "strace -f"])
+def test_recording_a_tracer(record: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path], clock: str, follows: str) -> None:
+    """A tracer that is recorded with what it traces shows the signals that it shows natively."""
+    rung_works(clock)
+    need("strace")
+    command = [*follows.split(), "-qq", "-e", "trace=none", compiled("process_games.c"), "fork"]
+    plain, recorded = execute(command), record(command, clock=clock).outcome
+    assert recorded.status == plain.status
+    assert re.findall("^--- SIG[A-Z]+", recorded.own_stderr, re.MULTILINE) == re.findall("^--- SIG[A-Z]+", plain.stderr, re.MULTILINE)
+
+
+@pytest.mark.parametrize("clock", RUNGS)
+def test_recording_a_debugger(record: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path], clock: str) -> None:
+    rung_works(clock)
+    need("gdb")
+    command = ["gdb", "-nx", "-q", "-batch", "-ex", "run", "--args", compiled("split_cpu.c"), 100]
+    recorded = record(command, clock=clock)
+    assert recorded.outcome.status == 0
+    assert "exited normally" in recorded.outcome.stdout and "received signal" not in recorded.outcome.stdout
+
+
+def test_a_debugger_around_the_recording(tmp_path: Path, recorder: Path, compiled: Callable[..., Path]) -> None:
+    need("strace")
+    words = collector_command("record", "-o", tmp_path / "e.expt", "--", compiled("split_cpu.c"), 100)
+    done = execute(["strace", "-f", "-qq", "-e", "trace=none", "-o", tmp_path / "trace", *words])
+    assert done.status == 0
+    assert not re.search("SIGTRAP|SIGSTKFLT", (tmp_path / "trace").read_text())
+    assert "no sample was taken" in done.stderr
+
+
+def test_gdb_attaches(tmp_path: Path, recorder: Path, rung_works: Callable[[str], None]) -> None:
+    """gdb stops at no SIGTRAP of ours: the launcher has switched the event off by the time it lets the program go on."""
+    rung_works("sigtrap")
+    need("gdb")
+    launcher, pid = start_recorded(tmp_path / "e.expt", "sigtrap", sys.executable, "-c", BUSY)
+    done = execute(["gdb", "-nx", "-q", "-p", pid, "-batch", "-ex", "continue"])
+    os.kill(pid, 10)
+    output, errors = launcher.communicate(timeout=60)
+    if "Operation not permitted" in done.stderr:
+        pytest.skip("this system does not let gdb attach")
+    assert (launcher.returncode, output) == (0, "done\n"), errors
+    assert "SIGTRAP" not in done.stdout

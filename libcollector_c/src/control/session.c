@@ -59,6 +59,12 @@ pid_t col_session_pid(void)
     return self.pid;
 }
 
+/* Its maker's log is not mapped in such a process, and the page that says how long that is was wiped. */
+bool col_session_is_stranger(void)
+{
+    return col_session_is_open() && !col_log_writer_is_open();
+}
+
 static struct col_event_head head_now(uint32_t thread)
 {
     return (struct col_event_head){col_clock_now(), thread};
@@ -297,6 +303,9 @@ void col_session_thread_return(void)
 
 void col_session_fork_prepare(void)
 {
+    if (col_silence_is_on())
+        return;
+    col_session_adopt();
     col_metrics_fork_prepare();
     self.forking = col_session_is_open() ? col_thread_enter() : NULL;
 }
@@ -330,8 +339,19 @@ void col_session_fork_child(void)
     col_dynamic_code_forget();
     col_jit_debug_forget();
     col_plugins_forget();
+    col_silence_after_fork();
+    if (parent_pid != 0)
+        self.pid = col_os_process_id();
     if (was_open && col_options_follow(NULL))
         begin(state, parent_pid);
+}
+
+void col_session_adopt(void)
+{
+    if (col_session_is_stranger() && __atomic_exchange_n(&self.is_adopting, 1, __ATOMIC_ACQUIRE) == 0) {
+        col_session_fork_child();
+        __atomic_store_n(&self.is_adopting, 0, __ATOMIC_RELEASE);
+    }
 }
 
 void col_session_exec_leave(const char *path)

@@ -27,6 +27,9 @@ void col_session_resume(unsigned cause);
 /* Pauses what runs, resumes what is paused; false if there is no experiment. */
 bool col_session_toggle(unsigned cause);
 
+/* True in a process that a bare system call made as a copy of this one: no hook saw it begin. False in a child of vfork. Two loads. */
+bool col_session_is_stranger(void);
+
 /* A sample point. Of concurrent calls one is written. `cause`: COL_SAMPLE_... */
 void col_session_sample(const char *label, unsigned cause);
 
@@ -41,6 +44,9 @@ void col_session_close(unsigned reason);
 /* Reads the options; NULL if they ask for nothing. Then open begins; in between the handlers must be put in place. Once, before main. */
 const struct col_options *col_session_prepare(void);
 void col_session_open(int argc, char **argv);
+
+/* Begins the session of such a process. Where the program itself is about to allocate memory, so that no lock of its maker can be in the way. */
+void col_session_adopt(void);
 
 /* Around fork, in this order; the child's session is its own. */
 void col_session_fork_prepare(void);

@@ -20,6 +20,7 @@
 
 COL_EXPORT void *dlopen(const char *file, int mode)
 {
+    col_session_adopt();
     if (col_session_is_open())
         col_modules_expect();
     return COL_REAL(dlopen)(file, mode);
@@ -27,6 +28,7 @@ COL_EXPORT void *dlopen(const char *file, int mode)
 
 COL_EXPORT void *dlmopen(Lmid_t space, const char *file, int mode)
 {
+    col_session_adopt();
     if (col_session_is_open())
         col_modules_expect();
     return COL_REAL(dlmopen)(space, file, mode);

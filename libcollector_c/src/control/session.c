@@ -141,11 +141,10 @@ static void start_clock(struct col_thread *thread)
     col_event_pmcattach(head_now(0), CPU_SOURCE, (uint32_t)self.pid, (user_ns + system_ns) / 1000);
 }
 
-/* From nothing to recording, in a process that has just begun: a new image, or a fork child. */
-static void begin(enum col_recording state, pid_t parent_pid)
+static void begin_within_limits(enum col_recording state, pid_t parent_pid)
 {
     unsigned image;
-    self.pid = getpid();
+    self.pid = col_os_process_id();
     if (col_log_writer_open(self.options.experiment, self.pid, &image) != 0)
         return; /* the launcher finds no log and says so */
     struct col_thread *thread = col_thread_enter();
@@ -238,8 +237,15 @@ static void write_totals(unsigned reason)
 static void close_log(unsigned reason, const char *next_path)
 {
     enum col_recording state = col_recording_now();
-    if (!col_session_is_open() || getpid() != self.pid)
+    if (col_session_is_stranger()) {
+        pid_t maker = self.pid;
+        self.pid = col_os_process_id();
+        col_stranger_close(&self.options, maker, self.pid, reason, next_path);
         return;
+    }
+    if (!col_session_is_open() || col_os_process_id() != self.pid)
+        return;
+    col_log_writer_begin_end();
     col_session_sample("", COL_SAMPLE_END);
     bool is_recording = col_recording_is_on_at(col_clock_now());
     col_metrics_close(is_recording);
@@ -361,10 +367,11 @@ void col_session_exec_leave(const char *path)
 
 void col_session_exec_revive(void)
 {
-    if (col_recording_now() != COL_RECORDING_CLOSED || getpid() != self.pid)
+    if (col_recording_now() != COL_RECORDING_CLOSED || col_os_process_id() != self.pid)
         return;
     col_clock_source_forget();
     col_thread_forget_others();
     col_modules_forget();
+    col_messages_forget();
     begin(COL_RECORDING_ON, 0);
 }

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ahead import plan, planned
 from recorded import IS_THOROUGH, RUNGS, Outcome, Recorded, collector_command, execute
 
 from collector.experiment.merge import events
@@ -36,13 +37,11 @@ GAMES = {
 }
 
 
+@planned(lambda compiled, clock, game: plan(compiled("process_games.c"), game, clock=clock))
 @pytest.mark.parametrize("clock", RUNGS)
 @pytest.mark.parametrize("game", GAMES)
-def test_descendants(
-    unharmed: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path], clock: str, game: str
-) -> None:
-    rung_works(clock)
-    recorded = unharmed([compiled("process_games.c"), game], clock=clock)
+def test_descendants(unharmed_case: Callable[[], Recorded], clock: str, game: str) -> None:
+    recorded = unharmed_case()
     for function, count in GAMES[game].items():
         expected = count * WORK_NS
         slack = count * (8e6 if clock == "cpu-timer" else 3e6)
@@ -72,6 +71,58 @@ def test_a_bare_thread_is_recorded(
         pytest.skip("only an inherited event reaches a thread that nobody announces")
     recorded = record([compiled("process_games.c"), "bare_clone"], clock=clock)
     assert recorded.inclusive_ns("bare_part") >= 0.8 * WORK_NS
+
+
+@planned(lambda compiled, how, way: plan(compiled("bare_calls.c"), how, way))
+@pytest.mark.parametrize("how, way", [("libc", "work"), *((how, way) for how in ("clone", "clone3") for way in ("thread", "dlopen", "fork"))])
+def test_a_bare_copy_is_recorded_from_its_first_call(unharmed_case: Callable[[], Recorded], how: str, way: str) -> None:
+    """A process that no hook saw begin is known when it makes a thread, loads a library or forks: all its work comes after that."""
+    recorded = unharmed_case()
+    assert recorded.inclusive_ns("work_in_child") >= 0.8 * WORK_NS
+    assert recorded.lost_count == 0
+
+
+@planned(lambda compiled, how, way: plan(compiled("bare_calls.c"), how, way))
+@pytest.mark.parametrize("how, way", [(how, way) for how in ("clone", "clone3") for way in ("work", "exit")])
+def test_a_bare_copy_is_accounted_at_its_end(unharmed_case: Callable[[], Recorded], how: str, way: str) -> None:
+    """Where it does nothing that could be seen, its end tells that it was there, and its CPU time."""
+    recorded = unharmed_case()
+    parent, child = sorted(recorded.profile.processes, key=lambda process: process.parent_pid == recorded.profile.processes[0].pid)
+    assert child.parent_pid == parent.pid
+    assert child.before_ns >= 0.8 * WORK_NS
+    assert "processes made by a bare system call (clone) were not sampled" in recorded.outcome.stderr
+
+
+def test_a_bare_copy_that_leaves_no_trace_is_seen(unharmed: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    recorded = unharmed([compiled("bare_calls.c"), "clone", "bare_exit"], options=["-S", "0.01"])
+    assert [one.reason for one in recorded.profile.unrecorded] == ["the recorder did not start in it"]
+    assert "1 process was not recorded" in recorded.outcome.stderr
+
+
+def test_a_program_that_a_bare_copy_becomes(unharmed: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    program = compiled("process_games.c")  # without a case it only ends
+    for way in ("exec", "bare_exec"):
+        recorded = unharmed([compiled("bare_calls.c"), "clone", way, program])
+        assert str(program) in {process.executable for process in recorded.profile.processes}, way
+
+
+@pytest.mark.parametrize("type", ["deferred", "async"])
+@pytest.mark.parametrize("clock", RUNGS)
+def test_threads_cancelled_at_birth(
+    unharmed: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path], clock: str, type: str
+) -> None:
+    """However early a thread is cancelled, it ends in order, outside our own code, and its time is told."""
+    rung_works(clock)
+    count = 2000
+    recorded = unharmed([compiled("cancelled_threads.c"), count, type], clock=clock)
+    assert recorded.outcome.truth["cancelled"] == count
+    (process,) = recorded.profile.processes
+    assert process.is_closed
+    assert len(recorded.profile.threads) == count + 1
+    assert all(thread.user_ns is not None for thread in recorded.profile.threads)
+    assert recorded.lost_count == 0 and "plugin" not in recorded.outcome.stderr
+    accounts_ns = sum((thread.user_ns or 0) + (thread.system_ns or 0) for thread in recorded.profile.threads)
+    assert abs(recorded.total_ns - accounts_ns) <= 0.02 * accounts_ns + 10e6
 
 
 def test_parent_stays_the_parent(unharmed: Callable[..., Recorded]) -> None:
@@ -127,14 +178,11 @@ def test_static_child(record: Callable[..., Recorded], compiled: Callable[..., P
     assert "static_child" not in {os.path.basename(process.executable) for process in recorded.profile.processes}
 
 
+@planned(lambda compiled, clock, sanitizer: plan(compiled("sanitized.c", "-O1", f"-fsanitize={sanitizer}"), clock=clock))
 @pytest.mark.parametrize("sanitizer", ["address", "thread", "undefined"])
 @pytest.mark.parametrize("clock", RUNGS)
-def test_sanitizers(
-    unharmed: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path], clock: str, sanitizer: str
-) -> None:
-    rung_works(clock)
-    program = compiled("sanitized.c", "-O1", f"-fsanitize={sanitizer}")
-    recorded = unharmed([program], clock=clock)
+def test_sanitizers(unharmed_case: Callable[[], Recorded], clock: str, sanitizer: str) -> None:
+    recorded = unharmed_case()
     assert recorded.outcome.stdout.startswith("sum ")
     assert recorded.sample_count > 10
 

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "base/arch.h"
@@ -181,11 +182,48 @@ static int meet_listed(struct dl_phdr_info *info, size_t size, void *argument)
     return 0;
 }
 
-static void write_list(void)
+/* The program headers of an object, by its place in the dynamic linker's list; the program itself stands first and may lie anywhere. */
+static bool describe(const struct link_map *map, struct dl_phdr_info *info)
+{
+    struct col_proved_pages proved = {{0}};
+    const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)map->l_addr;
+    *info = (struct dl_phdr_info){.dlpi_addr = map->l_addr, .dlpi_name = map->l_name};
+    if (map == _r_debug.r_map) {
+        info->dlpi_phdr = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+        info->dlpi_phnum = (ElfW(Half))getauxval(AT_PHNUM);
+        return info->dlpi_phdr != NULL;
+    }
+    if (!col_safe_read_prove(&proved, map->l_addr, sizeof *header) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+        return false;
+    info->dlpi_phdr = (const ElfW(Phdr) *)(map->l_addr + header->e_phoff);
+    info->dlpi_phnum = header->e_phnum;
+    return true;
+}
+
+/*
+ * What dl_iterate_phdr does, without its lock: another thread of the parent may have held that at the fork, inside dlopen, and would never let it go in the child.
+ * Objects of other namespaces (dlmopen) are written when they are first met.
+ */
+static void walk_list(void)
+{
+    struct col_proved_pages proved = {{0}};
+    struct dl_phdr_info info;
+    const struct link_map *map = _r_debug.r_map;
+    for (unsigned count = 0;
+         count < TABLE_SIZE && map != NULL && col_safe_read_prove(&proved, (uintptr_t)map, sizeof *map);
+         count++, map = map->l_next)
+        if (describe(map, &info))
+            meet_listed(&info, sizeof info, NULL);
+}
+
+static void write_list(bool is_fork_child)
 {
     self.is_listing = true;
     col_event_batch_begin();
-    dl_iterate_phdr(meet_listed, NULL);
+    if (is_fork_child)
+        walk_list();
+    else
+        dl_iterate_phdr(meet_listed, NULL);
     col_event_batch_finish();
     self.is_listing = false;
 }
@@ -201,11 +239,11 @@ const char *col_modules_executable(void)
     return self.executable;
 }
 
-void col_modules_begin(void)
+void col_modules_begin(bool is_fork_child)
 {
     self.since_ns = col_clock_now();
     col_code_finder_observe(col_modules_meet);
-    write_list();
+    write_list(is_fork_child);
 }
 
 void col_modules_expect(void)
@@ -233,7 +271,7 @@ void col_modules_rescan(void)
         col_event_mappingchange((struct col_event_head){now_ns, 0}, &change);
     }
     self.since_ns = now_ns;
-    write_list();
+    write_list(false);
 }
 
 void col_modules_forget(void)

@@ -2,6 +2,7 @@
 #ifndef COL_TARGET_MODULES_H
 #define COL_TARGET_MODULES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Reads the path of the file that this process runs; "" if it cannot be read. Ordinary code, as a session begins. */
@@ -9,7 +10,7 @@ void col_modules_prepare(void);
 const char *col_modules_executable(void);
 
 /* Writes the objects that are loaded now. Ordinary code, once a session begins. */
-void col_modules_begin(void);
+void col_modules_begin(bool is_fork_child);
 
 /* dlopen is about to be called: objects first seen later may have been loaded from now on. Signal-safe. */
 void col_modules_expect(void);

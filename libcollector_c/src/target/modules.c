@@ -17,7 +17,9 @@
 #include "experiment/log_writer.h"
 #include "target/code_finder.h"
 
-#define TABLE_SIZE 4096u /* well above what any program loads; one that loads more has the rest unnamed */
+#define TABLE_SIZE 4096u  /* well above what any program loads; one that loads more has the rest unnamed */
+#define PIECE_BYTES 4096u /* of a text, of which not all is looked at: see docs/format.md */
+#define PIECES 16u
 #define MOVING ((uintptr_t)1) /* an entry's `low` while it is being filled: no object begins there */
 #define GONE ((uintptr_t)2)   /* an entry that was in use */
 
@@ -65,6 +67,8 @@ struct object {
     const char *path;
     uint8_t build_id[64];
     size_t build_id_bytes;
+    uint32_t text_checksum;
+    bool has_text;
 };
 
 static size_t align_up(size_t bytes, size_t alignment)
@@ -94,11 +98,37 @@ static void read_notes(struct object *object, const ElfW(Phdr) *segment)
     }
 }
 
-static void read_build_id(struct object *object, const ElfW(Phdr) *segments, size_t count)
+static bool add_piece(uint32_t *checksum, uintptr_t at, size_t bytes)
+{
+    for (uintptr_t page = at & ~(uintptr_t)4095; page < at + bytes; page += 4096)
+        if (!col_safe_read_probe(page))
+            return false;
+    *checksum = col_crc32_update(*checksum, (const void *)at, bytes);
+    return true;
+}
+
+/* What the code is, for an object that no build id tells from what may be at its path later. */
+static void read_text(struct object *object, const ElfW(Phdr) * segment)
+{
+    uintptr_t start = object->bias + segment->p_vaddr;
+    size_t bytes = segment->p_filesz, pieces = bytes <= PIECES * PIECE_BYTES ? 1 : PIECES;
+    if (start < object->low || bytes > object->high - start)
+        return;
+    object->has_text = true;
+    for (size_t i = 0; i < pieces && object->has_text; i++)
+        object->has_text = pieces == 1 ? add_piece(&object->text_checksum, start, bytes)
+                                       : add_piece(&object->text_checksum,
+                                                   start + (bytes - PIECE_BYTES) / (PIECES - 1) * i, PIECE_BYTES);
+}
+
+static void read_identity(struct object *object, const ElfW(Phdr) * segments, size_t count)
 {
     for (size_t i = 0; i < count && object->build_id_bytes == 0; i++)
         if (segments[i].p_type == PT_NOTE)
             read_notes(object, &segments[i]);
+    for (size_t i = 0; i < count && object->build_id_bytes == 0 && !object->has_text; i++)
+        if (segments[i].p_type == PT_LOAD && segments[i].p_flags & PF_X)
+            read_text(object, &segments[i]);
 }
 
 /* The object's program headers, found through the ELF header in front of it. */
@@ -114,9 +144,21 @@ static void read_headers(struct object *object)
 
 static void write_object(struct entry *entry, uintptr_t found_low, uintptr_t found_high, const struct object *object)
 {
-    struct col_event_mappingchange change = {
-        .action = COL_MAP_INSERT, .map_kind = COL_MAP_OBJECT, .start = object->low, .end = object->high, .bias = object->bias,
-        .path = object->path, .build_id = object->build_id, .build_id_bytes = object->build_id_bytes};
+    struct col_event_mappingchange change = {.action = COL_MAP_INSERT,
+                                             .map_kind = COL_MAP_OBJECT,
+                                             .start = object->low,
+                                             .end = object->high,
+                                             .bias = object->bias,
+                                             .path = object->path,
+                                             .build_id = object->build_id,
+                                             .build_id_bytes = object->build_id_bytes};
+    struct col_os_file file;
+    if (object->has_text && col_os_describe_path(object->path, &file) == 0) {
+        change.has_file = true;
+        change.file_bytes = file.bytes;
+        change.file_changed_ns = file.changed_ns;
+        change.text_checksum = object->text_checksum;
+    }
     bool is_written = col_event_mappingchange((struct col_event_head){self.since_ns, 0}, &change) == 0;
     entry->high = found_high;
     entry->start = object->low;
@@ -176,7 +218,7 @@ static int meet_listed(struct dl_phdr_info *info, size_t size, void *argument)
         found.low = object.low, found.high = object.high;
     struct entry *entry = claim(found.low, found.high);
     if (entry != NULL) {
-        read_build_id(&object, info->dlpi_phdr, info->dlpi_phnum);
+        read_identity(&object, info->dlpi_phdr, info->dlpi_phnum);
         write_object(entry, found.low, found.high, &object);
     }
     return 0;

@@ -22,6 +22,7 @@
 #define PIECES 16u
 #define MOVING ((uintptr_t)1) /* an entry's `low` while it is being filled: no object begins there */
 #define GONE ((uintptr_t)2)   /* an entry that was in use */
+#define LARGEST_NOTES 65536u  /* bytes of one segment */
 
 /* An object is known by the range the code finder gives it, which may be less than all of it; the log is told all. */
 struct entry {
@@ -77,13 +78,16 @@ static size_t align_up(size_t bytes, size_t alignment)
 }
 
 /* A segment of notes, in memory; looks for the build id among them. */
-static void read_notes(struct object *object, const ElfW(Phdr) *segment)
+static void read_notes(struct object *object, const ElfW(Phdr) * segment)
 {
-    uintptr_t at = object->bias + segment->p_vaddr, end = at + segment->p_memsz;
+    struct col_proved_pages proved = {{0}};
+    uintptr_t at = object->bias + segment->p_vaddr;
     size_t alignment = segment->p_align == 8 ? 8 : 4;
-    if (at < object->low || end > object->high || !col_safe_read_probe(at) || !col_safe_read_probe(end - 1))
+    if (at < object->low || at > object->high || segment->p_memsz > object->high - at ||
+        segment->p_memsz > LARGEST_NOTES || !col_safe_read_prove(&proved, at, segment->p_memsz))
         return;
-    while (end - at >= sizeof(ElfW(Nhdr))) {
+    uintptr_t end = at + segment->p_memsz;
+    while (at <= end && end - at >= sizeof(ElfW(Nhdr))) {
         const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)at;
         uintptr_t name = at + sizeof *note, text = name + align_up(note->n_namesz, alignment);
         if (note->n_namesz > end - name || text > end || note->n_descsz > end - text)
@@ -136,10 +140,12 @@ static void read_headers(struct object *object)
 {
     uintptr_t at = object->bias != 0 ? object->bias : object->low;
     const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)at;
-    if (!col_safe_read_probe(at) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+    struct col_proved_pages proved = {{0}};
+    if (!col_safe_read_prove(&proved, at, sizeof *header) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
         return;
-    if (header->e_phoff + (uint64_t)header->e_phnum * sizeof(ElfW(Phdr)) <= 4096)
-        read_build_id(object, (const ElfW(Phdr) *)(at + header->e_phoff), header->e_phnum);
+    if (header->e_phoff <= 4096 &&
+        col_safe_read_prove(&proved, at + header->e_phoff, header->e_phnum * sizeof(ElfW(Phdr))))
+        read_identity(object, (const ElfW(Phdr) *)(at + header->e_phoff), header->e_phnum);
 }
 
 static void write_object(struct entry *entry, uintptr_t found_low, uintptr_t found_high, const struct object *object)
@@ -210,7 +216,11 @@ static int meet_listed(struct dl_phdr_info *info, size_t size, void *argument)
 {
     (void)size, (void)argument;
     struct object object = {.low = UINTPTR_MAX, .bias = info->dlpi_addr, .path = name_of(info->dlpi_name)};
-    uintptr_t code = measure(&object, info->dlpi_phdr, info->dlpi_phnum);
+    struct col_proved_pages proved = {
+        {0}}; /* its headers lie in the object, of which the program may have unmapped any part */
+    bool is_there =
+        col_safe_read_prove(&proved, (uintptr_t)info->dlpi_phdr, info->dlpi_phnum * sizeof *info->dlpi_phdr);
+    uintptr_t code = is_there ? measure(&object, info->dlpi_phdr, info->dlpi_phnum) : 0;
     struct col_code_module found;
     if (code == 0)
         return 0;

@@ -12,7 +12,11 @@
 
 #include "base/arch.h"
 #include "base/clock.h"
+#include "base/kept_text.h"
+#include "base/os.h"
 #include "base/safe_read.h"
+#include "base/sparse.h"
+#include "experiment/crc32.h"
 #include "experiment/event.h"
 #include "experiment/log_writer.h"
 #include "target/code_finder.h"
@@ -31,11 +35,10 @@ struct entry {
 };
 
 static struct {
-    bool is_listing;   /* the whole list is being written: what the finder meets on the way is on it */
-    uint32_t end;      /* atomic: behind the last entry that was ever in use */
-    uint64_t since_ns; /* an object first seen now was loaded at this time or later */
-    char executable[PATH_MAX];
-    struct entry entries[TABLE_SIZE]; /* in the order they came, so that a short-lived process touches one page of them */
+    bool is_listing;        /* the whole list is being written: what the finder meets on the way is on it */
+    uint32_t end;           /* atomic: behind the last entry that was ever in use */
+    uint64_t since_ns;      /* an object first seen now was loaded at this time or later */
+    const char *executable; /* NULL: not known yet */
 } self;
 
 /* An entry that nobody uses, now the caller's; NULL: the table is full. */
@@ -175,7 +178,7 @@ static void write_object(struct entry *entry, uintptr_t found_low, uintptr_t fou
 static const char *name_of(const char *name)
 {
     if (name == NULL || name[0] == '\0')
-        return self.executable;
+        return col_modules_executable();
     return strncmp(name, "linux-vdso", 10) == 0 ? "[vdso]" : name;
 }
 
@@ -282,13 +285,17 @@ static void write_list(bool is_fork_child)
 
 void col_modules_prepare(void)
 {
-    ssize_t length = readlink("/proc/self/exe", self.executable, sizeof self.executable - 1);
-    self.executable[length > 0 ? length : 0] = '\0';
+    char path[PATH_MAX];
+    if (self.executable != NULL)
+        return; /* a fork child runs what its parent ran */
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    self.executable = col_kept_text_join(path, "");
 }
 
 const char *col_modules_executable(void)
 {
-    return self.executable;
+    return self.executable != NULL ? self.executable : "";
 }
 
 void col_modules_begin(bool is_fork_child)

@@ -41,17 +41,23 @@ static struct {
     const char *executable; /* NULL: not known yet */
 } self;
 
+static struct entry
+    entries[TABLE_SIZE] COL_SPARSE; /* in the order they came, so that a short-lived process touches one page of them */
+
 /* An entry that nobody uses, now the caller's; NULL: the table is full. */
 static struct entry *take_free(void)
 {
     for (uint32_t i = 0; i < TABLE_SIZE; i++) {
-        uintptr_t found = __atomic_load_n(&self.entries[i].low, __ATOMIC_ACQUIRE);
-        if ((found != 0 && found != GONE) || !__atomic_compare_exchange_n(&self.entries[i].low, &found, MOVING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        uintptr_t found = 0; /* stored to before it is read, so that a new page is faulted in once */
+        if (!__atomic_compare_exchange_n(&entries[i].low, &found, MOVING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) &&
+            (found != GONE ||
+             !__atomic_compare_exchange_n(&entries[i].low, &found, MOVING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)))
             continue;
         uint32_t end = __atomic_load_n(&self.end, __ATOMIC_RELAXED);
-        while (end <= i && !__atomic_compare_exchange_n(&self.end, &end, i + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        while (end <= i &&
+               !__atomic_compare_exchange_n(&self.end, &end, i + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
             continue;
-        return &self.entries[i];
+        return &entries[i];
     }
     return NULL;
 }
@@ -60,7 +66,7 @@ static struct entry *take_free(void)
 static struct entry *claim(uintptr_t low, uintptr_t high)
 {
     uint32_t end = __atomic_load_n(&self.end, __ATOMIC_ACQUIRE);
-    for (const struct entry *entry = self.entries; entry < self.entries + end; entry++)
+    for (const struct entry *entry = entries; entry < entries + end; entry++)
         if (__atomic_load_n(&entry->low, __ATOMIC_ACQUIRE) == low && entry->high == high)
             return NULL;
     return take_free();
@@ -322,11 +328,12 @@ void col_modules_rescan(void)
         return;
     uint64_t now_ns = col_clock_now();
     for (uint32_t i = 0; i < self.end; i++) {
-        struct entry entry = self.entries[i];
+        struct entry entry = entries[i];
         if (entry.low <= GONE || is_loaded(&entry))
             continue;
-        struct col_event_mappingchange change = {.action = COL_MAP_DELETE, .map_kind = COL_MAP_OBJECT, .start = entry.start, .end = entry.end};
-        __atomic_store_n(&self.entries[i].low, GONE, __ATOMIC_RELEASE);
+        struct col_event_mappingchange change = {
+            .action = COL_MAP_DELETE, .map_kind = COL_MAP_OBJECT, .start = entry.start, .end = entry.end};
+        __atomic_store_n(&entries[i].low, GONE, __ATOMIC_RELEASE);
         col_event_mappingchange((struct col_event_head){now_ns, 0}, &change);
     }
     self.since_ns = now_ns;
@@ -335,6 +342,6 @@ void col_modules_rescan(void)
 
 void col_modules_forget(void)
 {
-    memset(self.entries, 0, self.end * sizeof *self.entries);
+    memset(entries, 0, self.end * sizeof *entries);
     self.end = 0;
 }

@@ -22,6 +22,10 @@ _SAMPLE_UNIT_NS = 1000
 _ADDRESS_MASK = (1 << 64) - 1
 
 
+RecordedFile = tuple[int, int, int]
+"""What a file without a build id was when it was recorded: its size in bytes, the time of its last change (ns), the checksum of its code."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mapping:
     """Code that was in memory from `born` until `died` (nanoseconds; None: to the end), at [start, end)."""
@@ -41,6 +45,7 @@ class Mapping:
     lines: bytes = b""
     code: bytes = b""
     copy: str | None = None
+    file: RecordedFile | None = None
 
     def elf_address(self, address: int) -> int:
         """The address as it is written in the ELF file."""
@@ -49,6 +54,12 @@ class Mapping:
     def is_alive(self, time: int) -> bool:
         """True if a sample of that time can lie in this mapping."""
         return self.born < time + _SAMPLE_UNIT_NS and (self.died is None or time < self.died)
+
+
+def _recorded_file(change: MappingChange) -> RecordedFile | None:
+    if change.file_bytes is None or change.file_changed_ns is None or change.text_checksum is None:
+        return None
+    return change.file_bytes, change.file_changed_ns, change.text_checksum
 
 
 class AddressSpace:
@@ -112,7 +123,7 @@ class AddressSpace:
             self._delete(change, place[0])
         mapping = Mapping(
             kind, *place, change.bias or 0, change.file_offset or 0, change.path or "", change.build_id or b"", change.time, None,
-            change.name, change.alias, change.source, change.lines or b"", change.code or b"", change.copy,
+            change.name, change.alias, change.source, change.lines or b"", change.code or b"", change.copy, _recorded_file(change),
         )
         self._add_life(place, mapping)
 

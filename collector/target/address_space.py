@@ -88,10 +88,10 @@ class AddressSpace:
     def add(self, change: MappingChange) -> None:
         """Take a change in."""
         start, end = change.start, change.end
-        if start is None or (change.action == MapAction.INSERT and (end is None or end <= start)):
+        if start is None:
             self.ignored_count += 1
-        elif change.action == MapAction.INSERT:
-            self._insert(change, (start, end))  # type: ignore[arg-type]
+        elif change.action == MapAction.INSERT and end is not None and start < end:
+            self._insert(change, (start, end))
         elif change.action == MapAction.DELETE:
             self._delete(change, start)
         else:
@@ -182,6 +182,21 @@ class AddressSpace:
             lives = [life for place in index.find(address) for life in self._lives[place]]
             self._sole_lives[between] = lives[0] if len(lives) == 1 and self._is_sole(lives[0]) else None
         return self._sole_lives[between]
+
+    def iter_sole(self) -> Iterator[tuple[int, int, Mapping]]:
+        """The ranges, rising, in each of which `sole` gives the same mapping."""
+        places = sorted(self._lives)
+        if all(before[1] <= after[0] for before, after in zip(places, places[1:])):
+            for place in places:
+                lives = self._lives[place]
+                if len(lives) == 1 and self._is_sole(lives[0]):
+                    yield *place, lives[0]
+            return
+        self._range_index()
+        for start, end in zip(self._bounds, self._bounds[1:]):
+            mapping = self.sole(start)
+            if mapping is not None:
+                yield start, end, mapping
 
     def _is_sole(self, life: Mapping) -> bool:
         """Whether it never went, and counts for the time before it was told of as well."""

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 from collector.errors import SymbolError
 from collector.symbols.cache import Record, SymbolCache, signature_of
 from collector.symbols.function_table import FunctionRange, FunctionTable
+from collector.symbols.recorded_file import is_replaced
 from collector.symbols.terms import VDSO_PATH, Layout, Progress, SourceLine
 
 if TYPE_CHECKING:
     from collector.symbols.elf_image import ElfImage
     from collector.symbols.unit_index import UnitIndex
+    from collector.target.address_space import RecordedFile
 
 _COLD_PART = re.compile(r"\.cold(\.\d+)?$")
 _DELETED = " (deleted)"
@@ -33,7 +35,7 @@ class ModuleSymbols:
     """
 
     def __init__(self, path: str, build_id: bytes | None, cache: SymbolCache, debug_dirs: tuple[str, ...] = (),
-                 layout: Layout = "image") -> None:
+                 layout: Layout = "image", file: RecordedFile | None = None) -> None:
         self.path = path.removesuffix(_DELETED)
         self.name = os.path.basename(self.path) or path
         self.complaints: list[str] = []
@@ -44,7 +46,10 @@ class ModuleSymbols:
         self._functions = FunctionTable.from_ranges(())
         self._segments: list[list[Any]] = []
         self._units: UnitIndex | None = None
-        if self.path == VDSO_PATH or self.path and not self.path.startswith(_NO_FILE_PREFIXES):
+        self._is_replaced = build_id is None and file is not None and is_replaced(self.path, file)
+        if self._is_replaced:
+            self.complaints.append(f"{self.name} is shown without function names: {self.path} has changed since the recording.")
+        elif self.path == VDSO_PATH or self.path and not self.path.startswith(_NO_FILE_PREFIXES):
             self._load()
 
     def function_at(self, elf_address: int) -> FunctionRange | None:
@@ -93,6 +98,8 @@ class ModuleSymbols:
 
     def code_bytes(self, start: int, end: int) -> bytes:
         """What the module holds between two elf addresses; empty where it cannot be read, or is another build now."""
+        if self._is_replaced:
+            return b""
         try:
             with self._open() as image:
                 if self._build_id is not None and image.build_id != self._build_id:

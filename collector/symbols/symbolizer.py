@@ -15,6 +15,7 @@ from collector.symbols.demangle import demangle_many
 from collector.symbols.function_table import FunctionRange
 from collector.symbols.module_symbols import ModuleSymbols
 from collector.symbols.terms import Layout, Progress, SourceLine
+from collector.target.address_space import RecordedFile
 
 LocationKind = Literal["symbol", "frame", "unknown"]
 
@@ -65,7 +66,7 @@ class Symbolizer:
         self._cache = SymbolCache(cache_dir)
         self._debug_dirs = tuple(os.path.abspath(directory) for directory in debug_dirs)
         self._progress = progress
-        self._modules: dict[tuple[str, bytes | None, Layout], ModuleSymbols] = {}
+        self._modules: dict[tuple[str, bytes | None, Layout, RecordedFile | None], ModuleSymbols] = {}
         self._locations: dict[ModuleSymbols, dict[int, Location]] = {}
 
     def locate(self, path: str, build_id: bytes | None, elf_address: int) -> Location:
@@ -76,12 +77,13 @@ class Symbolizer:
         return self.locate_many(path, build_id, (elf_address,))[elf_address]
 
     def locate_many(self, path: str, build_id: bytes | None, elf_addresses: Iterable[int],
-                    layout: Layout = "image") -> dict[int, Location]:
+                    layout: Layout = "image", file: RecordedFile | None = None) -> dict[int, Location]:
         """{elf address: location} of many addresses; opens each file and unit only once.
 
-        `layout` matters for relocatable files only: see `object_module`.
+        `layout` matters for relocatable files only: see `object_module`. `file` is what a module without a build id was when it was
+        recorded; another file at its path is not used.
         """
-        module = self._module(path, build_id, layout)
+        module = self._module(path, build_id, layout, file)
         known = self._locations[module]
         wanted = set(elf_addresses)
         missing = wanted - known.keys()
@@ -99,18 +101,18 @@ class Symbolizer:
         return self._module(path, build_id).elf_address_of_offset(file_offset)
 
     def code_of(self, path: str, build_id: bytes | None, elf_addresses: Iterable[int],
-                layout: Layout = "image") -> list[tuple[int, bytes]]:
+                layout: Layout = "image", file: RecordedFile | None = None) -> list[tuple[int, bytes]]:
         """[(start, bytes)] of the functions that the addresses lie in, in elf addresses; bytes are missing where the file is."""
-        module = self._module(path, build_id, layout)
+        module = self._module(path, build_id, layout, file)
         return [(start, module.code_bytes(start, end)) for start, end in module.code_ranges_of(elf_addresses)]
 
-    def _module(self, path: str, build_id: bytes | None, layout: Layout = "image") -> ModuleSymbols:
-        module = self._modules.get((path, build_id, layout))
+    def _module(self, path: str, build_id: bytes | None, layout: Layout = "image", file: RecordedFile | None = None) -> ModuleSymbols:
+        module = self._modules.get((path, build_id, layout, file))
         if module is None:
             if self._progress is not None:
                 self._progress(0, 1, f"symbols of {os.path.basename(path)}")
-            module = ModuleSymbols(path, build_id, self._cache, self._debug_dirs, layout)
-            self._modules[path, build_id, layout] = module
+            module = ModuleSymbols(path, build_id, self._cache, self._debug_dirs, layout, file)
+            self._modules[path, build_id, layout, file] = module
             self._locations[module] = {}
             self._note_complaints(module)
             self._cache.trim()

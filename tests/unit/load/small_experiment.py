@@ -28,7 +28,7 @@ class ArithmeticSymbolizer:
         self.warnings: list[str] = []
         self.asked: list[tuple[str, bytes | None, set[int]]] = []
 
-    def locate_many(self, path: str, build_id: bytes | None, addresses: Iterable[int], layout: str = "image") -> dict[int, Location]:
+    def locate_many(self, path: str, build_id: bytes | None, addresses: Iterable[int], layout: str = "image", file: object = None) -> dict[int, Location]:
         """Function f<thousands>, line the rest."""
         wanted = set(addresses)
         self.asked.append((path, build_id, wanted))

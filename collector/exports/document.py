@@ -154,7 +154,9 @@ def callers_callees(profile: Profile, neighbours: Neighbours, limit: int | None 
     return document
 
 
-def source(profile: Profile, path: str, text: Sequence[str], rows: Iterable[SourceRow], first: int, last: int) -> Document:
+def source(
+    profile: Profile, path: str, text: Sequence[str], rows: Iterable[SourceRow], first: int, last: int, note: str = ""
+) -> Document:
     """The view `source`: the lines of the file that are on a stack, with their text."""
     document = _framed(
         profile,
@@ -170,6 +172,7 @@ def source(profile: Profile, path: str, text: Sequence[str], rows: Iterable[Sour
         ],
     )
     document["file"] = path
+    document["note"] = note or None
     return document
 
 

@@ -33,8 +33,9 @@ def render(
     last: int,
     limit: int | None,
     style: Style,
+    note: str = "",
 ) -> str:
-    """Lines `first` to `last` of the file; with a limit only so many of the costliest, and a few around each."""
+    """Lines `first` to `last` of the file, under a note; with a limit only so many of the costliest, and a few around each."""
     whole = total_values(profile)[0]
     by_line = {row.line: row for row in rows}
     cells: list[list[str]] = []
@@ -52,7 +53,8 @@ def render(
     heading = len(table) - len(cells)
     body = [style.bold(line) if place in hot else line for place, line in enumerate(table[heading:])]
     title = layout.title_line(profile, f"Source {printable(path)}", style, "in")
-    return "\n".join([title, "", *table[:heading], *body])
+    notes = ["", *layout.paragraph(f"Note: {note}.", style)] if note else []
+    return "\n".join([title, *notes, "", *table[:heading], *body])
 
 
 def _shown_lines(by_line: dict[int, SourceRow], first: int, last: int, limit: int | None) -> list[int]:

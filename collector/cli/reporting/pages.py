@@ -129,12 +129,12 @@ def _source_page(profile: Profile, argument: str, options: PageOptions) -> str:
         from collector.reports import source
 
         text = source.render(
-            profile, part.path, part.text, rows, part.first, part.last, options.limit, options.style
+            profile, part.path, part.text, rows, part.first, part.last, options.limit, options.style, part.note
         )
         return text + "\n"
     from collector.exports import document
 
-    return _exported(document.source(profile, part.path, part.text, rows, part.first, part.last), options)
+    return _exported(document.source(profile, part.path, part.text, rows, part.first, part.last, part.note), options)
 
 
 def _function_page(profile: Profile, argument: str, options: PageOptions) -> str:

@@ -21,21 +21,24 @@ PACKAGE = ROOT / "collector"
 NATIVE = ROOT / "libcollector_c"
 
 # What each part of the package may import from the rest of it, beside itself.
-GROUND = {"errors", "format", "units"}
-ANY = GROUND | {"capture", "experiment", "target", "symbols", "profile", "load", "reports", "page", "exports", "cli", ""}
+GROUND = {"errors", "format", "units", "printable", "regular_file"}
+ANY = GROUND | {"capture", "experiment", "target", "symbols", "profile", "analysis", "load", "reports", "page", "exports", "cli", ""}
 MAY_IMPORT = {
     "errors": set(),
     "format": set(),
     "units": set(),
-    "experiment": {"format", "errors"},
-    "target": {"experiment", "format", "errors"},
-    "symbols": {"target", "errors"},
+    "printable": set(),
+    "regular_file": set(),
+    "experiment": {"format", "errors", "regular_file"},
+    "target": {"experiment", "format", "errors", "regular_file"},
+    "symbols": {"target", "errors", "regular_file"},
     "profile": {"units"},
-    "reports": {"profile", "units"},
-    "page": {"profile", "units"},
-    "exports": {"profile", "units"},
-    "capture": {"errors"},
-    "load": {"experiment", "target", "symbols", "profile", "errors", "format", "units"},
+    "reports": {"profile", "units", "printable"},
+    "page": {"profile", "units", "printable"},
+    "exports": {"profile", "units", "printable"},
+    "capture": {"errors", "regular_file"},
+    "analysis": {"experiment", "profile", "errors", "format", "units", "regular_file"},
+    "load": {"analysis", "experiment", "target", "symbols", "profile", "errors", "format", "units"},
     "cli": ANY,
     "": ANY,  # the package itself re-exports
     "__main__": {"cli"},
@@ -43,7 +46,7 @@ MAY_IMPORT = {
 FOREIGN_HOMES = {
     "msgpack": {"experiment"},
     "elftools": {"symbols"},
-    "ctypes": {"capture/native.py", "symbols/demangle.py"},
+    "ctypes": {"capture/native.py", "symbols/demangle.py", "analysis"},
     "argparse": {"cli"},
 }
 
@@ -269,6 +272,101 @@ def test_c_floors() -> None:
     assert not broken, "\n".join(broken)
 
 
+C_WORD = re.compile(r"\b[A-Za-z_]\w*\b")
+C_FUNCTION = re.compile(r"^(?P<head>\w[^\n;{}()=#]*?(?:__attribute__\(\(.*?\)\)[^\n;{}()=#]*?)*)\b(?P<name>\w+)\((?P<parameters>[^;{}]*)\)\s*\n\{", re.MULTILINE)
+
+
+@cache
+def c_code(path: Path) -> str:
+    """A file without its comments, strings and continued lines."""
+    text = re.sub(r"/\*.*?\*/", lambda comment: "\n" * comment[0].count("\n") or " ", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text)
+
+
+def unit_of(path: Path) -> str:
+    """A .c file and the header of its name are one unit."""
+    return name_of(path.with_suffix(""))
+
+
+def c_uses() -> dict[str, dict[str, str]]:
+    """{unit: {unit it needs: why}}: what it includes, and whose functions it names, in whatever header they are declared."""
+    homes: dict[str, set[str]] = {}
+    for path in c_files():
+        for function in C_FUNCTION.finditer(c_code(path)):
+            if path.suffix == ".c" and not function["head"].startswith("static"):
+                homes.setdefault(function["name"], set()).add(unit_of(path))
+    uses: dict[str, dict[str, str]] = {unit_of(path): {} for path in c_files()}
+    for path in c_files():
+        into = uses[unit_of(path)]
+        for included in re.findall(r'^\s*#\s*include "([^"]+)"', path.read_text(encoding="utf-8"), re.MULTILINE):
+            for folder in (path.parent, NATIVE / "src", NATIVE / "include", NATIVE / "pmclog"):
+                if (folder / included).exists():
+                    into.setdefault(unit_of((folder / included).resolve()), f"includes {included}")
+                    break
+        if path.suffix == ".c":
+            for word in set(C_WORD.findall(c_code(path))) & {name for name in homes if name.startswith("col_")}:
+                if len(homes[word]) == 1:
+                    into.setdefault(next(iter(homes[word])), f"names {word}")
+    for unit, needed in uses.items():
+        needed.pop(unit, None)
+    return uses
+
+
+def test_no_c_unit_needs_itself() -> None:
+    """Neither by includes nor by calls: of two units, one stands on the other."""
+    uses = c_uses()
+    assert len(uses) > 100 and uses["libcollector_c/src/control/session"]["libcollector_c/src/sample/sampler"]
+    visited: set[str] = set()
+
+    def visit(unit: str, trail: tuple[str, ...]) -> None:
+        if unit in trail:
+            circle = [*trail[trail.index(unit) :], unit]
+            raise AssertionError("\n".join(f"{one} {uses[one][other]}" for one, other in zip(circle, circle[1:])))
+        if unit not in visited:
+            for following in sorted(uses[unit]):
+                visit(following, (*trail, unit))
+            visited.add(unit)
+
+    for unit in sorted(uses):
+        visit(unit, ())
+
+
+def functions_handed_down() -> Iterator[str]:
+    """Where a function is given, as an argument or in a struct, to a function of a floor below its own."""
+    floor_of = {floor: number for number, floor in enumerate(reversed(C_FLOORS))}
+    paths = [path for path in c_files() if path.is_relative_to(NATIVE / "src")]
+    shared: dict[str, int] = {}
+    own: dict[Path, dict[str, int]] = {path: {} for path in paths}
+    for path in paths:
+        for function in C_FUNCTION.finditer(c_code(path)):
+            homes = own[path] if function["head"].startswith("static") else shared
+            homes[function["name"]] = floor_of[path.parent.name]
+    for path in paths:
+        code = c_code(path)
+        known = {name: floor for name, floor in {**shared, **own[path]}.items() if name.startswith("col_") or name in own[path]}
+        for call in re.finditer(r"\b(col_\w+)\(", code):
+            callee_floor = shared.get(call[1])
+            if callee_floor is None:
+                continue
+            for word in re.finditer(r"(?<![\w.>])(?<!struct )(\w+)\b(?!\s*[\w(.\[]|->)", argument_text(code, call.end())):
+                if known.get(word[1], callee_floor) > callee_floor and not re.search(rf"(?<![\w.>]){word[1]}\s*=[^=]", code):
+                    yield f"{name_of(path)}: {call[1]} is given {word[1]}"
+
+
+def argument_text(code: str, start: int) -> str:
+    """What is between the parentheses of a call."""
+    depth, end = 1, start
+    while depth and end < len(code):
+        depth += {"(": 1, ")": -1}.get(code[end], 0)
+        end += 1
+    return code[start : end - 1]
+
+
+def test_no_c_floor_is_given_a_function_of_one_above() -> None:
+    broken = sorted(set(functions_handed_down()))
+    assert not broken, "\n".join(broken)
+
+
 def test_c_folders_are_the_floors() -> None:
     assert {path.name for path in (NATIVE / "src").iterdir() if path.is_dir()} == set(C_FLOORS)
 
@@ -302,6 +400,12 @@ def test_at_most_one_state_a_file() -> None:
             if len(states) > 1:
                 broken.append(f"{name_of(path)}: {', '.join(states)}")
     assert not broken
+
+
+def test_atomics_have_one_dialect() -> None:
+    """The builtins, whose operands are ordinary types: a word may be atomic in one place and its thread's own in another."""
+    pattern = re.compile(r"stdatomic\.h|\b_Atomic\b|\batomic_\w+|\b__sync_\w+")
+    assert not [f"{name_of(path)}: {match[0]}" for path in c_files() for match in pattern.finditer(path.read_text(encoding="utf-8"))]
 
 
 def test_versions_agree() -> None:

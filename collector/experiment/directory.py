@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import dataclass
 
 from collector.errors import ExperimentError, ExperimentNotFoundError
-from collector.experiment.origin import LAUNCHER, Origin, parse_log_name
+from collector.experiment.origin import LAUNCHER, NODE, Origin, parse_log_name
+from collector.regular_file import describe_irregular
+
+_OBJECTS = "objects"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,21 +23,27 @@ class LogFile:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentDirectory:
-    """An experiment's files. `logs` are those of recorded processes, by process id and image; the launcher's is apart."""
+    """An experiment's files. `logs` are those of recorded processes, by process id and image; the launcher's are apart.
+
+    `complaints` are sentences about what has the name of a log, or of the directory of copies, and is something else.
+    """
 
     path: str
     logs: tuple[LogFile, ...]
     launch_log: LogFile | None
+    node_log: LogFile | None = None
+    complaints: tuple[str, ...] = ()
 
     @property
     def all_logs(self) -> tuple[LogFile, ...]:
-        """The launcher's log, if there is one, and those of the processes."""
-        return (self.launch_log, *self.logs) if self.launch_log else self.logs
+        """The launcher's logs, if there are any, and those of the processes."""
+        return (*(log for log in (self.launch_log, self.node_log) if log), *self.logs)
 
     @property
-    def objects_path(self) -> str:
-        """The directory of copied code; need not exist."""
-        return os.path.join(self.path, "objects")
+    def objects_path(self) -> str | None:
+        """The directory of copied code, which need not exist; None if something else has its name."""
+        path = os.path.join(self.path, _OBJECTS)
+        return None if os.path.lexists(path) and not _is_directory(path) else path
 
 
 def open_directory(path: str | os.PathLike[str]) -> ExperimentDirectory:
@@ -51,8 +61,31 @@ def open_directory(path: str | os.PathLike[str]) -> ExperimentDirectory:
     except (OSError, ValueError) as error:
         raise ExperimentError(f"the experiment {path} cannot be read: {getattr(error, 'strerror', error)}") from error
     found = ((name, parse_log_name(name)) for name in names)
-    logs = sorted((LogFile(os.path.join(path, name), origin) for name, origin in found if origin), key=lambda log: log.origin)
+    named = sorted((LogFile(os.path.join(path, name), origin) for name, origin in found if origin), key=lambda log: log.origin)
+    kinds = {log: _find_irregular(log.path) for log in named}
+    logs = [log for log in named if kinds[log] is None]
+    complaints = [f"{log.path} is left out: it is {kinds[log]}, not a log" for log in named if kinds[log] is not None]
     if not logs:
-        raise ExperimentNotFoundError(f"{path} is not an experiment: there is no log in it")
-    launch_log = next((log for log in logs if log.origin == LAUNCHER), None)
-    return ExperimentDirectory(path, tuple(log for log in logs if log.origin != LAUNCHER), launch_log)
+        raise ExperimentNotFoundError(complaints[0] if complaints else f"{path} is not an experiment: there is no log in it")
+    objects = os.path.join(path, _OBJECTS)
+    if _OBJECTS in names and not _is_directory(objects):
+        complaints.append(f"{objects} is left out: it is not a directory")
+    launchers = {log.origin: log for log in logs if not log.origin.is_process}
+    processes = tuple(log for log in logs if log.origin.is_process)
+    return ExperimentDirectory(path, processes, launchers.get(LAUNCHER), launchers.get(NODE), tuple(complaints))
+
+
+def _find_irregular(path: str) -> str | None:
+    """What it is, if it is no regular file. One that went a moment ago is left to whoever opens it."""
+    try:
+        return describe_irregular(os.lstat(path).st_mode)
+    except OSError:
+        return None
+
+
+def _is_directory(path: str) -> bool:
+    """Whether it is a directory of its own, and no link to one."""
+    try:
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    except OSError:
+        return False

@@ -14,8 +14,8 @@ from array import array
 from collections.abc import Iterable, Iterator
 from itertools import chain, count
 
-from collector.experiment.directory import LogFile, open_directory
-from collector.experiment.events import AnyEvent, AnyRecord
+from collector.experiment.directory import ExperimentDirectory, LogFile, open_directory
+from collector.experiment.events import AnyEvent, AnyRecord, Event, Message
 from collector.experiment.log_reader import EventReader
 from collector.experiment.log_records import iter_record_groups, iter_records
 from collector.experiment.origin import parse_log_name
@@ -23,6 +23,7 @@ from collector.experiment.samples import PcSample, PcSampleBlock
 
 _READ_BYTES = 1 << 16  # small, because every log of the experiment may be in the middle of a read
 _MAX_TIME = (1 << 64) - 1
+_WARNING = 1
 
 
 def events(source: str | os.PathLike[str] | int, *, strict: bool = False) -> Iterator[AnyEvent]:
@@ -34,13 +35,30 @@ def events(source: str | os.PathLike[str] | int, *, strict: bool = False) -> Ite
     Raises ExperimentNotFoundError or ExperimentError with one sentence.
     """
     if isinstance(source, int):
-        return EventReader(source, strict=strict).finish()
+        return _read_to_its_end(source, strict)
     if os.path.isdir(source) or not os.path.exists(source):
-        return merge_events(open_directory(source).all_logs)
+        directory = open_directory(source)
+        return chain(complaints_of(directory), merge_events(directory.all_logs))
     origin = parse_log_name(os.path.basename(source))
     if strict or origin is None:
-        return EventReader(source, strict=strict).finish()
-    return expand(iter_records(LogFile(os.fspath(source), origin)))
+        return _read_to_its_end(os.path.realpath(source), strict, origin)
+    return expand(iter_records(LogFile(os.path.realpath(source), origin)))
+
+
+def _read_to_its_end(source: str | int, strict: bool, origin: Origin | None = None) -> Iterator[AnyEvent]:
+    """A log of which nobody can say whether its process runs: all that is there now, the open frames among it."""
+    reader = EventReader(source, strict=strict, origin=origin)
+    missing = MissingRecords(source, reader.origin)
+    for record in reader.records():
+        missing.see((record,))
+        yield from expand((record,))
+    yield from reader.finish()
+    yield from expand(missing.after(reader))
+
+
+def complaints_of(directory: ExperimentDirectory) -> Iterator[Message]:
+    """What is left out of an experiment, as events: nobody who reads them is to believe that they are all."""
+    return (Message(0, 0, severity=_WARNING, text=text, count=1) for text in directory.complaints)
 
 
 def expand(records: Iterable[AnyRecord]) -> Iterator[AnyEvent]:

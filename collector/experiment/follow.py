@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Iterator
 
 from collector.experiment.directory import LogFile, open_directory
-from collector.experiment.events import AnyEvent, CloseLog, Initialize
-from collector.experiment.liveness import is_running, read_process_state
+from collector.experiment.events import AnyEvent, CloseLog
+from collector.experiment.liveness import is_running
 from collector.experiment.log_reader import EventReader
-from collector.experiment.merge import expand
+from collector.experiment.log_source import PathSource
+from collector.experiment.merge import complaints_of, expand
 from collector.experiment.open_frames import read_missing
 from collector.experiment.origin import LAUNCHER
 
@@ -26,10 +27,14 @@ def follow_events(path: str | os.PathLike[str], sleep: Callable[[float], None] =
     a second. Raises what `open_directory` raises.
     """
     followed: dict[str, _FollowedLog] = {}
+    told: set[str] = set()
     idle = 0
     while idle <= _IDLE_POLLS:
         count = 0
-        for log in open_directory(path).all_logs:
+        directory = open_directory(path)
+        yield from (event for event in complaints_of(directory) if event.text not in told)
+        told.update(directory.complaints)
+        for log in directory.all_logs:
             tail = followed.setdefault(log.path, _FollowedLog(log))
             for event in tail.poll():
                 count += 1
@@ -50,8 +55,7 @@ class _FollowedLog:
         self.is_over = False
         self.is_launcher = log.origin == LAUNCHER
         self._log = log
-        self._reader = EventReader(log.path, is_live=True)
-        self._launcher_pid: int | None = None
+        self._reader = EventReader(PathSource(log.path), origin=log.origin, is_live=True)
         self._held_since: float | None = None
 
     def poll(self) -> Iterator[AnyEvent]:
@@ -70,13 +74,9 @@ class _FollowedLog:
     def _note(self, event: AnyEvent) -> None:
         if isinstance(event, CloseLog):
             self.is_over = True
-        elif self.is_launcher and isinstance(event, Initialize):
-            self._launcher_pid = event.pid
 
     def _is_running(self) -> bool:
-        if not self.is_launcher:
-            return is_running(self._log)
-        return self._launcher_pid is None or read_process_state(self._launcher_pid)[0] not in ("", "Z")
+        return is_running(self._log)
 
     def _read_last(self) -> Iterator[AnyEvent]:
         """The process is gone: the end of its log, and its open frames unless somebody moved them into the log already."""

@@ -79,7 +79,7 @@ class EventReader:
         if isinstance(source, (str, os.PathLike)):
             if self.origin is None:
                 self.origin = parse_log_name(os.path.basename(os.fspath(source)))
-            return PathSource(source)
+            return PathSource(source, may_follow=True)
         return source
 
     def __enter__(self) -> EventReader:

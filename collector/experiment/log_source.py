@@ -10,6 +10,7 @@ from typing import Protocol
 
 from collector.errors import ExperimentError, ExperimentNotFoundError
 from collector.experiment.open_area import find_area
+from collector.regular_file import open_regular
 
 READ_BYTES = 1 << 20
 
@@ -35,18 +36,22 @@ class LogSource(Protocol):
 
 
 class PathSource:
-    """A log file by its path. Opened anew at each read, so that a thousand logs can be read side by side."""
+    """A log file by its path. Opened anew at each read, so that a thousand logs can be read side by side.
+
+    may_follow: the path may be a symbolic link, because a user named it and not an experiment.
+    """
 
     can_rewind = True
 
-    def __init__(self, path: str | os.PathLike[str], read_bytes: int = READ_BYTES) -> None:
+    def __init__(self, path: str | os.PathLike[str], read_bytes: int = READ_BYTES, *, may_follow: bool = False) -> None:
         self.path = os.fspath(path)
         self._read_bytes = read_bytes
+        self._may_follow = may_follow
 
     def read(self, offset: int) -> bytes | Hole | None:
         """See LogSource. Raises ExperimentError with one sentence if the file cannot be read."""
         try:
-            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+            descriptor = open_regular(self.path, may_follow=self._may_follow)
             try:
                 return read_frames_at(descriptor, offset, self._read_bytes)
             finally:
@@ -91,7 +96,8 @@ def read_frames_at(descriptor: int, offset: int, size: int) -> bytes | Hole:
     """The same as `read_at` for a log, which ends where its open frames begin."""
     end = find_area(descriptor)
     if end is None:
-        return read_at(descriptor, offset, size)
+        # A buffer of the whole size costs more than most logs are long.
+        return read_at(descriptor, offset, max(1, min(size, os.fstat(descriptor).st_size - offset)))
     if offset >= end:
         return b""
     data = read_at(descriptor, offset, size)

@@ -15,6 +15,7 @@ from typing import Any
 import msgpack
 
 from collector import format
+from collector.regular_file import create_private
 
 _HEADER = struct.Struct(">BIB4sI")
 _CRCS = struct.Struct(">II")
@@ -30,7 +31,7 @@ class LogWriter:
 
     def __init__(self, path: str) -> None:
         """Make the log. OSError if that cannot be done or something of that name is there."""
-        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_APPEND, 0o666)
+        self._descriptor = create_private(path, os.O_APPEND)
         # Names and arguments are bytes to the system; Python holds odd ones as surrogates.
         self._pack = msgpack.Packer(unicode_errors="surrogateescape").pack
         self._frame_count = 0

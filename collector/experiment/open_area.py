@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from collector.format import OPEN_MAGIC, OPEN_SLOT_BYTES, OPEN_TAIL_BYTES
+from collector.regular_file import open_regular
 
 
 def area_offset(size: int) -> int:
@@ -31,7 +32,7 @@ def find_area(descriptor: int) -> int | None:
 def is_uncut(path: str) -> bool:
     """True if a log was not brought to its end: it is being written, or its process was killed. False if there is no such file."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        descriptor = open_regular(path)
     except OSError:
         return False
     try:

@@ -16,6 +16,7 @@ from collector.experiment.open_area import find_area
 from collector.experiment.origin import Origin
 from collector.experiment.samples import PcSampleBlock
 from collector.format import OPEN_HEADER_BYTES, OPEN_MAGIC, OPEN_SLOT_BYTES
+from collector.regular_file import open_regular
 
 OpenRecord = AnyRecord
 """What a slot may hold: the samples of a thread, the name of a call that never came back, or records as they are."""
@@ -29,9 +30,9 @@ _STATE_FRAME, _STATE_CALL, _STATE_RECORDS = 1, 2, 3
 _ERROR = 2
 
 
-def read_open_records(path: str, origin: Origin | None = None) -> list[OpenRecord]:
-    """All that the slots of a log hold; whether it has that as frames already is for the caller to look up."""
-    return [record for slot in iter_slots(path) for record in decode_slot(slot, origin)]
+def read_open_records(source: str | int, origin: Origin | None = None) -> list[OpenRecord]:
+    """All that the slots of a log hold, by its path or open descriptor; whether it has that as frames already is for the caller to look up."""
+    return [record for slot in iter_slots(source) for record in decode_slot(slot, origin)]
 
 
 def decode_slot(slot: bytes, origin: Origin | None = None) -> list[OpenRecord]:
@@ -90,21 +91,25 @@ def _decode_rows(slot: bytes, end: int) -> tuple[list[tuple[int, int, int, int]]
     return rows, bytes(definitions), stack_count
 
 
-def iter_slots(path: str) -> Iterator[bytes]:
+def iter_slots(source: str | int) -> Iterator[bytes]:
     """The slots of an uncut log that were ever written to. Nothing if the log was cut, or is gone."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.dup(source) if isinstance(source, int) else open_regular(source)
     except FileNotFoundError:
         return
     except OSError as error:
-        raise ExperimentError(f"the open frames of {path} cannot be read: {error.strerror}") from error
+        raise ExperimentError(f"the log {source} cannot be read: {error.strerror}") from error
+    position = None
     try:
         area = find_area(descriptor)
         if area is not None:
+            position = os.lseek(descriptor, 0, os.SEEK_CUR)
             yield from _iter_written_slots(descriptor, area)
     except OSError as error:
-        raise ExperimentError(f"the open frames of {path} cannot be read: {error.strerror}") from error
+        raise ExperimentError(f"the open frames of {source} cannot be read: {error.strerror}") from error
     finally:
+        if position is not None:
+            os.lseek(descriptor, position, os.SEEK_SET)  # a descriptor that was passed in shares it
         os.close(descriptor)
 
 

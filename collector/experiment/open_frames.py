@@ -17,12 +17,13 @@ from collector.experiment.events import AnyRecord
 from collector.experiment.frames import encode_frame
 from collector.experiment.liveness import is_alive
 from collector.experiment.log_reader import EventReader, pack_record
+from collector.experiment.log_source import PathSource
 from collector.experiment.open_area import is_uncut
 from collector.experiment.open_slots import OpenRecord, read_open_records
 from collector.experiment.origin import Origin
-from collector.experiment.samples import PcSampleBlock
+from collector.experiment.samples import PcSampleBlock, SampleHead
 from collector.format import FIELDS
-
+from collector.regular_file import open_regular
 
 _SHARED_BYTES = 1 << 16
 
@@ -39,11 +40,11 @@ class Recovery:
 class MissingRecords:
     """The records in a log's open frames that were not seen in the log itself."""
 
-    def __init__(self, log: LogFile) -> None:
-        found = read_open_records(log.path, log.origin)
+    def __init__(self, source: str | int, origin: Origin | None) -> None:
+        found = read_open_records(source, origin)
         self._records = {_name(record): record for record in found}
 
-    def see(self, records: Iterable[AnyRecord]) -> None:
+    def see(self, records: Iterable[AnyRecord | SampleHead]) -> None:
         """The log has these: a slot that is among them was written just before the kill."""
         if self._records:
             for record in records:
@@ -59,9 +60,9 @@ class MissingRecords:
         return numbered
 
 
-def _name(record: AnyRecord) -> tuple[object, ...]:
+def _name(record: AnyRecord | SampleHead) -> tuple[object, ...]:
     """By what a record of an open frame is known in the log."""
-    return type(record), record.thread, record.time, getattr(record, "source", None)
+    return record.kind, record.thread, record.time, getattr(record, "source", None)
 
 
 def _event_count(record: OpenRecord) -> int:
@@ -70,8 +71,8 @@ def _event_count(record: OpenRecord) -> int:
 
 def read_missing(log: LogFile) -> tuple[EventReader, list[OpenRecord]]:
     """Read a log to its end; that reader, and the records of its open frames that it lacks."""
-    missing = MissingRecords(log)
-    reader = EventReader(log.path, origin=log.origin)
+    missing = MissingRecords(log.path, log.origin)
+    reader = EventReader(PathSource(log.path), origin=log.origin)
     missing.see(reader.records())
     for _ in reader.finish():
         pass
@@ -86,7 +87,7 @@ def recover(path: str | os.PathLike[str], liveness: Callable[[LogFile], bool] = 
     """
     recovered: list[OpenRecord] = []
     alive = []
-    for log in open_directory(path).logs:
+    for log in open_directory(path).all_logs:
         if not is_uncut(log.path):
             continue
         if liveness(log):
@@ -102,7 +103,7 @@ def _recover_log(log: LogFile) -> list[OpenRecord]:
     first = reader.next_sequence
     data = b"".join(encode_frame(first + number, payload) for number, payload in enumerate(_payloads(records)))
     try:
-        with open(log.path, "r+b", buffering=0) as file:
+        with os.fdopen(open_regular(log.path, is_writable=True), "r+b", buffering=0) as file:
             _write_whole(file, reader.offset, data)
             file.truncate(reader.offset + len(data))
     except OSError as error:
@@ -141,7 +142,12 @@ def _pack(record: OpenRecord) -> bytes:
     head = [int(record.kind), record.time, record.thread]
     if not isinstance(record, PcSampleBlock):
         return pack_record([*head, *(getattr(record, name) for name, _, _ in FIELDS[record.kind])])
+    return pack_block(record)
+
+
+def pack_block(record: PcSampleBlock) -> bytes:
+    """The bytes of a record of samples."""
     columns = [column.pack() for column in (record.times, record.user, record.system, record.stacks)]
     return pack_record(
-        [*head, record.source, record.count, record.unit_ns, *columns, record.stack_count, record.definitions]
+        [int(record.kind), record.time, record.thread, record.source, record.count, record.unit_ns, *columns, record.stack_count, record.definitions]
     )

@@ -107,7 +107,7 @@ def test_a_call_that_never_came_back_is_told_once(experiment):
 
 
 def test_records_of_a_slot_come_once_and_share_a_frame(experiment):
-    metrics = [record(Kind.METRIC, 1001 + i, source=2, interval_ns=20, value=[i, None, 0.5], merged_count=1) for i in range(3)]
+    metrics = [record(Kind.METRIC, 1001 + i, source=2, interval_ns=20, value=[i, None, 0.5]) for i in range(3)]
     records = [record(Kind.PMCALLOCATE, 1001, source=2, name="a", clock="plugin", attributes=["type=double"]), record(Kind.PMCATTACH, 1001, source=2), *metrics]
     frames = LogBuilder().add(initialize(pid=_DEAD)).add(*records[:3]).data  # as if killed before the slot was emptied, two readings later
     path = experiment / f"{_DEAD}.0.log"
@@ -209,3 +209,16 @@ def test_what_cannot_be_recovered_gets_one_sentence(experiment, tmp_path):
     with pytest.raises(ExperimentNotFoundError):
         recover(tmp_path / "none")
     assert read_open_records(str(tmp_path / "none.log")) == []
+
+
+def test_a_log_read_by_its_descriptor_or_under_another_name(experiment):
+    """Nobody knows of which process it is, but what lies in its open frames is not lost."""
+    log = experiment / f"{_DEAD}.0.log"
+    expected = [content(event) for event in events(log)]
+    renamed = experiment / "renamed"
+    renamed.hardlink_to(log)
+    assert len(_samples(events(log))) == 6
+    assert [content(event) for event in events(renamed)] == expected
+    assert [content(event) for event in events(log, strict=True)] == expected
+    with log.open("rb") as file:
+        assert [content(event) for event in events(file.fileno())] == expected

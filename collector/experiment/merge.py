@@ -18,7 +18,8 @@ from collector.experiment.directory import ExperimentDirectory, LogFile, open_di
 from collector.experiment.events import AnyEvent, AnyRecord, Event, Message
 from collector.experiment.log_reader import EventReader
 from collector.experiment.log_records import iter_record_groups, iter_records
-from collector.experiment.origin import parse_log_name
+from collector.experiment.open_frames import MissingRecords
+from collector.experiment.origin import Origin, parse_log_name
 from collector.experiment.samples import PcSample, PcSampleBlock
 
 _READ_BYTES = 1 << 16  # small, because every log of the experiment may be in the middle of a read
@@ -80,13 +81,13 @@ class _Merge:
 
     def __init__(self, logs: Iterable[LogFile]) -> None:
         self._numbers = count()
-        self.heap: list[tuple[int, int, int, object]] = []
+        self.heap: list[tuple[int, int, int, _Stream]] = []
         for rank, log in enumerate(logs):
             horizons = _horizons(log)
             if horizons:
                 self.push(horizons[0], rank, _Cursor(log, rank, horizons))
 
-    def push(self, time: int, rank: int, stream: object) -> None:
+    def push(self, time: int, rank: int, stream: _Stream) -> None:
         """Put a stream back, due at `time`."""
         heapq.heappush(self.heap, (time, rank, next(self._numbers), stream))
 
@@ -118,6 +119,9 @@ class _Cursor:
         return next(self._groups, [])
 
 
+_Stream = _Cursor | Event | PcSampleBlock | tuple[PcSample, Iterator[PcSample]]
+
+
 def _horizons(log: LogFile) -> array[int]:
     """Of each frame of the log, the earliest time in it or behind it."""
     earliest = array("Q", (min(min(record.time for record in group), _MAX_TIME) for group in iter_record_groups(log)))
@@ -140,7 +144,7 @@ def _flow(merge: _Merge) -> Iterator[AnyEvent]:
         elif isinstance(stream, tuple):
             yield from _run(merge, rank, *stream)
         else:
-            yield stream  # type: ignore[misc]
+            yield stream
 
 
 def _run(merge: _Merge, rank: int, first: PcSample, samples: Iterator[PcSample]) -> Iterator[PcSample]:

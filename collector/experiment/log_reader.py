@@ -109,11 +109,6 @@ class EventReader:
         return self._serial - 1
 
     @property
-    def loss_counts(self) -> dict[DropCause, int]:
-        """What the reader found missing, by cause: as in the DROPNOTIFY events it made."""
-        return dict(self._loss_counts)
-
-    @property
     def is_holding(self) -> bool:
         """True if a live log shows good frames that are held back, because something before them is not there yet."""
         return self._scanner.is_holding
@@ -163,14 +158,27 @@ class EventReader:
 
     def finish(self) -> Iterator[AnyEvent]:
         """Nothing more will come: the rest of the events, and at last what is cut, and what was of unknown kind."""
+        self._end()
+        yield from self
+        self._note_unknown_kinds()
+        yield from self
+
+    def finish_records(self) -> Iterator[AnyRecord]:
+        """The same, but the samples of a record together as one PcSampleBlock."""
+        self._end()
+        yield from self.records()
+        self._note_unknown_kinds()
+        yield from self.records()
+
+    def _end(self) -> None:
         self._is_final = True
         self._scanner.is_live = False
-        yield from self
+
+    def _note_unknown_kinds(self) -> None:
         total = self.unknown_kinds.total()
         if total > self._loss_counts[DropCause.UNKNOWN_KIND]:
             self._loss_counts[DropCause.UNKNOWN_KIND] = total
             self._append(self._notice(DropCause.UNKNOWN_KIND, total, self.offset, 0))
-            yield from self
 
     def give_up_waiting(self) -> None:
         """What looks broken in a live log will not be mended: tell it as damage and go on."""
@@ -238,20 +246,24 @@ class EventReader:
 
     def _decode(self, frame: Frame) -> None:
         start = frame.offset + FRAME_HEADER_BYTES
-        end = start + len(frame.payload)
         self._values_before = None
-        unpacker = _unpacker(len(frame.payload))
-        unpacker.feed(frame.payload)
-        offset = start
+        self._decode_run(frame.payload, start, start + len(frame.payload))
+
+    def _decode_run(self, payload: bytes, start: int, frame_end: int) -> bool:
+        """Take records that follow one another in a frame; False if they stop being msgpack: the rest of the frame is damage."""
+        unpacker = _unpacker(len(payload))
+        unpacker.feed(payload)
+        offset, end = start, start + len(payload)
         while offset < end:
             try:
                 values = unpacker.unpack()
             except Exception:  # hostile bytes make msgpack raise at least six unrelated classes
-                self._lose(DropCause.DAMAGE, offset, end - offset)
-                return
+                self._lose(DropCause.DAMAGE, offset, frame_end - offset)
+                return False
             next_offset = start + unpacker.tell()
             self._take(values, offset, next_offset - offset)
             offset = next_offset
+        return True
 
     def _take(self, values: object, offset: int, length: int) -> None:
         try:

@@ -25,14 +25,14 @@ def iter_record_groups(log: LogFile, read_bytes: int = READ_BYTES) -> Iterator[l
     """
     alive = is_alive(log)
     reader = EventReader(PathSource(log.path, read_bytes), origin=log.origin, is_live=alive)
-    missing = None if alive else MissingRecords(log)
+    missing = None if alive else MissingRecords(log.path, log.origin)
     while (group := reader.next_frame_records()) is not None:
         if missing:
             missing.see(group)
         yield group
     if missing:
-        notices = list(reader.finish())
-        if notices:
-            yield notices  # type: ignore[misc]
+        last = list(reader.finish_records())
+        if last:
+            yield last
         for record in missing.after(reader):
             yield [record]

@@ -18,6 +18,8 @@ _HEADER = struct.Struct(">BIB4sIII")
 _LENGTH_OFFSET = 6  # the length counts what follows the first six bytes
 _SYNC_OFFSET = 6
 _CRC_OFFSET = 14
+_DOUBT_BYTES = 16 << 20  # how many bytes may be checksummed in vain in one damage
+_DOUBT_RATIO = 16  # and so many for each byte of it
 _NOT_ZERO = re.compile(rb"[^\0]")
 _TEMPLATE = bytes((FRAME_EXT_CODE, 0, 0, 0, 0, FRAME_EXT_TYPE)) + FRAME_SYNC
 
@@ -74,6 +76,7 @@ class FrameScanner:
         self._settled = 0  # offset before which all was delivered or told
         self._damage: int | None = None  # offset where the damage begins that we are crossing
         self._damage_end = 0  # offset behind its last byte that is not zero
+        self._wasted = 0  # bytes checksummed since the damage began, of payloads that were not good
         self._ready: deque[Frame | Loss] = deque()
         self.is_holding = False  # a live log shows a good frame, but not all before it: better wait
 
@@ -114,6 +117,7 @@ class FrameScanner:
         """Forget what was fed but not settled, because it may have changed; gives the offset to read from again."""
         self._restart(self._settled)
         self._damage = None
+        self._wasted = 0
         return self._settled
 
     def next(self, *, at_end: bool = False, is_final: bool = False) -> Frame | Loss | None:
@@ -139,12 +143,15 @@ class FrameScanner:
             look, need = self._look(self._position)
             if look is _Look.GOOD:
                 return self._accept(need)
-            if look is _Look.WAITING and not (at_end and self._has_good_frame_after(self._position)):
+            inside = self._find_good_frame_after(self._position) if look is _Look.WAITING and at_end else None
+            if look is _Look.WAITING and inside is None:
                 self._wanted = need
                 return False
             if self._damage is None:
                 self._damage = self._base + self._position
-            if not self._seek_candidate(at_end):
+            if inside is not None:
+                self._pass_damage(inside)
+            elif not self._seek_candidate(at_end):
                 return False
         return False
 
@@ -172,11 +179,19 @@ class FrameScanner:
             if crc32(view[start : start + _CRC_OFFSET]) != header_crc:
                 return _Look.BAD, 0
             end = start + _LENGTH_OFFSET + length
+            if not self._is_affordable(start, end - start - FRAME_HEADER_BYTES):
+                return _Look.BAD, 0
             if end > len(buffer):
                 return _Look.WAITING, end - start
             if crc32(view[start + FRAME_HEADER_BYTES : end]) != payload_crc:
+                self._wasted += end - start - FRAME_HEADER_BYTES
                 return _Look.BAD, 0
         return _Look.GOOD, end - start
+
+    def _is_affordable(self, start: int, payload_bytes: int) -> bool:
+        """False for one more of many headers that claim overlapping payloads, whose bytes would be checksummed again and again."""
+        passed = self._base + start - self._damage if self._damage is not None else 0
+        return self._wasted + payload_bytes <= _DOUBT_BYTES + _DOUBT_RATIO * passed
 
     def _accept(self, frame_bytes: int) -> bool:
         start = self._base + self._position
@@ -187,6 +202,7 @@ class FrameScanner:
         if self._damage is not None:
             self._ready.append(Loss(DropCause.DAMAGE, self._damage, start - self._damage))
             self._damage = None
+            self._wasted = 0
         if sequence > self._expected:
             missing = sequence - self._expected
             self._ready.append(Loss(DropCause.MISSING_FRAMES, self._good_end, start - self._good_end, missing))
@@ -216,12 +232,12 @@ class FrameScanner:
         self._wanted = FRAME_HEADER_BYTES
         return False
 
-    def _has_good_frame_after(self, start: int) -> bool:
+    def _find_good_frame_after(self, start: int) -> int | None:
         while (found := self._buffer.find(FRAME_SYNC, start + 1 + _SYNC_OFFSET)) >= 0:
             start = found - _SYNC_OFFSET
             if self._look(start)[0] is _Look.GOOD:
-                return True
-        return False
+                return start
+        return None
 
     def _pass_damage(self, position: int) -> None:
         passed = bytes(self._buffer[self._position : position]).rstrip(b"\0")
@@ -239,6 +255,7 @@ class FrameScanner:
             end = self._base + self._position if waiting else self._damage_end
             self._ready.append(Loss(DropCause.DAMAGE, self._damage, end - self._damage))
             self._damage = None
+            self._wasted = 0
             self._settled = end
         if is_final and waiting and self._damage is None:
             start = self._base + self._position

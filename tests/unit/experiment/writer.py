@@ -132,6 +132,15 @@ def small_log(frames: int = 6) -> LogBuilder:
     return log
 
 
+def overlapping_headers(size: int, claimed: int = 900_000) -> bytes:
+    """Headers without a gap, about `size` bytes of them, each of which claims a payload of `claimed` bytes; only their own CRCs hold."""
+    headers = []
+    for number in range(size // 22):
+        head = struct.pack(">BIB4sI", 0xC9, 16 + claimed, 0x50, b"\xc1cev", number)
+        headers.append(head + struct.pack(">II", zlib.crc32(head), 0))
+    return b"".join(headers)
+
+
 def write_uncut(path: Path, frames: bytes, slots: bytes, slot: int = 0) -> None:
     """A log that was not brought to its end: its frames, and from slot number `slot` on its open frames."""
     slot_count = max(slot + len(slots) // OPEN_SLOT_BYTES, 1 + len(frames) // (15 * OPEN_SLOT_BYTES))

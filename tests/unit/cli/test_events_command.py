@@ -83,7 +83,7 @@ def test_standard_input_and_closed_pipes(experiment):
     ("arguments", "sentence", "status"),
     [
         (["none.expt"], "there is no experiment at none.expt", 1),
-        (["/dev/null"], None, 0),
+        (["/dev/null"], "the log /dev/null cannot be read: it is a device", 1),
         ([".", "--kind", "nonsense"], "there is no event kind 'nonsense'", 2),
         (["-", "--follow"], "--follow needs an experiment", 2),
         (["none.expt", "--follow"], "there is no experiment at none.expt", 1),

@@ -12,6 +12,8 @@ import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from collector.regular_file import create_private
+
 _CLOCK_STEP_NS = 20_000_000  # times of files are those of the kernel's last tick
 _LARGEST_BYTES = 1 << 29
 
@@ -65,10 +67,10 @@ def _keep(path: str, objects_path: str, process: JitProcess) -> None:
             return
         import shutil  # brings three ways of compression with it, and few programs leave such files
 
-        os.makedirs(objects_path, exist_ok=True)
+        os.makedirs(objects_path, mode=0o700, exist_ok=True)
         new = f"{target}.new"
         try:
-            with open(new, "wb") as copy:
+            with open(create_private(new), "wb") as copy:
                 shutil.copyfileobj(source, copy, 1 << 20)
             os.replace(new, target)
         except OSError:

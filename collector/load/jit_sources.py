@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from collector.load.log_facts import LogFacts
 
 
-def add_jit_sources(objects_path: str, logs: Sequence[LogFacts]) -> list[str]:
+def add_jit_sources(objects_path: str | None, logs: Sequence[LogFacts]) -> list[str]:
     """Add to the address spaces of all logs what the experiment's copies and the logs of their parents say; complaints about what is unreadable."""
     complaints: list[str] = []
     for facts in logs:
+        if objects_path is None:
+            break
         pid = facts.log.origin.pid
         _add_perf_map(facts, os.path.join(objects_path, f"perf-{pid}.map"), complaints)
         _add_jitdump(facts, os.path.join(objects_path, f"jit-{pid}.dump"), complaints)
-    for facts in sorted(logs, key=lambda facts: facts.start_ns):
-        parent = _parent_of(facts, logs)
+    in_order = sorted(logs, key=lambda facts: facts.start_ns)
+    images: dict[int, list[LogFacts]] = {}
+    for facts in in_order:
+        images.setdefault(facts.log.origin.pid, []).append(facts)
+    for facts in in_order:
+        parent = _parent_of(facts, images)
         if parent is not None:
             facts.space.inherit(parent.space, facts.start_ns)
     return complaints
 
 
 def _add_perf_map(facts: LogFacts, path: str, complaints: list[str]) -> None:
-    if not os.path.exists(path):
+    if not os.path.lexists(path):
         return
     from collector.target.perf_map import read_perf_map
 
@@ -34,7 +41,7 @@ def _add_perf_map(facts: LogFacts, path: str, complaints: list[str]) -> None:
 
 
 def _add_jitdump(facts: LogFacts, path: str, complaints: list[str]) -> None:
-    if not os.path.exists(path):
+    if not os.path.lexists(path):
         return
     from collector.target.jitdump import read_jitdump
 
@@ -50,11 +57,13 @@ def _add_jitdump(facts: LogFacts, path: str, complaints: list[str]) -> None:
         facts.space.add_untimed(dump.untimed())
 
 
-def _parent_of(facts: LogFacts, logs: Sequence[LogFacts]) -> LogFacts | None:
-    """The image that forked this one; its first image only, for what comes after an execve has nothing of it."""
+def _parent_of(facts: LogFacts, images: dict[int, list[LogFacts]]) -> LogFacts | None:
+    """The image that forked this one; its first image only, for what comes after an execve has nothing of it.
+
+    `images` are those of each process, in order of their beginnings.
+    """
     if facts.process is None or not facts.process.is_forked or facts.log.origin.image != 0:
         return None
-    earlier = [
-        other for other in logs if other.log.origin.pid == facts.process.parent_pid and other.start_ns <= facts.start_ns and other is not facts
-    ]
-    return max(earlier, key=lambda other: other.start_ns, default=None)
+    candidates = images.get(facts.process.parent_pid or 0, [])
+    count = bisect_right(candidates, facts.start_ns, key=lambda other: other.start_ns)
+    return next((other for other in reversed(candidates[max(0, count - 2) : count]) if other is not facts), None)

@@ -7,7 +7,7 @@ import os
 from collector.capture.jit_files import JitProcess, keep_jit_files
 from collector.errors import CollectorError
 from collector.experiment.directory import open_directory
-from collector.experiment.totals import read_beginning
+from collector.experiment.log_outline import read_beginning
 
 
 def keep_code_files(experiment: str) -> list[str]:
@@ -29,4 +29,6 @@ def keep_code_files(experiment: str) -> list[str]:
             processes[log.origin.pid] = JitProcess(
                 log.origin.pid, os.getuid() if user_id is None else user_id, begun.get("directory") or "/", begun.get("wall_ns") or 0
             )
+    if directory.objects_path is None:
+        return []
     return keep_jit_files(directory.objects_path, processes.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -55,8 +56,8 @@ def _introduced(recording: Recording, known: list[LogFacts]) -> Recording:
     )
 
 
-def process_of(experiment: int, facts: LogFacts, previous: LogFacts | None, launch: LogFacts | None) -> Process:
-    """One process image; `previous` is the image before it of the same process, if there was one."""
+def process_of(experiment: int, facts: LogFacts, previous: LogFacts | None, statuses: Mapping[int, int]) -> Process:
+    """One process image; `previous` is the image before it of the same process, if there was one, and `statuses` what `launched_statuses` gives."""
     begun, closed = facts.initialize, facts.close
     user_ns = system_ns = None
     before_ns = unrecorded_ns = 0
@@ -88,6 +89,7 @@ def process_of(experiment: int, facts: LogFacts, previous: LogFacts | None, laun
         clock=_clock(facts),
         is_closed=closed is not None,
         has_execed=has_execed,
+        is_running=closed is None and is_alive(facts.log),
     )
 
 
@@ -105,13 +107,14 @@ def _clock(facts: LogFacts) -> Clock | None:
 
 def _status(launch: LogFacts | None, logs: list[LogFacts]) -> int | None:
     """The wait status of the command: the launcher saw it, or else the first process told it."""
-    for status in _launched_statuses(launch).values():
+    for status in launched_statuses(launch).values():
         return status
     first = _by_time(logs)[:1]
     return first[0].process.status if first and first[0].process else None
 
 
-def _launched_statuses(launch: LogFacts | None) -> dict[int, int]:
+def launched_statuses(launch: LogFacts | None) -> dict[int, int]:
+    """By process id, the wait statuses that the launcher saw."""
     ends = launch.ends if launch else []
     return {event.pid: event.status for event in ends if event.pid is not None and event.status is not None}
 

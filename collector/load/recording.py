@@ -7,15 +7,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from collector.experiment.liveness import is_alive
 from collector.format import CloseReason
 from collector.load.log_facts import LogFacts
 from collector.profile.model import Clock, Process, Recording
 
 
-def recording_of(path: str, launch: LogFacts | None, logs: list[LogFacts]) -> Recording:
-    """The experiment as a whole: the launcher's word where it was recorded by one, else the first process's."""
+def recording_of(path: str, launch: LogFacts | None, logs: list[LogFacts], node: LogFacts | None = None) -> Recording:
+    """The experiment as a whole: the launcher's word where it was recorded by one, else the first process's. `node` is node.log."""
     known = [facts for facts in ([launch] if launch else []) + _by_time(logs) if facts.initialize is not None]
-    all_facts = logs + ([launch] if launch else [])
+    all_facts = logs + [facts for facts in (launch, node) if facts]
     start_ns = min((facts.start_ns for facts in all_facts if facts.first_ns is not None), default=0)
     end_ns = max((facts.last_ns for facts in all_facts), default=start_ns)
     closed = launch.close if launch else None

@@ -14,6 +14,7 @@ from itertools import chain
 
 from collector.experiment.events import MappingChange
 from collector.format import MapAction, MapKind
+from collector.regular_file import read_regular
 from collector.target.address_space import Mapping
 from collector.target.perf_map import split_name
 
@@ -27,6 +28,7 @@ _ENTRY = struct.Struct("QII")
 _LINE = struct.Struct("<ii")
 _CODE_LOAD, _CODE_MOVE, _CODE_DEBUG_INFO, _CODE_CLOSE = range(4)
 _HAS_PROCESSOR_TIME = 1
+_LARGEST_FILE_BYTES = 1 << 29  # the recorder copies no larger ones
 _LONGEST_FUNCTION_BYTES = 1 << 30
 # perf once put the code behind an ELF header without saying so in the lines; some compilers still add its size to make up for it.
 _ELF_HEADER_BYTES = 0x40
@@ -67,8 +69,7 @@ class _Function:
 
 def read_jitdump(path: str) -> JitDump:
     """The functions of a jitdump. OSError if it cannot be read, ValueError if it is none."""
-    with open(path, "rb") as file:
-        data = file.read()
+    data = read_regular(path, _LARGEST_FILE_BYTES)
     order = {_MAGIC.to_bytes(4, "little"): "<", _MAGIC.to_bytes(4, "big"): ">"}.get(data[:4])
     if order is None or len(data) < _HEADER.size:
         raise ValueError("it is no jitdump")

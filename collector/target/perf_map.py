@@ -11,24 +11,30 @@ import re
 from collections.abc import Iterator
 
 from collector.format import MapKind
+from collector.regular_file import open_binary
 from collector.target.address_space import Mapping
 
-_LINE = re.compile(rb"(?:0[xX])?([0-9a-fA-F]{1,16})\s+(?:0[xX])?([0-9a-fA-F]{1,16})\s+(.*\S)")
+_LINE = re.compile(rb"(?:0[xX])?([0-9a-fA-F]{1,16})\s+(?:0[xX])?([0-9a-fA-F]{1,16})\s+(\S.*)")
 # V8: a kind, a mark for how far it was optimised, the name (none: anonymous), the place. ICs and stubs have no place.
-_V8 = re.compile(r"(?:JS|LazyCompile|Function|Script|Eval|RegExp):([~^*+'`-]?)(.*?) ?((?:file://)?(?:/|node:|[A-Za-z]:\\|\[eval|evalmachine)[^ ].*?)(?::(\d+))?(?::(\d+))?")
+_V8 = re.compile(
+    r"(?:JS|LazyCompile|Function|Script|Eval|RegExp):([~^*+'`-]?)(.*?) ?((?:file://)?(?:/|node:|[A-Za-z]:\\|\[eval|evalmachine)[^ ].*?)"
+    r"(?::(\d+))?(?::(\d+))?"
+)
 _PYTHON = re.compile(r"py::(.+):([^:]*)")
 _HIGHEST = 1 << 64
+_LONGEST_LINE_BYTES = 1 << 16
+_LONGEST_NAME = 1 << 12  # that is taken apart: the patterns try more than once
 
 
 def read_perf_map(path: str) -> list[Mapping]:
     """The functions of a perf map in the order of the file; lines that make no sense are passed over. OSError if it cannot be read."""
-    with open(path, "rb") as file:
-        return list(_iter_functions(file))
+    with open_binary(path) as file:
+        return list(_iter_functions(iter(lambda: file.readline(_LONGEST_LINE_BYTES), b"")))
 
 
 def _iter_functions(lines: Iterator[bytes]) -> Iterator[Mapping]:
     for line in lines:
-        match = _LINE.match(line)
+        match = _LINE.match(line.rstrip())
         if match is None:
             continue
         start, size = int(match[1], 16), int(match[2], 16)
@@ -45,6 +51,8 @@ def _function(start: int, end: int, text: str) -> Mapping:
 
 def split_name(text: str) -> tuple[str, str | None, int | None]:
     """Name, source file and line of a function, as far as its compiler's way to name it is known."""
+    if len(text) > _LONGEST_NAME:
+        return text, None, None
     match = _V8.fullmatch(text)
     if match:
         line = int(match[4]) if match[4] and int(match[4]) < 1 << 31 else None

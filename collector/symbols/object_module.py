@@ -13,6 +13,7 @@ import zlib
 from dataclasses import dataclass, replace
 
 from collector.errors import DamagedImageError, SymbolError
+from collector.regular_file import read_regular
 from collector.symbols.elf_image import ElfImage
 from collector.symbols.terms import Layout
 
@@ -24,6 +25,7 @@ _ET_REL, _ET_EXEC = 1, 2
 _SHT_SYMTAB, _SHT_RELA, _SHT_NOBITS = 2, 4, 8
 _SHF_ALLOC, _SHF_EXECINSTR, _SHF_COMPRESSED = 0x2, 0x4, 0x800
 _SHN_LORESERVE = 0xFF00
+_LARGEST_FILE_BYTES = 1 << 30
 _LARGEST_SECTION_BYTES = 1 << 30
 # By machine and type: bytes to fill in, and whether the value is relative to the place.
 _RELOCATIONS = {
@@ -57,8 +59,7 @@ def open_module(path: str, layout: Layout) -> ElfImage:
         return image
     image.close()
     try:
-        with open(path, "rb") as stream:
-            data = stream.read()
+        data = read_regular(path, _LARGEST_FILE_BYTES, may_follow=True)
     except OSError as error:
         raise SymbolError(f"{path} cannot be read: {error.strerror}.") from error
     return ElfImage.from_bytes(path, place_object(path, data, layout))

@@ -16,7 +16,10 @@ import struct
 import sys
 import zlib
 from array import array
-from typing import Any, Mapping
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from collector.regular_file import read_regular
 
 VERSION = 1
 _MAGIC = b"collector symbols " + bytes([VERSION, sys.byteorder == "big"]) + b"\n"
@@ -51,8 +54,7 @@ class SymbolCache:
     def load(self, key: str, name: str) -> Record | None:
         """(header, arrays) as they were stored, or None when there is no sound record."""
         try:
-            with open(os.path.join(self.directory, key, name), "rb") as stream:
-                return _decode(stream.read())
+            return _decode(read_regular(os.path.join(self.directory, key, name), LARGEST_CACHE_BYTES))
         except (OSError, ValueError, KeyError, TypeError, struct.error, AttributeError):
             return None
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from collector.errors import SymbolError
+from collector.regular_file import open_binary
 from collector.symbols.elf_image import SHT_NOBITS, ElfImage
 
 SYSTEM_DEBUG_DIRECTORY = "/usr/lib/debug"
@@ -133,7 +134,7 @@ def _open_matching(path: str, image: ElfImage, checksum: int | None) -> ElfImage
 def _crc32_of_file(path: str) -> int:
     checksum = 0
     try:
-        with open(path, "rb") as stream:
+        with open_binary(path, may_follow=True) as stream:
             while piece := stream.read(_CHECKSUM_STEP_BYTES):
                 checksum = zlib.crc32(piece, checksum)
     except OSError as error:

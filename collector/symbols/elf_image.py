@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import io
 import os
-import stat
 import struct
 import zlib
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from collector.errors import CollectorError, DamagedImageError, SymbolError
+from collector.regular_file import open_binary
 
 if TYPE_CHECKING:
     from elftools.elf.elffile import ELFFile
@@ -36,6 +36,11 @@ _MACHINES = {"EM_X86_64": "x86_64", "EM_AARCH64": "aarch64"}
 _SECTION_HEADER_BYTES = 64
 _SEGMENT_HEADER_BYTES = 56
 _HIGHEST = (1 << 64) - 1
+# What no linker comes near; files that were made to hurt ask for more.
+_MOST_SEGMENTS = 1 << 12
+_MOST_NOTES = 64
+_LONGEST_SECTION_NAME = 256
+_MOST_DECOMPRESSED_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +84,9 @@ class ElfImage:
     def __init__(self, path: str, stream: BinaryIO | None = None) -> None:
         self.path = path
         self._whole_sections: dict[int, bytes] = {}
+        self._decompressed_bytes = 0
         try:
-            self._stream = stream if stream is not None else _open_regular(path)
+            self._stream = stream if stream is not None else open_binary(path, may_follow=True)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise SymbolError(f"{path} cannot be opened: {reason}.") from error
@@ -122,12 +128,14 @@ class ElfImage:
         self.sections = self._read_sections(elf)
         self._by_name = {section.name: section for section in reversed(self.sections)}
         notes += [(s.file_offset, s.size_bytes) for s in self.sections if s.kind == "SHT_NOTE"]
-        self.build_id = next(filter(None, (self._build_id_in(*span) for span in notes)), None)
+        self.build_id = next(filter(None, (self._build_id_in(*span) for span in notes[:_MOST_NOTES])), None)
         self.code_ranges = self._find_code_ranges()
 
     def _read_segments(self, elf: ELFFile) -> tuple[tuple[Segment, ...], int | None, list[tuple[int, int]]]:
         offset, count = elf["e_phoff"], elf["e_phnum"]
         self._check_table("program headers", offset, count, elf["e_phentsize"], _SEGMENT_HEADER_BYTES)
+        if count > _MOST_SEGMENTS:
+            raise DamagedImageError(f"{self.path} has {count} program headers.")
         segments, frame_header, notes = [], None, []
         for index in range(count):
             header = self._parse(elf.structs.Elf_Phdr, offset + index * elf["e_phentsize"])
@@ -237,9 +245,17 @@ class ElfImage:
             raise SymbolError(f"{section.name} of {self.path} is compressed {kind}, which cannot be read; "
                               "objcopy --decompress-debug-sections makes a plain copy.")
         try:
-            return zlib.decompressobj().decompress(raw[start:], min(size_bytes, len(raw) * 1100) or 1)
+            data = zlib.decompressobj().decompress(raw[start:], self._room_for(section, min(size_bytes, len(raw) * 1100)) or 1)
         except zlib.error as error:
             raise DamagedImageError(f"{section.name} of {self.path} cannot be decompressed: {error}.") from error
+        self._decompressed_bytes += len(data)
+        return data
+
+    def _room_for(self, section: Section, size_bytes: int) -> int:
+        """The size, if there is room in memory for so much: a hundred sections may be the same few bytes that become a gigabyte."""
+        if self._decompressed_bytes + size_bytes > _MOST_DECOMPRESSED_BYTES:
+            raise SymbolError(f"{section.name} of {self.path} is not read: its sections hold more than {_MOST_DECOMPRESSED_BYTES >> 20} MiB when decompressed.")
+        return size_bytes
 
     def elf_address_of_offset(self, file_offset: int) -> int | None:
         """The virtual address that the byte at `file_offset` is mapped to, or None.
@@ -275,19 +291,13 @@ def address_of_offset(segments: tuple[Segment, ...], file_offset: int) -> int | 
     return None
 
 
-def _open_regular(path: str) -> BinaryIO:
-    if not stat.S_ISREG(os.stat(path).st_mode):  # opening a pipe would wait for its writer
-        raise ValueError("it is not a regular file")
-    return open(path, "rb")
-
-
 def _is_compressed(section: Section) -> bool:
     return bool(section.flags & SHF_COMPRESSED) or section.name.startswith(".zdebug_")
 
 
 def _section(index: int, header: Any, names: bytes) -> Section:
     start = header["sh_name"]
-    end = names.find(b"\0", start)
-    name = names[start:end if end >= 0 else len(names)].decode("utf-8", "replace")
+    end = names.find(b"\0", start, start + _LONGEST_SECTION_NAME)
+    name = names[start:end if end >= 0 else start + _LONGEST_SECTION_NAME].decode("utf-8", "replace")
     return Section(index, name, str(header["sh_type"]), header["sh_flags"], header["sh_addr"], header["sh_offset"],
                    header["sh_size"], header["sh_link"], header["sh_entsize"])

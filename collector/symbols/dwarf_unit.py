@@ -30,6 +30,8 @@ _STRING_INDEX_FORMS = {0x1A, 0x25, 0x26, 0x27, 0x28, 0x1F02}
 _ADDRESS_INDEX_FORMS = {0x1B, 0x29, 0x2A, 0x2B, 0x2C, 0x1F01}
 _LONGEST_STRING = 1 << 14
 _LONGEST_ROOT_ENTRY = 1 << 12
+_LEAST_UNIT_BYTES = 11
+_SHARED_BYTES, _SHARED_RATIO = 1 << 24, 4  # of abbreviations, lists of ranges and names: see DwarfData.work
 _HAS_CODE = (1, 4)  # DW_UT_compile, DW_UT_skeleton
 _HIGHEST = (1 << 64) - 1
 
@@ -62,6 +64,7 @@ class DwarfData:
     def __init__(self, image: ElfImage, supplement: ElfImage | None = None) -> None:
         self.image = image
         self.supplement = supplement
+        self._work = 0
         self.info = self._section("info")
         self.line = self._section("line")
 
@@ -71,6 +74,12 @@ class DwarfData:
     def whole(self, name: str) -> bytes:
         """All of .debug_`name`."""
         return self.image.data(self._section(name))
+
+    def work(self, size_bytes: int) -> None:
+        """Count bytes that units may share: DamagedImageError where reading them again and again becomes the file's only purpose."""
+        self._work += size_bytes
+        if self._work > _SHARED_BYTES + _SHARED_RATIO * self.image.file_bytes:
+            raise DamagedImageError(f"The units of {self.image.path} share more than any compiler makes them share.")
 
     def string(self, name: str, offset: int) -> str:
         """The string at `offset` of .debug_`name`."""
@@ -94,6 +103,7 @@ class DwarfData:
             header = _parse_unit_header(head, offset)
             if header is None:
                 return
+            self.work(_LEAST_UNIT_BYTES)
             unit, may_have_code = header
             if may_have_code:
                 yield unit
@@ -137,7 +147,7 @@ def _parse_unit_header(head: bytes, offset: int) -> tuple[UnitHeader, bool] | No
             cursor.fixed(8)  # the id that joins a skeleton and its .dwo file
     except DamagedImageError:
         return None
-    if end <= offset:
+    if end < offset + _LEAST_UNIT_BYTES:
         return None
     unit = UnitHeader(offset, end, offset + cursor.position, version, offset_bytes, abbreviations)
     return unit, 2 <= version <= 5 and kind in _HAS_CODE
@@ -163,7 +173,10 @@ class _RootReader:
     def _specification(self, wanted: int) -> list[tuple[int, int, int]]:
         """[(attribute, form, implicit constant)] of the abbreviation with that code."""
         cursor = ByteCursor(self.dwarf.whole("abbrev"), self.unit.abbreviations_offset)
+        before = cursor.position
         while code := cursor.uleb():
+            self.dwarf.work(cursor.position - before)
+            before = cursor.position
             cursor.uleb()
             cursor.fixed(1)
             pairs = []
@@ -245,6 +258,12 @@ class _RootReader:
         return self._indexed_address(value) if form in _ADDRESS_INDEX_FORMS else value
 
     def _ranges(self) -> Iterator[tuple[int, int]]:
+        for low, high in self._entries_of_ranges():
+            self.dwarf.work(2)
+            if low < high:
+                yield low, high
+
+    def _entries_of_ranges(self) -> Iterator[tuple[int, int]]:
         low = self._low_pc()
         form, offset = self.values.get(DW_AT_RANGES, (0, None))
         if isinstance(offset, int):

@@ -17,19 +17,20 @@ _HIGHEST = (1 << 64) - 1
 
 
 def iter_old_ranges(data: bytes, offset: int, base: int) -> Iterator[tuple[int, int]]:
-    """[low, high) of the list at `offset` of .debug_ranges; ends quietly where the data does."""
+    """[low, high) of the list at `offset` of .debug_ranges, empty for entries that are no range; ends quietly where the data does."""
     rows = memoryview(data)[offset:]
     for low, high in struct.iter_unpack("<QQ", rows[:len(rows) & ~15]):
         if low == 0 == high:
             return
         if low == _HIGHEST:
             base = high
-        elif base + low < base + high <= _HIGHEST:
-            yield base + low, base + high
+            yield 0, 0
+        else:
+            yield (base + low, base + high) if low < high and base + high <= _HIGHEST else (0, 0)
 
 
 def iter_ranges(data: bytes, offset: int, base: int, indexed_address: Callable[[int], int]) -> Iterator[tuple[int, int]]:
-    """[low, high) of the list at `offset` of .debug_rnglists; raises DamagedImageError."""
+    """[low, high) of the list at `offset` of .debug_rnglists, empty for entries that are no range; raises DamagedImageError."""
     cursor = ByteCursor(data, offset)
     while kind := cursor.fixed(1):
         low = high = 0
@@ -51,8 +52,7 @@ def iter_ranges(data: bytes, offset: int, base: int, indexed_address: Callable[[
             high = low + cursor.uleb()
         else:
             raise DamagedImageError(f"DWARF data has an address range of the unknown kind {kind}.")
-        if low < high <= _HIGHEST:
-            yield low, high
+        yield (low, high) if low < high <= _HIGHEST else (0, 0)
 
 
 def read_listed_units(data: bytes) -> list[tuple[int, int, int]]:

@@ -114,21 +114,23 @@ def _read_header(dwarf: DwarfData, data: bytes, offset_bytes: int, root: UnitRoo
     if line_range == 0 or opcode_base == 0 or program_at > len(data):
         raise DamagedImageError(f"{dwarf.image.path} has a line table that contradicts itself.")
     operand_counts = (0, *cursor.block(opcode_base - 1))
-    files = _new_files(dwarf, cursor, offset_bytes, root) if version >= 5 else _old_files(cursor, root)
+    files = _new_files(dwarf, cursor, offset_bytes, root) if version >= 5 else _old_files(dwarf, cursor, root)
     return _Header(version, minimum_bytes, line_base, line_range, opcode_base, operand_counts, files, program_at)
 
 
-def _old_files(cursor: ByteCursor, root: UnitRoot) -> tuple[str, ...]:
+def _old_files(dwarf: DwarfData, cursor: ByteCursor, root: UnitRoot) -> tuple[str, ...]:
     """Files count from 1; directory 0 is where the compiler ran."""
     directories = [root.directory or ""]
     while directory := cursor.string():
         directories.append(_join(directories[0], directory))
+        dwarf.work(len(directories[-1]))
     files = [_join(directories[0], root.name or "?")]
     while name := cursor.string():
         index = cursor.uleb()
         cursor.uleb()
         cursor.uleb()
         files.append(_join(directories[index] if index < len(directories) else "", name))
+        dwarf.work(len(files[-1]))
     return tuple(files)
 
 
@@ -138,8 +140,11 @@ def _new_files(dwarf: DwarfData, cursor: ByteCursor, offset_bytes: int, root: Un
     for path, _ in _read_table(dwarf, cursor, offset_bytes):
         # Directory 0 is the compiler's own; when it is relative the unit's is the same one.
         directories.append(_join(directories[0], path) if directories else path or root.directory or "")
-    return tuple(_join(directories[index] if index < len(directories) else "", path)
-                 for path, index in _read_table(dwarf, cursor, offset_bytes))
+    files = []
+    for path, index in _read_table(dwarf, cursor, offset_bytes):
+        files.append(_join(directories[index] if index < len(directories) else "", path))
+        dwarf.work(len(files[-1]))
+    return tuple(files)
 
 
 def _read_table(dwarf: DwarfData, cursor: ByteCursor, offset_bytes: int) -> list[tuple[str, int]]:
@@ -155,6 +160,7 @@ def _read_table(dwarf: DwarfData, cursor: ByteCursor, offset_bytes: int) -> list
             value = _read_form(dwarf, cursor, offset_bytes, form)
             if content == _LNCT_PATH:
                 path = str(value)
+                dwarf.work(len(path))
             elif content == _LNCT_DIRECTORY and isinstance(value, int):
                 directory = value
         rows.append((path, directory))

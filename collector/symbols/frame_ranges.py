@@ -18,6 +18,7 @@ from collector.symbols.elf_image import ElfImage
 _ENTRY = struct.Struct("<IIiI")  # length, distance to the CIE, start relative to itself, byte count
 _PCREL_SDATA4 = 0x1B
 _OMITTED = 0xFF
+_LONGEST_AUGMENTATION = 16
 _SIZES = {0x0: 8, 0x2: 2, 0x3: 4, 0x4: 8, 0xA: 2, 0xB: 4, 0xC: 8}
 _WHOLE_WITHOUT_SECTIONS = 1 << 28
 
@@ -90,6 +91,8 @@ def _decode_range(data: bytes, position: int, elf_address: int, encoding: int) -
 def _pointer_encoding(data: bytes, position: int) -> int:
     """How FDEs of the CIE at `position` write addresses; _OMITTED when that cannot be told."""
     if not 0 <= position <= len(data) - 9:
+        return _OMITTED
+    if data.find(b"\0", position + 9, position + 9 + _LONGEST_AUGMENTATION) < 0:
         return _OMITTED
     cursor = ByteCursor(data, position + 8)
     try:

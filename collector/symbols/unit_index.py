@@ -26,6 +26,9 @@ _OVERLAPS_TRIED = 4
 _EMPTY = LineTable(array("Q"), array("I"), array("I"), ())
 
 
+_MOST_LISTED_BYTES = 1 << 26
+
+
 class UnitIndex:
     """Lines of the module whose DWARF lies in `open_image()`.
 
@@ -111,7 +114,7 @@ class UnitIndex:
 
         try:
             dwarf = self._open()
-            rows = read_listed_units(dwarf.whole("aranges"))
+            rows = read_listed_units(dwarf.whole("aranges")[:_MOST_LISTED_BYTES])
             listed = {row[2] for row in rows}
             for unit in dwarf.iter_units():
                 if unit.offset not in listed:

@@ -22,6 +22,8 @@ _SYMBOL = struct.Struct("<IBBHQQ")
 _STT_NOTYPE, _STT_FUNC, _STT_GNU_IFUNC = 0, 2, 10
 _STB_LOCAL = 0
 _SHN_LORESERVE, _SHN_XINDEX = 0xFF00, 0xFFFF
+_LONGEST_NAME = 1 << 16
+_NAMES_BYTES, _NAMES_RATIO = 1 << 26, 8  # all names together: so much, and so often the strings; symbols share strings, but not like that
 
 
 class SymbolText:
@@ -31,11 +33,15 @@ class SymbolText:
         self.entries = image.data(table)
         strings = image.sections[table.link] if table.link < len(image.sections) else None
         self._strings = image.data(strings)
+        self._room = _NAMES_BYTES + _NAMES_RATIO * len(self._strings)
 
     def name_at(self, offset: int) -> str:
-        """The string at `offset`, without its symbol version; empty outside the table."""
-        end = self._strings.find(b"\0", offset)
-        name = self._strings[offset:end if end >= 0 else len(self._strings)]
+        """The string at `offset`, without its symbol version; empty outside the table, and where names take more room than any linker gives them."""
+        end = self._strings.find(b"\0", offset, offset + _LONGEST_NAME)
+        name = self._strings[offset:end if end >= 0 else offset + _LONGEST_NAME]
+        self._room -= len(name)
+        if self._room < 0:
+            return ""
         version = name.find(b"@")
         if version > 0:
             name = name[:version]

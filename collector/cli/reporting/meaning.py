@@ -9,6 +9,8 @@ from collector.errors import CollectorError, UsageError
 from collector.profile.model import Profile
 from collector.profile.names import find_files, find_functions
 from collector.profile.source_lines import function_span
+from collector.regular_file import read_regular
+from collector.symbols.cache import signature_of
 
 _LISTED = 8
 _CONTEXT_LINES = 3
@@ -60,8 +62,9 @@ def meant_source(profile: Profile, word: str) -> SourcePart:
 
 def _read(path: str) -> tuple[str, ...]:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return tuple(file.read().removesuffix("\n").split("\n"))
+        data = read_regular(path, _LARGEST_SOURCE_BYTES, may_follow=True)
+        text = data.decode("utf-8", "replace").replace("\r\n", "\n")
+        return tuple(text.removesuffix("\n").split("\n"))
     except OSError as error:
         raise CollectorError(f"the source file {path} cannot be read: {(error.strerror or str(error)).lower()}") from error
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import stat
+from typing import cast
 
 from collector.errors import CollectorError, SymbolError
 from collector.profile.instructions import CodeTimes, InstructionRow, Listing, Place, annotate, code_times
 from collector.profile.model import Module, Profile
 from collector.symbols.objdump import disassemble_bytes, disassemble_file
 from collector.symbols.symbolizer import Symbolizer
+from collector.symbols.terms import Layout
 from collector.target.dynamic_code import line_in_table
 from collector.units import format_seconds
 
@@ -57,7 +60,7 @@ def _file_listings(profile: Profile, function: int, times: CodeTimes) -> list[Li
     symbolizer = Symbolizer()
     path, build_id = module.copy or module.path, bytes.fromhex(module.build_id) or None
     wanted = {*times.exclusive, *(address - 1 for address in times.called)}
-    ranges = symbolizer.code_of(path, build_id, wanted, module.layout)  # type: ignore[arg-type]
+    ranges = symbolizer.code_of(path, build_id, wanted, _layout_of(module), module.file)
     listings = []
     for start, data in ranges:
         if data:
@@ -68,14 +71,28 @@ def _file_listings(profile: Profile, function: int, times: CodeTimes) -> list[Li
     return listings
 
 
+def _layout_of(module: Module) -> Layout:
+    """The word that the loader wrote down; a profile, which knows nothing of symbols, keeps it as text."""
+    return cast(Layout, module.layout)
+
+
+def _is_of_this_machine(path: str) -> bool:
+    """Whether objdump may read the whole file: it parses in C what an experiment names, so only what root or the user put there."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return False
+    return os.path.isabs(path) and stat.S_ISREG(status.st_mode) and status.st_uid in (0, os.geteuid())
+
+
 def _file_rows(profile: Profile, module: Module, symbolizer: Symbolizer, times: CodeTimes, start: int, data: bytes) -> tuple[InstructionRow, ...]:
     end = start + len(data)
     path, build_id = module.copy or module.path, bytes.fromhex(module.build_id) or None
-    if module.layout == "image" and os.path.isfile(path):
+    if module.layout == "image" and module.copy is None and _is_of_this_machine(path):
         instructions = disassemble_file(path, start, end)
     else:
         instructions = disassemble_bytes(data, start, profile.recordings[0].machine)
-    located = symbolizer.locate_many(path, build_id, (address for address, _ in instructions), module.layout)  # type: ignore[arg-type]
+    located = symbolizer.locate_many(path, build_id, (address for address, _ in instructions), _layout_of(module), module.file)
     places: dict[int, Place] = {address: (where.file, where.line) for address, where in located.items()}
     within = CodeTimes(
         times.code,

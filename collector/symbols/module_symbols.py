@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _COLD_PART = re.compile(r"\.cold(\.\d+)?$")
 _DELETED = " (deleted)"
 _NO_FILE_PREFIXES = ("[", "//", "/memfd:", "anon_inode:")
+_LONGEST_CODE_BYTES = 1 << 24  # of a function that is disassembled
 
 
 class ModuleSymbols:
@@ -104,7 +105,7 @@ class ModuleSymbols:
             with self._open() as image:
                 if self._build_id is not None and image.build_id != self._build_id:
                     return b""
-                return image.bytes_at(start, end - start)
+                return image.bytes_at(start, min(end - start, _LONGEST_CODE_BYTES))
         except SymbolError:
             return b""
 

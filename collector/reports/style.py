@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
+from collector.printable import printable as printable
+
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 _ELLIPSIS = "…"
 
@@ -23,20 +25,6 @@ class Style:
     def dim(self, text: str) -> str:
         """Something one may skip."""
         return f"{_DIM}{text}{_PLAIN}" if self.has_color and text else text
-
-
-def printable(text: str) -> str:
-    """The text with control characters and undecodable bytes made visible, so that one line stays one line."""
-    if text.isprintable():
-        return text
-    return "".join(character if character.isprintable() else _escaped(character) for character in text)
-
-
-def _escaped(character: str) -> str:
-    code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:
-        return f"\\x{code - 0xDC00:02x}"
-    return character.encode("unicode_escape").decode("ascii")
 
 
 def text_width(text: str) -> int:

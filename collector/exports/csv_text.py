@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from collector.exports.document import Document
+from collector.printable import printable, spreadsheet_cell
 
 
 def to_csv(document: Document) -> str:
@@ -24,8 +25,10 @@ def to_csv(document: Document) -> str:
 def _iter_cells(row: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in row.items():
         if isinstance(value, dict):
-            yield from _iter_cells(value, f"{prefix}{key}_")
+            yield from _iter_cells(value, f"{prefix}{printable(key)}_")
         elif isinstance(value, list):
-            yield prefix + key, " ".join(map(str, value))
+            yield prefix + printable(key), spreadsheet_cell(" ".join(map(str, value)))
+        elif isinstance(value, str):
+            yield prefix + printable(key), spreadsheet_cell(value)
         else:
-            yield prefix + key, "" if value is None else value
+            yield prefix + printable(key), "" if value is None else value

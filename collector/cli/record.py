@@ -29,6 +29,7 @@ from collector.cli.recording.launch_log import LaunchLog
 from collector.cli.recording.node_metrics import NodeMetrics
 from collector.cli.recording.unrecorded import Explainer, UnrecordedDescendants, tell_unrecorded
 from collector.errors import CollectorError, ExperimentError, RecordError, UsageError
+from collector.printable import printable
 
 NAME = "record"
 HELP = __doc__ or ""
@@ -179,7 +180,7 @@ def say(sentence: str) -> None:
     if sys.stderr is None:
         return  # print would take standard output instead
     try:
-        print(f"collector: {sentence}", file=sys.stderr)
+        print(f"collector: {printable(sentence)}", file=sys.stderr)
     except OSError:
         pass  # the program's status matters more than our words
 

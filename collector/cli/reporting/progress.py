@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import TextIO
 
+from collector.printable import printable
+
 _PATIENCE_S = 0.5
 _INTERVAL_S = 0.1
 
@@ -26,7 +28,7 @@ class ProgressLine:
 
         self._next_s = time.monotonic() + _INTERVAL_S
         share = f"{100 * done // total:3d} % " if total > 1 else ""
-        line = f"collector: {share}{text}"[: shutil.get_terminal_size().columns - 1]
+        line = printable(f"collector: {share}{text}")[: shutil.get_terminal_size().columns - 1]
         self._stream.write(f"\r\x1b[K{line}")
         self._stream.flush()
         self._is_shown = True

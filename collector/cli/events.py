@@ -12,7 +12,6 @@ A line is: time in seconds, process id and image, thread, kind, and the fields t
 from __future__ import annotations
 
 import argparse
-import io
 import sys
 from collections.abc import Iterator
 
@@ -39,8 +38,8 @@ def run(args: argparse.Namespace) -> int:
     kinds = {_find_kind(name) for name in args.kind or ()}
     threads = set(args.thread or ())
     to_text = event_to_json if args.json else event_to_line
-    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files are bytes; a terminal's encoding may lack some
-        sys.stdout.reconfigure(errors="backslashreplace")
+    # Names of files are bytes; a terminal's encoding may lack some.
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # Output has it, whatever the stream
     for event in _read_events(args.experiment, args.follow):
         if (not kinds or event.kind in kinds) and (not threads or event.thread in threads):
             sys.stdout.write(to_text(event) + "\n")

@@ -13,15 +13,17 @@ Only the module of the command that was asked for is imported.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
-import os
 import sys
 from types import ModuleType
 from typing import NoReturn
 
+from collector.cli.output import Output
 from collector.errors import CollectorError, UsageError
+from collector.printable import printable
 
-_NOT_COMMANDS = {"main"}
+_NOT_COMMANDS = {"main", "output"}
 _RECORDING_COMMANDS = {"record", "run"}
 
 
@@ -29,19 +31,21 @@ def main(arguments: list[str] | None = None) -> int:
     """Run `collector ARGUMENTS...` and give its exit status: 1 if something went wrong, 2 if the command line did."""
     words = sys.argv[1:] if arguments is None else arguments
     try:
-        status = _run(words)
-        sys.stdout.flush()
-        return status
+        with Output():
+            return _run(words)
     except CollectorError as error:
-        if sys.stderr is not None:  # print would take standard output instead
-            print(f"collector: {error}", file=sys.stderr)
+        _complain(str(error))
         return 2 if isinstance(error, UsageError) else 1
     except BrokenPipeError:
-        # Whoever read our output has gone; nothing that Python still flushes may complain about it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+        return 141  # whoever read our output has gone
     except KeyboardInterrupt:
         return 130
+
+
+def _complain(sentence: str) -> None:
+    if sys.stderr is not None:  # print would take standard output instead
+        with contextlib.suppress(OSError):  # the status tells as well
+            print(f"collector: {printable(sentence)}", file=sys.stderr)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -1,39 +1,22 @@
 /* samples.c -- one PCSAMPLE record, handed out sample by sample */
 #include "samples.h"
 
-#include <endian.h>
 #include <errno.h>
-#include <string.h>
 
 enum { FIELDS = 9 };
 
 static const uint64_t ns_per_second = 1000000000;
 
-static bool read_column(struct col_cursor *record, uint64_t count, struct col_column *column)
-{
-    uint32_t parts;
-    struct col_extent data;
-    if (!col_cursor_read_array(record, &parts) || parts != 2 || !col_cursor_read_unsigned(record, &column->base) ||
-        !col_cursor_read_data(record, &data))
-        return false;
-    size_t width = count > 0 ? data.count / (size_t)count : 0;
-    if (width * count != data.count || width > 8 || (width & (width - 1)) != 0)
-        return false;
-    column->bytes = data.bytes;
-    column->width = width;
-    column->mask = width == 0 ? 0 : ~UINT64_C(0) >> (64 - 8 * width);
-    return true;
-}
-
-int col_samples_begin(struct col_samples *samples, struct col_cursor *record, size_t fields, uint64_t time_ns, uint32_t thread)
+int col_samples_begin(struct col_samples *samples, struct col_cursor *record, size_t fields, uint64_t time_ns,
+                      uint32_t thread)
 {
     uint64_t source, count, stack_count;
     struct col_extent definitions;
     samples->next = samples->count = 0;
     if (fields < FIELDS || !col_cursor_read_unsigned(record, &source) || !col_cursor_read_unsigned(record, &count) ||
         count > COL_SAMPLES_MAX_COUNT || !col_cursor_read_unsigned(record, &samples->unit_ns) ||
-        !read_column(record, count, &samples->times) || !read_column(record, count, &samples->user) ||
-        !read_column(record, count, &samples->system) || !read_column(record, count, &samples->places) ||
+        !col_columns_read(record, count, &samples->times) || !col_columns_read(record, count, &samples->user) ||
+        !col_columns_read(record, count, &samples->system) || !col_columns_read(record, count, &samples->places) ||
         !col_cursor_read_unsigned(record, &stack_count) || !col_cursor_read_data(record, &definitions))
         return -EBADMSG;
     if (!col_stacks_define(&samples->stacks, stack_count, definitions.bytes, definitions.count))
@@ -45,19 +28,13 @@ int col_samples_begin(struct col_samples *samples, struct col_cursor *record, si
     return 0;
 }
 
-static inline uint64_t value_at(const struct col_column *column, size_t row)
-{
-    uint64_t word;
-    memcpy(&word, column->bytes + row * column->width, sizeof word);
-    return column->base + (le64toh(word) & column->mask);
-}
-
 void col_samples_next(struct col_samples *samples, struct pmclog_ev *ev)
 {
     size_t row = samples->next++;
-    uint64_t place = value_at(&samples->places, row);
+    uint64_t place = col_columns_value(&samples->places, row);
     struct pmclog_ev_pcsample *sample = &ev->pl_u.pl_s;
-    samples->time_ns += samples->unit_ns * value_at(&samples->times, row);
+    samples->time_ns = col_columns_sum(samples->time_ns,
+                                       col_columns_product(samples->unit_ns, col_columns_value(&samples->times, row)));
     ev->pl_state = PMCLOG_OK;
     ev->pl_offset = samples->offset;
     ev->pl_ts.tv_sec = (time_t)(samples->time_ns / ns_per_second);
@@ -66,8 +43,8 @@ void col_samples_next(struct col_samples *samples, struct pmclog_ev *ev)
     ev->pl_tid = samples->thread;
     sample->pl_pid = samples->pid;
     sample->pl_pmcid = samples->source;
-    sample->pl_user_ns = samples->unit_ns * value_at(&samples->user, row);
-    sample->pl_system_ns = samples->unit_ns * value_at(&samples->system, row);
+    sample->pl_user_ns = col_columns_product(samples->unit_ns, col_columns_value(&samples->user, row));
+    sample->pl_system_ns = col_columns_product(samples->unit_ns, col_columns_value(&samples->system, row));
     if (place < samples->stacks.stack_count) {
         const struct col_stack *stack = &samples->stacks.stacks[place];
         const uint64_t *chain = samples->stacks.frames + stack->first;

@@ -2,21 +2,13 @@
 #ifndef COL_PMCLOG_SAMPLES_H
 #define COL_PMCLOG_SAMPLES_H
 
-#include "cursor.h"
+#include "columns.h"
 #include "pmclog.h"
 #include "stacks.h"
 
 /* More samples than this in one record are not believed: columns of width 0 make any number of them out of nothing.
    The recorder writes at most 1000. */
 #define COL_SAMPLES_MAX_COUNT 65536u
-
-/* Value i is base + the little-endian integer at bytes + i * width, cut to the mask. */
-struct col_column {
-    const uint8_t *bytes;
-    size_t width;
-    uint64_t mask;
-    uint64_t base;
-};
 
 struct col_samples {
     size_t next;

@@ -1,52 +1,19 @@
 /* stacks.c -- the call stacks that a PCSAMPLE record defines, unfolded once and shared by its samples */
 #include "stacks.h"
 
+#include "tokens.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { END_BITS = 3, MAX_DEPTH = 65535, FIRST_LINKS = 1024 };
+enum { FIRST_LINKS = 1024 };
 
 struct col_link {
     uint64_t parent;
     uint64_t child;
     uint32_t epoch;
 };
-
-struct reader {
-    const uint8_t *at;
-    const uint8_t *end;
-};
-
-/* The rest of a LEB128 number whose lowest `shift` bits are known. A number that does not fit 64 bits, or does not end, is refused. */
-static bool read_rest(struct reader *reader, uint64_t *number, unsigned shift)
-{
-    for (; shift < 64 && reader->at < reader->end; shift += 7) {
-        uint8_t byte = *reader->at++;
-        uint64_t bits = byte & 0x7F;
-        *number |= bits << shift;
-        if (byte < 0x80)
-            return bits << shift >> shift == bits;
-    }
-    return false;
-}
-
-static bool read_number(struct reader *reader, uint64_t *number)
-{
-    *number = 0;
-    return read_rest(reader, number, 0);
-}
-
-/* A token without its lowest bit, which goes to *is_literal: the whole of it may have 65 bits. */
-static bool read_token(struct reader *reader, bool *is_literal, uint64_t *token)
-{
-    if (reader->at == reader->end)
-        return false;
-    uint8_t byte = *reader->at++;
-    *is_literal = byte & 1;
-    *token = byte >> 1 & 0x3F;
-    return byte < 0x80 || read_rest(reader, token, 6);
-}
 
 static struct col_link *link_of(const struct col_stacks *stacks, uint64_t parent)
 {
@@ -88,12 +55,12 @@ static int remember(struct col_stacks *stacks, uint64_t parent, uint64_t child)
 }
 
 /* Puts `add` frames on, the last of them at frames[0]. */
-static int put_on(struct col_stacks *stacks, uint64_t *frames, size_t add, uint64_t parent, struct reader *reader)
+static int put_on(struct col_stacks *stacks, uint64_t *frames, size_t add, uint64_t parent, struct col_tokens *reader)
 {
     while (add > 0) {
         bool is_literal;
         uint64_t token;
-        if (!read_token(reader, &is_literal, &token))
+        if (!col_tokens_read(reader, &is_literal, &token))
             return -EBADMSG;
         if (is_literal) {
             uint64_t child = parent + (token >> 1 ^ -(token & 1));
@@ -131,17 +98,19 @@ static int reserve_frames(struct col_stacks *stacks, size_t more)
     return 0;
 }
 
-static int define_one(struct col_stacks *stacks, const struct col_stack *before, struct col_stack *stack, struct reader *reader)
+static int define_one(struct col_stacks *stacks, const struct col_stack *before, struct col_stack *stack,
+                      struct col_tokens *reader)
 {
     uint64_t drop_and_end, add;
-    if (!read_number(reader, &drop_and_end) || !read_number(reader, &add))
+    if (!col_tokens_read_number(reader, &drop_and_end) || !col_tokens_read_number(reader, &add))
         return -EBADMSG;
-    uint64_t drop = drop_and_end >> END_BITS;
-    if (drop > before->count || add > MAX_DEPTH || before->count - drop + add > MAX_DEPTH)
+    uint64_t drop = drop_and_end >> COL_TOKENS_END_BITS;
+    if (drop > before->count || add > COL_TOKENS_MAX_DEPTH || before->count - drop + add > COL_TOKENS_MAX_DEPTH)
         return -EBADMSG;
     size_t kept = before->count - (size_t)drop;
     size_t count = kept + (size_t)add;
-    *stack = (struct col_stack){before->first + (size_t)drop, (uint32_t)count, (uint32_t)drop_and_end & ((1u << END_BITS) - 1)};
+    *stack = (struct col_stack){before->first + (size_t)drop, (uint32_t)count,
+                                (uint32_t)drop_and_end & ((1u << COL_TOKENS_END_BITS) - 1)};
     if (add == 0)
         return 0;
     int error = reserve_frames(stacks, count);
@@ -177,7 +146,7 @@ static bool begin(struct col_stacks *stacks, size_t count)
 bool col_stacks_define(struct col_stacks *stacks, uint64_t count, const uint8_t *definitions, size_t bytes)
 {
     static const struct col_stack empty;
-    struct reader reader = {definitions, definitions + bytes};
+    struct col_tokens reader = {definitions, definitions + bytes};
     size_t most = count < bytes / 2 ? (size_t)count : bytes / 2; /* the shortest definition has two bytes */
     if (!begin(stacks, most))
         return false;

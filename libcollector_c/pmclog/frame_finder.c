@@ -42,8 +42,16 @@ static bool may_be_header(const uint8_t *bytes, size_t count)
            (count < BODY_CRC_AT || col_checksum_of(bytes, HEAD_CRC_AT) == number_at(bytes + HEAD_CRC_AT));
 }
 
-/* What begins at bytes; for SHORT, *needed says how many bytes it takes to know more. For SOUND, *needed are its bytes. */
-static enum soundness judge(const struct col_frame_finder *finder, const uint8_t *bytes, size_t count, size_t *needed)
+/* Headers that claim overlapping payloads would have the same bytes checksummed again and again (docs/format.md, Reading a damaged log). */
+static bool is_affordable(const struct col_frame_finder *finder, uint64_t offset, size_t payload_bytes)
+{
+    uint64_t passed = finder->is_lost ? offset - finder->lost_from : 0;
+    return finder->wasted_bytes + payload_bytes <= COL_FRAME_DOUBT_BYTES + COL_FRAME_DOUBT_RATIO * passed;
+}
+
+/* What begins at bytes, which are at `offset` of the log; for SHORT, *needed says how many bytes it takes to know more. For SOUND, *needed are its bytes. */
+static enum soundness judge(struct col_frame_finder *finder, const uint8_t *bytes, size_t count, uint64_t offset,
+                            size_t *needed)
 {
     *needed = COL_FRAME_HEADER_BYTES;
     if (count < COL_FRAME_HEADER_BYTES)
@@ -51,10 +59,15 @@ static enum soundness judge(const struct col_frame_finder *finder, const uint8_t
     if (!may_be_header(bytes, COL_FRAME_HEADER_BYTES) || number_at(bytes + SEQUENCE_AT) < finder->expected)
         return BAD;
     *needed = SYNC_AT + (size_t)number_at(bytes + LENGTH_AT);
+    size_t payload_bytes = *needed - COL_FRAME_HEADER_BYTES;
+    if (!is_affordable(finder, offset, payload_bytes))
+        return BAD;
     if (count < *needed)
         return SHORT;
-    uint32_t crc = col_checksum_of(bytes + COL_FRAME_HEADER_BYTES, *needed - COL_FRAME_HEADER_BYTES);
-    return crc == number_at(bytes + BODY_CRC_AT) ? SOUND : BAD;
+    if (col_checksum_of(bytes + COL_FRAME_HEADER_BYTES, payload_bytes) == number_at(bytes + BODY_CRC_AT))
+        return SOUND;
+    finder->wasted_bytes += payload_bytes;
+    return BAD;
 }
 
 /* The first place from `from` on where a frame may begin: six bytes before a sync marker, or so near the end that none can be seen yet. */
@@ -106,8 +119,10 @@ static void lose_to_next_candidate(struct col_frame_finder *finder, struct col_s
 
 static void tell_damage(struct col_frame_finder *finder, uint64_t until, struct col_finding *found)
 {
-    *found = (struct col_finding){.what = COL_FOUND_DAMAGE, .offset = finder->lost_from, .lost_bytes = until - finder->lost_from};
+    *found = (struct col_finding){
+        .what = COL_FOUND_DAMAGE, .offset = finder->lost_from, .lost_bytes = until - finder->lost_from};
     finder->is_lost = false;
+    finder->wasted_bytes = 0;
     finder->settled = until;
 }
 
@@ -117,8 +132,9 @@ static bool find_inside(struct col_frame_finder *finder, struct col_stream *stre
     const uint8_t *bytes = col_stream_bytes(stream);
     size_t count = col_stream_count(stream);
     size_t needed;
-    for (size_t at = next_candidate(bytes, count, 1); at + COL_FRAME_HEADER_BYTES <= count; at = next_candidate(bytes, count, at + 1))
-        if (judge(finder, bytes + at, count - at, &needed) == SOUND) {
+    for (size_t at = next_candidate(bytes, count, 1); at + COL_FRAME_HEADER_BYTES <= count;
+         at = next_candidate(bytes, count, at + 1))
+        if (judge(finder, bytes + at, count - at, stream->offset + at, &needed) == SOUND) {
             lose(finder, stream, at);
             return true;
         }
@@ -140,8 +156,10 @@ static enum pmclog_state end_here(struct col_frame_finder *finder, struct col_st
         return PMCLOG_OK;
     }
     finder->leftover_bytes = finder->is_lost ? 0 : leftover;
-    if (stream->is_file)
+    if (stream->is_file) {
         finder->is_lost = false;
+        finder->wasted_bytes = 0;
+    }
     col_stream_return(stream, finder->settled);
     return PMCLOG_EOF;
 }
@@ -183,7 +201,7 @@ enum pmclog_state col_frame_finder_next(struct col_frame_finder *finder, struct 
         enum pmclog_state state = finder->is_lost ? PMCLOG_OK : col_stream_skip_zeros(stream);
         size_t needed;
         if (state == PMCLOG_OK)
-            switch (judge(finder, col_stream_bytes(stream), col_stream_count(stream), &needed)) {
+            switch (judge(finder, col_stream_bytes(stream), col_stream_count(stream), stream->offset, &needed)) {
             case BAD:
                 lose_to_next_candidate(finder, stream);
                 continue;

@@ -4,6 +4,10 @@
 
 #include "stream.h"
 
+/* How many bytes may be checksummed in vain in one damage: so many, and so many for each byte of it. */
+#define COL_FRAME_DOUBT_BYTES (UINT64_C(16) << 20)
+#define COL_FRAME_DOUBT_RATIO UINT64_C(16)
+
 /* The rules are those of docs/format.md, "Reading a damaged log". A sound frame is what they call a good one. */
 struct col_frame_finder {
     uint64_t expected; /* sequence number of the next frame */
@@ -14,6 +18,7 @@ struct col_frame_finder {
     bool is_lost;      /* in damage that began at lost_from */
     uint64_t lost_from;
     uint64_t lost_until;     /* one past the last byte of it that is not zero */
+    uint64_t wasted_bytes;   /* checksummed since lost_from in payloads that were not sound */
     uint64_t leftover_bytes; /* of a truncated frame, at the end */
 };
 

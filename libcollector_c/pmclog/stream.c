@@ -41,6 +41,9 @@ int col_stream_open(struct col_stream *stream, int fd)
         struct stat status;
         if (fstat(fd, &status) != 0)
             return -errno;
+        if (S_ISDIR(status.st_mode) || S_ISBLK(status.st_mode) || S_ISCHR(status.st_mode))
+            return S_ISDIR(status.st_mode) ? -EISDIR
+                                           : -EINVAL; /* /dev/zero never ends, and never says anything either */
         stream->is_file = S_ISREG(status.st_mode);
         if (stream->is_file)
             stream->origin = lseek(fd, 0, SEEK_CUR);

@@ -76,6 +76,7 @@ enum pmclog_drop_cause {
     PMCLOG_DROP_NO_MEMORY = 3,
     PMCLOG_DROP_LOG_FULL = 4,
     PMCLOG_DROP_BAD_ARGUMENT = 5,
+    PMCLOG_DROP_UNSAFE_THREAD = 6,
     PMCLOG_DROP_DAMAGE = 16,
     PMCLOG_DROP_MISSING_FRAMES = 17,
     PMCLOG_DROP_TRUNCATED = 18,   /* only after pmclog_finish */
@@ -113,7 +114,7 @@ struct pmclog_ev_proccsw {
     pid_t pl_pid;
     uint64_t pl_value;
     uint32_t pl_voluntary; /* 1 the thread gave way itself */
-    uint64_t pl_switches;  /* more than 1 where they could only be counted */
+    uint64_t pl_switches;  /* of that kind, since the last record of it */
 };
 
 /* From the recorder, pl_count is cumulative per thread and cause. From this parser it is cumulative per cause: how many damaged
@@ -174,6 +175,7 @@ struct pmclog_ev_pcsample {
 struct pmclog_ev_pmcattach {
     uint32_t pl_pmcid;
     pid_t pl_pid;
+    uint64_t pl_value; /* reading of the source, in its unit; UINT64_MAX: none */
 };
 
 struct pmclog_ev_userdata {
@@ -215,6 +217,9 @@ struct pmclog_ev_mappingchange {
     const void *pl_code;
     size_t pl_code_bytes;
     const char *pl_copy;
+    uint64_t pl_file_bytes; /* this and what follows: of a file without a build id */
+    uint64_t pl_file_changed_ns;
+    uint32_t pl_text_checksum;
 };
 
 struct pmclog_ev_pmcdetach {
@@ -264,7 +269,8 @@ struct pmclog_ev_thr_exit {
     const char *pl_name;
     uint64_t pl_user_ns;
     uint64_t pl_system_ns;
-    uint32_t pl_is_exit; /* 0: it was alive when the log was closed */
+    uint32_t pl_is_exit;    /* 0: it was alive when the log was closed */
+    uint64_t pl_pending_ns; /* CPU time that no sample stands for, to be spread over all of the thread's */
 };
 
 struct pmclog_ev_metric {
@@ -273,7 +279,6 @@ struct pmclog_ev_metric {
     int pl_is_real; /* 1: pl_real holds the value, 0: pl_value does */
     uint64_t pl_value;
     double pl_real;
-    uint64_t pl_merged_count;
 };
 
 struct pmclog_ev_message {
@@ -285,7 +290,9 @@ struct pmclog_ev_message {
 
 struct pmclog_ev {
     enum pmclog_state pl_state;
-    off_t pl_offset;       /* where the record starts; all samples, or values of metrics, of one record share it. A DROPNOTIFY of this parser: where the loss starts */
+    /* Where the record starts; all samples, or values of metrics, of one record share it. A DROPNOTIFY of this parser: where the
+     * loss starts. */
+    off_t pl_offset;
     size_t pl_count;       /* serial number of this event, from 1 */
     struct timespec pl_ts; /* CLOCK_MONOTONIC. A DROPNOTIFY of this parser carries the time of the record before it */
     enum pmclog_type pl_type;
@@ -329,13 +336,16 @@ struct pmclog_totals {
 };
 
 /* A parser for the log behind fd, from its present position on, or with PMCLOG_FD_NONE for bytes given by pmclog_feed.
-   The descriptor stays the caller's and must stay open until pmclog_close. NULL and errno when memory is short. */
+   The descriptor stays the caller's and must stay open until pmclog_close. NULL and errno: ENOMEM; EISDIR or EINVAL for a directory or a
+   device, which are no logs; those of fstat(2). */
 PMCLOG_API void *pmclog_open(int fd);
 
 /* Frees the parser and everything its events point to. NULL is allowed. */
 PMCLOG_API void pmclog_close(void *cookie);
 
 /* The next event: 0 and pl_state PMCLOG_OK, or -1 and another state. What is damaged is passed over and told by a DROPNOTIFY.
+   A killed process leaves its newest samples in the log's open frames: they come after the frames, as events like all others, once no process of the
+   log's number runs any more, or after pmclog_finish. They need a regular file, for they lie at its end.
    PMCLOG_ERROR sets errno: those of read(2) and malloc(3), after which the call may be repeated; and for good EBADMSG (damage, in strict
    mode only) and ENOTSUP (a log of a newer major version). */
 PMCLOG_API int pmclog_read(void *cookie, struct pmclog_ev *ev);
@@ -345,7 +355,7 @@ PMCLOG_API int pmclog_read(void *cookie, struct pmclog_ev *ev);
 PMCLOG_API int pmclog_feed(void *cookie, char *data, int len);
 
 /* Says that nothing more will be written or fed. What the next reads would have waited for is then told by DROPNOTIFY: damage at the end,
-   a truncated frame, and how many records were of unknown kind. */
+   a truncated frame, and how many records were of unknown kind. After that come the open frames of the log, if it has any. */
 PMCLOG_API void pmclog_finish(void *cookie);
 
 /* With on not 0, the first loss found in the log is PMCLOG_ERROR with EBADMSG, now and at every later read. */

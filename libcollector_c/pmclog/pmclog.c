@@ -1,229 +1,36 @@
-/* pmclog.c -- pmclog(3): open, read, feed, close; what one parser is and how its parts follow one another */
+/* pmclog.c -- pmclog(3): open, read, feed, close */
 #include "pmclog.h"
 
-#include "frame_finder.h"
-#include "record.h"
-
-#include "experiment/format.h"
+#include "open_frames.h"
+#include "parser.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { SENTENCE_BYTES = 160 };
-
-/* bytes (stream) -> sound frames (finder) -> records (payload) -> events, of which samples are many to a record. */
-struct parser {
-    struct col_samples samples;
-    struct col_readings readings;
-    struct pmclog_totals totals;
-    struct timespec time; /* of the last record */
-    struct col_stream stream;
-    struct col_frame_finder finder;
-    struct col_cursor payload; /* the records left of a frame */
-    const uint8_t *payload_start;
-    uint64_t payload_offset;
-    struct col_record_texts texts;
-    bool is_strict;
-    uint64_t told_unknown_kinds;
-    int final_errno; /* an error that stays */
-    char sentence[SENTENCE_BYTES];
-};
 
 void *pmclog_open(int fd)
 {
-    struct parser *parser = calloc(1, sizeof *parser);
-    if (!parser)
-        return NULL;
-    int error = col_stream_open(&parser->stream, fd);
-    if (error) {
-        free(parser);
-        errno = -error;
-        return NULL;
-    }
-    parser->samples.pid = -1;
-    return parser;
+    return col_parser_open(fd);
 }
 
 void pmclog_close(void *cookie)
 {
-    struct parser *parser = cookie;
-    if (!parser)
-        return;
-    col_stream_close(&parser->stream);
-    col_stacks_free(&parser->samples.stacks);
-    col_record_free(&parser->texts);
-    free(parser);
+    col_parser_close(cookie);
 }
 
-static enum pmclog_state fail_for_good(struct parser *parser, int error)
+/* Up to the next event, or (not *is_event) the next samples: those of the frames, then those of the open frames. */
+static enum pmclog_state advance(struct col_parser *parser, struct pmclog_ev *ev, bool *is_event)
 {
-    parser->final_errno = error;
-    errno = error;
-    return PMCLOG_ERROR;
-}
-
-/* What the log itself does not say: in *ev, or as an error in strict mode. UNKNOWN_KIND and TRUNCATED are no damage. */
-static enum pmclog_state notify(struct parser *parser, enum pmclog_drop_cause cause, uint64_t count, uint64_t offset, uint64_t length,
-                                struct pmclog_ev *ev)
-{
-    ev->pl_offset = (off_t)offset;
-    ev->pl_ts = parser->time;
-    ev->pl_type = PMCLOG_TYPE_DROPNOTIFY;
-    ev->pl_tid = 0;
-    ev->pl_u.pl_d = (struct pmclog_ev_dropnotify){.pl_cause = cause, .pl_count = count, .pl_offset = offset, .pl_length = length};
-    return PMCLOG_OK;
-}
-
-static enum pmclog_state tell_damage(struct parser *parser, uint64_t offset, uint64_t length, struct pmclog_ev *ev)
-{
-    parser->totals.pl_damaged_bytes += length;
-    parser->totals.pl_damages++;
-    if (!parser->is_strict)
-        return notify(parser, PMCLOG_DROP_DAMAGE, parser->totals.pl_damages, offset, length, ev);
-    snprintf(parser->sentence, sizeof parser->sentence, "The log is damaged at byte %" PRIu64 ": %" PRIu64 " bytes cannot be read.", offset,
-             length);
-    return fail_for_good(parser, EBADMSG);
-}
-
-static enum pmclog_state tell_gap(struct parser *parser, const struct col_finding *gap, struct pmclog_ev *ev)
-{
-    parser->totals.pl_missing_frames += gap->lost_frames;
-    if (!parser->is_strict)
-        return notify(parser, PMCLOG_DROP_MISSING_FRAMES, parser->totals.pl_missing_frames, gap->offset, gap->lost_bytes, ev);
-    snprintf(parser->sentence, sizeof parser->sentence, "The log has a gap at byte %" PRIu64 ": %" PRIu64 " frames are missing.", gap->offset,
-             gap->lost_frames);
-    return fail_for_good(parser, EBADMSG);
-}
-
-static enum pmclog_state refuse_newer(struct parser *parser)
-{
-    snprintf(parser->sentence, sizeof parser->sentence,
-             "The log was written by a newer collector: this library reads the format up to version %d.", COL_FORMAT_VERSION_MAJOR);
-    return fail_for_good(parser, ENOTSUP);
-}
-
-static enum pmclog_state fail_for_now(struct parser *parser)
-{
-    int error = errno;
-    snprintf(parser->sentence, sizeof parser->sentence, "The log cannot be read at byte %" PRIu64 ": %s.", parser->stream.offset,
-             strerror(error));
-    errno = error;
-    return PMCLOG_ERROR;
-}
-
-static struct timespec time_from(uint64_t ns)
-{
-    return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
-}
-
-static void note_event(struct parser *parser, const struct pmclog_ev *ev)
-{
-    parser->time = ev->pl_ts;
-    if (ev->pl_type == PMCLOG_TYPE_INITIALIZE)
-        parser->samples.pid = ev->pl_u.pl_i.pl_pid;
-    if (ev->pl_type == PMCLOG_TYPE_CLOSELOG)
-        parser->totals.pl_is_closed = 1;
-}
-
-/* Nothing more is there: what has not been told yet, when nothing more will come. */
-static enum pmclog_state reach_end(struct parser *parser, enum pmclog_state state, struct pmclog_ev *ev, bool *is_event)
-{
-    if (parser->finder.is_final && parser->totals.pl_unknown_kinds > parser->told_unknown_kinds) {
-        parser->told_unknown_kinds = parser->totals.pl_unknown_kinds;
-        *is_event = true;
-        return notify(parser, PMCLOG_DROP_UNKNOWN_KIND, parser->told_unknown_kinds, parser->finder.settled, 0, ev);
-    }
-    return parser->stream.fd == PMCLOG_FD_NONE ? PMCLOG_REQUIRE_DATA : state;
-}
-
-/* The next frame with its records, or a loss as *ev (*is_event). */
-static enum pmclog_state next_frame(struct parser *parser, struct pmclog_ev *ev, bool *is_event)
-{
-    struct col_finding found;
-    enum pmclog_state state = col_frame_finder_next(&parser->finder, &parser->stream, &found);
-    parser->totals.pl_leftover_bytes = parser->finder.leftover_bytes;
-    *is_event = false;
-    if (state == PMCLOG_ERROR)
-        return fail_for_now(parser);
-    if (state != PMCLOG_OK)
-        return reach_end(parser, state, ev, is_event);
-    *is_event = found.what != COL_FOUND_FRAME;
-    switch (found.what) {
-    case COL_FOUND_FRAME:
-        parser->totals.pl_frames++;
-        parser->payload = (struct col_cursor){found.payload, found.payload + found.payload_bytes};
-        parser->payload_start = found.payload;
-        col_readings_forget(&parser->readings);
-        parser->payload_offset = found.offset + COL_FRAME_HEADER_BYTES;
-        break;
-    case COL_FOUND_DAMAGE:
-        return tell_damage(parser, found.offset, found.lost_bytes, ev);
-    case COL_FOUND_GAP:
-        return tell_gap(parser, &found, ev);
-    case COL_FOUND_TRUNCATED:
-        return notify(parser, PMCLOG_DROP_TRUNCATED, 1, found.offset, found.lost_bytes, ev);
-    }
-    return PMCLOG_OK;
-}
-
-/* The next record as *ev (*is_event), or its samples made ready, or a record passed over. */
-static enum pmclog_state next_record(struct parser *parser, struct pmclog_ev *ev, bool *is_event)
-{
-    const uint8_t *start = parser->payload.at;
-    uint64_t offset = parser->payload_offset + (uint64_t)(start - parser->payload_start);
-    *is_event = false;
-    switch (col_record_read(&parser->payload, &parser->texts, &parser->samples, &parser->readings, ev)) {
-    case COL_RECORD_EVENT:
-        *is_event = true;
-        ev->pl_offset = (off_t)offset;
-        note_event(parser, ev);
-        break;
-    case COL_RECORD_SAMPLES:
-        parser->samples.offset = (off_t)offset;
-        parser->time = time_from(parser->samples.time_ns);
-        parser->totals.pl_samples += parser->samples.count;
-        break;
-    case COL_RECORD_READINGS:
-        parser->readings.event.pl_offset = (off_t)offset;
-        note_event(parser, ev);
-        *is_event = col_readings_next(&parser->readings, ev);
-        break;
-    case COL_RECORD_UNKNOWN:
-        parser->totals.pl_unknown_kinds++;
-        break;
-    case COL_RECORD_BROKEN:
-        col_readings_forget(&parser->readings);
-        *is_event = true;
-        return tell_damage(parser, offset, (uint64_t)(parser->payload.at - start), ev);
-    case COL_RECORD_NEWER:
-        return refuse_newer(parser);
-    case COL_RECORD_NO_MEMORY:
-        parser->payload.at = start;
-        errno = ENOMEM;
-        return fail_for_now(parser);
-    }
-    return PMCLOG_OK;
-}
-
-/* Up to the next event, or the next samples. */
-static enum pmclog_state advance(struct parser *parser, struct pmclog_ev *ev, bool *is_event)
-{
-    enum pmclog_state state = PMCLOG_OK;
-    *is_event = col_readings_next(&parser->readings, ev);
-    parser->samples.next = parser->samples.count = 0;
-    if (parser->final_errno)
-        return fail_for_good(parser, parser->final_errno);
-    while (state == PMCLOG_OK && !*is_event && parser->samples.count == 0)
-        state = parser->payload.at < parser->payload.end ? next_record(parser, ev, is_event) : next_frame(parser, ev, is_event);
+    enum pmclog_state state;
+    do {
+        state = col_parser_advance(parser, ev, is_event);
+        if ((state == PMCLOG_EOF || state == PMCLOG_REQUIRE_DATA) && parser->stream.fd != PMCLOG_FD_NONE)
+            state = col_open_frames_go_on(parser, state, ev, is_event);
+    } while (state == PMCLOG_OK && !*is_event && parser->samples.count == 0);
     return state;
 }
 
 int pmclog_read(void *cookie, struct pmclog_ev *ev)
 {
-    struct parser *parser = cookie;
+    struct col_parser *parser = cookie;
     if (parser->samples.next == parser->samples.count) {
         bool is_event;
         ev->pl_state = advance(parser, ev, &is_event);
@@ -241,7 +48,7 @@ int pmclog_read(void *cookie, struct pmclog_ev *ev)
 
 int pmclog_feed(void *cookie, char *data, int len)
 {
-    struct col_stream *stream = &((struct parser *)cookie)->stream;
+    struct col_stream *stream = &((struct col_parser *)cookie)->stream;
     if (stream->fd != PMCLOG_FD_NONE || len < 0) {
         errno = EINVAL;
         return -1;
@@ -257,20 +64,20 @@ int pmclog_feed(void *cookie, char *data, int len)
 
 void pmclog_finish(void *cookie)
 {
-    ((struct parser *)cookie)->finder.is_final = true;
+    ((struct col_parser *)cookie)->finder.is_final = true;
 }
 
 void pmclog_set_strict(void *cookie, int on)
 {
-    ((struct parser *)cookie)->is_strict = on != 0;
+    ((struct col_parser *)cookie)->is_strict = on != 0;
 }
 
 const char *pmclog_error(void *cookie)
 {
-    return ((struct parser *)cookie)->sentence;
+    return ((struct col_parser *)cookie)->sentence;
 }
 
 void pmclog_get_totals(void *cookie, struct pmclog_totals *totals)
 {
-    *totals = ((struct parser *)cookie)->totals;
+    *totals = ((struct col_parser *)cookie)->totals;
 }

@@ -144,6 +144,9 @@ static void put_mapping(struct line *line, const struct pmclog_ev_mappingchange 
     put_bytes(line, 'x', mapping->pl_lines, mapping->pl_lines_bytes);
     put_bytes(line, 'x', mapping->pl_code, mapping->pl_code_bytes);
     put_text(line, mapping->pl_copy);
+    put_64(line, mapping->pl_file_bytes);
+    put_64(line, mapping->pl_file_changed_ns);
+    put_32(line, mapping->pl_text_checksum);
 }
 
 static void put_sample_point(struct line *line, const struct pmclog_ev_sample *sample)
@@ -201,6 +204,7 @@ static void put_fields(struct line *line, const struct pmclog_ev *ev)
     case PMCLOG_TYPE_PMCATTACH:
         put_32(line, ev->pl_u.pl_t.pl_pmcid);
         put_32(line, (uint32_t)ev->pl_u.pl_t.pl_pid);
+        put_64(line, ev->pl_u.pl_t.pl_value);
         break;
     case PMCLOG_TYPE_PMCDETACH:
         put_32(line, ev->pl_u.pl_dt.pl_pmcid);
@@ -257,12 +261,12 @@ static void put_fields(struct line *line, const struct pmclog_ev *ev)
         put_64(line, ev->pl_u.pl_thr_exit.pl_user_ns);
         put_64(line, ev->pl_u.pl_thr_exit.pl_system_ns);
         put_32(line, ev->pl_u.pl_thr_exit.pl_is_exit);
+        put_64(line, ev->pl_u.pl_thr_exit.pl_pending_ns);
         break;
     case PMCLOG_TYPE_METRIC:
         put_32(line, ev->pl_u.pl_metric.pl_pmcid);
         put_64(line, ev->pl_u.pl_metric.pl_interval_ns);
         put_metric_value(line, &ev->pl_u.pl_metric);
-        put_64(line, ev->pl_u.pl_metric.pl_merged_count);
         break;
     case PMCLOG_TYPE_MESSAGE:
         put_32(line, ev->pl_u.pl_message.pl_severity);

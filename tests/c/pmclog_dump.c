@@ -1,4 +1,4 @@
-/* pmclog_dump.c -- prints a log through pmclog.h, one event a line: serial, offset, then what pmclog_describe.h says; at last the state */
+/* pmclog_dump.c -- prints logs through pmclog.h, one event a line: serial, offset, then what pmclog_describe.h says; at last the state */
 #define _POSIX_C_SOURCE 200809L
 #include "pmclog_describe.h"
 
@@ -33,19 +33,19 @@ static void feed_all(void *parser, int fd, size_t piece_bytes, struct pmclog_ev 
     }
 }
 
-/* pmclog_dump LOG [--strict] [--finish] [--feed=BYTES] */
-int main(int count, char **arguments)
+/* One log, by its name and the options behind it. */
+static int dump(int count, char **arguments)
 {
     struct pmclog_ev ev = {.pl_state = PMCLOG_REQUIRE_DATA};
     size_t piece_bytes = 0;
     bool is_strict = false, is_finished = false;
-    for (int i = 2; i < count; i++) {
+    for (int i = 1; i < count; i++) {
         is_strict |= strcmp(arguments[i], "--strict") == 0;
         is_finished |= strcmp(arguments[i], "--finish") == 0;
         if (strncmp(arguments[i], "--feed=", 7) == 0)
             piece_bytes = strtoul(arguments[i] + 7, NULL, 10);
     }
-    int fd = count > 1 ? open(arguments[1], O_RDONLY) : -1;
+    int fd = count > 0 ? open(arguments[0], O_RDONLY) : -1;
     if (fd < 0) {
         perror("pmclog_dump");
         return 2;
@@ -67,7 +67,21 @@ int main(int count, char **arguments)
     struct pmclog_totals totals;
     pmclog_get_totals(parser, &totals);
     printf("unknown %" PRIu64 " leftover %" PRIu64 "\n", totals.pl_unknown_kinds, totals.pl_leftover_bytes);
+    fflush(stdout); /* a sanitizer that stops the next one leaves this one's events */
     pmclog_close(parser);
     close(fd);
+    return 0;
+}
+
+/* pmclog_dump LOG [--strict] [--finish] [--feed=BYTES] [-- LOG ...] */
+int main(int count, char **arguments)
+{
+    for (int first = 1, last; first <= count; first = last + 1) {
+        for (last = first; last < count && strcmp(arguments[last], "--") != 0; last++)
+            continue;
+        int status = dump(last - first, arguments + first);
+        if (status != 0)
+            return status;
+    }
     return 0;
 }

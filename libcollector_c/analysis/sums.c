@@ -1,0 +1,53 @@
+/* sums.c -- rows of figures: whole numbers for one thread, then multiplied and added to those of all */
+#include "sums.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const double ns_per_second = 1e9;
+
+bool col_sums_reserve(struct col_sums *sums, uint32_t columns, size_t rows)
+{
+    size_t width = (size_t)columns + 1;
+    sums->columns = columns;
+    if (rows > UINT32_MAX || !COL_ARRAY_RESERVE(sums->now, sums->now_capacity, rows * width) ||
+        !COL_ARRAY_RESERVE(sums->totals, sums->totals_capacity, rows * width) ||
+        !COL_ARRAY_RESERVE(sums->is_touched, sums->is_touched_capacity, rows) ||
+        !COL_ARRAY_RESERVE(sums->touched, sums->touched_capacity, rows))
+        return false;
+    if (rows > sums->count)
+        sums->count = rows;
+    return true;
+}
+
+void col_sums_settle(struct col_sums *sums, double scale)
+{
+    size_t width = (size_t)sums->columns + 1;
+    for (size_t i = 0; i < sums->touched_count; i++) {
+        size_t row = sums->touched[i];
+        uint64_t *now = sums->now + row * width;
+        double *total = sums->totals + row * width;
+        for (uint32_t column = 0; column < sums->columns; column++)
+            total[column] += (double)now[column] * scale / ns_per_second;
+        total[sums->columns] += (double)now[sums->columns];
+        memset(now, 0, width * sizeof *now);
+        sums->is_touched[row] = 0;
+    }
+    sums->touched_count = 0;
+}
+
+void col_sums_clear(struct col_sums *sums)
+{
+    col_sums_settle(sums, 0);
+    if (sums->count > 0)
+        memset(sums->totals, 0, sums->count * (sums->columns + 1) * sizeof *sums->totals);
+    sums->count = 0;
+}
+
+void col_sums_free(struct col_sums *sums)
+{
+    free(sums->now);
+    free(sums->totals);
+    free(sums->is_touched);
+    free(sums->touched);
+}

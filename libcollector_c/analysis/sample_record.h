@@ -1,0 +1,35 @@
+/* sample_record.h -- the columns of one PCSAMPLE record, and the weight of each of its stacks */
+#ifndef COL_ANALYSIS_SAMPLE_RECORD_H
+#define COL_ANALYSIS_SAMPLE_RECORD_H
+
+#include "seam.h"
+
+#include "../pmclog/columns.h"
+
+struct col_sample_record {
+    uint64_t time_ns;
+    uint64_t thread;
+    uint64_t source;
+    uint64_t count;
+    uint64_t unit_ns;
+    uint64_t stack_count; /* no more than the definitions can hold */
+    struct col_column times;
+    struct col_column stacks;
+    struct col_column values[COL_ANALYSIS_MOST_COLUMNS];
+    uint32_t columns;
+    struct col_extent definitions;
+};
+
+/* Takes the record that is all of `bytes`, behind which eight more must be readable; false if it is no PCSAMPLE
+   record of that many columns. */
+bool col_sample_record_read(struct col_sample_record *record, uint32_t columns, const uint8_t *bytes, size_t count);
+
+/* Its numbers: COL_HEAD_SUMS + columns of them. */
+void col_sample_record_describe(const struct col_sample_record *record, uint64_t offset, uint64_t *head);
+
+/* Adds each sample from start_ns up to end_ns to the row of its stack: columns, and 1. The row behind the last is for
+   unknown stacks. */
+void col_sample_record_weigh(const struct col_sample_record *record, uint64_t start_ns, uint64_t end_ns,
+                             uint64_t *rows);
+
+#endif

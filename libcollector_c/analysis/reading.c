@@ -1,0 +1,261 @@
+/* reading.c -- the samples of one log, thread by thread, record by record, stack by stack */
+#include "reading.h"
+
+#include "collect.h"
+#include "meanings.h"
+
+#include "experiment/format.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool col_reading_begin(struct col_reading *reading, uint32_t columns)
+{
+    reading->columns = columns;
+    reading->walk.path = malloc(COL_TOKENS_MAX_DEPTH * sizeof *reading->walk.path);
+    reading->marks = malloc(COL_TOKENS_MAX_DEPTH * sizeof *reading->marks);
+    return reading->walk.path && reading->marks;
+}
+
+static bool push_meaning(struct col_reading *reading, uint32_t number, bool is_leaf)
+{
+    const struct col_expansion *expansion = &reading->expansion;
+    uint32_t entry = col_meanings_entry(reading, number, is_leaf);
+    if (entry == COL_ANALYSIS_NONE)
+        return true;
+    uint32_t meaning = col_meanings_at(expansion, entry, reading->now_ns);
+    for (uint32_t i = expansion->first_frame[meaning]; i < expansion->first_frame[meaning + 1]; i++)
+        if (!col_follow_push(&reading->follow, reading->question.groups[expansion->frames[i]]))
+            return false;
+    return true;
+}
+
+static inline bool push_address(struct col_reading *reading, uint32_t number, const uint32_t *groups, bool is_leaf)
+{
+    uint32_t group = groups[number];
+    return group != COL_ANALYSIS_NONE ? col_follow_push(&reading->follow, group)
+                                      : push_meaning(reading, number, is_leaf);
+}
+
+/* Brings the path of groups to the callers of the walk's path. */
+static bool sync_callers(struct col_reading *reading)
+{
+    const struct col_walk *walk = &reading->walk;
+    uint32_t callers = walk->depth > 0 ? walk->depth - 1 : 0;
+    uint32_t valid = reading->synced < callers ? reading->synced : callers;
+    if (valid < reading->pushed)
+        col_follow_pop(&reading->follow, reading->marks[valid]);
+    for (uint32_t i = valid; i < callers; i++) {
+        reading->marks[i] = reading->follow.depth;
+        if (!push_address(reading, walk->path[i], reading->caller_groups, false))
+            return false;
+    }
+    reading->synced = reading->pushed = callers;
+    return true;
+}
+
+/* Samples whose stack is lost, or has nothing that shows. */
+static bool count_empty(struct col_reading *reading, uint32_t end, const uint64_t *figures)
+{
+    uint32_t shown_end = end == COL_END_NOT_SAMPLED ? end : COL_END_NO_UNWIND_INFO;
+    uint32_t depth = reading->follow.depth;
+    reading->empty_counts[end] += figures[reading->columns];
+    col_cells_add(&reading->cells, reading->columns, shown_end, figures);
+    uint64_t frame = reading->expansion.empty_frames[end];
+    if (reading->purpose != COL_TO_FOLLOW || frame == COL_ANALYSIS_NONE)
+        return true;
+    bool is_counted = col_follow_push(&reading->follow, reading->question.groups[frame]) &&
+                      col_follow_count(&reading->follow, figures, shown_end == COL_END_NOT_SAMPLED);
+    col_follow_pop(&reading->follow, depth);
+    return is_counted;
+}
+
+static bool is_finished(uint32_t end)
+{
+    return end == COL_END_COMPLETE || end == COL_END_NOT_SAMPLED;
+}
+
+static bool follow_stack(struct col_reading *reading, const uint64_t *figures)
+{
+    const struct col_walk *walk = &reading->walk;
+    if (!sync_callers(reading))
+        return false;
+    uint32_t depth = reading->follow.depth;
+    if (walk->depth > 0 && !push_address(reading, walk->path[walk->depth - 1], reading->leaf_groups, true))
+        return false;
+    if (reading->follow.depth == 0)
+        return count_empty(reading, walk->end, figures);
+    col_cells_add(&reading->cells, reading->columns, walk->end, figures);
+    bool is_counted = col_follow_count(&reading->follow, figures, is_finished(walk->end));
+    col_follow_pop(&reading->follow, depth);
+    return is_counted;
+}
+
+static bool collect_stack(struct col_reading *reading, const uint64_t *figures)
+{
+    bool is_empty;
+    if (!col_collect_visit(reading, &is_empty))
+        return false;
+    if (is_empty)
+        return count_empty(reading, reading->walk.end, figures);
+    col_cells_add(&reading->cells, reading->columns, reading->walk.end, figures);
+    return true;
+}
+
+static void mark_stack(struct col_reading *reading)
+{
+    const struct col_walk *walk = &reading->walk;
+    for (uint32_t i = 0; i < walk->depth; i++) {
+        uint32_t entry = col_meanings_entry(reading, walk->path[i], i + 1 == walk->depth);
+        if (entry != COL_ANALYSIS_NONE)
+            reading->is_met[col_meanings_at(&reading->expansion, entry, reading->now_ns)] = 1;
+    }
+}
+
+static bool visit_stack(struct col_reading *reading, const uint64_t *figures)
+{
+    if (reading->purpose == COL_TO_FOLLOW)
+        return follow_stack(reading, figures);
+    if (reading->purpose == COL_TO_COLLECT)
+        return collect_stack(reading, figures);
+    mark_stack(reading);
+    return true;
+}
+
+/* The stacks of a record that samples have; those that cannot be decoded are lost. */
+static int visit_stacks(struct col_reading *reading, const struct col_sample_record *record, uint64_t *rows)
+{
+    struct col_walk *walk = &reading->walk;
+    size_t width = (size_t)reading->columns + 1;
+    uint64_t stack = 0;
+    reading->synced = reading->pushed = 0;
+    if (!col_walk_begin(walk, &reading->log->addresses, record->definitions.bytes, record->definitions.count))
+        return -ENOMEM;
+    for (; stack < record->stack_count && col_walk_next(walk); stack++) {
+        if (walk->kept < reading->synced)
+            reading->synced = walk->kept;
+        if (reading->purpose != COL_TO_COLLECT && reading->log->addresses.count != reading->log->entry_numbers)
+            return -EIO;
+        const uint64_t *figures = rows + stack * width;
+        if (figures[reading->columns] > 0 && !visit_stack(reading, figures))
+            return -ENOMEM;
+    }
+    if (walk->is_out_of_memory)
+        return -ENOMEM;
+    col_follow_pop(&reading->follow, 0);
+    for (; stack <= record->stack_count; stack++)
+        if (rows[stack * width + reading->columns] > 0 &&
+            !count_empty(reading, COL_END_NO_UNWIND_INFO, rows + stack * width))
+            return -ENOMEM;
+    return 0;
+}
+
+/* The samples of a record from start_ns up to end_ns. */
+static int read_span(struct col_reading *reading, const struct col_sample_record *record, uint64_t start_ns,
+                     uint64_t end_ns)
+{
+    size_t figures = (size_t)(record->stack_count + 1) * (reading->columns + 1);
+    if (reading->purpose == COL_TO_FOLLOW && start_ns < reading->question.start_ns)
+        start_ns = reading->question.start_ns;
+    if (reading->purpose == COL_TO_FOLLOW && end_ns > reading->question.end_ns)
+        end_ns = reading->question.end_ns;
+    if (start_ns >= end_ns)
+        return 0;
+    if (!COL_ARRAY_RESERVE(reading->weights, reading->weight_capacity, figures))
+        return -ENOMEM;
+    memset(reading->weights, 0, figures * sizeof *reading->weights);
+    col_sample_record_weigh(record, start_ns, end_ns, reading->weights);
+    return visit_stacks(reading, record, reading->weights);
+}
+
+/* A record in whose time addresses change their meaning is read once for each span between. */
+static int read_changing(struct col_reading *reading, const struct col_sample_record *record, uint64_t last_ns)
+{
+    int error = col_meanings_find_turns(reading, record, last_ns);
+    uint64_t start_ns = 0;
+    reading->now_ns = record->time_ns;
+    for (size_t turn = 0; error == 0 && turn < reading->turn_count; turn++) {
+        error = read_span(reading, record, start_ns, reading->turns[turn]);
+        start_ns = reading->now_ns = reading->turns[turn];
+    }
+    return error ? error : read_span(reading, record, start_ns, UINT64_MAX);
+}
+
+static int read_record(struct col_reading *reading, const struct col_log_record *where, int fd)
+{
+    struct col_sample_record record;
+    const uint8_t *bytes = col_log_record_bytes(reading->log, where, fd, &reading->buffer, &reading->buffer_capacity);
+    if (!bytes || !col_sample_record_read(&record, reading->columns, bytes, where->bytes))
+        return -EIO;
+    if (!reading->log->is_changing)
+        return read_span(reading, &record, 0, UINT64_MAX);
+    uint64_t head[COL_HEAD_SUMS + COL_ANALYSIS_MOST_COLUMNS];
+    col_sample_record_describe(&record, 0, head);
+    return read_changing(reading, &record, head[COL_HEAD_LAST_TIME]);
+}
+
+static bool settle(struct col_reading *reading, uint32_t thread)
+{
+    if (reading->purpose == COL_TO_FOLLOW)
+        col_follow_settle(&reading->follow, reading->question.scales[thread]);
+    return reading->purpose == COL_TO_MARK || col_cells_settle(&reading->cells, reading->columns, thread);
+}
+
+static bool begin_log(struct col_reading *reading)
+{
+    if (reading->seen_capacity > 0)
+        memset(reading->seen, 0, reading->seen_capacity * sizeof *reading->seen);
+    switch (reading->purpose) {
+    case COL_TO_COLLECT:
+        return col_collect_begin(reading);
+    case COL_TO_FOLLOW:
+        return col_meanings_fill_groups(reading);
+    case COL_TO_MARK:
+        break;
+    }
+    return true;
+}
+
+static bool is_wanted(const struct col_reading *reading, uint32_t thread)
+{
+    const struct col_question *question = &reading->question;
+    return reading->purpose != COL_TO_FOLLOW ||
+           (thread < question->thread_count && (!question->is_chosen || question->is_chosen[thread]));
+}
+
+int col_reading_log(struct col_reading *reading, struct col_log *log, int fd, enum col_purpose purpose)
+{
+    reading->log = log;
+    reading->purpose = purpose;
+    if (!begin_log(reading))
+        return -ENOMEM;
+    for (size_t i = 0; i < log->order_count; i++) {
+        const struct col_log_record *record = &log->records[log->order[i]];
+        if (!is_wanted(reading, record->thread))
+            continue;
+        int error = read_record(reading, record, fd);
+        if (error)
+            return error;
+        bool is_last = i + 1 == log->order_count || log->records[log->order[i + 1]].thread != record->thread;
+        if (is_last && !settle(reading, record->thread))
+            return -ENOMEM;
+    }
+    return purpose == COL_TO_COLLECT ? col_collect_finish(reading) : 0;
+}
+
+void col_reading_free(struct col_reading *reading)
+{
+    free(reading->walk.path);
+    free(reading->marks);
+    free(reading->weights);
+    free(reading->buffer);
+    free(reading->flags);
+    free(reading->caller_groups);
+    free(reading->leaf_groups);
+    free(reading->seen);
+    free(reading->turns);
+    free(reading->cells.rows);
+    col_entries_free(&reading->entries);
+    col_follow_free(&reading->follow);
+}

@@ -1,0 +1,158 @@
+/* seam.h -- the seam between the analysis in C and its caller: buffers in, buffers out
+ *
+ * The order of calls: open; for each log scan (and add_record for samples that stand nowhere in its frames); for each
+ * log attribute and collect; name the entries that were collected and expand; for each question begin, for each log
+ * follow, and finish. Then close.
+ *
+ * Buffers that are returned belong to the analysis and stay until the next call of the same function, or close.
+ * Functions return 0 (or what they say) or -errno; after -ENOMEM only close makes sense. Nothing here is global:
+ * analyses of different threads do not meet.
+ */
+#ifndef COL_ANALYSIS_SEAM_H
+#define COL_ANALYSIS_SEAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define COL_ANALYSIS_NONE UINT32_MAX
+#define COL_ANALYSIS_MOST_COLUMNS 16u
+
+/* No sample stands for more of a value than this, in its unit (of time: three days), so that sums of sums fit. */
+#define COL_ANALYSIS_MOST_VALUE (UINT64_C(1) << 48)
+
+struct col_analysis;
+
+enum col_item_kind {
+    COL_ITEM_FRAME,   /* a sound frame begins: offset and length of its payload */
+    COL_ITEM_RECORDS, /* a run of its records that are no samples: value is where their bytes are in `bytes` */
+    COL_ITEM_SAMPLES, /* one PCSAMPLE record: value is its number in the log */
+    COL_ITEM_DAMAGE,
+    COL_ITEM_MISSING, /* value: how many frames */
+    COL_ITEM_TRUNCATED
+};
+
+/* What a log holds, in its order. offset and length are those in the log. */
+struct col_item {
+    uint64_t kind;
+    uint64_t offset;
+    uint64_t length;
+    uint64_t value;
+};
+
+/* Behind these six numbers of a PCSAMPLE record come the sums of its value columns, each in its unit. */
+enum col_head_field {
+    COL_HEAD_TIME,
+    COL_HEAD_LAST_TIME,
+    COL_HEAD_THREAD,
+    COL_HEAD_SOURCE,
+    COL_HEAD_COUNT,
+    COL_HEAD_OFFSET,
+    COL_HEAD_SUMS
+};
+
+struct col_scan {
+    const struct col_item *items;
+    size_t item_count;
+    const uint8_t *bytes;
+    size_t byte_count;
+    const uint64_t *heads; /* COL_HEAD_SUMS + columns numbers a record */
+    size_t record_count;
+    uint64_t settled; /* offset before which everything was handed out or told */
+};
+
+/* Addresses of [start, end) belong to `space`, at elf address = address - bias, for as long as the log tells. */
+struct col_segment {
+    uint64_t start;
+    uint64_t end;
+    uint64_t bias;
+    uint32_t space;
+    uint32_t is_hidden; /* the recorder's own code, which no answer shows */
+};
+
+/* An address that occurs: of a file (elf address), or of a log's own space. `is_leaf`: the interrupted instruction
+   itself, not a return address. */
+struct col_entry {
+    uint64_t address;
+    uint32_t space;
+    uint32_t is_leaf;
+};
+
+/* How entries expand: entry e has the meanings first_meaning[e] to first_meaning[e + 1] - 1, each from one of its
+   `times` on (one fewer than meanings; times of entry e begin at first_meaning[e] - e); meaning m has the frames
+   first_frame[m] to first_frame[m + 1] - 1, caller first, none if it is hidden. The caller keeps these buffers as
+   long as it asks. */
+struct col_expansion {
+    const uint32_t *first_meaning;
+    const uint64_t *times;
+    const uint32_t *first_frame;
+    const uint32_t *frames;
+    uint64_t entry_count;
+    uint64_t empty_frames[8]; /* by StackEnd: the frame that stands for a stack without any; NONE: there is none */
+};
+
+enum col_want { COL_WANT_GROUPS = 1, COL_WANT_TREE = 2, COL_WANT_NEIGHBOURS = 4 };
+
+struct col_question {
+    const uint32_t *groups;   /* by frame: its group, below group_count */
+    const uint8_t *is_chosen; /* by thread; NULL: all of them */
+    const double *scales;     /* by thread: what its values are multiplied with */
+    uint64_t frame_count;
+    uint64_t thread_count;
+    uint64_t group_count;
+    uint64_t want;
+    uint64_t focus;    /* NEIGHBOURS: the group whose callers and callees are asked */
+    uint64_t start_ns; /* samples from here on ... */
+    uint64_t end_ns;   /* ... up to here; UINT64_MAX: all of them */
+};
+
+/* Rows of `columns` + 1 figures: the value columns, and the number of samples. Neighbours: by group, then "start of
+   the stack" (callers), or "itself" (callees). */
+struct col_answer {
+    const uint64_t *cells; /* rows: thread, StackEnd, and the figures, not multiplied */
+    size_t cell_count;
+    const double *exclusive; /* by group, or caller */
+    const double *inclusive; /* by group, or callee */
+    const uint32_t *parents; /* TREE: by node; node 0 is the root */
+    const uint32_t *node_groups;
+    const double *finished; /* by node: stacks that reach the start of their thread */
+    const double *unfinished;
+    size_t node_count;
+};
+
+struct col_analysis *col_analysis_open(uint32_t columns); /* NULL: no memory, or too many columns */
+void col_analysis_close(struct col_analysis *analysis);
+
+/* Reads a log; gives its number. The descriptor may be closed afterwards. */
+int col_analysis_scan(struct col_analysis *analysis, int fd, struct col_scan *scan);
+
+/* One PCSAMPLE record more for a log, kept in memory; -EBADMSG if it is none. *head is its numbers. */
+int col_analysis_add_record(struct col_analysis *analysis, uint32_t log, const uint8_t *bytes, size_t count,
+                            const uint64_t **head);
+
+/* 1 if col_analysis_collect and col_analysis_follow will read the file again. */
+int col_analysis_needs_file(const struct col_analysis *analysis, uint32_t log);
+
+/* Whose each record is (NONE: nobody's, it is left out), and what its addresses mean; those of no segment are of
+   `own_space`. Segments rise. */
+int col_analysis_attribute(struct col_analysis *analysis, uint32_t log, const uint32_t *threads, size_t thread_count,
+                           const struct col_segment *segments, size_t segment_count, uint32_t own_space);
+
+/* Finds the entries of a log. */
+int col_analysis_collect(struct col_analysis *analysis, uint32_t log, int fd);
+
+/* All entries so far, and (in *answer) cells of all samples so far; empty_counts, by StackEnd, stacks without a frame
+   that shows. */
+int col_analysis_entries(struct col_analysis *analysis, const struct col_entry **entries, size_t *count,
+                         struct col_answer *answer, uint64_t empty_counts[8]);
+
+/* Takes what entries mean. With frames NULL only meanings are known so far: then mark. */
+int col_analysis_expand(struct col_analysis *analysis, const struct col_expansion *expansion);
+
+/* Notes which meanings occur in a log: is_met[meaning] becomes 1. */
+int col_analysis_mark(struct col_analysis *analysis, uint32_t log, int fd, uint8_t *is_met);
+
+int col_analysis_begin(struct col_analysis *analysis, const struct col_question *question);
+int col_analysis_follow(struct col_analysis *analysis, uint32_t log, int fd);
+int col_analysis_finish(struct col_analysis *analysis, struct col_answer *answer);
+
+#endif

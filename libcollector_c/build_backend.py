@@ -134,8 +134,12 @@ def read_variables() -> dict[str, str]:
     head = (SOURCE / "Makefile").read_text().partition("# --- from here on make only")[0]
     variables = dict(re.findall(r"^(\w+) = (.*)$", head, re.MULTILINE))
     for _ in variables:
-        variables = {name: re.sub(r"\$\((\w+)\)", lambda m: variables[m[1]], text) for name, text in variables.items()}
+        variables = _expand(variables)
     return variables
+
+
+def _expand(variables: dict[str, str]) -> dict[str, str]:
+    return {name: re.sub(r"\$\((\w+)\)", lambda m: variables[m[1]], text) for name, text in variables.items()}
 
 
 def compile_without_make(compiler: list[str], build_dir: Path) -> None:
@@ -144,8 +148,8 @@ def compile_without_make(compiler: list[str], build_dir: Path) -> None:
     words = {name: shlex.split(text) for name, text in variables.items()}
     cflags = words["ALL_CFLAGS"] + shlex.split(os.environ.get("CFLAGS", ""))
 
-    def compile_objects(kind: str, pattern: str, flags: list[str]) -> list[str]:
-        sources = sorted(glob.glob(pattern, root_dir=SOURCE))
+    def compile_objects(kind: str, patterns: str, flags: list[str]) -> list[str]:
+        sources = sorted({source for pattern in patterns.split() for source in glob.glob(pattern, root_dir=SOURCE)})
         objects = [build_dir / "obj" / kind / Path(source).with_suffix(".o") for source in sources]
         for directory in {made.parent for made in objects}:
             directory.mkdir(parents=True, exist_ok=True)
@@ -166,6 +170,8 @@ def compile_without_make(compiler: list[str], build_dir: Path) -> None:
         archive = build_dir / f"lib{name}.a"
         archive.unlink(missing_ok=True)
         run(["ar", "rcs", str(archive), *compile_objects("hidden", pattern, ["-fvisibility=hidden"])])
+    analysis = compile_objects("shared", variables["ANALYSIS_SOURCES"], [])
+    link(build_dir / "libcollector_analysis.so", analysis, words["ANALYSIS_LDFLAGS"])
     for made in compile_objects("shared", variables["PLUGIN_SOURCES"], []):
         link(build_dir / "metrics" / Path(made).with_suffix(".so").name, [made], words["PLUGIN_LDFLAGS"])
     for definition in SOURCE.glob("plugins/*.xml"):

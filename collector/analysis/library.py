@@ -1,0 +1,118 @@
+"""library -- the functions of libcollector_analysis (libcollector_c/analysis/seam.h), if it is there"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import Any
+
+try:
+    import ctypes
+except ImportError:  # a Python built without libffi: everything is read in Python
+    ctypes = None  # type: ignore[assignment]
+
+from collector.errors import ExperimentError
+
+_NAME = "libcollector_analysis.so"
+
+if ctypes is not None:
+    _SIZE, _POINTER, _U32, _U64 = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64
+
+    class Scan(ctypes.Structure):
+        """What a log holds."""
+
+        _fields_ = [
+            ("items", _POINTER), ("item_count", _SIZE), ("bytes", _POINTER), ("byte_count", _SIZE),
+            ("heads", _POINTER), ("record_count", _SIZE), ("settled", _U64),
+        ]
+
+    class ExpansionBuffers(ctypes.Structure):
+        """How entries expand."""
+
+        _fields_ = [
+            ("first_meaning", _POINTER), ("times", _POINTER), ("first_frame", _POINTER), ("frames", _POINTER),
+            ("entry_count", _U64), ("empty_frames", _U64 * 8),
+        ]
+
+    class Question(ctypes.Structure):
+        """What is asked of all samples."""
+
+        _fields_ = [
+            ("groups", _POINTER), ("is_chosen", _POINTER), ("scales", _POINTER), ("frame_count", _U64), ("thread_count", _U64),
+            ("group_count", _U64), ("want", _U64), ("focus", _U64), ("start_ns", _U64), ("end_ns", _U64),
+        ]
+
+    class Answer(ctypes.Structure):
+        """Where the answer lies."""
+
+        _fields_ = [
+            ("cells", _POINTER), ("cell_count", _SIZE), ("exclusive", _POINTER), ("inclusive", _POINTER), ("parents", _POINTER),
+            ("node_groups", _POINTER), ("finished", _POINTER), ("unfinished", _POINTER), ("node_count", _SIZE),
+        ]
+
+    _PROTOTYPES = {
+        "open": (_POINTER, _U32),
+        "close": (None, _POINTER),
+        "scan": (ctypes.c_int, _POINTER, ctypes.c_int, ctypes.POINTER(Scan)),
+        "add_record": (ctypes.c_int, _POINTER, _U32, ctypes.c_char_p, _SIZE, ctypes.POINTER(_POINTER)),
+        "needs_file": (ctypes.c_int, _POINTER, _U32),
+        "attribute": (ctypes.c_int, _POINTER, _U32, _POINTER, _SIZE, ctypes.c_char_p, _SIZE, _U32),
+        "collect": (ctypes.c_int, _POINTER, _U32, ctypes.c_int),
+        "entries": (ctypes.c_int, _POINTER, ctypes.POINTER(_POINTER), ctypes.POINTER(_SIZE), ctypes.POINTER(Answer), _U64 * 8),
+        "expand": (ctypes.c_int, _POINTER, ctypes.POINTER(ExpansionBuffers)),
+        "mark": (ctypes.c_int, _POINTER, _U32, ctypes.c_int, _POINTER),
+        "begin": (ctypes.c_int, _POINTER, ctypes.POINTER(Question)),
+        "follow": (ctypes.c_int, _POINTER, _U32, ctypes.c_int),
+        "finish": (ctypes.c_int, _POINTER, ctypes.POINTER(Answer)),
+    }
+
+WANT_GROUPS, WANT_TREE, WANT_NEIGHBOURS = 1, 2, 4
+EVER = (1 << 64) - 1
+
+
+class Library:
+    """The functions, each without its prefix; those that give an error raise it."""
+
+    def __init__(self, path: str) -> None:
+        loaded = ctypes.CDLL(path)
+        for name, (result, *arguments) in _PROTOTYPES.items():
+            function = getattr(loaded, f"col_analysis_{name}")
+            function.restype, function.argtypes = result, arguments
+            setattr(self, name, function)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name)
+
+
+def check(status: int, what: str) -> int:
+    """The status of a call, if it is none of failure."""
+    if status >= 0:
+        return status
+    if status == -12:
+        raise MemoryError(what)
+    raise ExperimentError(f"{what} cannot be read: {os.strerror(-status).lower()}")
+
+
+def bytes_at(address: int | None, count: int) -> bytes:
+    """A copy of what lies at an address."""
+    return ctypes.string_at(address, count) if address and count else b""
+
+
+def by_reference(value: object) -> object:
+    """Its address, for a call."""
+    return ctypes.byref(value)  # type: ignore[arg-type]
+
+
+@cache
+def load_library() -> Library | None:
+    """The library, inside the package (a wheel) or beside it (a source tree that was built); None if it is not there."""
+    if ctypes is None:
+        return None
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    tree = os.path.join(os.path.dirname(package), "libcollector_c", "build")
+    for directory in (os.path.join(package, "native", "lib"), tree):
+        try:
+            return Library(os.path.join(directory, _NAME))
+        except (OSError, AttributeError):  # not there, or of another version
+            continue
+    return None

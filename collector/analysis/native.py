@@ -1,0 +1,147 @@
+"""native -- the analysis in C: this side opens files and lays out buffers"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+from array import array
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from weakref import finalize
+
+from collector.analysis.library import Answer, ExpansionBuffers, Library, Scan, by_reference, bytes_at, check
+from collector.analysis.native_samples import Engine, NativeSamples, cells_of
+from collector.analysis.seam import Entries, Entry, Expansion, Segment
+from collector.errors import ExperimentError, ExperimentNotFoundError
+from collector.experiment.directory import LogFile
+from collector.experiment.events import Event
+from collector.experiment.liveness import is_running
+from collector.experiment.log_records import iter_records
+from collector.experiment.open_area import find_area
+from collector.experiment.open_frames import MissingRecords, pack_block
+from collector.experiment.samples import PcSampleBlock, SampleHead
+from collector.experiment.scanned_log import ScannedLog
+from collector.profile.samples import Samples
+from collector.regular_file import open_regular
+
+_ITEM = struct.Struct("=4Q")
+_SEGMENT = struct.Struct("=3Q2I")
+_ENTRY = struct.Struct("=Q2I")
+_HEAD_NUMBERS = 6
+_NO_FILE = -1
+
+
+class NativeAnalysis:
+    """See `seam.Analysis`."""
+
+    def __init__(self, library: Library, columns: int) -> None:
+        handle = library.open(columns)
+        if not handle:
+            raise MemoryError
+        self._engine = Engine(library, handle, columns)
+        finalize(self._engine, library.close, handle)
+        self._head = struct.Struct(f"={_HEAD_NUMBERS + columns}Q")
+
+    def scan(self, log: LogFile) -> tuple[int, list[Event | SampleHead]]:
+        """See `seam.Analysis`. A log that is being written is read in Python, which knows what to wait for."""
+        with _opened(log) as descriptor:
+            is_uncut = find_area(descriptor) is not None
+            if not is_uncut or not is_running(log):
+                return self._scan_whole(log, descriptor, is_uncut)
+        number, _ = self._scan(log, _NO_FILE)
+        return number, [
+            self.add_block(number, record) if isinstance(record, PcSampleBlock) else record for record in iter_records(log)
+        ]
+
+    def _scan(self, log: LogFile, descriptor: int) -> tuple[int, Scan]:
+        engine, scan = self._engine, Scan()
+        number = check(engine.library.scan(engine.handle, descriptor, by_reference(scan)), f"the log {log.path}")
+        engine.paths.append(log.path)
+        return number, scan
+
+    def _scan_whole(self, log: LogFile, descriptor: int, is_uncut: bool) -> tuple[int, list[Event | SampleHead]]:
+        number, scan = self._scan(log, descriptor)
+        items = _ITEM.iter_unpack(bytes_at(scan.items, scan.item_count * _ITEM.size))
+        heads = list(self._head.iter_unpack(bytes_at(scan.heads, scan.record_count * self._head.size)))
+        reader = ScannedLog(log.origin, items, heads, bytes_at(scan.bytes, scan.byte_count), scan.settled)
+        records = reader.read_all()
+        if is_uncut:
+            missing = MissingRecords(log.path, log.origin)
+            missing.see(records)
+            for record in missing.after(reader):
+                records.append(self.add_block(number, record) if isinstance(record, PcSampleBlock) else record)
+        return number, records
+
+    def add_block(self, log: int, block: PcSampleBlock) -> SampleHead:
+        """See `seam.Analysis`."""
+        engine, data = self._engine, pack_block(block)
+        where = ctypes.c_void_p()
+        check(engine.library.add_record(engine.handle, log, data, len(data), by_reference(where)), "a record of samples")
+        return SampleHead.of(self._head.unpack(bytes_at(where.value, self._head.size)), block.log_offset)
+
+    def attribute(self, log: int, threads: Sequence[int], segments: Sequence[Segment], own_space: int) -> None:
+        """See `seam.Analysis`."""
+        engine, column = self._engine, array("I", threads)
+        packed = b"".join([_SEGMENT.pack(*segment) for segment in segments])
+        status = engine.library.attribute(
+            engine.handle, log, column.buffer_info()[0], len(column), packed, len(segments), own_space
+        )
+        check(status, f"the log {engine.paths[log]}")
+
+    def collect(self, log: int) -> None:
+        """See `seam.Analysis`."""
+        self._engine.read(log, self._engine.library.collect)
+
+    def entries(self) -> Entries:
+        """See `seam.Analysis`."""
+        engine, answer, counts = self._engine, Answer(), (ctypes.c_uint64 * 8)()
+        where, count = ctypes.c_void_p(), ctypes.c_size_t()
+        engine.library.entries(engine.handle, by_reference(where), by_reference(count), by_reference(answer), counts)
+        engine.cells = cells_of(engine, answer)
+        found = _ENTRY.iter_unpack(bytes_at(where.value, count.value * _ENTRY.size))
+        return Entries(list(map(Entry._make, found)), list(counts))
+
+    def mark(self, expansion: Expansion, logs: Sequence[int]) -> bytearray:
+        """See `seam.Analysis`."""
+        engine = self._engine
+        self.expand(expansion)
+        is_met = bytearray(expansion.first_meaning[-1])
+        buffer = (ctypes.c_char * len(is_met)).from_buffer(is_met)
+        for log in logs:
+            engine.read(log, engine.library.mark, ctypes.addressof(buffer))
+        del buffer
+        return is_met
+
+    def expand(self, expansion: Expansion) -> None:
+        """See `seam.Analysis`."""
+        engine = self._engine
+        engine.expansion = expansion  # the library looks at these buffers until there are others
+        frames = expansion.frames.buffer_info()[0] if len(expansion.first_frame) == expansion.first_meaning[-1] + 1 else None
+        buffers = ExpansionBuffers(
+            expansion.first_meaning.buffer_info()[0],
+            expansion.times.buffer_info()[0],
+            expansion.first_frame.buffer_info()[0],
+            frames or expansion.first_frame.buffer_info()[0] if frames is not None else None,
+            len(expansion.first_meaning) - 1,
+            (ctypes.c_uint64 * 8)(*expansion.empty_frames),
+        )
+        check(engine.library.expand(engine.handle, by_reference(buffers)), "what addresses mean")
+
+    def samples(self, scales: Sequence[float], frame_count: int, has_all_cells: bool) -> Samples:
+        """See `seam.Analysis`."""
+        return NativeSamples(self._engine, array("d", scales), frame_count, self._engine.cells if has_all_cells else None)
+
+
+@contextmanager
+def _opened(log: LogFile) -> Iterator[int]:
+    try:
+        descriptor = open_regular(log.path)
+    except FileNotFoundError as error:
+        raise ExperimentNotFoundError(f"there is no log at {log.path}") from error
+    except OSError as error:
+        raise ExperimentError(f"the log {log.path} cannot be read: {error.strerror}") from error
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

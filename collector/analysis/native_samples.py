@@ -1,0 +1,150 @@
+"""native_samples -- the questions of a profile, put to the analysis in C"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from array import array
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from collector.analysis.library import EVER, WANT_GROUPS, WANT_NEIGHBOURS, WANT_TREE, Answer, Library, Question, by_reference, bytes_at, check
+from collector.analysis.seam import Expansion
+from collector.errors import ExperimentError
+from collector.format import StackEnd
+from collector.profile.samples import CallSums, Cells, Columns, GroupSums, NeighbourSums
+from collector.regular_file import open_regular
+from collector.units import NS_PER_S
+
+_END_NAMES = {int(end): end.name.lower() for end in StackEnd}
+_NO_FILE = -1
+
+RawCells = list[tuple[int, ...]]
+"""Thread, StackEnd, the values in nanoseconds, and the number of samples."""
+
+
+@dataclass(eq=False)
+class Engine:
+    """One analysis in C, and what it needs from here: the paths of its logs, and the buffers that it looks at."""
+
+    library: Library
+    handle: int
+    columns: int
+    paths: list[str] = field(default_factory=list)
+    expansion: Expansion | None = None
+    cells: RawCells | None = None
+
+    def read(self, log: int, function: object, *arguments: object) -> None:
+        """Have a function read a log, whose file is opened if it needs it."""
+        descriptor = _NO_FILE
+        try:
+            if self.library.needs_file(self.handle, log):
+                descriptor = open_regular(self.paths[log])
+            check(function(self.handle, log, descriptor, *arguments), f"the log {self.paths[log]}")  # type: ignore[operator]
+        except OSError as error:
+            raise ExperimentError(f"the log {self.paths[log]} cannot be read: {error.strerror}") from error
+        finally:
+            if descriptor != _NO_FILE:
+                os.close(descriptor)
+
+
+def cells_of(engine: Engine, answer: Answer) -> RawCells:
+    """The cells of an answer."""
+    width = engine.columns + 3
+    numbers = _numbers("Q", answer.cells, answer.cell_count * width)
+    return list(zip(*(numbers[column::width] for column in range(width))))
+
+
+class NativeSamples:
+    """See `profile.samples.Samples`: those of some threads from one moment up to another. `cells` are theirs, if they are known."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        scales: array[float],
+        frame_count: int,
+        cells: RawCells | None,
+        chosen: bytearray | None = None,
+        start_ns: int = 0,
+        end_ns: int = EVER,
+    ) -> None:
+        self._engine = engine
+        self._scales = scales
+        self._frame_count = frame_count
+        self._chosen = chosen
+        self._span = start_ns, end_ns
+        self._known_cells = cells
+
+    @cached_property
+    def _cells(self) -> Cells:
+        if self._known_cells is None:
+            self._ask([0] * self._frame_count, 1, 0)
+        rows = sorted((thread, _END_NAMES[end], figures) for thread, end, *figures in self._known_cells or ())
+        values = [
+            (*(value * self._scales[thread] / NS_PER_S for value in figures[:-1]), float(figures[-1])) for thread, _, figures in rows
+        ]
+        columns = tuple(list(column) for column in zip(*values)) if rows else ((),) * (self._engine.columns + 1)
+        return Cells([thread for thread, _, _ in rows], [end for _, end, _ in rows], [figures[-1] for _, _, figures in rows], columns)
+
+    def cells(self) -> Cells:
+        """See `profile.samples.Samples`."""
+        return self._cells
+
+    def sum_groups(self, groups: Sequence[int], group_count: int) -> GroupSums:
+        """See `profile.samples.Samples`."""
+        answer = self._ask(groups, group_count, WANT_GROUPS)
+        return GroupSums(self._columns(answer.exclusive, group_count), self._columns(answer.inclusive, group_count))
+
+    def call_sums(self, groups: Sequence[int], group_count: int) -> CallSums:
+        """See `profile.samples.Samples`."""
+        answer = self._ask(groups, group_count, WANT_TREE)
+        count = answer.node_count
+        return CallSums(
+            _numbers("I", answer.parents, count),
+            _numbers("I", answer.node_groups, count),
+            self._columns(answer.finished, count),
+            self._columns(answer.unfinished, count),
+        )
+
+    def neighbours(self, groups: Sequence[int], group_count: int, focus: int) -> NeighbourSums:
+        """See `profile.samples.Samples`."""
+        answer = self._ask(groups, group_count, WANT_NEIGHBOURS, focus)
+        return NeighbourSums(self._columns(answer.exclusive, group_count + 1), self._columns(answer.inclusive, group_count + 1))
+
+    def select(self, threads: Collection[int] | None, start_ns: int | None, end_ns: int | None) -> NativeSamples:
+        """See `profile.samples.Samples`."""
+        chosen = self._chosen
+        if threads is not None:
+            chosen = bytearray(
+                thread in threads and (self._chosen is None or self._chosen[thread]) for thread in range(len(self._scales))
+            )
+        start_ns = max(self._span[0], start_ns or 0)
+        end_ns = min(self._span[1], EVER if end_ns is None else max(0, end_ns))
+        return NativeSamples(self._engine, self._scales, self._frame_count, None, chosen, start_ns, end_ns)
+
+    def _ask(self, groups: Sequence[int], group_count: int, want: int, focus: int = 0) -> Answer:
+        engine, column = self._engine, array("I", groups)
+        chosen = (ctypes.c_char * len(self._chosen)).from_buffer(self._chosen) if self._chosen else None
+        question = Question(
+            column.buffer_info()[0], ctypes.addressof(chosen) if chosen else None, self._scales.buffer_info()[0],
+            len(column), len(self._scales), group_count, want, focus, *self._span,
+        )
+        check(engine.library.begin(engine.handle, by_reference(question)), "the samples")
+        for log in range(len(engine.paths)):
+            engine.read(log, engine.library.follow)
+        answer = Answer()
+        check(engine.library.finish(engine.handle, by_reference(answer)), "the samples")
+        self._known_cells = cells_of(engine, answer)
+        return answer
+
+    def _columns(self, address: int | None, count: int) -> Columns:
+        width = self._engine.columns + 1
+        numbers = _numbers("d", address, count * width)
+        return tuple(numbers[column::width] for column in range(width))
+
+
+def _numbers(type_code: str, address: int | None, count: int) -> array:  # type: ignore[type-arg]
+    numbers = array(type_code)
+    numbers.frombytes(bytes_at(address, count * numbers.itemsize))
+    return numbers

@@ -1,45 +1,83 @@
-"""samples -- from columns of samples to sums per thread and stack."""
+"""samples -- the samples of a profile, and the questions that can be asked of them
+
+Where they are kept and how they are added up is not this package's business: `Samples` is what it must answer. A *group* is any set
+of frames: a function, a line, a module, one address. `groups[i]` is the group of frame i of the profile.
+"""
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
-from collector.profile.metrics import BASE_COUNT
-from collector.profile.model import Cells, SampleBlock, Thread
-from collector.units import NS_PER_S
-
-_Sums = dict[int, list[int]]
+Columns = tuple[Sequence[float], ...]
+"""One sequence for each base metric: values in seconds, and last the number of samples."""
 
 
-def sum_blocks(blocks: Iterable[SampleBlock], threads: Sequence[Thread]) -> Cells:
-    """Add up samples of the same thread and stack, and apply each thread's gain."""
-    sums: dict[tuple[int, int], _Sums] = {}
-    for block in blocks:
-        into = sums.setdefault((block.thread, block.unit_ns), {})
-        _add_block(into, block)
-    thread_column, stack_column, counts = array("I"), array("I"), array("Q")
-    values = tuple(array("d") for _ in range(BASE_COUNT))
-    for (thread, unit_ns), by_stack in sums.items():
-        thread_column.extend(array("I", [thread]) * len(by_stack))
-        stack_column.extend(by_stack)
-        counts.extend(row[0] for row in by_stack.values())
-        for base, column in enumerate(values, 1):
-            column.extend(row[base] * unit_ns * threads[thread].gain / NS_PER_S for row in by_stack.values())
-    return Cells(thread_column, stack_column, counts, values)
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Sums of all samples of one thread whose stacks ended in one way, as columns; `values` has one column a base metric."""
+
+    threads: Sequence[int]
+    ends: Sequence[str]
+    counts: Sequence[int]
+    values: Columns
 
 
-def _add_block(into: _Sums, block: SampleBlock) -> None:
-    user_column, system_column = block.values
-    get = into.get
-    for stack, user, system in zip(block.stacks, user_column, system_column):
-        sums = get(stack)
-        if sums is None:
-            into[stack] = [1, user, system]
-        else:
-            sums[0] += 1
-            sums[1] += user
-            sums[2] += system
+@dataclass(frozen=True, slots=True)
+class GroupSums:
+    """Sums by group, `exclusive[base][group]` and `inclusive[base][group]`.
+
+    *Exclusive* is the time of samples whose leaf is in the group, *inclusive* of samples with the group anywhere on their stack. A
+    group that is on a stack several times, as in recursion, counts once for each sample.
+    """
+
+    exclusive: Columns
+    inclusive: Columns
+
+
+@dataclass(frozen=True, slots=True)
+class CallSums:
+    """The tree of calls of groups, by node: node 0 is the root, and a parent always stands before its children.
+
+    Recursion is folded: a group that is on the path already goes on from its node there. `finished` and `unfinished` are the exclusive
+    times of stacks that reach the start of their thread, and of those that do not.
+    """
+
+    parents: Sequence[int]
+    groups: Sequence[int]
+    finished: Columns
+    unfinished: Columns
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourSums:
+    """Sums by group next to one group: who called its outermost call, and whom its innermost called.
+
+    One more than there are groups: the last is the start of the stack (callers), or the group itself (callees).
+    """
+
+    callers: Columns
+    callees: Columns
+
+
+class Samples(Protocol):
+    """All samples of a profile, or some of them."""
+
+    def cells(self) -> Cells:
+        """Their sums by thread and end of the stack."""
+
+    def sum_groups(self, groups: Sequence[int], group_count: int) -> GroupSums:
+        """Exclusive and inclusive sums of all groups."""
+
+    def call_sums(self, groups: Sequence[int], group_count: int) -> CallSums:
+        """The tree of calls."""
+
+    def neighbours(self, groups: Sequence[int], group_count: int, focus: int) -> NeighbourSums:
+        """Callers and callees of one group."""
+
+    def select(self, threads: Collection[int] | None, start_ns: int | None, end_ns: int | None) -> Samples:
+        """Those of some threads (positions in the profile), from one moment up to, not including, another; None is no restriction."""
 
 
 def sample_count(cells: Cells) -> int:

@@ -1,0 +1,144 @@
+"""plain_samples -- samples as lists of stacks, added up in the plainest way: what the analysis in C is held against
+
+Every stack is walked for itself, so this takes time for each frame of each stack. Sums are made of whole nanoseconds thread by
+thread, and only then multiplied and added, as the analysis in C does: so both give the same figures to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from collector.profile.causes import is_finished
+from collector.profile.samples import CallSums, Cells, Columns, GroupSums, NeighbourSums
+from collector.units import NS_PER_S
+
+Keys = Callable[["PlainStack"], Iterable[Hashable]]
+
+
+class PlainStack(NamedTuple):
+    """The frames of a stack, the caller first, and how it ended (a key of `causes.STACK_ENDS`)."""
+
+    frames: tuple[int, ...]
+    end: str
+
+
+class PlainSample(NamedTuple):
+    """One sample: its thread, its time, its stack's position, and its values in nanoseconds."""
+
+    thread: int
+    time_ns: int
+    stack: int
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class PlainSamples:
+    """See `samples.Samples`. `scales` are what the values of each thread are multiplied with, `columns` how many values a sample has."""
+
+    stacks: Sequence[PlainStack]
+    samples: Sequence[PlainSample]
+    scales: Sequence[float]
+    columns: int
+
+    def cells(self) -> Cells:
+        """See `samples.Samples`."""
+        sums: dict[tuple[int, str], list[int]] = defaultdict(self._nothing)
+        for thread, by_stack in self._iter_threads():
+            for stack, figures in by_stack.items():
+                _add(sums[thread, self.stacks[stack].end], figures)
+        keys = sorted(sums)
+        values = [self._scaled(thread, sums[thread, end]) for thread, end in keys]
+        counts = [sums[key][-1] for key in keys]
+        return Cells([thread for thread, _ in keys], [end for _, end in keys], counts, _transposed(values, self.columns + 1))
+
+    def sum_groups(self, groups: Sequence[int], group_count: int) -> GroupSums:
+        """See `samples.Samples`."""
+        exclusive = self._sum(lambda stack: (groups[stack.frames[-1]],))
+        inclusive = self._sum(lambda stack: dict.fromkeys(groups[frame] for frame in stack.frames))
+        return GroupSums(self._columns(exclusive, range(group_count)), self._columns(inclusive, range(group_count)))
+
+    def call_sums(self, groups: Sequence[int], group_count: int) -> CallSums:
+        """See `samples.Samples`."""
+        nodes: dict[tuple[int, int], int] = {(-1, -1): 0}
+
+        def node_of(stack: PlainStack) -> int:
+            node = 0
+            on_path: dict[int, int] = {}
+            for group in map(groups.__getitem__, stack.frames):
+                node = on_path[group] = on_path[group] if group in on_path else nodes.setdefault((node, group), len(nodes))
+            return node
+
+        finished = self._sum(lambda stack: (node_of(stack),) if is_finished(stack.end) else ())
+        unfinished = self._sum(lambda stack: () if is_finished(stack.end) else (node_of(stack),))
+        every = range(len(nodes))
+        parents, own = [parent for parent, _ in nodes], [group for _, group in nodes]
+        return CallSums(parents, own, self._columns(finished, every), self._columns(unfinished, every))
+
+    def neighbours(self, groups: Sequence[int], group_count: int, focus: int) -> NeighbourSums:
+        """See `samples.Samples`."""
+
+        def next_to(path: list[int]) -> Iterator[int]:
+            if focus in path:
+                place = path.index(focus)
+                yield path[place - 1] if place else group_count
+
+        def path_of(stack: PlainStack) -> list[int]:
+            return [groups[frame] for frame in stack.frames]
+
+        callers = self._sum(lambda stack: next_to(path_of(stack)))
+        callees = self._sum(lambda stack: next_to(path_of(stack)[::-1]))
+        every = range(group_count + 1)
+        return NeighbourSums(self._columns(callers, every), self._columns(callees, every))
+
+    def select(self, threads: Collection[int] | None, start_ns: int | None, end_ns: int | None) -> PlainSamples:
+        """See `samples.Samples`."""
+        chosen = [
+            sample
+            for sample in self.samples
+            if (threads is None or sample.thread in threads)
+            and (start_ns is None or sample.time_ns >= start_ns)
+            and (end_ns is None or sample.time_ns < end_ns)
+        ]
+        return PlainSamples(self.stacks, chosen, self.scales, self.columns)
+
+    def _iter_threads(self) -> Iterator[tuple[int, dict[int, list[int]]]]:
+        """Each thread with the sums of its samples by stack."""
+        sums: dict[int, dict[int, list[int]]] = {}
+        for sample in self.samples:
+            by_stack = sums.setdefault(sample.thread, {})
+            _add(by_stack.setdefault(sample.stack, self._nothing()), [*sample.values, 1])
+        yield from sorted(sums.items())
+
+    def _sum(self, keys_of: Keys) -> dict[Hashable, list[float]]:
+        totals: dict[Hashable, list[float]] = {}
+        for thread, by_stack in self._iter_threads():
+            sums: dict[Hashable, list[int]] = defaultdict(self._nothing)
+            for stack, figures in by_stack.items():
+                for key in keys_of(self.stacks[stack]):
+                    _add(sums[key], figures)
+            for key, figures in sums.items():
+                _add(totals.setdefault(key, [0.0] * (self.columns + 1)), self._scaled(thread, figures))
+        return totals
+
+    def _columns(self, totals: dict[Hashable, list[float]], keys: Iterable[Hashable]) -> Columns:
+        nothing = [0.0] * (self.columns + 1)
+        return _transposed([totals.get(key, nothing) for key in keys], self.columns + 1)
+
+    def _scaled(self, thread: int, figures: Sequence[int]) -> list[float]:
+        scale = self.scales[thread]
+        return [*(value * scale / NS_PER_S for value in figures[:-1]), float(figures[-1])]
+
+    def _nothing(self) -> list[int]:
+        return [0] * (self.columns + 1)
+
+
+def _add(into: list, figures: Sequence) -> None:  # type: ignore[type-arg]
+    for column, value in enumerate(figures):
+        into[column] += value
+
+
+def _transposed(rows: Sequence[Sequence[float]], width: int) -> Columns:
+    return tuple([row[column] for row in rows] for column in range(width))

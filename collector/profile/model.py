@@ -1,21 +1,16 @@
-"""model -- a profile as tables: modules, functions, frames, call paths, processes, threads, samples.
+"""model -- a profile as tables: modules, functions, frames, processes, threads; and its samples, which can be asked for sums.
 
 Tables refer to each other by position. Times are nanoseconds of the recorded machine's CLOCK_MONOTONIC.
-A *call path* is a node of one tree that all threads share: its parent is the caller, node 0 is the root above
-every thread. A parent always stands before its children, so a loop over the tables is a walk down the tree.
-A *stack* is the node it ends in, and why the recorder's walk towards the root ended.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import NamedTuple
 
 from collector.profile.metric_series import MetricSeries
 from collector.profile.metrics import CPU_METRICS, Metric
-
-ROOT: Final = 0
+from collector.profile.samples import Samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +18,7 @@ class Module:
     """A file that code came from; `build_id` in hexadecimal, empty if it has none.
 
     `copy` is where the experiment keeps a copy of it, and `layout` how it lay in memory, if the program mapped it itself.
+    `file`, if it has no build id: its size, the time of its last change (ns since 1970) and a checksum of its code when it was recorded.
     """
 
     name: str
@@ -30,6 +26,7 @@ class Module:
     build_id: str = ""
     copy: str | None = None
     layout: str = "image"
+    file: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +45,7 @@ class Function:
     alias: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """A place in the code; `address` as written in the ELF file; `kind` native, inlined, dynamic, python or unknown.
 
     For a function that the program made at run time `code` is the position of its code, else -1; `address` is then the process's.
@@ -74,19 +70,6 @@ class Code:
     end: int
     data: bytes = b""
     lines: bytes = b""
-
-
-@dataclass(frozen=True, slots=True)
-class CallPaths:
-    """The tree of call paths, and the stacks that end in it.
-
-    `parents` and `frames` have one entry a node (-1 for the root); `stack_nodes` and `stack_ends` one a stack.
-    """
-
-    parents: Sequence[int]
-    frames: Sequence[int]
-    stack_nodes: Sequence[int]
-    stack_ends: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +118,8 @@ class Process:
     `user_ns` and `system_ns` are what the kernel accounted while it was recorded, None if that is not known;
     `before_ns` is its CPU time when this image's recording began, `unrecorded_ns` the part of that which no
     earlier image accounts for, as of the dynamic linker. `is_closed`: its log was ended in order;
-    `has_execed`: by an `execve`, so that its status is that of the next image.
+    `has_execed`: by an `execve`, so that its status is that of the next image. `is_running`: it was being recorded still
+    when the profile was made.
     """
 
     experiment: int
@@ -154,6 +138,7 @@ class Process:
     clock: Clock | None = None
     is_closed: bool = True
     has_execed: bool = False
+    is_running: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,31 +158,6 @@ class Thread:
     system_ns: int | None = None
     unattributed_ns: int = 0
     gain: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class SampleBlock:
-    """Samples of one thread as columns: sample i was taken at time_ns + unit_ns * (gaps[0] + ... + gaps[i]).
-
-    `values` has one column for each base metric, in units of `unit_ns`. Columns can be iterated again and again.
-    """
-
-    thread: int
-    time_ns: int
-    unit_ns: int
-    gaps: Iterable[int]
-    stacks: Sequence[int]
-    values: tuple[Iterable[int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Cells:
-    """Sums of all samples of one thread with one stack, as columns; `values` in seconds, one column a base metric."""
-
-    threads: Sequence[int]
-    stacks: Sequence[int]
-    counts: Sequence[int]
-    values: tuple[Sequence[float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,17 +227,15 @@ class Unrecorded:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Everything that reports stand on. `cells` are the sums of `blocks`; see `samples.sum_blocks`."""
+    """Everything that reports stand on."""
 
     recordings: tuple[Recording, ...]
     modules: tuple[Module, ...]
     functions: tuple[Function, ...]
     frames: tuple[Frame, ...]
-    paths: CallPaths
     processes: tuple[Process, ...]
     threads: tuple[Thread, ...]
-    blocks: tuple[SampleBlock, ...]
-    cells: Cells
+    samples: Samples
     points: tuple[SamplePoint, ...] = ()
     losses: tuple[Loss, ...] = ()
     messages: tuple[Message, ...] = ()

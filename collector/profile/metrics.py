@@ -1,7 +1,8 @@
 """metrics -- what is measured: the stored columns, and the figures that reports make of them.
 
 A sample stores one value for each *base* metric. A reported metric is the sum of some of them:
-`cpu` is `user` and `system` together. New base metrics are added at the end of both tables.
+`cpu` is `user` and `system` together. How many samples a figure rests on is a metric like the others.
+New base metrics are added at the end of both tables.
 """
 
 from __future__ import annotations
@@ -26,18 +27,24 @@ class Metric:
 
 USER: Final = 0
 SYSTEM: Final = 1
-BASE_COUNT: Final = 2
+SAMPLES: Final = 2
 
 CPU_METRICS: Final = (
     Metric("cpu", "s", "CPU time", (USER, SYSTEM)),
     Metric("user", "s", "user CPU time", (USER,)),
     Metric("system", "s", "system CPU time", (SYSTEM,)),
+    Metric("samples", "", "number of samples", (SAMPLES,)),
 )
 
 
 def reported_values(metrics: Sequence[Metric], base: Sequence[float]) -> Values:
     """The reported metrics of one row of base values."""
     return tuple(sum(base[part] for part in metric.parts) for metric in metrics)
+
+
+def cpu_time(base: Sequence[float]) -> float:
+    """The CPU time of one row of base values, in seconds."""
+    return base[USER] + base[SYSTEM]
 
 
 def add_values(left: Sequence[float], right: Sequence[float]) -> Values:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from collector.profile.causes import is_finished
 from collector.profile.metrics import Values, reported_values
 from collector.profile.model import Function, Module, Process, Profile, Thread
-from collector.profile.tree_sums import GroupSums, sum_groups, total
+from collector.profile.samples import GroupSums
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +73,17 @@ class StackEndRow:
 
 def total_values(profile: Profile) -> Values:
     """The reported metrics of all samples together."""
-    return reported_values(profile.metrics, total(profile))
+    return reported_values(profile.metrics, [sum(column) for column in profile.samples.cells().values])
 
 
 def functions(profile: Profile) -> list[FunctionRow]:
     """Functions that are on any stack, the one with most exclusive time first."""
     group_of_frame = [frame.function for frame in profile.frames]
-    sums = sum_groups(profile, group_of_frame, len(profile.functions))
+    sums = profile.samples.sum_groups(group_of_frame, len(profile.functions))
     rows = [
         FunctionRow(function, profile.modules[function.module], exclusive, inclusive)
         for function, (exclusive, inclusive) in zip(profile.functions, _reported(profile, sums))
-        if any(inclusive)
+        if inclusive[0]
     ]
     rows.sort(key=lambda row: (_falling(row.exclusive), _falling(row.inclusive), row.function.name))
     return rows
@@ -97,9 +97,9 @@ def lines(profile: Profile) -> list[LineRow]:
     group_of_frame, keys = _numbered((frame.file, frame.line, frame.function) for frame in profile.frames)
     rows = []
     for (file, line, index), (exclusive, inclusive) in zip(
-        keys, _reported(profile, sum_groups(profile, group_of_frame, len(keys)))
+        keys, _reported(profile, profile.samples.sum_groups(group_of_frame, len(keys)))
     ):
-        if any(inclusive):
+        if inclusive[0]:
             function = profile.functions[index]
             rows.append(LineRow(file, line, function, profile.modules[function.module], exclusive, inclusive))
     rows.sort(key=lambda row: (_falling(row.exclusive), _falling(row.inclusive), row.file or "", row.line or 0))
@@ -109,11 +109,11 @@ def lines(profile: Profile) -> list[LineRow]:
 def objects(profile: Profile) -> list[ObjectRow]:
     """Modules that are on any stack, the one with most exclusive time first."""
     group_of_frame = [profile.functions[frame.function].module for frame in profile.frames]
-    sums = sum_groups(profile, group_of_frame, len(profile.modules))
+    sums = profile.samples.sum_groups(group_of_frame, len(profile.modules))
     rows = [
         ObjectRow(module, exclusive, inclusive)
         for module, (exclusive, inclusive) in zip(profile.modules, _reported(profile, sums))
-        if any(inclusive)
+        if inclusive[0]
     ]
     rows.sort(key=lambda row: (_falling(row.exclusive), _falling(row.inclusive), row.module.name))
     return rows
@@ -121,7 +121,7 @@ def objects(profile: Profile) -> list[ObjectRow]:
 
 def threads(profile: Profile) -> list[ThreadRow]:
     """Every thread, the busiest first."""
-    base, counts = _sums_by(profile, profile.cells.threads, len(profile.threads))
+    base, counts = _sums_by(profile, profile.samples.cells().threads, len(profile.threads))
     rows = [
         ThreadRow(thread, profile.processes[thread.process], count, reported_values(profile.metrics, values))
         for thread, values, count in zip(profile.threads, base, counts)
@@ -132,7 +132,7 @@ def threads(profile: Profile) -> list[ThreadRow]:
 
 def processes(profile: Profile) -> list[ProcessRow]:
     """Every process image, in the order in which they began."""
-    process_of = [profile.threads[index].process for index in profile.cells.threads]
+    process_of = [profile.threads[index].process for index in profile.samples.cells().threads]
     base, counts = _sums_by(profile, process_of, len(profile.processes))
     thread_counts = [0] * len(profile.processes)
     for thread in profile.threads:
@@ -147,8 +147,7 @@ def processes(profile: Profile) -> list[ProcessRow]:
 
 def stack_ends(profile: Profile) -> list[StackEndRow]:
     """Samples by the way their stack ended, the most frequent first."""
-    ends = profile.paths.stack_ends
-    group_of_cell, causes = _numbered(ends[stack] for stack in profile.cells.stacks)
+    group_of_cell, causes = _numbered(profile.samples.cells().ends)
     base, counts = _sums_by(profile, group_of_cell, len(causes))
     rows = [
         StackEndRow(cause, count, reported_values(profile.metrics, values))
@@ -158,11 +157,6 @@ def stack_ends(profile: Profile) -> list[StackEndRow]:
     return rows
 
 
-def unfinished_count(profile: Profile) -> int:
-    """How many samples have a stack that does not reach the start of its thread."""
-    return sum(row.sample_count for row in stack_ends(profile) if not is_finished(row.cause))
-
-
 def _reported(profile: Profile, sums: GroupSums) -> Iterable[tuple[Values, Values]]:
     metrics = profile.metrics
     for exclusive, inclusive in zip(zip(*sums.exclusive), zip(*sums.inclusive)):
@@ -170,7 +164,7 @@ def _reported(profile: Profile, sums: GroupSums) -> Iterable[tuple[Values, Value
 
 
 def _sums_by(profile: Profile, group_of_cell: Iterable[int], count: int) -> tuple[list[list[float]], list[int]]:
-    cells = profile.cells
+    cells = profile.samples.cells()
     sums = [[0.0] * len(cells.values) for _ in range(count)]
     sample_counts = [0] * count
     for group, samples, values in zip(group_of_cell, cells.counts, zip(*cells.values)):
@@ -181,9 +175,12 @@ def _sums_by(profile: Profile, group_of_cell: Iterable[int], count: int) -> tupl
     return sums, sample_counts
 
 
-def _numbered(keys: Iterable[Hashable]) -> tuple[list[int], list]:
+Key = TypeVar("Key", bound=Hashable)
+
+
+def _numbered(keys: Iterable[Key]) -> tuple[list[int], list[Key]]:
     """Each key's number in the order of first appearance, and the keys by number."""
-    numbers: dict[Hashable, int] = {}
+    numbers: dict[Key, int] = {}
     return [numbers.setdefault(key, len(numbers)) for key in keys], list(numbers)
 
 

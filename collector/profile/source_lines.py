@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from collector.profile.metrics import Values, reported_values
 from collector.profile.model import Profile
-from collector.profile.tree_sums import sum_groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,7 @@ def source_lines(profile: Profile, file: str) -> list[SourceRow]:
     numbers = sorted({frame.line for frame in profile.frames if frame.file == file and frame.line})
     group_of_line = {line: group for group, line in enumerate(numbers, 1)}
     groups = [group_of_line.get(frame.line or 0, 0) if frame.file == file else 0 for frame in profile.frames]
-    sums = sum_groups(profile, groups, len(numbers) + 1)
+    sums = profile.samples.sum_groups(groups, len(numbers) + 1)
     exclusive, inclusive = list(zip(*sums.exclusive)), list(zip(*sums.inclusive))
     rows = [
         SourceRow(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from array import array
 from dataclasses import replace
 
+from busy_profile import LOAD
 from tiny_profile import PROCESS, S, START_NS, THREAD, build_profile
 
 from collector.profile.aggregate import total_values
 from collector.profile.filters import select
+from collector.profile.metric_series import MetricSeries
 from collector.profile.model import SamplePoint
 
 PROCESSES = (PROCESS, replace(PROCESS, pid=200))
@@ -43,22 +44,21 @@ def test_a_span_of_time_includes_its_start_and_not_its_end() -> None:
     assert seconds(end_ns=START_NS) == 0.0
 
 
-def test_a_block_is_cut_inside() -> None:
-    block = replace(
-        PROFILE.blocks[0],
-        unit_ns=1_000_000,
-        gaps=array("I", [0, 1000, 500, 500]),
-        stacks=array("I", [0, 0, 0, 0]),
-        values=(array("I", [1000, 2000, 4000, 8000]), array("I", [0, 0, 0, 0])),
-    )
-    profile = replace(PROFILE, blocks=(block,))
-    cut = select(profile, start_ns=START_NS + S, end_ns=START_NS + 2 * S)
-    assert total_values(cut)[0] == 6.0
-    assert cut.blocks[0].time_ns == START_NS + S
-    assert total_values(select(cut, start_ns=START_NS + 3 * S // 2))[0] == 4.0
-    assert len(select(profile, start_ns=START_NS).blocks[0].stacks) == 4
+def test_spans_are_cut_from_spans() -> None:
+    cut = select(PROFILE, start_ns=START_NS + S, end_ns=START_NS + 3 * S)
+    whole = [total_values(select(PROFILE, start_ns=START_NS + i * S, end_ns=START_NS + (i + 1) * S))[0] for i in range(4)]
+    assert total_values(cut)[0] == whole[1] + whole[2]
+    assert total_values(select(cut, start_ns=START_NS + 2 * S))[0] == whole[2]
+    assert total_values(select(cut, end_ns=START_NS + 2 * S))[0] == whole[1]
 
 
 def test_sample_points_are_chosen_with_the_samples() -> None:
     assert [point.label for point in select(PROFILE, pids=[200]).points] == ["b"]
     assert [point.label for point in select(PROFILE, end_ns=START_NS + S).points] == ["a"]
+
+
+def test_what_the_launcher_read_belongs_to_no_process() -> None:
+    series = (MetricSeries(LOAD, 0, (START_NS,), (S,), (1.5,)), MetricSeries(LOAD, None, (START_NS,), (S,), (1.5,), node="engine"))
+    profile = replace(PROFILE, series=series)
+    assert [part.process for part in select(profile).series] == [0, None]
+    assert [part.process for part in select(profile, pids={100}).series] == [0]

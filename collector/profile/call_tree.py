@@ -1,17 +1,18 @@
 """call_tree -- the program's calls from the start of its threads down, as one list of nodes.
 
 A node stands before its callees, and callees stand with the longest first, so printing the list by depth draws
-the tree. A function that calls itself directly stays in one node, or a recursion 2,000 deep would be 2,000
-nodes. Stacks whose outer callers are not known hang under a node of their own without a function.
+the tree. Recursion is folded: a function that is on the path already goes on from its node there, so that no function stands
+below itself, and a compiler that recurses thousands of calls deep is still a tree to read. Stacks whose outer callers are not
+known hang under a node of their own without a function.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from collector.profile.causes import is_finished
-from collector.profile.metrics import BASE_COUNT, Values, reported_values
-from collector.profile.model import ROOT, Function, Module, Profile
+from collector.profile.metrics import Values, cpu_time, reported_values
+from collector.profile.model import Function, Module, Profile
+from collector.profile.samples import CallSums, Columns
 
 _TOP = -2
 _UNFINISHED = -1
@@ -37,68 +38,44 @@ class CallNode:
 class _Branch:
     __slots__ = ("callees", "exclusive", "function", "inclusive")
 
-    def __init__(self, function: int) -> None:
+    def __init__(self, function: int, exclusive: list[float]) -> None:
         self.function = function
-        self.callees: dict[int, _Branch] = {}
-        self.exclusive = [0.0] * BASE_COUNT
-        self.inclusive = [0.0] * BASE_COUNT
-
-    def callee(self, function: int) -> _Branch:
-        if function == self.function:
-            return self
-        branch = self.callees.get(function)
-        if branch is None:
-            branch = self.callees[function] = _Branch(function)
-        return branch
+        self.callees: list[_Branch] = []
+        self.exclusive = exclusive
+        self.inclusive = list(exclusive)
 
 
 def call_tree(profile: Profile, *, threshold: float = 0.0) -> list[CallNode]:
     """The call tree without the branches whose inclusive time is below `threshold` (0 to 1) of the total."""
-    root = _grow(profile)
-    _sum_up(root)
-    return _listed(profile, root, threshold * sum(root.inclusive))
+    root = _grow(profile.samples.call_sums([frame.function for frame in profile.frames], len(profile.functions)))
+    return _listed(profile, root, threshold * cpu_time(root.inclusive))
 
 
-def _grow(profile: Profile) -> _Branch:
-    root = _Branch(_TOP)
-    finished: dict[int, _Branch] = {ROOT: root}
-    unfinished: dict[int, _Branch] = {}
-    paths, cells = profile.paths, profile.cells
-    for stack, *values in zip(cells.stacks, *cells.values):
-        if is_finished(paths.stack_ends[stack]):
-            known = finished
-        else:
-            known = unfinished
-            if not known:
-                known[ROOT] = root.callee(_UNFINISHED)
-        branch = _branch_of(profile, known, paths.stack_nodes[stack])
-        for base, value in enumerate(values):
-            branch.exclusive[base] += value
+def _grow(sums: CallSums) -> _Branch:
+    """The tree of finished stacks, with the tree of unfinished ones, if there are any, as one branch of its root."""
+    root = _grow_one(sums, sums.finished, _TOP)
+    unfinished = _grow_one(sums, sums.unfinished, _UNFINISHED)
+    if any(unfinished.inclusive):
+        root.callees.append(unfinished)
+        _add(root.inclusive, unfinished.inclusive)
     return root
 
 
-def _branch_of(profile: Profile, known: dict[int, _Branch], node: int) -> _Branch:
-    """The branch of a call path, made with all its callers where it is new."""
-    parents, frames = profile.paths.parents, profile.paths.frames
-    missing = []
-    while node not in known:
-        missing.append(node)
-        node = parents[node]
-    branch = known[node]
-    for node in reversed(missing):
-        branch = known[node] = branch.callee(profile.frames[frames[node]].function)
-    return branch
+def _grow_one(sums: CallSums, columns: Columns, title: int) -> _Branch:
+    branches = [_Branch(function, list(values)) for function, values in zip(sums.groups, zip(*columns))]
+    branches[0].function = title
+    for node in range(len(branches) - 1, 0, -1):  # callees stand behind their callers, so this one is complete
+        branch = branches[node]
+        if any(branch.inclusive):
+            caller = branches[sums.parents[node]]
+            caller.callees.append(branch)
+            _add(caller.inclusive, branch.inclusive)
+    return branches[0]
 
 
-def _sum_up(root: _Branch) -> None:
-    preorder = [root]
-    for branch in preorder:
-        preorder.extend(branch.callees.values())
-    for branch in reversed(preorder):
-        for base in range(BASE_COUNT):
-            branch.inclusive[base] = branch.exclusive[base] + sum(
-                callee.inclusive[base] for callee in branch.callees.values()
-            )
+def _add(into: list[float], values: list[float]) -> None:
+    for base, value in enumerate(values):
+        into[base] += value
 
 
 def _listed(profile: Profile, root: _Branch, least: float) -> list[CallNode]:
@@ -108,8 +85,8 @@ def _listed(profile: Profile, root: _Branch, least: float) -> list[CallNode]:
         branch, parent, depth = waiting.pop()
         nodes.append(_node(profile, branch, len(nodes), parent, depth))
         here = nodes[-1].id
-        callees = [callee for callee in branch.callees.values() if sum(callee.inclusive) >= least]
-        callees.sort(key=lambda callee: (sum(callee.inclusive), callee.function))
+        callees = [callee for callee in branch.callees if cpu_time(callee.inclusive) >= least]
+        callees.sort(key=lambda callee: (cpu_time(callee.inclusive), callee.function))
         waiting.extend((callee, here, depth + 1) for callee in callees)
     return nodes
 

@@ -39,10 +39,17 @@ def test_direct_recursion_is_one_node_however_deep() -> None:
     ]
 
 
-def test_indirect_recursion_may_be_thousands_of_nodes_deep() -> None:
-    nodes = call_tree(build_profile([("main;" + "even;odd;" * 1000 + "add", 1, 0)]))
-    assert nodes[-1].depth == 2002
+def test_a_chain_of_calls_may_be_thousands_of_nodes_deep() -> None:
+    nodes = call_tree(build_profile([(";".join(f"f{number}" for number in range(2000)), 1, 0)]))
+    assert nodes[-1].depth == 2000
     assert nodes[-1].inclusive[0] == 1.0
+
+
+def test_recursion_by_way_of_others_goes_on_from_the_node_on_the_path() -> None:
+    nodes = call_tree(build_profile([("main;" + "even;odd;" * 1000 + "add", 1, 0), ("main;even;odd;even;log", 2, 0)]))
+    assert drawn(nodes) == [
+        (0, "(all)", 3.0, 0.0), (1, "main", 3.0, 0.0), (2, "even", 3.0, 0.0), (3, "log", 2.0, 2.0), (3, "odd", 1.0, 0.0), (4, "add", 1.0, 1.0),
+    ]  # fmt: skip
 
 
 def test_unfinished_stacks_hang_under_a_node_of_their_own() -> None:

@@ -133,7 +133,34 @@ class PcSampleBlock:
             range(self.serial, self.serial + self.count),
             repeat(self),
         )
-        return map(tuple.__new__, repeat(PcSample), rows)  # type: ignore[arg-type]
+        return map(tuple.__new__, repeat(PcSample), rows)
+
+
+class SampleHead(NamedTuple):
+    """What a record of samples says of all of them, without the samples themselves; times in nanoseconds.
+
+    `sums` are those of its value columns. It `is_lost` if it lies behind damage in its frame.
+    """
+
+    time: int
+    last_time: int
+    thread: int
+    source: int
+    sample_count: int
+    log_offset: int
+    sums: tuple[int, ...]
+    is_lost: bool = False
+
+    @property
+    def kind(self) -> Kind:
+        """Always PCSAMPLE."""
+        return Kind.PCSAMPLE
+
+    @classmethod
+    def of(cls, numbers: tuple[int, ...], log_offset: int, is_lost: bool = False) -> SampleHead:
+        """From the numbers that the analysis in C gives of a record (`col_head_field`)."""
+        time, last_time, thread, source, sample_count, _, *sums = numbers
+        return cls(time, last_time, thread, source, sample_count, log_offset, tuple(sums), is_lost)
 
 
 def _values(column: Column) -> Iterator[int] | list[int]:

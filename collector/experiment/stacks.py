@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterator
-from itertools import accumulate, repeat
+from collections.abc import Iterator
 
 from collector.format import StackEnd
 
@@ -173,6 +172,8 @@ class _Numbers(dict[bytes, int]):
         number = 0
         for byte in reversed(encoded):
             number = number << 7 | byte & 0x7F
+        if number >> 65:
+            raise OverflowError
         self[encoded] = number
         return number
 
@@ -183,7 +184,7 @@ _numbers = _Numbers()
 
 
 def _iter_numbers(data: bytes) -> Iterator[int]:
-    """The numbers that the data holds; OverflowError where it has more than 64 bits, or is cut."""
+    """The numbers that the data holds; OverflowError where one has more than the 65 bits of a token, or is cut."""
     if len(_numbers) > _MAX_NUMBERS_KEPT:
         _numbers.clear()
     return map(_numbers.__getitem__, _LEB128.findall(data))

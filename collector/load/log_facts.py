@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from collector.analysis.seam import Analysis
 from collector.experiment import events
 from collector.experiment.directory import LogFile
-from collector.experiment.log_records import iter_records
-from collector.experiment.samples import PcSampleBlock
+from collector.experiment.pauses import Pause, merge_pauses
+from collector.experiment.samples import SampleHead
 from collector.target.address_space import AddressSpace
 from collector.target.process import Image, Process, ProcessTable, Thread
 
@@ -23,22 +24,27 @@ _PLUGIN = "plugin"  # the clock of sources that are metrics
 
 @dataclass(slots=True)
 class LogFacts:
-    """All of a log but its samples. `ends` are those of other processes: the launcher's log has them.
+    """All of a log but its samples, of which there are the heads of their records.
+
+    `number` is that of the log in the analysis. `ends` are those of other processes: the launcher's log has them.
 
     `drops` counts by thread, cause, and whether the reader noticed (or else the recorder told).
     """
 
     log: LogFile
+    number: int = 0
     size_bytes: int = 0
+    heads: list[SampleHead] = field(default_factory=list)
     process: Process | None = None
     initialize: events.Initialize | None = None
     close: events.CloseLog | None = None
     space: AddressSpace = field(default_factory=AddressSpace)
     clock: events.PmcAllocate | None = None
+    attached: events.PmcAttach | None = None
     metrics: dict[int, events.PmcAllocate] = field(default_factory=dict)
     readings: dict[int, list[events.Metric]] = field(default_factory=dict)
     points: list[events.Sample] = field(default_factory=list)
-    pauses: list[tuple[str, int, int | None]] = field(default_factory=list)
+    pauses: list[Pause] = field(default_factory=list)
     drops: dict[tuple[int, str, bool], int] = field(default_factory=dict)
     messages: dict[MessageKey, int] = field(default_factory=dict)
     message_times: dict[MessageKey, int] = field(default_factory=dict)
@@ -60,6 +66,12 @@ class LogFacts:
         return bool(self.pauses) or any(option.partition("=")[0] in ("start", "end", "paused") for option in options)
 
     @property
+    def all_pauses(self) -> list[Pause]:
+        """Its pauses, and what lies outside the window of the options, without overlaps."""
+        options = (self.initialize.options or ()) if self.initialize else ()
+        return merge_pauses(self.pauses, options, self.start_ns, self.last_ns)
+
+    @property
     def image(self) -> Image | None:
         """The process image that wrote the log; None of the launcher."""
         return self.process.images[-1] if self.process and self.process.images else None
@@ -70,19 +82,29 @@ class LogFacts:
         return self.process.threads if self.process else ()
 
 
-def read_facts(log: LogFile) -> LogFacts:
-    """Read a log for the first time. ExperimentError if it cannot be read at all."""
-    facts = LogFacts(log, size_bytes=_size_on_disk(log.path))
+def read_facts(log: LogFile, analysis: Analysis) -> LogFacts:
+    """Read a log. ExperimentError if it cannot be read at all."""
+    number, records = analysis.scan(log)
+    facts = LogFacts(log, number, _size_on_disk(log.path))
     table = ProcessTable()
-    for record in iter_records(log):
-        table.add(log.origin, record)
-        last_ns = record.last_time if isinstance(record, PcSampleBlock) else record.time
-        if facts.first_ns is None or 0 < record.time < facts.first_ns:
-            facts.first_ns = record.time or None
-        facts.last_ns = max(facts.last_ns, last_ns)
-        note = _NOTES.get(type(record))
+    for record in records:
+        kind, time_ns = type(record), record.time
+        last_ns = time_ns
+        if isinstance(record, SampleHead):
+            facts.heads.append(record)
+            if record.is_lost:
+                continue
+            last_ns = record.last_time
+        if kind not in _NOT_OF_PROCESSES or facts.first_ns is None:
+            table.add(log.origin, record)
+        if facts.first_ns is None or 0 < time_ns < facts.first_ns:
+            facts.first_ns = time_ns or None
+        if last_ns > facts.last_ns:
+            facts.last_ns = last_ns
+        note = _NOTES.get(kind)
         if note is not None:
             note(facts, record)
+    table.note_time(log.origin, facts.last_ns)
     facts.process = next(iter(table.processes()), None)
     return facts
 
@@ -129,8 +151,13 @@ def _note_mapping(facts: LogFacts, event: events.MappingChange) -> None:
 def _note_clock(facts: LogFacts, event: events.PmcAllocate) -> None:
     if event.clock == _PLUGIN:
         facts.metrics[event.source or 0] = event
-    elif event.name == "cpu" and facts.clock is None:
-        facts.clock = event
+    elif event.name == "cpu":
+        facts.clock = event  # the last one: another clock takes over where the first does not tick
+
+
+def _note_attach(facts: LogFacts, event: events.PmcAttach) -> None:
+    if facts.clock is not None and event.source == facts.clock.source:
+        facts.attached = event
 
 
 def _note_reading(facts: LogFacts, event: events.Metric) -> None:
@@ -171,6 +198,7 @@ _NOTES: dict[type, Callable[[LogFacts, Any], None]] = {
     events.SysExit: _note_unrecorded,
     events.MappingChange: _note_mapping,
     events.PmcAllocate: _note_clock,
+    events.PmcAttach: _note_attach,
     events.Metric: _note_reading,
     events.Sample: _note_point,
     events.Pause: _note_pause,
@@ -178,3 +206,8 @@ _NOTES: dict[type, Callable[[LogFacts, Any], None]] = {
     events.DropNotify: _note_drop,
     events.Message: _note_message,
 }
+
+# Most records of most logs: they say nothing of processes and threads but that they were there.
+_NOT_OF_PROCESSES = frozenset(
+    (events.MappingChange, events.PmcAllocate, events.PmcAttach, events.PmcDetach, events.Metric, events.Message)
+)

@@ -1,38 +1,50 @@
-"""naming -- places in the code while a profile is read, and their names at its end
+"""naming -- the names of all addresses that occur: each module's are looked up in one go
 
-A *place* is an address in the file it came from, and whether it is exact (a leaf) or a return address. Places are
-numbered as they are met; at the end each module's places are named in one go.
+A *space* is what an address counts in: a module's file, or the memory of one process image.
 """
 
 from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
-from collector.load.call_paths import HIDDEN
+from collector.analysis.seam import Entry
 from collector.profile.model import Code, Frame, Function, Module
 from collector.symbols.demangle import short_name
 from collector.symbols.symbolizer import Location, Symbolizer, lookup_address
 from collector.symbols.terms import Layout
+from collector.target.address_space import RecordedFile
 
 RECORDER_MODULE: Final = "libcollector.so"
 
 
-class CodePlace(NamedTuple):
-    """An address in a module's file; `copy` is where to read the file if it is not to be found at its path.
+class ModuleKey(NamedTuple):
+    """A module's file; `copy` is where to read it if it is not to be found at its path.
 
-    `layout` is how the program laid out a file that it mapped itself.
+    `layout` is how the program laid out a file that it mapped itself. `file` is what it was, if it has no build id.
     """
 
     path: str
     build_id: bytes
-    elf_address: int
-    is_leaf: bool
     copy: str | None = None
     layout: Layout = "image"
+    file: RecordedFile | None = None
+
+    @property
+    def is_recorder(self) -> bool:
+        """Whether it is the recorder's own code, which no report shows."""
+        return os.path.basename(self.path) == RECORDER_MODULE
+
+
+class CodePlace(NamedTuple):
+    """An address in a module's file."""
+
+    module: ModuleKey
+    elf_address: int
+    is_leaf: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,56 +70,113 @@ LOST_STACK: Final = NamedPlace("(stack lost)", "(stack lost)", kind="unknown")
 Place = CodePlace | NamedPlace
 
 
-class PlaceTable:
-    """All places of a profile by number, and what becomes of them."""
+class Memory(Protocol):
+    """What an address of one process image means."""
+
+    def turning_points(self, address: int, is_leaf: bool) -> list[int]:
+        """When it changes its meaning, rising; nothing if it never does."""
+
+    def place_at(self, address: int, is_leaf: bool, time_ns: int) -> Place | None:
+        """What it is at a moment; None if no report shows it."""
+
+
+class NameTable:
+    """The modules, functions and frames of a profile."""
 
     def __init__(self, symbolizer: Symbolizer) -> None:
         self._symbolizer = symbolizer
-        self._numbers: dict[Place, int] = {}
+        self._spaces: list[ModuleKey | Memory] = []
+        self._module_spaces: dict[ModuleKey, int] = {}
         self._modules: dict[Module, int] = {}
         self._functions: dict[tuple[str, str, int, str | None], int] = {}
         self._function_rows: list[Function] = []
+        self._frames: list[Frame] = []
+        self._places: dict[Place, int] = {}
         self.codes: list[Code] = []
         """The code of dynamic functions, by the number in their places."""
 
-    def number(self, place: Place) -> int:
-        """The number of a place; HIDDEN if it is the recorder's own code."""
-        if isinstance(place, CodePlace) and place.path.endswith(RECORDER_MODULE) and os.path.basename(place.path) == RECORDER_MODULE:
-            return HIDDEN
-        return self._numbers.setdefault(place, len(self._numbers))
+    @property
+    def modules(self) -> tuple[Module, ...]:
+        """All modules."""
+        return tuple(self._modules)
 
-    def name_all(
-        self, progress: Callable[[int, int, str], None] | None = None
-    ) -> tuple[tuple[Module, ...], tuple[Function, ...], tuple[Frame, ...]]:
-        """Modules, functions and frames; frame i is place i."""
-        frames: list[Frame | None] = [None] * len(self._numbers)
-        by_module: dict[tuple[str, bytes, str | None, Layout], list[tuple[int, CodePlace]]] = defaultdict(list)
-        for place, number in self._numbers.items():
-            if isinstance(place, CodePlace):
-                by_module[place.path, place.build_id, place.copy, place.layout].append((number, place))
-            else:
-                frames[number] = self._name(place)
-        for done, ((path, build_id, copy, layout), places) in enumerate(by_module.items()):
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        """All functions."""
+        return tuple(self._function_rows)
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """All frames."""
+        return tuple(self._frames)
+
+    def module_space(self, key: ModuleKey) -> int:
+        """The space of a module, the same for all processes."""
+        space = self._module_spaces.get(key)
+        if space is None:
+            space = self._module_spaces[key] = len(self._spaces)
+            self._spaces.append(key)
+        return space
+
+    def memory_space(self, memory: Memory) -> int:
+        """A space for what is known of one process image only."""
+        self._spaces.append(memory)
+        return len(self._spaces) - 1
+
+    def memory_of(self, entry: Entry) -> Memory | None:
+        """The process image that an entry belongs to; None if it belongs to a module."""
+        space = self._spaces[entry.space]
+        return None if isinstance(space, ModuleKey) else space
+
+    def name_modules(self, entries: Sequence[Entry], progress: Callable[[int, int, str], None] | None = None) -> list[int]:
+        """The frame of each entry; -1 of those that belong to no module but to the memory of a process."""
+        frames = [-1] * len(entries)
+        by_module: dict[int, list[int]] = defaultdict(list)
+        for number, (_, space, _) in enumerate(entries):
+            by_module[space].append(number)
+        for done, (space, numbers) in enumerate(by_module.items()):
+            key = self._spaces[space]
+            if not isinstance(key, ModuleKey):
+                continue
             if progress is not None:
-                progress(done, len(by_module), f"naming {os.path.basename(path)}")
-            for number, frame in self._locate(path, build_id, copy, layout, places):
+                progress(done, len(by_module), f"naming {os.path.basename(key.path)}")
+            first = len(self._frames)
+            self._frames += self._locate(key, [entries[number] for number in numbers])
+            for frame, number in enumerate(numbers, first):
                 frames[number] = frame
-        named = tuple(frame for frame in frames if frame is not None)
-        return tuple(self._modules), tuple(self._function_rows), named
+        return frames
 
-    def _locate(
-        self, path: str, build_id: bytes, copy: str | None, layout: Layout, places: list[tuple[int, CodePlace]]
-    ) -> Iterator[tuple[int, Frame]]:
-        module = self._number_module(Module(os.path.basename(path) or path, path, build_id.hex(), copy, layout))
-        addresses = {number: lookup_address(place.elf_address, place.is_leaf) for number, place in places}
-        located = self._symbolizer.locate_many(copy or path, build_id or None, addresses.values(), layout)
-        for number, place in places:
-            where = located[addresses[number]]
-            function = self._functions.get((where.function, where.raw_name, module, where.function_file))
-            if function is None:
-                function = self._number_function(_function_of(where, module))
-            kind = "unknown" if where.kind == "unknown" else "native"
-            yield number, Frame(function, where.file, where.line, place.elf_address, kind)
+    def name_place(self, place: Place) -> int:
+        """The frame of a place."""
+        frame = self._places.get(place)
+        if frame is None:
+            frame = self._places[place] = len(self._frames)
+            if isinstance(place, NamedPlace):
+                self._frames.append(self._name(place))
+            else:
+                self._frames += self._locate(place.module, [Entry(place.elf_address, 0, place.is_leaf)])
+        return frame
+
+    def _locate(self, key: ModuleKey, entries: Sequence[Entry]) -> list[Frame]:
+        path, build_id, copy, layout, file = key
+        module = self._number_module(Module(os.path.basename(path) or path, path, build_id.hex(), copy, layout, file))
+        wanted = [lookup_address(address, is_leaf) for address, _, is_leaf in entries]
+        located = self._symbolizer.locate_many(copy or path, build_id or None, wanted, layout, file)
+        heads: dict[int, tuple[int, str | None, int | None, str]] = {}  # by location: many addresses share one
+        frames = []
+        for (address, _, _), inside in zip(entries, wanted):
+            where = located[inside]
+            head = heads.get(id(where))
+            if head is None:
+                kind = "unknown" if where.kind == "unknown" else "native"
+                head = heads[id(where)] = self._function_at(where, module), where.file, where.line, kind
+            function, source, line, kind = head
+            frames.append(Frame._make((function, source, line, address, kind, -1)))
+        return frames
+
+    def _function_at(self, where: Location, module: int) -> int:
+        function = self._functions.get((where.function, where.raw_name, module, where.function_file))
+        return self._number_function(_function_of(where, module)) if function is None else function
 
     def _name(self, place: NamedPlace) -> Frame:
         module = self._number_module(Module(place.module, ""))

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Iterable, Sequence
+from itertools import repeat
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collector.symbols.elf_image import ElfImage
@@ -67,6 +69,12 @@ class FunctionTable:
         """The number of the range that holds `elf_address`, or None."""
         index = bisect_right(self.starts, elf_address) - 1
         return index if index >= 0 and elf_address < self.ends[index] else None
+
+    def indexes_of(self, elf_addresses: Sequence[int]) -> list[int]:
+        """The same of many addresses, -1 where there is none."""
+        ends = self.ends
+        found = map(bisect_right, repeat(self.starts), elf_addresses)
+        return [index - 1 if index and address < ends[index - 1] else -1 for index, address in zip(found, elf_addresses)]
 
     def range_at(self, index: int) -> FunctionRange:
         """The range with that number."""

@@ -58,6 +58,12 @@ class ModuleSymbols:
         index = self._functions.index_of(elf_address)
         return None if index is None else self._functions.range_at(index)
 
+    def functions_at(self, elf_addresses: Sequence[int]) -> list[FunctionRange | None]:
+        """The same of many addresses."""
+        indexes = self._functions.indexes_of(elf_addresses)
+        ranges = {index: self._functions.range_at(index) for index in set(indexes) if index >= 0}
+        return list(map(ranges.get, indexes))
+
     def definition_address(self, function: FunctionRange) -> int:
         """An address whose source line is that of the function's definition.
 

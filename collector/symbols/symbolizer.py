@@ -122,18 +122,26 @@ class Symbolizer:
         self.warnings += [complaint for complaint in module.complaints if complaint not in self.warnings]
 
     def _locate_new(self, module: ModuleSymbols, addresses: set[int]) -> dict[int, Location]:
-        functions = {address: module.function_at(address) for address in addresses}
-        definitions = {f.function_start: module.definition_address(f) for f in functions.values() if f is not None}
+        """Addresses of one function and line share one location: a profile has many more addresses than functions."""
+        ordered = sorted(addresses)
+        functions = module.functions_at(ordered)
+        known = {function.function_start: function for function in functions if function is not None}
+        definitions = {start: module.definition_address(function) for start, function in known.items()}
         lines = module.find_lines(addresses, progress=self._progress)
         entries = module.find_lines(set(definitions.values()), is_entry=True, progress=self._progress)
-        names = demangle_many({f.name for f in functions.values() if f is not None})
+        names = demangle_many({function.name for function in functions if function is not None})
+        shared: dict[tuple[int, SourceLine | None], Location] = {}
         located = {}
-        for address, function in functions.items():
+        for address, function in zip(ordered, functions):
+            line = lines.get(address) if lines else None
             if function is None:
-                located[address] = _unknown(module.name, address, lines.get(address))
+                located[address] = _unknown(module.name, address, line)
                 continue
-            definition = entries.get(definitions[function.function_start])
-            located[address] = _known(module.name, function, names[function.name], lines.get(address), definition)
+            location = shared.get((id(function), line))
+            if location is None:
+                definition = entries.get(definitions[function.function_start])
+                location = shared[id(function), line] = _known(module.name, function, names[function.name], line, definition)
+            located[address] = location
         return located
 
 

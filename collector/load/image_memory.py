@@ -1,13 +1,12 @@
-"""image_places -- from the addresses of one process image to places, as its address space changes"""
+"""image_memory -- what the addresses of one process image mean, as its address space changes"""
 
 from __future__ import annotations
 
 import os
-from functools import partial
 
+from collector.analysis.seam import Segment
 from collector.format import MapKind
-from collector.load.naming import ANONYMOUS, UNMAPPED, CodePlace, NamedPlace, Place, PlaceTable
-from collector.load.place_numbers import PlaceNumbers
+from collector.load.naming import ANONYMOUS, UNMAPPED, CodePlace, ModuleKey, NamedPlace, NameTable, Place
 from collector.profile.model import Code
 from collector.symbols.symbolizer import lookup_address
 from collector.symbols.terms import Layout
@@ -17,38 +16,36 @@ from collector.target.dynamic_code import first_line, line_at
 _DYNAMIC_MODULE_NAME = "(dynamic code)"
 
 
-class ImagePlaces:
-    """The places of one process image: `callers` by return address, `leaves` by the address of an instruction.
+class ImageMemory:
+    """The memory of one process image; see `naming.Memory`. `objects_path` is where the experiment keeps copies of code, if it does."""
 
-    `objects_path` is where the experiment keeps copies of code.
-    """
-
-    def __init__(self, table: PlaceTable, space: AddressSpace, objects_path: str) -> None:
-        self._table = table
+    def __init__(self, names: NameTable, space: AddressSpace, objects_path: str | None) -> None:
+        self._names = names
         self._space = space
         self._objects_path = objects_path
         self._codes: dict[tuple[int, int, int], int] = {}
-        self.callers = PlaceNumbers(partial(self._number, is_leaf=False), partial(self._turning_points, is_leaf=False))
-        self.leaves = PlaceNumbers(partial(self._number, is_leaf=True), partial(self._turning_points, is_leaf=True))
+        self.own_space = names.memory_space(self)
+        """Where addresses count that do not belong to the same module for ever."""
 
-    def move(self, start_ns: int, end_ns: int) -> None:
-        """From now on `callers` and `leaves` are those from one moment up to another."""
-        self.callers.move(start_ns, end_ns)
-        self.leaves.move(start_ns, end_ns)
+    def segments(self) -> list[Segment]:
+        """The ranges of addresses that always belong to one module."""
+        found = []
+        for start, end, mapping in self._space.iter_sole():
+            if mapping.path:
+                key = self._module_of(mapping)
+                found.append(Segment(start, end, mapping.bias, self._names.module_space(key), key.is_recorder))
+        return found
 
-    def _turning_points(self, address: int, is_leaf: bool) -> list[int]:
-        """When the address changes its meaning."""
+    def turning_points(self, address: int, is_leaf: bool) -> list[int]:
+        """See `naming.Memory`."""
         wanted = lookup_address(address, is_leaf)
-        if self._space.sole(wanted):
-            return []
         history = self._space.history(wanted)
         return [] if all(_is_lasting(life) for life in history) and len(history) < 2 else self._space.turning_points(wanted)
 
-    def _number(self, address: int, time_ns: int, is_leaf: bool) -> int:
-        """The number of the place that the address is at a moment."""
-        wanted = lookup_address(address, is_leaf)
-        mapping = self._space.sole(wanted) or self._space.find(wanted, time_ns)
-        return self._table.number(self._place(mapping, address, is_leaf))
+    def place_at(self, address: int, is_leaf: bool, time_ns: int) -> Place | None:
+        """See `naming.Memory`."""
+        place = self._place(self._space.find(lookup_address(address, is_leaf), time_ns), address, is_leaf)
+        return None if isinstance(place, CodePlace) and place.module.is_recorder else place
 
     def _place(self, mapping: Mapping | None, address: int, is_leaf: bool) -> Place:
         if mapping is None:
@@ -57,11 +54,20 @@ class ImagePlaces:
             return self._dynamic_place(mapping, address, is_leaf)
         if mapping.kind == MapKind.ANONYMOUS or not mapping.path:
             return ANONYMOUS
+        return CodePlace(self._module_of(mapping), mapping.elf_address(address), is_leaf)
+
+    def _module_of(self, mapping: Mapping) -> ModuleKey:
         layout: Layout = "image"
         if mapping.kind == MapKind.DYNAMIC_MODULE:
             layout = "sections" if mapping.file_offset else "file"
-        copy = os.path.join(self._objects_path, os.path.basename(mapping.copy)) if mapping.copy else None
-        return CodePlace(mapping.path, mapping.build_id, mapping.elf_address(address), is_leaf, copy, layout)
+        return ModuleKey(mapping.path, mapping.build_id, self._copy(mapping), layout, mapping.file)
+
+    def _copy(self, mapping: Mapping) -> str | None:
+        """The experiment's copy of a module; a link out of the experiment is none."""
+        if not mapping.copy or self._objects_path is None:
+            return None
+        path = os.path.join(self._objects_path, os.path.basename(mapping.copy))
+        return None if os.path.islink(path) else path
 
     def _dynamic_place(self, function: Mapping, address: int, is_leaf: bool) -> NamedPlace:
         """A function that the program made and named itself."""
@@ -82,8 +88,8 @@ class ImagePlaces:
         key = function.start, function.end, function.born
         number = self._codes.get(key)
         if number is None:
-            number = self._codes[key] = len(self._table.codes)
-            self._table.codes.append(Code(function.start, function.end, function.code, function.lines))
+            number = self._codes[key] = len(self._names.codes)
+            self._names.codes.append(Code(function.start, function.end, function.code, function.lines))
         return number
 
 

@@ -1,0 +1,101 @@
+"""expansion -- what the entries of an analysis mean: their frames, and when they change"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from collector.analysis.seam import NO_FRAME, Analysis, Entry, Expansion
+from collector.format import StackEnd
+from collector.load.naming import LOST_STACK, NOT_SAMPLED, NamedPlace, NameTable
+
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(slots=True)
+class _Change:
+    """An entry that means several things: `times` lie between them."""
+
+    number: int
+    times: list[int]
+
+
+def expand_entries(analysis: Analysis, names: NameTable, logs: Sequence[int], progress: Progress | None = None) -> bool:
+    """Name all entries, and tell the analysis. False if an entry turned out to be hidden that it took for one that shows."""
+    found = analysis.entries()
+    frames = names.name_modules(found.entries, progress)
+    changes = [change for number, frame in enumerate(frames) if frame < 0 and (change := _change_of(names, found.entries[number], number))]
+    meanings = _Meanings(names, found.entries, frames, changes)
+    is_met = analysis.mark(meanings.without_frames(), logs) if changes else None
+    expansion = meanings.with_frames(is_met)
+    expansion.empty_frames = _name_empty(names, found.empty_counts, meanings.has_hidden)
+    analysis.expand(expansion)
+    return not meanings.has_hidden and not changes
+
+
+def _change_of(names: NameTable, entry: Entry, number: int) -> _Change | None:
+    memory = names.memory_of(entry)
+    times = memory.turning_points(entry.address, entry.is_leaf) if memory else []
+    return _Change(number, times) if times else None
+
+
+def _name_empty(names: NameTable, counts: Sequence[int], has_hidden: bool) -> tuple[int, ...]:
+    """The frames that stand for stacks without any; those that nothing needs are not named."""
+
+    def frame_of(ends: Sequence[int], place: NamedPlace) -> int:
+        return names.name_place(place) if has_hidden or any(counts[end] for end in ends) else NO_FRAME
+
+    not_sampled = int(StackEnd.NOT_SAMPLED)
+    lost = frame_of([end for end in range(len(counts)) if end != not_sampled], LOST_STACK)
+    unsampled = frame_of([not_sampled], NOT_SAMPLED)
+    return tuple(unsampled if end == not_sampled else lost for end in range(len(counts)))
+
+
+class _Meanings:
+    def __init__(self, names: NameTable, entries: Sequence[Entry], frames: list[int], changes: Sequence[_Change]) -> None:
+        self._names = names
+        self._entries = entries
+        self._frames = frames
+        self._times = {change.number: change.times for change in changes}
+        self.has_hidden = False
+
+    def without_frames(self) -> Expansion:
+        """When entries change, and nothing else."""
+        first, times = array("I", [0]), array("Q")
+        for number in range(len(self._entries)):
+            turns = self._times.get(number, ())
+            first.append(first[-1] + len(turns) + 1)
+            times.extend(turns)
+        return Expansion(first, times, array("I"))
+
+    def with_frames(self, is_met: bytearray | None) -> Expansion:
+        """All of it; meanings that nobody met have no frames."""
+        if min(self._frames, default=0) >= 0:
+            one_each = array("I", range(len(self._frames) + 1))
+            return Expansion(one_each, array("Q"), one_each, array("I", self._frames))
+        expansion = self.without_frames() if self._times else Expansion(array("I", range(len(self._entries) + 1)))
+        expansion.first_frame = array("I", [0])
+        for number, frame in enumerate(self._frames):
+            if frame >= 0:
+                expansion.frames.append(frame)
+                expansion.first_frame.append(len(expansion.frames))
+                continue
+            for meaning, time_ns in enumerate(self._moments(number), expansion.first_meaning[number]):
+                if is_met is None or is_met[meaning]:
+                    self._add_frame(expansion, self._entries[number], time_ns)
+                expansion.first_frame.append(len(expansion.frames))
+        return expansion
+
+    def _moments(self, number: int) -> list[int]:
+        """A moment of each meaning of an entry."""
+        times = self._times.get(number)
+        return [times[0] - 1, *times] if times else [0]
+
+    def _add_frame(self, expansion: Expansion, entry: Entry, time_ns: int) -> None:
+        memory = self._names.memory_of(entry)
+        place = memory.place_at(entry.address, entry.is_leaf, time_ns) if memory else None
+        if place is None:
+            self.has_hidden = True
+        else:
+            expansion.frames.append(self._names.name_place(place))

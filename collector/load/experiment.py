@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from collector.errors import UsageError
-from collector.profile import aggregate
 from collector.load.metric_columns import MetricValues, metric_values
+from collector.profile import aggregate
 from collector.profile.call_tree import call_tree
 from collector.profile.callers_callees import callers_callees
 from collector.profile.causes import exit_status
@@ -183,7 +183,7 @@ class Experiment:
                 exit_status(row.process.status),
                 row.thread_count,
                 row.sample_count,
-                *row.values,
+                *row.values[:3],
             )
             for row in aggregate.processes(self.profile)
         ]
@@ -199,7 +199,7 @@ class Experiment:
                 self._moment(row.process, row.thread.start_ns),
                 self._moment_or_none(row.process, row.thread.end_ns),
                 row.sample_count,
-                *row.values,
+                *row.values[:3],
             )
             for row in aggregate.threads(self.profile)
         ]

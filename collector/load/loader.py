@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import os
-from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from itertools import repeat
 
+from collector.analysis.seam import NOBODY, Analysis
 from collector.errors import ExperimentError
 from collector.experiment.directory import ExperimentDirectory, LogFile, open_directory
-from collector.experiment.log_records import iter_records
-from collector.experiment.samples import PcSampleBlock
-from collector.load.call_paths import PathBuilder
-from collector.load.image_places import ImagePlaces
+from collector.load.expansion import expand_entries
+from collector.load.image_memory import ImageMemory
 from collector.load.jit_sources import add_jit_sources
 from collector.load.log_facts import LogFacts, read_facts, word_of
 from collector.load.metric_values import series_of
-from collector.load.naming import PlaceTable
-from collector.load.recording import process_of, recording_of
-from collector.load.stack_workers import StackWorkers
-from collector.load.stacks import StackTranslator
+from collector.load.naming import NameTable
+from collector.load.recording import launched_statuses, process_of, recording_of
+from collector.load.stand_ins import stand_in
 from collector.load.threads import ThreadLives, balanced, thread_of, unsampled_ns
 from collector.profile import model
 from collector.profile.metric_series import MetricSeries
-from collector.profile.samples import sum_blocks
 from collector.symbols.symbolizer import Symbolizer
 
 Progress = Callable[[int, int, str], None]
@@ -35,133 +29,126 @@ Progress = Callable[[int, int, str], None]
 class Loader:
     """`add` every experiment, then `finish`."""
 
-    def __init__(self, symbolizer: Symbolizer, progress: Progress | None = None, workers: StackWorkers | None = None) -> None:
+    def __init__(self, symbolizer: Symbolizer, analysis: Analysis, progress: Progress | None = None) -> None:
         self._symbolizer = symbolizer
-        self._workers = workers
+        self._analysis = analysis
         self._progress = progress
-        self._places = PlaceTable(symbolizer)
-        self._paths = PathBuilder()
+        self._names = NameTable(symbolizer)
+        self._logs: list[int] = []
         self._recordings: list[model.Recording] = []
         self._processes: list[model.Process] = []
         self._threads: list[model.Thread] = []
-        self._blocks: list[model.SampleBlock] = []
         self._points: list[model.SamplePoint] = []
         self._losses: list[model.Loss] = []
         self._messages: list[model.Message] = []
         self._pauses: list[model.Pause] = []
-        self._unrecorded: list[model.Unrecorded] = []
+        self._unrecorded: dict[tuple[int, int], model.Unrecorded] = {}
         self._series: list[MetricSeries] = []
 
     def add(self, path: str) -> None:
         """Read an experiment. ExperimentNotFoundError or ExperimentError if there is nothing to be read."""
         directory = open_directory(path)
         experiment = len(self._recordings)
-        launch, logs = self._read_facts(directory, experiment)
-        self._recordings.append(recording_of(path, launch, logs))
-        for text in add_jit_sources(directory.objects_path, logs):
+        launch, node, logs = self._read_facts(directory, experiment)
+        self._recordings.append(recording_of(path, launch, logs, node))
+        for text in (*directory.complaints, *add_jit_sources(directory.objects_path, logs)):
             self._messages.append(model.Message(experiment, 1, text))
         ended: dict[int, LogFacts] = {}
-        done_bytes, all_bytes = 0, sum(facts.size_bytes for facts in logs)
+        statuses = launched_statuses(launch)
+        progress = _Progress(self._progress, sum(facts.size_bytes for facts in logs))
         for facts in logs:
-            process = process_of(experiment, facts, ended.get(facts.log.origin.pid), launch)
+            process = process_of(experiment, facts, ended.get(facts.log.origin.pid), statuses)
             ended[facts.log.origin.pid] = facts
-            self._series += series_of(len(self._processes), facts, launch)
-            self._add_process(directory, facts, process, partial(self._tell, facts, done_bytes, all_bytes))
-            done_bytes += facts.size_bytes
-        for facts in [launch, *logs] if launch else logs:
-            self._add_points(experiment, facts)
+            self._series += series_of(experiment, len(self._processes), facts, launch)
+            progress.tell(facts)
+            self._add_process(directory, facts, process)
+        if node is not None:
+            self._series += series_of(experiment, None, node, launch)
+        by_pid = {p.pid: index for index, p in enumerate(self._processes) if p.experiment == experiment}
+        for facts in filter(None, (launch, node, *logs)):
+            self._add_points(experiment, facts, by_pid)
             self._add_losses(experiment, facts)
 
     def finish(self) -> model.Profile:
-        """Name all places, add up all samples."""
-        modules, functions, frames = self._places.name_all(self._progress)
+        """Name all addresses."""
+        has_all_cells = expand_entries(self._analysis, self._names, self._logs, self._progress)
         warnings = tuple(model.Message(0, 1, text) for text in self._symbolizer.warnings)
+        scales = [thread.gain for thread in self._threads]
         return model.Profile(
             recordings=tuple(self._recordings),
-            modules=modules,
-            functions=functions,
-            frames=frames,
-            paths=self._paths.finish(),
+            modules=self._names.modules,
+            functions=self._names.functions,
+            frames=self._names.frames,
             processes=tuple(self._processes),
             threads=tuple(self._threads),
-            blocks=tuple(self._blocks),
-            cells=sum_blocks(self._blocks, self._threads),
+            samples=self._analysis.samples(scales, len(self._names.frames), has_all_cells),
             points=tuple(self._points),
             losses=tuple(self._losses),
             messages=(*self._messages, *warnings),
             pauses=tuple(self._pauses),
-            codes=tuple(self._places.codes),
-            unrecorded=tuple(self._unrecorded),
+            codes=tuple(self._names.codes),
+            unrecorded=tuple(self._unrecorded.values()),
             series=tuple(self._series),
         )
 
-    def _tell(self, facts: LogFacts, done_bytes: int, all_bytes: int, offset: int) -> None:
-        if self._progress is not None:
-            done = min(done_bytes + offset, all_bytes)
-            self._progress(done, all_bytes, f"reading {os.path.basename(facts.log.path)}")
-
-    def _read_facts(self, directory: ExperimentDirectory, experiment: int) -> tuple[LogFacts | None, list[LogFacts]]:
-        launch = None
+    def _read_facts(self, directory: ExperimentDirectory, experiment: int) -> tuple[LogFacts | None, LogFacts | None, list[LogFacts]]:
+        launch = node = None
         logs = []
         failures: list[tuple[LogFile, ExperimentError]] = []
         for log in directory.all_logs:
             try:
-                facts = read_facts(log)
+                facts = read_facts(log, self._analysis)
             except ExperimentError as error:
                 failures.append((log, error))
                 continue
             if log is directory.launch_log:
                 launch = facts
+            elif log is directory.node_log:
+                node = facts
             else:
                 logs.append(facts)
         if failures and not logs:
             raise failures[0][1]
         for log, failure in failures:
             self._messages.append(model.Message(experiment, 2, str(failure), subject=os.path.basename(log.path)))
-        return launch, logs
+        return launch, node, logs
 
-    def _add_process(
-        self, directory: ExperimentDirectory, facts: LogFacts, process: model.Process, tell: Callable[[int], None]
-    ) -> None:
-        index = len(self._processes)
+    def _add_process(self, directory: ExperimentDirectory, facts: LogFacts, process: model.Process) -> None:
+        index, first_thread = len(self._processes), len(self._threads)
         self._processes.append(process)
-        for cause, start_ns, end_ns in facts.pauses:
+        for cause, start_ns, end_ns in facts.all_pauses:
             self._pauses.append(model.Pause(index, cause, start_ns, end_ns))
-        first_thread = len(self._threads)
-        lives = ThreadLives(facts.threads, first_thread)
         self._threads += [thread_of(index, thread, process) for thread in facts.threads]
-        places = ImagePlaces(self._places, facts.space, directory.objects_path)
-        translator = StackTranslator(self._paths, self._places, places)
-        sampled: Counter[int] = Counter()
-        blocks = _iter_blocks(facts.log)
-        read_blocks = self._workers.read(blocks, facts.size_bytes) if self._workers else zip(blocks, repeat(None))
-        for block, read in read_blocks:
-            tell(block.log_offset)
-            thread = lives.at(block.thread, block.time)
-            stacks = translator.translate(block, read)
-            sampled[thread] += block.user_ns + block.system_ns
-            self._blocks.append(
-                model.SampleBlock(thread, block.time, block.unit_ns, block.times, stacks, (block.user, block.system))
-            )
-        for position, thread in enumerate(facts.threads, first_thread):
-            self._threads[position] = balanced(self._threads[position], process, sampled[position], facts.has_gaps)
-            if not sampled[position] and not facts.has_gaps:
-                self._add_unsampled(position, process, thread.start_address or facts.entry_address, translator)
+        owners = self._attribute(facts, process, first_thread)
+        memory = ImageMemory(self._names, facts.space, directory.objects_path)
+        self._analysis.attribute(facts.number, owners, memory.segments(), memory.own_space)
+        self._analysis.collect(facts.number)
+        self._logs.append(facts.number)
 
-    def _add_unsampled(self, position: int, process: model.Process, address: int | None, translator: StackTranslator) -> None:
-        """Give a thread that ended before its first tick a sample that stands for its CPU time."""
+    def _attribute(self, facts: LogFacts, process: model.Process, first_thread: int) -> list[int]:
+        """Whose each record of samples is. Threads are given what their samples leave open of the kernel's account."""
+        lives = ThreadLives(facts.threads, first_thread)
+        owners = [NOBODY if head.is_lost else lives.at(head.thread, head.time) for head in facts.heads]
+        sampled: Counter[int] = Counter()
+        for owner, head in zip(owners, facts.heads):
+            sampled[owner] += sum(head.sums)
+        for position, thread in enumerate(facts.threads, first_thread):
+            self._threads[position] = balanced(self._threads[position], process, sampled[position], facts.has_gaps, thread.pending_ns)
+            if not sampled[position] and not facts.has_gaps and self._add_stand_in(facts, position, process, thread.start_address):
+                owners.append(position)
+        return owners
+
+    def _add_stand_in(self, facts: LogFacts, position: int, process: model.Process, address: int | None) -> bool:
+        """Give a thread that ended before its first tick a sample that stands for its CPU time, if it has any."""
         thread = self._threads[position]
         values = unsampled_ns(thread, process)
         if values is None:
-            return
-        time_ns = thread.end_ns or thread.start_ns
-        stack = translator.start_only(address, time_ns)
-        columns = tuple(array("Q", [value]) for value in values)
-        self._blocks.append(model.SampleBlock(position, time_ns, 1, array("Q", [0]), array("I", [stack]), columns))
+            return False
+        self._analysis.add_block(facts.number, stand_in(thread, address or facts.entry_address, values))
         self._threads[position] = replace(thread, unattributed_ns=0)
+        return True
 
-    def _add_points(self, experiment: int, facts: LogFacts) -> None:
-        by_pid = {p.pid: index for index, p in enumerate(self._processes) if p.experiment == experiment}
+    def _add_points(self, experiment: int, facts: LogFacts, by_pid: dict[int, int]) -> None:
         for event in facts.points:
             pid = event.pid if event.pid is not None else facts.log.origin.pid
             self._points.append(
@@ -194,10 +181,24 @@ class Loader:
             severity, text, subject = key
             self._messages.append(model.Message(experiment, severity, text, count, subject, facts.message_times[key]))
         for event in facts.unrecorded:
-            self._unrecorded.append(
-                model.Unrecorded(experiment, event.pid or 0, event.time, event.status, event.path or "", event.reason or "")
+            # What a process says of one that it began, the launcher may have seen as well, and how it ended.
+            self._unrecorded.setdefault(
+                (experiment, event.pid or 0),
+                model.Unrecorded(experiment, event.pid or 0, event.time, event.status, event.path or "", event.reason or ""),
             )
 
 
-def _iter_blocks(log: LogFile) -> Iterator[PcSampleBlock]:
-    return (record for record in iter_records(log) if isinstance(record, PcSampleBlock))
+
+class _Progress:
+    """Tells how much of all logs is read."""
+
+    def __init__(self, progress: Progress | None, all_bytes: int) -> None:
+        self._progress = progress
+        self._all_bytes = all_bytes
+        self._done_bytes = 0
+
+    def tell(self, facts: LogFacts) -> None:
+        """Say which log comes now."""
+        if self._progress is not None:
+            self._progress(self._done_bytes, self._all_bytes, f"reading {os.path.basename(facts.log.path)}")
+        self._done_bytes += facts.size_bytes

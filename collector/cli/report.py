@@ -8,6 +8,7 @@ Several experiments are added up. Without a view it is the overview.
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 
@@ -43,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show the view and give the exit status."""
+    gc.disable()  # a profile is many values that all stay until the end: nothing that could be collected
     request = parse_words(args.words)
     _check(args)
     from collector.cli.reporting.pages import PageOptions, check_sort, make_page
@@ -75,7 +77,7 @@ def _load(paths: tuple[str, ...]) -> Profile:
 
     progress = ProgressLine(sys.stderr)
     try:
-        return load(paths, progress=progress, may_fork=True)
+        return load(paths, progress=progress)
     finally:
         progress.close()
 
@@ -140,7 +142,7 @@ def _columns_asked() -> int:
 
 def _write(text: str, path: str | None) -> None:
     if path is None or path == "-":
-        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # Output has it, whatever the stream
         sys.stdout.write(text)
         sys.stdout.flush()
         return

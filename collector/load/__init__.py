@@ -3,9 +3,9 @@
     load(paths) -> Profile             for reports and exports
     open_experiment(path) -> Experiment    for Python programs
 
-Logs are read one after the other, each twice: first what it says of its process and of what was mapped where and
-when, then its samples, which become call paths as they come. At the end all addresses are named together, so
-that each module's symbols are read only once.
+Logs are read one after the other: what each says of its process and of what was mapped where and when, and which addresses its samples
+have on their stacks. At the end all addresses are named together, so that each module's symbols are read only once. The samples stay
+with the analysis (collector/analysis), which adds them up when it is asked.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import os
 import typing
 from collections.abc import Callable, Sequence
 
+from collector.analysis import open_analysis
+from collector.analysis.seam import Analysis
 from collector.load.loader import Loader
-from collector.load.stack_workers import StackWorkers
 from collector.profile.model import Profile
 from collector.symbols.symbolizer import Symbolizer
 
@@ -27,23 +28,22 @@ Path = str | os.PathLike[str]
 
 
 def load(
-    paths: Path | Sequence[Path], *, symbolizer: Symbolizer | None = None, progress: Progress | None = None, may_fork: bool = False
+    paths: Path | Sequence[Path],
+    *,
+    symbolizer: Symbolizer | None = None,
+    progress: Progress | None = None,
+    analysis: Analysis | None = None,
 ) -> Profile:
     """The profile of one experiment, or of several added up.
 
-    `progress(done, total, text)` is called during long work. `may_fork`: big logs are read by several processes, where there are
-    processors for them; for programs without threads only. ExperimentNotFoundError if there is no experiment
-    at a path, ExperimentError if it cannot be read; damaged parts are left out and counted in `Profile.losses`.
+    `progress(done, total, text)` is called during long work. `analysis` is a new one, if it is not to be the fastest there is.
+    ExperimentNotFoundError if there is no experiment at a path, ExperimentError if it cannot be read; damaged parts
+    are left out and counted in `Profile.losses`.
     """
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    workers = StackWorkers() if may_fork else None
-    loader = Loader(symbolizer or Symbolizer(progress=progress), progress, workers)
-    try:
-        for path in listed:
-            loader.add(os.fspath(path))
-    finally:
-        if workers is not None:
-            workers.close()
+    loader = Loader(symbolizer or Symbolizer(progress=progress), analysis or open_analysis(), progress)
+    for path in listed:
+        loader.add(os.fspath(path))
     return loader.finish()
 
 

@@ -18,7 +18,7 @@ LONG_NAME = "app::Table<std::string, std::vector<app::Row> >::insert_or_assign(s
 STATIC = "it is statically linked, so that no recorder can be preloaded into it"
 
 
-_ZERO, _HALF = (0.0, 0.0, 0.0), (0.5, 0.5, 0.0)
+_ZERO, _HALF = (0.0, 0.0, 0.0, 0), (0.5, 0.5, 0.0, 1)
 LOAD = PluginMetric("node.load", "Load", per_node=True, description="Threads that run", file="/home/ada/node.xml")
 BYTES = PluginMetric("io.read", "Read", "B/s", "rate", "io", "#ff7f0e", "io", "Input and output", integral="io.read_total")
 
@@ -28,7 +28,7 @@ LISTINGS = (
         "/home/ada/test, from 1140",
         tuple(
             InstructionRow(0x1140 + 4 * number, f"add ${number},%eax", "/src/work.c", 12 + number // 4, *times)
-            for number, times in enumerate([(_ZERO, _ZERO)] * 5 + [((5.0, 5.0, 0.0), (5.0, 5.0, 0.0)), (_ZERO, (4.0, 3.0, 1.0))] + [(_ZERO, _ZERO)] * 5)
+            for number, times in enumerate([(_ZERO, _ZERO)] * 5 + [((5.0, 5.0, 0.0, 2), (5.0, 5.0, 0.0, 2)), (_ZERO, (4.0, 3.0, 1.0, 1))] + [(_ZERO, _ZERO)] * 5)
         ),
     ),
     Listing("made at run time: 70,000 bytes at 7f0000001000, 0.500 s of its own", (InstructionRow(0x7F0000001000, "ret", None, None, _HALF, _HALF),), "the first 1 bytes of it were kept"),

@@ -221,7 +221,7 @@ def overview(profile: Profile, rows: Iterable[aggregate.FunctionRow]) -> Documen
     """The view `overview`: its rows are the top functions."""
     document = _framed(profile, [_function_row(profile, row) for row in rows])
     document["experiments"] = [_recording_row(recording) for recording in profile.recordings]
-    document["samples"] = sample_count(profile.cells)
+    document["samples"] = sample_count(profile.samples.cells())
     document["threads"] = len(profile.threads)
     document["processes"] = len(profile.processes)
     document["unrecorded"] = len(profile.unrecorded)
@@ -243,7 +243,7 @@ def _framed(profile: Profile, rows: list[dict[str, Any]]) -> Document:
 
 
 def _figures(profile: Profile, values: Values) -> dict[str, float]:
-    return {metric.name: round(value, 9) for metric, value in zip(profile.metrics, values)}
+    return {metric.name: round(value, 9) if metric.unit else round(value) for metric, value in zip(profile.metrics, values)}
 
 
 def _named(function: Function | None, module: Module | None, title: str | None = None) -> dict[str, Any]:

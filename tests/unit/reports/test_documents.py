@@ -61,8 +61,8 @@ def test_functions_have_exactly_the_promised_form() -> None:
         "module": "test",
         "file": "/src/work.c",
         "line": 10,
-        "exclusive": {"cpu": 6.5, "user": 6.5, "system": 0.0},
-        "inclusive": {"cpu": 10.5, "user": 9.5, "system": 1.0},
+        "exclusive": {"cpu": 6.5, "user": 6.5, "system": 0.0, "samples": 3},
+        "inclusive": {"cpu": 10.5, "user": 9.5, "system": 1.0, "samples": 4},
     }
 
 
@@ -104,7 +104,7 @@ def documented(section: str) -> set[str]:
 
 def flat_keys(value: Any, name: str = "") -> list[str]:
     """Keys as the page writes them: a.b, a[].b; figures and counts by cause are one key."""
-    if isinstance(value, dict) and name != "stacks" and set(value) != {"cpu", "user", "system"}:
+    if isinstance(value, dict) and name != "stacks" and set(value) != {"cpu", "user", "system", "samples"}:
         return [key for part, inner in value.items() for key in flat_keys(inner, f"{name}.{part}" if name else part)]
     if isinstance(value, list) and value and name != "experiment":
         return sorted({key for inner in value for key in flat_keys(inner, name + "[]")})

@@ -13,20 +13,8 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from collector.profile.model import (
-    ROOT,
-    CallPaths,
-    Clock,
-    Frame,
-    Function,
-    Module,
-    Process,
-    Profile,
-    Recording,
-    SampleBlock,
-    Thread,
-)
-from collector.profile.samples import sum_blocks
+from collector.profile.model import Clock, Frame, Function, Module, Process, Profile, Recording, Thread
+from collector.profile.plain_samples import PlainSample, PlainSamples, PlainStack
 
 START_NS = 1_000_000_000_000
 MS = 1_000_000
@@ -72,9 +60,7 @@ class _Tables:
         self.modules: list[Module] = []
         self.functions: list[Function] = []
         self.frames: list[Frame] = []
-        self.parents, self.node_frames = [-1], [-1]
-        self.stack_nodes: list[int] = []
-        self.stack_ends: list[str] = []
+        self.stacks: list[PlainStack] = []
 
     def frame(self, text: str) -> int:
         text, _, module = text.partition("@")
@@ -86,20 +72,7 @@ class _Tables:
         return _position(self.frames, Frame(function_index, file, int(line) if line else (None if module else 11)))
 
     def stack(self, text: str, end: str) -> int:
-        node = ROOT
-        for part in text.split(";"):
-            frame = self.frame(part)
-            for candidate in range(1, len(self.parents)):
-                if self.parents[candidate] == node and self.node_frames[candidate] == frame:
-                    node = candidate
-                    break
-            else:
-                self.parents.append(node)
-                self.node_frames.append(frame)
-                node = len(self.parents) - 1
-        self.stack_nodes.append(node)
-        self.stack_ends.append(end)
-        return len(self.stack_nodes) - 1
+        return _position(self.stacks, PlainStack(tuple(self.frame(part) for part in text.split(";")), end))
 
 
 def _position(table: list, row: Any) -> int:
@@ -116,25 +89,23 @@ def build_profile(
     threads: Sequence[Thread] = (THREAD,),
     **more: Any,
 ) -> Profile:
-    """The profile of these samples, in blocks of one."""
+    """The profile of these samples."""
     tables = _Tables()
-    blocks = []
+    plain = []
     for position, (text, user_s, system_s, *rest) in enumerate(samples):
         unusual = rest[0] if rest else {}
         stack = tables.stack(text, unusual.get("end", "complete"))
         time_ns = START_NS + int(unusual.get("at", position) * S)
-        values = ([round(user_s * 1_000)], [round(system_s * 1_000)])
-        blocks.append(SampleBlock(unusual.get("thread", 0), time_ns, MS, [0], [stack], values))
+        values = round(user_s * 1_000) * MS, round(system_s * 1_000) * MS
+        plain.append(PlainSample(unusual.get("thread", 0), time_ns, stack, values))
     return Profile(
         recordings=tuple(recordings),
         modules=tuple(tables.modules),
         functions=tuple(tables.functions),
         frames=tuple(tables.frames),
-        paths=CallPaths(tables.parents, tables.node_frames, tables.stack_nodes, tables.stack_ends),
         processes=tuple(processes),
         threads=tuple(threads),
-        blocks=tuple(blocks),
-        cells=sum_blocks(blocks, threads),
+        samples=PlainSamples(tables.stacks, plain, [thread.gain for thread in threads], 2),
         **more,
     )
 

@@ -13,18 +13,18 @@ from collector.profile.metrics import CPU_METRICS, add_values, reported_values
 
 
 def test_cpu_is_user_and_system_together() -> None:
-    assert reported_values(CPU_METRICS, (3.0, 1.0)) == (4.0, 3.0, 1.0)
+    assert reported_values(CPU_METRICS, (3.0, 1.0, 2.0)) == (4.0, 3.0, 1.0, 2.0)
     assert add_values((1.0, 2.0), (0.5, 0.5)) == (1.5, 2.5)
 
 
 def test_functions_tell_exclusive_from_inclusive_time() -> None:
     profile = build_profile([("main;work;read", 3, 1), ("main;work", 5, 0), ("main", 0.5, 0.5)])
     rows = {row.function.name: row for row in aggregate.functions(profile)}
-    assert rows["read"].exclusive == rows["read"].inclusive == (4.0, 3.0, 1.0)
-    assert rows["work"].exclusive == (5.0, 5.0, 0.0)
-    assert rows["work"].inclusive == (9.0, 8.0, 1.0)
-    assert rows["main"].exclusive == (1.0, 0.5, 0.5)
-    assert rows["main"].inclusive == aggregate.total_values(profile) == (10.0, 8.5, 1.5)
+    assert rows["read"].exclusive == rows["read"].inclusive == (4.0, 3.0, 1.0, 1.0)
+    assert rows["work"].exclusive == (5.0, 5.0, 0.0, 1.0)
+    assert rows["work"].inclusive == (9.0, 8.0, 1.0, 2.0)
+    assert rows["main"].exclusive == (1.0, 0.5, 0.5, 1.0)
+    assert rows["main"].inclusive == aggregate.total_values(profile) == (10.0, 8.5, 1.5, 3.0)
     assert [row.function.name for row in aggregate.functions(profile)] == ["work", "read", "main"]
 
 
@@ -76,12 +76,12 @@ def test_threads_and_processes_have_their_own_samples() -> None:
     )
     by_thread = [(row.process.pid, row.thread.tid, row.sample_count, row.values) for row in aggregate.threads(profile)]
     assert by_thread == [
-        (100, 101, 2, (4.0, 3.0, 1.0)),
-        (200, 200, 1, (3.0, 0.0, 3.0)),
-        (100, 100, 1, (1.0, 1.0, 0.0)),
+        (100, 101, 2, (4.0, 3.0, 1.0, 2.0)),
+        (200, 200, 1, (3.0, 0.0, 3.0, 1.0)),
+        (100, 100, 1, (1.0, 1.0, 0.0, 1.0)),
     ]
     by_process = [(row.process.pid, row.thread_count, row.sample_count, row.values) for row in aggregate.processes(profile)]
-    assert by_process == [(100, 2, 3, (5.0, 4.0, 1.0)), (200, 1, 1, (3.0, 0.0, 3.0))]
+    assert by_process == [(100, 2, 3, (5.0, 4.0, 1.0, 3.0)), (200, 1, 1, (3.0, 0.0, 3.0, 1.0))]
 
 
 def test_several_experiments_are_added_up() -> None:
@@ -117,13 +117,12 @@ def test_unfinished_stacks_are_counted_by_cause() -> None:
     )
     ends = [(row.cause, row.sample_count, row.values[0]) for row in aggregate.stack_ends(profile)]
     assert ends == [("complete", 2, 2.0), ("bad_frame", 1, 2.0), ("no_unwind_info", 1, 1.0), ("not_sampled", 1, 1.0)]
-    assert aggregate.unfinished_count(profile) == 2
 
 
 def test_an_empty_profile_has_no_rows() -> None:
     profile = build_profile([])
     assert aggregate.functions(profile) == aggregate.lines(profile) == aggregate.objects(profile) == []
-    assert aggregate.total_values(profile) == (0.0, 0.0, 0.0)
+    assert aggregate.total_values(profile) == (0.0, 0.0, 0.0, 0.0)
     assert aggregate.stack_ends(profile) == []
 
 

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
-from small_experiment import (
-    BASE,
-    PID,
-    S,
-    T0,
-    ArithmeticSymbolizer,
-    begin,
-    clock,
-    close,
-    mapping,
-    samples,
-    thread_end,
-    write_log,
-    write_small,
-)
-from writer import record
+from both_ways import load_both_ways, load_plain
+from small_experiment import BASE, PID, S, T0, ArithmeticSymbolizer, begin, clock, close, mapping, samples, thread_end, write_log, write_small
+from writer import frame, record, write_uncut
 
 from collector.errors import ExperimentError, ExperimentNotFoundError
 from collector.format import CloseReason, DropCause, Kind, MapAction, MapKind, PauseCause, SampleCause, StackEnd
@@ -30,23 +18,21 @@ from collector.profile.model import Profile
 
 
 def load_here(*paths: Path) -> Profile:
-    return load(list(paths), symbolizer=ArithmeticSymbolizer())
+    return load_both_ways(*paths, symbolizer=ArithmeticSymbolizer())
 
 
 def stacks_of(profile: Profile) -> dict[tuple[str, ...], float]:
     """Seconds by stack, from the root to the leaf; each frame as module:function:line."""
-    paths, cells = profile.paths, profile.cells
     found: dict[tuple[str, ...], float] = {}
-    for stack, *values in zip(cells.stacks, *cells.values):
-        node, chain = paths.stack_nodes[stack], []
-        while node:
-            frame = profile.frames[paths.frames[node]]
+    for sample in profile.samples.samples:
+        chain = []
+        for number in profile.samples.stacks[sample.stack].frames:
+            frame = profile.frames[number]
             function = profile.functions[frame.function]
             line = f":{frame.line:#x}" if frame.line is not None else ""
             chain.append(f"{profile.modules[function.module].name}:{function.name}{line}")
-            node = paths.parents[node]
-        key = tuple(reversed(chain))
-        found[key] = found.get(key, 0.0) + sum(values)
+        seconds = sum(sample.values) * profile.threads[sample.thread].gain / S
+        found[tuple(chain)] = found.get(tuple(chain), 0.0) + seconds
     return {key: round(value, 9) for key, value in found.items()}
 
 
@@ -158,7 +144,7 @@ def test_the_end_of_a_stack_is_kept(tmp_path: Path) -> None:
 
 def test_user_and_system_time_are_told_apart(tmp_path: Path) -> None:
     profile = one_log(tmp_path, mapping(), samples([([BASE + 0x1000], 0)], [0, 0], user_us=[700, 0], system_us=[300, 2000]))
-    assert aggregate.total_values(profile) == pytest.approx((0.003, 0.0007, 0.0023))
+    assert aggregate.total_values(profile) == pytest.approx((0.003, 0.0007, 0.0023, 2))
 
 
 def test_a_thread_id_that_is_used_again_is_another_thread(tmp_path: Path) -> None:
@@ -208,6 +194,24 @@ def test_what_has_another_reason_is_stated_and_not_spread(tmp_path: Path) -> Non
     assert [(pause.cause, pause.start_ns - T0, pause.end_ns - T0) for pause in profile.pauses] == [("api", 5_000_000, 105_000_000)]
 
 
+def test_the_time_outside_the_window_is_paused(tmp_path: Path) -> None:
+    """No event says so. Where a pause goes on into it, the two are one."""
+    window = [f"start={T0 + 20_000_000}", f"end={T0 + S // 2}"]
+    pause = record(Kind.PAUSE, T0 + 5_000_000, PID, cause=int(PauseCause.API)), record(Kind.RESUME, T0 + 30_000_000, PID, cause=int(PauseCause.API))
+    write_log(tmp_path / "a.expt", f"{PID}.0.log", begin(options=window), clock(), *pause, close())
+    profile = load_here(tmp_path / "a.expt")
+    spans = [(pause.cause, pause.start_ns - T0, pause.end_ns and pause.end_ns - T0) for pause in profile.pauses]
+    assert spans == [("time", 0, 30_000_000), ("time", S // 2, None)]
+
+
+def test_a_process_that_is_still_recorded_is_running(tmp_path: Path) -> None:
+    frames = frame(begin(pid=os.getpid()), 0)
+    (tmp_path / "a.expt").mkdir()
+    write_uncut(tmp_path / "a.expt" / f"{os.getpid()}.0.log", frames, b"")
+    write_uncut(tmp_path / "a.expt" / "4000000.0.log", frames, b"")
+    assert [(process.pid, process.is_running) for process in load_here(tmp_path / "a.expt").processes] == [(os.getpid(), True), (4_000_000, False)]
+
+
 def test_several_experiments_are_added_up(tmp_path: Path) -> None:
     first, second = write_small(tmp_path / "a.expt"), write_small(tmp_path / "b.expt", [0])
     profile = load_here(first, second)
@@ -222,7 +226,7 @@ def test_a_module_is_named_once_however_many_processes_had_it(tmp_path: Path) ->
         stack = [([start + 0x2010, start + 0x1008], 0)]
         write_log(tmp_path, f"{pid}.0.log", begin(pid), clock(), mapping(start=start), samples(stack, [0], thread=pid))
     symbolizer = ArithmeticSymbolizer()
-    profile = load(tmp_path, symbolizer=symbolizer)
+    profile = load_plain(tmp_path, symbolizer=symbolizer)
     assert symbolizer.asked == [("/bin/prog", b"\x01\x02", {0x1007, 0x2010})]
     assert stacks_of(profile) == {("prog:f1:0x7", "prog:f2:0x10"): 0.002}
 
@@ -314,7 +318,7 @@ def test_a_thread_without_a_sample_stands_under_its_start_function(tmp_path: Pat
         record(Kind.THR_CREATE, T0, 102, name="unseen", start_address=BASE + 0x7010),
         record(Kind.THR_EXIT, T0 + S, 102, name="unseen", user_ns=9_000_000, system_ns=0, is_exit=1),
     )
-    assert [(row.function.name, row.inclusive) for row in aggregate.functions(profile)] == [("f7", pytest.approx((0.002, 0.0015, 0.0005)))]
+    assert [(row.function.name, row.inclusive) for row in aggregate.functions(profile)] == [("f7", pytest.approx((0.002, 0.0015, 0.0005, 1)))]
     assert [(row.cause, row.sample_count) for row in aggregate.stack_ends(profile)] == [("not_sampled", 1)]
     assert [thread.unattributed_ns for thread in profile.threads] == [0, 9_000_000], "more than a few ticks are missing for another reason"
 

@@ -1,0 +1,102 @@
+"""both_ways -- an experiment, read by the analysis in C and by the one in Python, which must give the same answers"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collector.analysis.library import load_library
+from collector.analysis.native import NativeAnalysis
+from collector.analysis.plain import PlainAnalysis
+from collector.load import load
+from collector.profile import aggregate
+from collector.profile.call_tree import call_tree
+from collector.profile.callers_callees import callers_callees
+from collector.profile.filters import select
+from collector.profile.model import Profile
+
+
+def load_plain(*paths: Path, symbolizer: Any = None) -> Profile:
+    """The profile, with `samples` whose stacks can be looked at one by one."""
+    return load(list(paths), symbolizer=symbolizer, analysis=PlainAnalysis(2))
+
+
+def load_native(*paths: Path, symbolizer: Any = None) -> Profile:
+    """The profile by the library, which must be there."""
+    library = load_library()
+    assert library is not None, "libcollector_analysis has not been built"
+    return load(list(paths), symbolizer=symbolizer, analysis=NativeAnalysis(library, 2))
+
+
+def load_both_ways(*paths: Path, symbolizer: Any = None) -> Profile:
+    """The profile as Python reads it, when both ways were found to agree."""
+    plain = load_plain(*paths, symbolizer=symbolizer)
+    native = load_native(*paths, symbolizer=symbolizer)
+    for one, other in zip(parts_of(plain), parts_of(native), strict=True):
+        assert answers(one) == answers(other)
+    assert (plain.losses, plain.messages, plain.threads, plain.processes) == (native.losses, native.messages, native.threads, native.processes)
+    return plain
+
+
+def parts_of(profile: Profile) -> Iterator[Profile]:
+    """The profile, and parts of it: each thread's, and halves and thirds of its time."""
+    yield profile
+    for tid in sorted({thread.tid for thread in profile.threads})[:3]:
+        yield select(profile, tids=[tid])
+    start = min(recording.start_ns for recording in profile.recordings)
+    end = max(recording.end_ns for recording in profile.recordings)
+    yield select(profile, start_ns=(start + end) // 2)
+    yield select(select(profile, end_ns=end - (end - start) // 3), start_ns=start + (end - start) // 3)
+
+
+def answers(profile: Profile) -> dict[str, Any]:
+    """All that reports are made of, without what depends on the order in which addresses were met."""
+    by_name = sorted(range(len(profile.functions)), key=lambda index: _name(profile, index))
+    shown = {row.function for row in aggregate.functions(profile)}
+    return {
+        "functions": sorted(_row(profile, row) for row in aggregate.functions(profile)),
+        "lines": sorted((str(row.file), row.line or 0, _row(profile, row)) for row in aggregate.lines(profile)),
+        "objects": sorted((row.module.name, row.exclusive, row.inclusive) for row in aggregate.objects(profile)),
+        "threads": aggregate.threads(profile),
+        "processes": aggregate.processes(profile),
+        "ends": aggregate.stack_ends(profile),
+        "total": [pytest.approx(value, rel=1e-12) for value in aggregate.total_values(profile)],
+        "tree": sorted(_branch(profile, node) for node in _paths(call_tree(profile))),
+        "neighbours": [
+            _neighbours(profile, index) for index in by_name if profile.functions[index] in shown
+        ][:12],
+    }
+
+
+def _name(profile: Profile, index: int) -> tuple[str, str, str]:
+    function = profile.functions[index]
+    return function.name, profile.modules[function.module].name, str(function.file)
+
+
+def _row(profile: Profile, row: Any) -> tuple[Any, ...]:
+    return row.function.name, row.module.name, str(row.function.file), row.exclusive, row.inclusive
+
+
+def _paths(nodes: list[Any]) -> Iterator[tuple[Any, str]]:
+    """Each node with the names on its way from the root."""
+    names: list[str] = []
+    for node in nodes:
+        del names[node.depth :]
+        names.append(f"{node.title}@{node.module.name if node.module else ''}")
+        yield node, ";".join(names)
+
+
+def _branch(profile: Profile, place: tuple[Any, str]) -> tuple[Any, ...]:
+    node, path = place
+    return path, node.exclusive, tuple(round(value, 12) for value in node.inclusive)
+
+
+def _neighbours(profile: Profile, index: int) -> Any:
+    found = callers_callees(profile, index)
+    sides = [
+        sorted((row.function.name if row.function else "", row.values) for row in rows) for rows in (found.callers, found.callees)
+    ]
+    return _name(profile, index), found.exclusive, tuple(round(value, 12) for value in found.inclusive), sides

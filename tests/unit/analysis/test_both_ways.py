@@ -1,0 +1,265 @@
+"""test_both_ways -- the analysis in C and the one in Python agree: on random logs, damaged ones, changing code, and entries of several frames"""
+
+from __future__ import annotations
+
+import os
+import random
+from array import array
+from pathlib import Path
+
+import msgpack
+import pytest
+from both_ways import answers, load_both_ways, load_native, load_plain
+from small_experiment import BASE, PID, S, T0, ArithmeticSymbolizer, begin, clock, close, mapping, samples, thread_end
+from writer import definitions, frame, leb128, open_slot, record, write_uncut
+
+from collector.analysis import library
+from collector.analysis.library import load_library
+from collector.analysis.native import NativeAnalysis
+from collector.analysis.plain import PlainAnalysis
+from collector.analysis.seam import NOBODY, Analysis, Expansion, Segment
+from collector.errors import CollectorError
+from collector.experiment.directory import LogFile
+from collector.experiment.origin import Origin
+from collector.format import Kind, MapAction, MapKind
+from collector.load import load
+from collector.profile.plain_samples import PlainSamples
+from collector.profile.samples import Samples
+
+THOROUGH = bool(os.environ.get("COLLECTOR_TEST_THOROUGH"))
+RECORDER = 2 * BASE
+OWN = 4 * BASE
+
+
+def random_stacks(rng: random.Random, stack: list[int]) -> list[tuple[tuple[int, ...], int]]:
+    """Stacks that go on from one another, some in the recorder or in nobody's memory, some empty, much recursion."""
+    stacks = []
+    for _ in range(rng.randrange(1, 9)):
+        stack[:] = stack[rng.randrange(len(stack) + 1) :] if rng.random() < 0.95 else []
+        more = [rng.choice((BASE, BASE, BASE, RECORDER, OWN)) + rng.randrange(1, 12) * 0x1000 + rng.randrange(3) for _ in range(rng.randrange(6))]
+        stack[:0] = more * rng.choice((1, 1, 1, 7))
+        stacks.append((tuple(stack), rng.randrange(8)))
+    return stacks
+
+
+def random_block(rng: random.Random, at_ns: int, stack: list[int]) -> bytes:
+    stacks = random_stacks(rng, stack)
+    count = rng.randrange(0, 14)
+    indexes = [rng.randrange(len(stacks) + (rng.random() < 0.1)) for _ in range(count)]
+    times = dict(user_us=[rng.randrange(3000) for _ in range(count)] or None, system_us=[rng.randrange(300) for _ in range(count)] or None)
+    return samples(stacks, indexes, thread=PID + rng.randrange(3), at_ns=at_ns, gap_us=rng.randrange(1, 900), **times)
+
+
+def random_changes(rng: random.Random) -> list[bytes]:
+    """Code that comes and goes: a library that is exchanged, functions made at run time, one within the other."""
+    made = []
+    for number in range(rng.randrange(6)):
+        at_ns = T0 + rng.randrange(S)
+        kind = rng.choice((MapKind.OBJECT, MapKind.DYNAMIC_FUNCTION))
+        start = OWN + rng.randrange(8) * 0x1000
+        fields = dict(map_kind=int(kind), name=f"made{number}") if kind is MapKind.DYNAMIC_FUNCTION else {}
+        made.append((at_ns, mapping(f"/lib/l{number}.so", start, rng.randrange(1, 6) * 0x1000, at_ns, **fields)))
+        if rng.random() < 0.6:
+            gone_ns = at_ns + rng.randrange(S // 3)
+            made.append((gone_ns, mapping(f"/lib/l{number}.so", start, 0x1000, gone_ns, MapAction.DELETE, **fields)))
+    return [change for _, change in sorted(made)]
+
+
+def random_frames(rng: random.Random, changes: bool = True) -> list[bytes]:
+    """The payloads of a log."""
+    stack: list[int] = []
+    records = [begin(), clock(), mapping(size=0x9000), mapping("/lib/libcollector.so", RECORDER)]
+    records += random_changes(rng) if changes else []
+    records += [random_block(rng, T0 + number * S // 40, stack) for number in range(40)]
+    if rng.random() < 0.5:
+        records.append(thread_end(PID, user_ns=rng.randrange(S // 10), system_ns=rng.randrange(S // 50)))
+        records.append(record(Kind.THR_CREATE, T0, PID + 7, name="brief", start_address=BASE + 0x3000))
+        records.append(thread_end(PID + 7, user_ns=2_000_000))
+    records.append(close())
+    payloads = []
+    while records:
+        number = rng.randrange(1, 5)
+        payloads.append(b"".join(records[:number]))
+        del records[:number]
+    return payloads
+
+
+def write(directory: Path, data: bytes, pid: int = PID) -> Path:
+    directory.mkdir(exist_ok=True)
+    (directory / f"{pid}.0.log").write_bytes(data)
+    return directory
+
+
+def framed(payloads: list[bytes]) -> bytes:
+    return b"".join(frame(payload, number) for number, payload in enumerate(payloads))
+
+
+@pytest.mark.parametrize("seed", range(60 if THOROUGH else 12))
+def test_random_logs(tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    path = write(tmp_path / "a.expt", framed(random_frames(rng)))
+    write(path, framed(random_frames(rng)), PID + 50)
+    load_both_ways(path, symbolizer=ArithmeticSymbolizer())
+
+
+def damaged(rng: random.Random, data: bytes) -> bytes:
+    """The log, cut, with bytes changed, deleted or doubled."""
+    changed = bytearray(data)
+    for _ in range(rng.randrange(1, 4)):
+        place = rng.randrange(len(changed))
+        choice = rng.random()
+        if choice < 0.4:
+            changed[place] ^= 1 << rng.randrange(8)
+        elif choice < 0.6:
+            del changed[place : place + rng.randrange(1, 300)]
+        elif choice < 0.8:
+            changed[place:place] = changed[max(0, place - rng.randrange(400)) : place]
+        else:
+            changed[place : place + 200] = bytes(min(200, len(changed) - place))
+    return bytes(changed[: rng.randrange(len(changed) // 2, len(changed) + 1)] if rng.random() < 0.2 else changed)
+
+
+@pytest.mark.parametrize("seed", range(400 if THOROUGH else 40))
+def test_damaged_logs(tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    data = framed(random_frames(rng))
+    path = write(tmp_path / "a.expt", damaged(rng, data))
+    write(path, data, PID + 50)
+    load_both_ways(path, symbolizer=ArithmeticSymbolizer())
+
+
+def mutated(rng: random.Random, payload: bytes) -> bytes:
+    changed = bytearray(payload)
+    for _ in range(rng.randrange(1, 3)):
+        place = rng.randrange(len(changed))
+        changed[place] = rng.choice((0, 1, 0x7F, 0x80, 0xC1, 0xC4, 0xCF, 0xFF, rng.randrange(256)))
+    return bytes(changed)
+
+
+def same_outcome(path: Path) -> None:
+    """Both ways give the same, or the same error."""
+    errors = []
+    for read in (load_plain, load_native):
+        try:
+            read(path, symbolizer=ArithmeticSymbolizer())
+            errors.append("")
+        except CollectorError as error:
+            errors.append(str(error))
+    assert errors[0] == errors[1]
+    if not errors[0]:
+        load_both_ways(path, symbolizer=ArithmeticSymbolizer())
+
+
+@pytest.mark.parametrize("seed", range(400 if THOROUGH else 40))
+def test_mutated_records_in_sound_frames(tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    payloads = [mutated(rng, payload) if rng.random() < 0.15 else payload for payload in random_frames(rng)]
+    same_outcome(write(tmp_path / "a.expt", framed(payloads)))
+
+
+def test_open_frames_of_a_killed_process(tmp_path: Path) -> None:
+    tmp_path.joinpath("a.expt").mkdir()
+    one = b"\0\1" + leb128((BASE + 0x1000) << 2 | 1)
+    slot = open_slot(T0 + S, PID, [(1000, 700, 300, 0, one), (1000, 900, 100, 0, b"")])
+    write_uncut(tmp_path / "a.expt" / f"{PID}.0.log", framed(random_frames(random.Random(5))[:-1]), slot)
+    load_both_ways(tmp_path / "a.expt", symbolizer=ArithmeticSymbolizer())
+
+
+def test_values_too_large_to_be_true(tmp_path: Path) -> None:
+    huge = record(
+        Kind.PCSAMPLE, (1 << 64) - 5, PID, source=(1 << 64) - 1, count=2, unit_ns=(1 << 64) - 1, times=[(1 << 64) - 1, b"\1\2"],
+        user=[(1 << 63), b""], system=[0, b"\1\2"], stacks=[0, b"\0\xff"], stack_count=1 << 60, definitions=b"\0\1\5",
+    )  # fmt: skip
+    load_both_ways(write(tmp_path / "a.expt", framed([begin(), clock(), huge, close()])), symbolizer=ArithmeticSymbolizer())
+
+
+def both_samples(tmp_path: Path, payloads: list[bytes], expansion: Expansion, frame_count: int) -> list[Samples]:
+    """The samples of a log whose addresses mean what the expansion says."""
+    path = write(tmp_path / "a.expt", framed(payloads)) / f"{PID}.0.log"
+    found_library = load_library()
+    assert found_library is not None
+    found = []
+    for analysis in (PlainAnalysis(2), NativeAnalysis(found_library, 2)):
+        number, records = analysis.scan(LogFile(str(path), Origin(PID, 0)))
+        analysis.attribute(number, [0] * sum(record.kind is Kind.PCSAMPLE for record in records), [Segment(BASE, BASE + 0x100000, 0, 5, False)], 9)
+        analysis.collect(number)
+        assert sorted(analysis.entries().entries) == [(BASE + 0x1008, 5, False), (BASE + 0x1020, 5, True), (BASE + 0x2010, 5, True)]
+        order = [[(BASE + 0x1008, 5, False), (BASE + 0x1020, 5, True), (BASE + 0x2010, 5, True)].index(entry) for entry in analysis.entries().entries]
+        analysis.expand(in_order(expansion, order))
+        found.append(analysis.samples([1.0], frame_count, True))
+    return found
+
+
+def in_order(expansion: Expansion, order: list[int]) -> Expansion:
+    """The same for entries in another order."""
+    made = Expansion()
+    for entry in order:
+        made.frames.extend(expansion.frames[expansion.first_frame[entry] : expansion.first_frame[entry + 1]])
+        made.first_frame.append(len(made.frames))
+        made.first_meaning.append(len(made.first_frame) - 1)
+    return made
+
+
+def test_an_address_may_have_several_frames(tmp_path: Path) -> None:
+    """As inlined functions have: 0 is main, 1 and 2 were inlined into the leaf's function 3, caller first; the other leaf shows nothing."""
+    payloads = [begin(), clock(), samples([([BASE + 0x2010, BASE + 0x1008], 0), ([BASE + 0x1020], 0)], [0, 0, 1])]
+    expansion = Expansion(array("I", range(4)), array("Q"), array("I", [0, 2, 3, 6]), array("I", [0, 4, 0, 3, 1, 2]))
+    for one in both_samples(tmp_path, payloads, expansion, 5):
+        sums = one.sum_groups(range(5), 5)
+        assert list(sums.exclusive[2]) == [1, 0, 2, 0, 0]
+        assert list(sums.inclusive[2]) == [3, 2, 2, 2, 2]
+        tree = one.call_sums(range(5), 5)
+        assert sorted(zip(tree.groups[1:], (tree.groups[parent] if parent else -1 for parent in tree.parents[1:]))) == [
+            (0, -1), (1, 3), (2, 1), (3, 4), (4, 0),
+        ]  # fmt: skip
+        near = one.neighbours(range(5), 5, 1)
+        assert (list(near.callers[2]), list(near.callees[2])) == ([0, 0, 0, 2, 0, 0], [0, 0, 2, 0, 0, 0])
+
+
+def test_records_of_nobody_are_left_out(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.expt", framed([begin(), clock(), samples([([BASE], 0)], [0]), samples([([BASE], 0)], [0, 0])])) / f"{PID}.0.log"
+    found_library = load_library()
+    assert found_library is not None
+    analyses: list[Analysis] = [PlainAnalysis(2), NativeAnalysis(found_library, 2)]
+    for analysis in analyses:
+        number, _ = analysis.scan(LogFile(str(path), Origin(PID, 0)))
+        analysis.attribute(number, [NOBODY, 0], [], 0)
+        analysis.collect(number)
+        analysis.expand(Expansion(array("I", [0, 1]), array("Q"), array("I", [0, 1]), array("I", [0])))
+        assert list(analysis.samples([1.0], 1, True).cells().counts) == [2]
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 16])
+def test_the_library_takes_any_number_of_value_columns(tmp_path: Path, columns: int) -> None:
+    """Each of three samples of two stacks has the values 1, 2, 3, ... in its columns; the second has ten times as much."""
+    values = [[number + 1, bytes((0, 9 * (number + 1), 0))] for number in range(columns)]
+    stacks = definitions([((BASE + 0x10,), 0), ((BASE + 0x20, BASE + 0x10), 2)])
+    payload = msgpack.packb([int(Kind.PCSAMPLE), T0, PID, 1, 3, 1, [1, b""], *values, [0, b"\0\1\0"], 2, stacks])
+    path = write(tmp_path / "a.expt", framed([begin(), payload])) / f"{PID}.0.log"
+    found_library = load_library()
+    assert found_library is not None
+    analysis = NativeAnalysis(found_library, columns)
+    number, records = analysis.scan(LogFile(str(path), Origin(PID, 0)))
+    assert records[-1].sums == tuple(12 * value for value in range(1, columns + 1))
+    analysis.attribute(number, [0], [], 0)
+    analysis.collect(number)
+    entries = analysis.entries().entries
+    analysis.expand(Expansion(array("I", range(len(entries) + 1)), array("Q"), array("I", range(len(entries) + 1)), array("I", range(len(entries)))))
+    asked = analysis.samples([1e9], len(entries), True)
+    groups = [entry.address - BASE >> 4 for entry in entries]  # 1 and 2
+    sums = asked.sum_groups(groups, 3)
+    wanted = list(range(1, columns + 1))
+    assert [column[1] for column in sums.exclusive] == [*(2 * value for value in wanted), 2]
+    assert [column[2] for column in sums.inclusive] == [*(10 * value for value in wanted), 1]
+    assert [column[1] for column in sums.inclusive] == [*(12 * value for value in wanted), 3]
+    assert [sum(column) for column in asked.cells().values] == [*(12 * value for value in wanted), 3]
+    assert asked.cells().ends == ["complete", "no_unwind_info"]
+
+
+def test_without_the_library_python_does_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "load_library", lambda: None)
+    path = write(tmp_path / "a.expt", framed(random_frames(random.Random(1))))
+    profile = load([path], symbolizer=ArithmeticSymbolizer())  # type: ignore[arg-type]
+    assert isinstance(profile.samples, PlainSamples)
+    monkeypatch.undo()
+    assert answers(profile) == answers(load([path], symbolizer=ArithmeticSymbolizer()))  # type: ignore[arg-type]

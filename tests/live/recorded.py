@@ -96,7 +96,7 @@ class Recorded:
 
     @cached_property
     def sample_count(self) -> int:
-        return sum(self.profile.cells.counts)
+        return sum(self.profile.samples.cells().counts)
 
     @cached_property
     def total_ns(self) -> float:

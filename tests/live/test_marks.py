@@ -6,15 +6,14 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from itertools import accumulate
 from pathlib import Path
 
 import pytest
+from both_ways import load_plain
 from recorded import RUNGS, TARGETS, Recorded, judge_total
 
 from collector.experiment import events
 from collector.experiment.log_reader import EventReader
-from collector.profile.model import SampleBlock
 
 
 def logged(recorded: Recorded, kind: type) -> list:
@@ -75,18 +74,13 @@ def test_fortran_labels(unharmed: Callable[..., Recorded], compiled: Callable[..
     assert set(recorded.callers(sine)) == {"MAIN__"}
 
 
-def sample_times_ns(block: SampleBlock) -> list[int]:
-    """When each sample of a block was taken."""
-    return [block.time_ns + block.unit_ns * offset for offset in accumulate(block.gaps)]
-
-
 def test_python_labels(record: Callable[..., Recorded]) -> None:
     recorded = record([sys.executable, TARGETS / "python_phases.py"])
     assert (recorded.outcome.status, recorded.outcome.stdout) == (0, "done\n")
     assert recorded.labels == ["first", "second", "last"]
     points = {point.label: point for point in recorded.profile.points if point.cause == "api"}
     spans = [(points[a].time_ns, points[b].time_ns) for a, b in (("first", "second"), ("second", "last"))]
-    times = [time for block in recorded.profile.blocks for time in sample_times_ns(block)]
+    times = [sample.time_ns for sample in load_plain(recorded.path).samples.samples]
     counts = [sum(start <= time < end for time in times) for start, end in spans]
     assert counts[0] >= 40
     assert counts[1] <= 3, "nothing is sampled while paused"

@@ -5,6 +5,7 @@ Frames of samples are written again and again behind the others, and the totals 
 
 from __future__ import annotations
 
+import re
 import shutil
 import struct
 import sys
@@ -16,6 +17,7 @@ import msgpack
 from collector.format import FIELDS, Kind
 
 HEADER_BYTES = 22
+NOT_ZERO = re.compile(rb"[^\0]")
 
 
 def frame(payload: bytes, sequence: int) -> bytes:
@@ -28,7 +30,8 @@ def frame(payload: bytes, sequence: int) -> bytes:
 def payloads_of(log: Path) -> list[bytes]:
     """The payloads of all frames."""
     data, at, found = log.read_bytes(), 0, []
-    while at < len(data) and data[at] == 0xC9:
+    while (start := NOT_ZERO.search(data, at)) and data[start.start()] == 0xC9:  # between frames there may be space that was never written
+        at = start.start()
         length = int.from_bytes(data[at + 1 : at + 5], "big")
         found.append(data[at + HEADER_BYTES : at + 6 + length])
         at += 6 + length

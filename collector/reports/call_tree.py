@@ -13,10 +13,12 @@ from collector.profile.views import Selection
 from collector.reports import layout
 from collector.reports.style import Style
 from collector.reports.table import figure, name, table_lines
+from collector.units import format_seconds
 
 COLUMNS = (
     figure("Inclusive", "s"),
     figure("Inclusive", "%"),
+    figure("Samples", rank=2),
     figure("Exclusive", "s", rank=1),
     name("Call tree", least=44, keep="start"),
     name("Module", least=10, rank=2),
@@ -35,15 +37,16 @@ def render(profile: Profile, selection: Selection, threshold: float, style: Styl
     body = []
     for node, indent in zip(selection.rows, indents):
         seconds, percent = layout.time_cells(node.inclusive[0], whole)
-        exclusive = layout.format_seconds(node.exclusive[0]) if node.exclusive[0] else ""
+        exclusive = format_seconds(node.exclusive[0]) if node.exclusive[0] else ""
         title = node.title if node.function is None else layout.function_title(node.function)
         module = node.module.name if node.module else ""
-        body.append([seconds, percent, exclusive, _clipped(indent, room) + title, module])
+        body.append([seconds, percent, layout.sample_cell(node.inclusive), exclusive, _clipped(indent, room) + title, module])
     lines += table_lines(COLUMNS, body, style)
     lines += layout.hidden_line(selection.hidden, "branch|branches", style)
+    remark = "Recursion is folded: no function stands below itself."
     if threshold:
-        remark = f"Branches below {100 * threshold:g} % are not shown (--threshold 0 shows all)."
-        lines += ["", *map(style.dim, layout.paragraph(remark, style))]
+        remark = f"Branches below {100 * threshold:g} % are not shown (--threshold 0 shows all). {remark}"
+    lines += ["", *map(style.dim, layout.paragraph(remark, style))]
     return "\n".join(lines)
 
 

@@ -9,10 +9,12 @@ from collector.profile.model import Profile
 from collector.reports import layout
 from collector.reports.style import Style
 from collector.reports.table import figure, name, table_lines
+from collector.units import format_percent, format_seconds
 
 COLUMNS = (
     figure("Time", "s"),
     figure("Time", "%"),
+    figure("Samples", rank=2),
     name("Function", least=16),
     name("Module", least=10, rank=1),
 )
@@ -21,7 +23,7 @@ COLUMNS = (
 def render(profile: Profile, neighbours: Neighbours, limit: int | None, style: Style) -> str:
     """Callers above, the function in the middle, callees below; percent are of the function's inclusive time."""
     whole = neighbours.inclusive[0]
-    share = layout.format_percent(whole, total_values(profile)[0])
+    share = format_percent(whole, total_values(profile)[0])
     title = layout.function_title(neighbours.function)
     lines = [layout.title_line(profile, f"Callers and callees of {title}", style, "in"), ""]
     callers, callees = list(neighbours.callers), list(neighbours.callees)
@@ -43,7 +45,7 @@ def render(profile: Profile, neighbours: Neighbours, limit: int | None, style: S
     lines += layout.hidden_line(callees[shown:], "callee", style, *_hidden(callees[shown:], profile, whole))
     lines += [""]
     lines += layout.paragraph(
-        f"Together {layout.format_seconds(whole)} s are spent in it and what it calls, {share} % of the whole.", style
+        f"Together {format_seconds(whole)} s are spent in it and what it calls, {share} % of the whole.", style
     )
     if neighbours.function.alias:
         lines += layout.paragraph(f"The program says of it: {neighbours.function.alias}", style)
@@ -60,4 +62,4 @@ def _neighbour_cells(row: NeighbourRow, whole: float, indent: str) -> list[str]:
 
 
 def _cells(values: Values, whole: float, title: str, module: str) -> list[str]:
-    return [*layout.time_cells(values[0], whole), title, module]
+    return [*layout.time_cells(values[0], whole), layout.sample_cell(values), title, module]

@@ -14,9 +14,10 @@ COLUMNS = (
     figure("Exclusive", "s"),
     figure("Exclusive", "%"),
     figure("Exclusive", "system", rank=4),
+    figure("Samples", rank=2),
     figure("Inclusive", "s", rank=1),
     figure("Inclusive", "%", rank=1),
-    name("Function", least=32),
+    name("Function", least=24),
     name("Module", least=10, rank=2),
     name("Source", least=14, keep="end", rank=3),
 )
@@ -31,6 +32,7 @@ def render(profile: Profile, selection: Selection, style: Style) -> str:
     lines += table_lines(COLUMNS, [_cells(row, total[0]) for row in selection.rows], style)
     hidden = layout.summed((row.exclusive for row in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, "function", style, hidden, total[0])
+    lines += layout.few_samples_lines(((layout.function_title(row.function), row.exclusive) for row in selection.rows), total, style)
     return "\n".join(lines)
 
 
@@ -38,6 +40,7 @@ def _cells(row: FunctionRow, whole: float) -> list[str]:
     return [
         *layout.time_cells(row.exclusive[0], whole),
         format_seconds(row.exclusive[2]),
+        layout.sample_cell(row.exclusive),
         *layout.time_cells(row.inclusive[0], whole),
         layout.function_title(row.function),
         row.module.name,

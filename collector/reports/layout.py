@@ -5,12 +5,17 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from collector.profile.causes import exit_status
-from collector.profile.metrics import Values
+from collector.profile.causes import exit_status, signal_name
+from collector.profile.metrics import CPU_METRICS, Values
 from collector.profile.model import Function, Process, Profile
 from collector.reports.style import Style, printable, shorten
 from collector.reports.table import INDENT
-from collector.units import format_percent, format_seconds, plural
+from collector.units import format_count, format_percent, format_seconds, plural
+
+_SAMPLES = [metric.name for metric in CPU_METRICS].index("samples")
+_MUCH_TIME = 0.02  # of all time
+_HEAVY = 5  # so much more than its share of the samples
+_TOLD = 3
 
 
 def title_line(profile: Profile, words: str, style: Style, preposition: str = "of") -> str:
@@ -50,7 +55,28 @@ def time_cells(value: float, whole: float) -> tuple[str, str]:
     return format_seconds(value), format_percent(value, whole)
 
 
-def hidden_line(hidden: Sequence, word: str, style: Style, part: Values | None = None, whole: float = 0.0) -> list[str]:
+def sample_cell(values: Values) -> str:
+    """How many samples a row of figures rests on."""
+    return format_count(round(values[_SAMPLES]))
+
+
+def few_samples_lines(rows: Iterable[tuple[str, Values]], total: Values, style: Style) -> list[str]:
+    """A remark where rows (title, figures) with much time rest on few samples; nothing where none does."""
+    heavy = [
+        (title, values)
+        for title, values in rows
+        if values[0] >= _MUCH_TIME * total[0] and values[0] * total[_SAMPLES] > _HEAVY * max(values[_SAMPLES], 1) * total[0]
+    ]
+    if not heavy:
+        return []
+    told = ", ".join(
+        f"{format_percent(values[0], total[0])} % in {title} on {plural(round(values[_SAMPLES]), 'sample')}" for title, values in heavy[:_TOLD]
+    )
+    text = f"Much time rests on few of the {format_count(round(total[_SAMPLES]))} samples, as where the clock's ticks were withheld: {told}."
+    return ["", *paragraph(text, style)]
+
+
+def hidden_line(hidden: Sequence[object], word: str, style: Style, part: Values | None = None, whole: float = 0.0) -> list[str]:
     """What was left out of a table, as its last line; nothing if nothing was."""
     if not hidden:
         return []
@@ -71,7 +97,7 @@ def summed(rows: Iterable[Values], width: int) -> Values:
 
 def nothing_lines(style: Style) -> list[str]:
     """The sentence for a profile without a single sample."""
-    return paragraph("There are no samples here: the program used less CPU time than one tick, or recording was off.", style)
+    return paragraph("There are no samples here: no thread used enough CPU time for one, or recording was paused.", style)
 
 
 def function_title(function: Function) -> str:
@@ -88,17 +114,19 @@ def place(file: str | None, line: int | None) -> str:
 
 
 def process_ending(process: Process) -> str:
-    """How a process image ended; a log that was not closed is one that something cut short."""
+    """How a process image ended; a log that was not closed is one that something cut short, or that is still written."""
     if process.has_execed:
         return "exec"
+    if process.is_running:
+        return "running"
     if process.status is None and not process.is_closed:
         return "cut short"
     return ending(process.status)
 
 
 def ending(status: int | None) -> str:
-    """How a process ended, from its wait status: `status 1`, `signal 9`; `-` if nobody saw it."""
+    """How a process ended, from its wait status: `status 1`, `SIGKILL`; `-` if nobody saw it."""
     number = exit_status(status)
     if number is None:
         return "-"
-    return f"signal {-number}" if number < 0 else f"status {number}"
+    return signal_name(-number) or f"signal {-number}" if number < 0 else f"status {number}"

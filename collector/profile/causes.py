@@ -5,6 +5,7 @@ The keys are the names of `StackEnd` and `DropCause` in lower case; a test holds
 
 from __future__ import annotations
 
+import signal
 from typing import Final
 
 COMPLETE: Final = "complete"
@@ -27,6 +28,7 @@ DROP_CAUSES: Final[dict[str, str]] = {
     "no_memory": "no memory",
     "log_full": "log full",
     "bad_argument": "bad argument of a call",
+    "unsafe_thread": "thread with foreign storage or too small a stack",
     "damage": "log damaged",
     "missing_frames": "frames missing from the log",
     "truncated": "log cut off",
@@ -40,6 +42,23 @@ def exit_status(wait_status: int | None) -> int | None:
         return None
     signal = wait_status & 0x7F
     return -signal if signal else wait_status >> 8 & 0xFF
+
+
+def describe_ending(wait_status: int) -> str:
+    """A wait status in words: `exited with status 1`, `killed by signal 9 (SIGKILL)`."""
+    number = exit_status(wait_status) or 0
+    if number >= 0:
+        return f"exited with status {number}"
+    name = signal_name(-number)
+    return f"killed by signal {-number}" + (f" ({name})" if name else "")
+
+
+def signal_name(number: int) -> str:
+    """`SIGKILL` for 9; empty for a signal without a name of its own, as real-time signals are."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return ""
 
 
 def is_finished(end: str) -> bool:

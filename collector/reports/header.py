@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 
-from collector.profile.causes import DROP_CAUSES
+from collector.profile.causes import DROP_CAUSES, describe_ending
 from collector.profile.model import Message, Process, Profile, Recording
 from collector.reports import layout
 from collector.reports.style import Style, printable
@@ -34,7 +34,7 @@ def _recording_pairs(recording: Recording) -> list[tuple[str, str]]:
         ("Path", recording.path),
         ("Command", shlex.join(recording.command)),
         ("Directory", recording.directory),
-        ("Ended", "" if recording.status is None else layout.ending(recording.status)),
+        ("Ended", "" if recording.status is None else describe_ending(recording.status).removeprefix("exited ")),
         ("Began", when if recording.wall_ns else ""),
         ("Lasted", format_duration((recording.end_ns - recording.start_ns) / NS_PER_S)),
         ("Host", recording.host),

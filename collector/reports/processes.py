@@ -36,7 +36,7 @@ def render(profile: Profile, selection: Selection, style: Style) -> str:
     lines = [layout.title_line(profile, "Processes", style), ""]
     lines += table_lines(COLUMNS, [_cells(profile, row, total[0]) for row in selection.rows], style)
     hidden = layout.summed((row.values for row in selection.hidden), len(total))
-    lines += layout.hidden_line(selection.hidden, "process|processes", style, hidden, total[0])
+    lines += layout.hidden_line(selection.hidden, "program image|program images", style, hidden, total[0])
     return "\n".join(lines + _unrecorded_lines(profile, style))
 
 

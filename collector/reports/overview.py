@@ -7,23 +7,15 @@ import time
 from collections import Counter
 
 from collector.profile import aggregate
-from collector.profile.causes import DROP_CAUSES, NOT_SAMPLED, STACK_ENDS, is_finished
-from collector.profile.model import Profile, Recording
+from collector.profile.causes import DROP_CAUSES, NOT_SAMPLED, STACK_ENDS, describe_ending, exit_status, is_finished
+from collector.profile.model import Process, Profile, Recording
 from collector.profile.sample_points import labelled_points
 from collector.profile.samples import sample_count
 from collector.profile.views import FUNCTIONS, choose
 from collector.reports import layout
 from collector.reports.style import Style, printable, shorten
 from collector.reports.table import figure, name, table_lines
-from collector.units import (
-    NS_PER_S,
-    format_count,
-    format_duration,
-    format_percent,
-    format_rate,
-    format_seconds,
-    plural,
-)
+from collector.units import NS_PER_S, format_count, format_duration, format_percent, format_rate, format_seconds, plural
 
 _TOP_COUNT = 10
 _LABEL_COUNT = 12
@@ -75,7 +67,7 @@ def _what_ran(recording: Recording) -> list[tuple[str, str]]:
     return [
         ("Command", shorten(shlex.join(recording.command), _COMMAND_WIDTH)),
         ("Comment", _option(recording, "comment")),
-        ("Ended", "" if recording.status is None else "with " + layout.ending(recording.status)),
+        ("Ended", "" if recording.status is None else describe_ending(recording.status).removeprefix("exited ")),
         ("Where", where),
         ("When", f"{when}, for {how_long}" if recording.wall_ns else f"for {how_long}"),
     ]
@@ -87,16 +79,14 @@ def _option(recording: Recording, name_of_option: str) -> str:
 
 
 def _what_was_measured(profile: Profile) -> list[tuple[str, str]]:
-    cpu, user, system = aggregate.total_values(profile)
+    cpu, user, system, _ = aggregate.total_values(profile)
     elapsed = sum(recording.end_ns - recording.start_ns for recording in profile.recordings) / NS_PER_S
     load = f", {cpu / elapsed:.2f} CPUs on average" if elapsed > 0 else ""
-    threads, processes = len(profile.threads), len(profile.processes)
     coverage = _coverage(profile, cpu)
-    scope = f"{plural(threads, 'thread')} of {plural(processes, 'process', 'processes')}"
     return [
         ("CPU time", f"{format_seconds(cpu)} s: {format_seconds(user)} user, {format_seconds(system)} system{load}"),
         ("Coverage" if coverage else "Unattributed", coverage or _unattributed(profile)),
-        ("Samples", f"{format_count(sample_count(profile.cells))} in {scope}"),
+        ("Samples", f"{format_count(_samples_taken(profile))} in {_scope(profile)}"),
         ("Clock", _clocks(profile)),
         ("Stacks", _stacks(profile)),
         ("Lost", _losses(profile)),
@@ -113,20 +103,57 @@ def _coverage(profile: Profile, cpu: float) -> str:
     if len(known) < len(accounts) or not accounted:
         return ""
     if cpu > accounted * _PLAUSIBLE:
-        return f"the samples stand for more than the {format_seconds(accounted)} s that the kernel accounts to the command: it left processes behind that nobody waited for"
-    text = f"{format_percent(cpu, accounted)} % of the {format_seconds(accounted)} s that the kernel accounts for"
+        return f"samples exceed the {format_seconds(accounted)} s the kernel charged to the command: some descendants were never waited for"
+    text = f"{format_percent(cpu, accounted)} % of the {format_seconds(accounted)} s that the kernel charged to the command"
     before = sum(process.unrecorded_ns for process in profile.processes) / NS_PER_S
-    unseen = _unattributed_s(profile)
+    unseen, outside = _unattributed_s(profile), _outside_threads_s(profile)
     parts = [
         f"{format_seconds(value)} s {where}"
         for value, where in (
             (before, "before recording began"),
             (unseen, "paused or without a sample" if profile.pauses else "without a sample"),
-            (accounted - cpu - before - unseen, "elsewhere"),
+            (outside, "in threads on their way out, or in unknown ones"),
+            (accounted - cpu - before - unseen - outside, "elsewhere"),
         )
         if value >= _WORTH_SAYING_S
     ]
     return text + (f"; missing: {', '.join(parts)}" if parts else "")
+
+
+def _outside_threads_s(profile: Profile) -> float:
+    """What processes used beyond the accounts of their threads: ending a thread takes time after its account was read.
+
+    Only of first programs: the thread that goes on after an exec brings its account along, the others do not.
+    """
+    sums = [0] * len(profile.processes)
+    for thread in profile.threads:
+        sums[thread.process] += (thread.user_ns or 0) + (thread.system_ns or 0)
+    spent = (
+        (process.user_ns or 0) + (process.system_ns or 0) + process.before_ns - own_ns
+        for process, own_ns in zip(profile.processes, sums, strict=True)
+        if process.image == 0 and process.is_closed and own_ns
+    )
+    return sum(max(0, ns) for ns in spent) / NS_PER_S
+
+
+def _samples_taken(profile: Profile) -> int:
+    """Without those that stand for threads which were never sampled."""
+    stand_ins = sum(row.sample_count for row in aggregate.stack_ends(profile) if row.cause == NOT_SAMPLED)
+    return sample_count(profile.samples.cells()) - stand_ins
+
+
+def _scope(profile: Profile) -> str:
+    """How many threads and processes; an execve begins another image of the same process and thread."""
+    processes = len({_identity(process) for process in profile.processes})
+    owners = [(thread.tid, profile.processes[thread.process]) for thread in profile.threads]
+    threads = sum(tid != process.pid for tid, process in owners) + len({_identity(process) for tid, process in owners if tid == process.pid})
+    text = f"{plural(threads, 'thread')} of {plural(processes, 'process', 'processes')}"
+    images = len(profile.processes)
+    return text if images == processes else f"{text} ({format_count(images)} program images)"
+
+
+def _identity(process: Process) -> tuple[int, int]:
+    return process.experiment, process.pid
 
 
 def _unattributed_s(profile: Profile) -> float:
@@ -134,7 +161,7 @@ def _unattributed_s(profile: Profile) -> float:
 
 
 def _clocks(profile: Profile) -> str:
-    rates: dict[str, int] = {}
+    users: dict[str, set[tuple[int, int]]] = {}
     for process in profile.processes:
         clock = process.clock
         if clock is None:
@@ -142,10 +169,10 @@ def _clocks(profile: Profile) -> str:
         text = f"{clock.name} at {format_rate(clock.period_ns)}" if clock.name != "off" else "off"
         if clock.effective_period_ns > clock.period_ns * 1.01:
             text += f" ({format_rate(clock.effective_period_ns)} is what it delivers here)"
-        rates[text] = rates.get(text, 0) + 1
-    if len(rates) <= 1:
-        return "".join(rates)
-    return "; ".join(f"{text}: {plural(count, 'process', 'processes')}" for text, count in rates.items())
+        users.setdefault(text, set()).add(_identity(process))
+    if len(users) <= 1:
+        return "".join(users)
+    return "; ".join(f"{text}: {plural(len(pids), 'process', 'processes')}" for text, pids in users.items())
 
 
 def _stacks(profile: Profile) -> str:
@@ -162,19 +189,31 @@ def _stacks(profile: Profile) -> str:
         text += f"; unfinished: {causes}"
     unseen = sum(row.sample_count for row in ends if row.cause == NOT_SAMPLED)
     if unseen:
-        text += f"; {plural(unseen, 'thread')} too short for a tick, shown under what they began with"
+        text += f"; {_unsampled(unseen)}"
     return text
+
+
+def _unsampled(count: int) -> str:
+    if count == 1:
+        return "1 thread exited before its first sample; its time is attributed to its start function"
+    return f"{format_count(count)} threads exited before their first sample; their time is attributed to their start function"
 
 
 def _losses(profile: Profile) -> str:
     counts: dict[str, int] = {}
     for loss in profile.losses:
         counts[loss.cause] = counts.get(loss.cause, 0) + loss.count
-    # A log that was cut short while its process went on to an orderly end had no room for its last words.
-    open_count = sum(not process.is_closed and process.status is not None and process.status >= 0 for process in profile.processes)
-    if open_count:
-        return f"unknown: {plural(open_count, 'log')} could not be closed, as when the disk is full" + (f"; {_listed(counts)}" if counts else "")
-    return _listed(counts) if counts else "nothing"
+    losses = [_listed(counts)] if counts else []
+    unclosed = [exit_status(process.status) for process in profile.processes if not process.is_closed and not process.is_running]
+    # A process that exited by itself should have closed its log. That of a killed one lacks the counts of what it could not keep.
+    exited = sum(status is not None and status >= 0 for status in unclosed)
+    if exited:
+        why = "because there was no space on the disk" if counts.get("no_space") else f"although {'its process' if exited == 1 else 'their processes'} exited"
+        losses.insert(0, f"unknown: {plural(exited, 'log')} not closed {why}")
+    if len(unclosed) > exited:
+        losses = losses or ["none known"]
+        losses.append(f"{plural(len(unclosed) - exited, 'log')} not closed")
+    return "; ".join(losses) or "nothing"
 
 
 def _listed(counts: dict[str, int]) -> str:
@@ -185,18 +224,21 @@ def _unattributed(profile: Profile) -> str:
     missing = _unattributed_s(profile)
     if missing < _WORTH_SAYING_S:
         return ""
-    return f"{format_seconds(missing)} s of CPU time that no sample stands for"
+    return f"{format_seconds(missing)} s of CPU time without samples"
 
 
 def _paused(profile: Profile) -> str:
     if not profile.pauses:
         return ""
-    spans = 0
-    for pause in profile.pauses:
-        process = profile.processes[pause.process]
-        end_ns = pause.end_ns or process.end_ns or profile.recordings[process.experiment].end_ns
-        spans += max(0, end_ns - pause.start_ns)
-    return f"{plural(len(profile.pauses), 'time')}, {format_duration(spans / NS_PER_S)} in all"
+    spans = sum(_end_ns(profile, profile.processes[pause.process], pause.end_ns) - pause.start_ns for pause in profile.pauses)
+    lives = sum(_end_ns(profile, process) - process.start_ns for process in profile.processes)
+    whose = "run" if len({_identity(process) for process in profile.processes}) == 1 else "processes' run time"
+    return f"{plural(len(profile.pauses), 'time')}, for {format_duration(spans / NS_PER_S)} ({format_percent(spans, lives)} % of the {whose})"
+
+
+def _end_ns(profile: Profile, process: Process, end_ns: int | None = None) -> int:
+    last_ns = process.end_ns or profile.recordings[process.experiment].end_ns
+    return min(end_ns or last_ns, last_ns)
 
 
 def _unrecorded(profile: Profile) -> str:

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 from busy_profile import LISTINGS, SOURCE_TEXT, busy_profile, position_of
-from tiny_profile import START_NS, build_profile
+from tiny_profile import PROCESS, RECORDING, S, START_NS, THREAD, build_profile
 
 from collector.profile import views
 from collector.profile.callers_callees import callers_callees
-from collector.profile.model import Message, SamplePoint
+from collector.profile.model import Loss, Message, SamplePoint
 from collector.profile.source_lines import source_lines
 from collector.reports import (
     call_tree,
@@ -28,6 +28,7 @@ from collector.reports import (
     source,
     threads,
 )
+from collector.reports.layout import process_ending
 from collector.reports.style import Style, text_width
 
 WIDTHS = (40, 80, 200)
@@ -117,8 +118,8 @@ def test_the_overview_says_everything_that_went_wrong() -> None:
         "0.012 s paused or without a sample",
         "0.008 s before recording began",
         "cpu-timer at 997 Hz (250 Hz is what it delivers here)",
-        "1 time, 1.000 s in all",
-        "with signal 9",
+        "1 time, for 1.000 s (2.5 % of the processes' run time)",
+        "killed by signal 9 (SIGKILL)",
         "read input",
     ):
         assert sentence in text
@@ -158,7 +159,50 @@ def test_what_a_program_says_of_its_own_functions_is_shown() -> None:
     assert "The program says of it: interpreter loop" in text
 
 
-def test_threads_too_short_for_a_tick_are_told_apart() -> None:
-    profile = build_profile([("main", 1, 0), ("start", 0.001, 0, {"end": "not_sampled"}), ("start", 0.001, 0, {"end": "not_sampled"})])
-    text = overview.render(profile, None, Style(200))
-    assert "all reach the start of their thread; 2 threads too short for a tick, shown under what they began with" in text
+def overview_of(samples: list[tuple], **more: object) -> str:
+    return " ".join(overview.render(build_profile(samples, **more), None, Style(200)).split())
+
+
+def test_threads_without_a_sample_are_told_apart_and_not_counted() -> None:
+    unsampled = ("start", 0.001, 0, {"end": "not_sampled"})
+    text = overview_of([("main", 1, 0), unsampled, unsampled])
+    assert "all reach the start of their thread; 2 threads exited before their first sample; their time is attributed to their start function" in text
+    assert "Samples 1 in 1 thread of 1 process Clock" in text
+    assert "1 thread exited before its first sample; its time is attributed to its start function" in overview_of([("main", 1, 0), unsampled])
+
+
+def test_images_of_a_process_are_no_processes() -> None:
+    images = [replace(PROCESS, image=0, has_execed=True), replace(PROCESS, image=1)]
+    threads_of = [THREAD, replace(THREAD, process=1), replace(THREAD, process=1, tid=101)]
+    text = overview_of([("main", 1, 0)], processes=images, threads=threads_of)
+    assert "1 in 2 threads of 1 process (2 program images)" in text
+
+
+def test_logs_that_were_not_closed_are_told_by_what_is_known_of_their_process() -> None:
+    def losses(*statuses: int | None, **more: object) -> str:
+        text = overview_of([("main", 1, 0)], processes=[replace(PROCESS, status=status, is_closed=False) for status in statuses], **more)
+        return text.partition("Lost ")[2].partition(" Top functions")[0]
+
+    assert losses(9) == losses(None) == "none known; 1 log not closed"
+    assert losses(9, 256) == "unknown: 1 log not closed although its process exited; 1 log not closed"
+    assert losses(256) == "unknown: 1 log not closed although its process exited"
+    assert losses(0, 0) == "unknown: 2 logs not closed although their processes exited"
+    full = (Loss(0, "no_space", 5, "100.0.log"),)
+    assert losses(0, losses=full) == "unknown: 1 log not closed because there was no space on the disk; 5 no space on the disk"
+
+
+def test_more_samples_than_the_kernel_knows_of() -> None:
+    text = overview_of([("main", 2, 0)], recordings=[replace(RECORDING, accounted_ns=S)])
+    assert "Coverage samples exceed the 1.000 s the kernel charged to the command: some descendants were never waited for" in text
+
+
+def test_how_a_process_ended_in_a_word() -> None:
+    endings = [replace(PROCESS, **known) for known in ({"status": 9}, {"status": 40}, {"status": 512}, {"status": None})]
+    assert [process_ending(process) for process in endings] == ["SIGKILL", "signal 40", "status 2", "-"]
+    unclosed = replace(PROCESS, status=None, is_closed=False)
+    assert (process_ending(unclosed), process_ending(replace(unclosed, is_running=True))) == ("cut short", "running")
+
+
+def test_rows_of_processes_that_are_left_out_are_images() -> None:
+    text = table(processes, views.PROCESSES, 1)(PROFILE, Style(200))
+    assert "... and 1 more program image, 6.9 %" in text

@@ -1,44 +1,30 @@
 """totals -- how much was recorded, found without reading it all
 
-Every log that was closed in order ends with its own totals, and the clock is defined near its beginning. This module
-looks there and nowhere else, and needs neither the reader nor the event types; only the logs of killed processes and
-those with losses are read through.
+Every log that was closed in order ends with its own totals. Of the rest only the clock and the pauses are wanted, whose
+frames are found by skipping from one to the next. So neither the reader nor the event types are needed; only the logs of
+killed processes and those with losses are read through, open frames included, as reports read them.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-import struct
-import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
-
-import msgpack
 
 from collector.errors import ExperimentError
-from collector.format import FIELDS, FRAME_HEADER_BYTES, FRAME_SYNC, CloseReason, Kind
+from collector.experiment.log_outline import Clock, LogOutline, read_head
+from collector.experiment.pauses import paused_ns
+from collector.experiment.raw_records import LENGTH_FROM, RawRecord, iter_records
+from collector.format import FRAME_SYNC, CloseReason, Kind, PauseCause
+from collector.regular_file import open_binary, open_regular
 
 _LOG_NAME = re.compile(r"(\d+)\.(\d+)\.log")
-LAUNCH_LOG = "launch.log"
-_HEADER = struct.Struct(">BIB4sIII")
-_LENGTH_FROM = 6
+LAUNCH_LOG, NODE_LOG = "launch.log", "node.log"
 _TAIL_BYTES = 1 << 16
 _LAST_KINDS = (Kind.MESSAGE, Kind.PMCDETACH, Kind.PROCEXIT, Kind.PROCEXEC, Kind.CLOSELOG)
-_HEAD_BYTES = 1 << 20
-_BEGINNING = [name for name, _, _ in FIELDS[Kind.INITIALIZE]]
-_DIRECTORY = 3 + _BEGINNING.index("directory")
-
-
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """A clock as a log defines it: PMCALLOCATE's fields of the same names."""
-
-    name: str
-    period_ns: int
-    effective_period_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +46,34 @@ class Said:
         return Said(self.count + other.count, min(self.first_ns, other.first_ns))
 
 
+@dataclass(frozen=True, slots=True)
+class Unrecorded:
+    """What a process said of a program that it ran, or became: nothing is recorded there, and why."""
+
+    pid: int
+    path: str
+    reason: str
+
+
 @dataclass(slots=True)
 class Totals:
     """Sums over the logs of an experiment.
 
+    log_count      logs: a process has one for each program image, as `execve` begins them
     process_count  processes with a log
     closed_count   logs that were closed in order
     cpu_ns         CPU time of the processes while they were recorded, as far as their logs tell it
+    longest_ns     the most CPU time that one thread used, if there is no sample
+    run_ns         wall time of the images, from their log's beginning to its end
+    paused_ns      the part of it in which recording was paused, or outside the window of `-t`
+    is_traced      some of the pauses were because a tracer was attached
     drops          what the recorder could not keep, by cause (format.DropCause)
     clock          that of the first process; None if none of them got so far
+    other_clocks   the processes with a clock of another name, by that name
     messages       what the recorder had to say: each sentence about each subject ("" for the recorder itself)
     warnings       what went wrong in reading
+    unrecorded     programs that the recorder was not preloaded into
+    unclosed_pids  processes whose last log was not closed
     execs          by process: the last log ended in an exec, and that of the next image never began
     """
 
@@ -79,58 +82,94 @@ class Totals:
     closed_count: int = 0
     sample_count: int = 0
     cpu_ns: int = 0
+    longest_ns: int = 0
+    run_ns: int = 0
+    paused_ns: int = 0
+    is_traced: bool = False
     drops: Counter[int] = field(default_factory=Counter)
     clock: Clock | None = None
+    other_clocks: Counter[str] = field(default_factory=Counter)
     messages: dict[tuple[str, str], Said] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    unrecorded: list[Unrecorded] = field(default_factory=list)
+    unclosed_pids: set[int] = field(default_factory=set)
     execs: dict[int, LastExec] = field(default_factory=dict)
 
 
 def sum_up(directory: str, root_pid: int) -> Totals:
     """Add up the logs of an experiment; `root_pid` is the process whose clock is asked for first."""
-    names = {name: match for name in os.listdir(directory) if (match := _LOG_NAME.fullmatch(name))}
-    pids = {int(match[1]) for match in names.values()}
-    totals = Totals(log_count=len(names), process_count=len(pids))
+    totals = Totals()
+    names = {name: match for name in os.listdir(directory) if (match := _LOG_NAME.fullmatch(name)) and _is_readable(directory, name, totals)}
+    totals.log_count = len(names)
+    totals.process_count = len({int(match[1]) for match in names.values()})
     in_order = sorted(names, key=lambda name: (int(names[name][1]) != root_pid, int(names[name][1]), int(names[name][2])))
     start_ns = _find_start(directory, in_order)
+    clocks: dict[int, Clock] = {}
+    logs: list[LogOutline] = []
     for name in in_order:
         pid = int(names[name][1])
+        log = LogOutline(os.path.join(directory, name), pid)
         totals.execs.pop(pid, None)
-        last_exec = _add_log(totals, os.path.join(directory, name), start_ns)
+        last_exec = _add_log(totals, log, start_ns)
         if last_exec is not None:
             totals.execs[pid] = last_exec
-    clocks = (_find_clock(_read_head(os.path.join(directory, name))) for name in in_order)
-    totals.clock = next((clock for clock in clocks if clock is not None), None)
+        if log.clock is not None:
+            clocks.setdefault(pid, log.clock)
+        logs.append(log)
+    _add_messages(totals, os.path.join(directory, NODE_LOG), start_ns)
+    totals.clock = next(iter(clocks.values()), None)
+    totals.other_clocks.update(clock.name for clock in clocks.values() if totals.clock and clock.name != totals.clock.name)
+    if not totals.sample_count:
+        totals.longest_ns = max((_longest_thread_ns(log, totals.clock) for log in logs), default=0)
     return totals
 
 
-def read_beginning(path: str) -> dict[str, Any]:
-    """Give the fields of the INITIALIZE that a log begins with, as they are on disk; nothing if it begins otherwise. OSError if it cannot be read."""
-    first = next(_iter_records(_read_head(path), 0), [])
-    return dict(zip(_BEGINNING, first[3:])) if first and first[0] == Kind.INITIALIZE else {}
+def _is_readable(directory: str, name: str, totals: Totals) -> bool:
+    """Whether a log can be opened at all; why not goes to the warnings."""
+    path = os.path.join(directory, name)
+    try:
+        os.close(open_regular(path))
+    except OSError as error:
+        totals.warnings.append(f"the log {path} cannot be read: {error.strerror}")
+        return False
+    return True
 
 
-def _add_log(totals: Totals, path: str, start_ns: int) -> LastExec | None:
+def _add_log(totals: Totals, log: LogOutline, start_ns: int) -> LastExec | None:
     """Add a log. Gives the program that its process went on with, if it did."""
-    closing = _read_closing(path)
+    closing = _read_closing(log.path)
+    last_ns = closing.time_ns if closing else log.begin_ns
     if closing is None or closing.drop_count or closing.message_count:
-        _read_through(totals, path, start_ns, counts_samples=closing is None)
+        last_ns = max(last_ns, _read_through(totals, log.path, start_ns, counts_samples=closing is None))
+    totals.run_ns += max(0, last_ns - log.begin_ns)
+    pauses = log.pauses_until(last_ns)
+    totals.paused_ns += paused_ns(pauses, last_ns)
+    totals.is_traced |= any(cause == PauseCause.TRACER.name.lower() for cause, _, _ in pauses)
     if closing is None:
+        totals.unclosed_pids.add(log.pid)
         return None
+    totals.unclosed_pids.discard(log.pid)
     totals.closed_count += 1
     totals.sample_count += closing.sample_count
-    first = next(_iter_records(_read_head(path), 0), [])
-    before_ns = sum(value or 0 for value in first[20:22]) if first and first[0] == Kind.INITIALIZE else 0
-    totals.cpu_ns += max(0, closing.cpu_ns - before_ns)
+    log.cpu_ns = max(0, closing.cpu_ns - log.before_ns)
+    totals.cpu_ns += log.cpu_ns
     if closing.next_path is None:
         return None
-    return LastExec(closing.next_path, str(first[_DIRECTORY] or "") if len(first) > _DIRECTORY else "")
+    return LastExec(closing.next_path, str(log.begun.get("directory") or ""))
+
+
+def _add_messages(totals: Totals, path: str, start_ns: int) -> None:
+    """Add what a log that is no process's has to say, if it is there."""
+    closing = _read_closing(path) if os.path.exists(path) else None
+    if os.path.exists(path) and (closing is None or closing.message_count):
+        _read_through(totals, path, start_ns, counts_samples=False)
 
 
 @dataclass(frozen=True, slots=True)
 class _Closing:
     """How a log ends: CLOSELOG's totals, the messages just before it, and the program of an exec."""
 
+    time_ns: int
     sample_count: int
     drop_count: int
     cpu_ns: int
@@ -140,11 +179,11 @@ class _Closing:
 
 def _read_closing(path: str) -> _Closing | None:
     """Give the totals that a log closes with, None if its last record is no CLOSELOG."""
-    with open(path, "rb") as file:
+    with open_binary(path) as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - _TAIL_BYTES))
         tail = file.read(_TAIL_BYTES)
-    records = list(_iter_records(tail, tail.rfind(FRAME_SYNC) - _LENGTH_FROM))
+    records = list(iter_records(tail, tail.rfind(FRAME_SYNC) - LENGTH_FROM))
     if not records or records[-1][0] != Kind.CLOSELOG or len(records[-1]) < 9:
         return None
     reason, sample_count, _, drop_count, user_ns, system_ns = (value or 0 for value in records[-1][3:9])
@@ -153,82 +192,79 @@ def _read_closing(path: str) -> _Closing | None:
     message_count = sum(record[0] == Kind.MESSAGE for record in last)
     paths = [str(record[5] or "") for record in last if record[0] == Kind.PROCEXEC and len(record) > 5]
     next_path = (paths or [""])[0] if reason == CloseReason.EXEC else None
-    return _Closing(sample_count, drop_count, user_ns + system_ns, message_count, next_path)
+    return _Closing(records[-1][1], sample_count, drop_count, user_ns + system_ns, message_count, next_path)
 
 
-def _iter_last_records(tail: bytes) -> Iterator[list]:  # type: ignore[type-arg]
+def _iter_last_records(tail: bytes) -> Iterator[RawRecord]:
     """Give the records that end a log from the last back to the first of them; each has a frame of its own."""
     place = len(tail)
     while (place := tail.rfind(FRAME_SYNC, 0, place)) >= 0:
-        record = next(_iter_records(tail, place - _LENGTH_FROM), None)
+        record = next(iter_records(tail, place - LENGTH_FROM), None)
         if record is not None and record[0] not in _LAST_KINDS:
             return
         if record is not None:
             yield record
 
 
-def _read_head(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read(_HEAD_BYTES)
-
-
 def _find_start(directory: str, names: list[str]) -> int:
     """When the experiment began: the time of the first record of the launcher's log, else of the first process's."""
     for name in (LAUNCH_LOG, *names[:1]):
         path = os.path.join(directory, name)
-        if os.path.exists(path):
-            return next((record[1] for record in _iter_records(_read_head(path), 0)), 0)
+        with contextlib.suppress(OSError):
+            return next((record[1] for record in iter_records(read_head(path), 0)), 0)
     return 0
 
 
-def _find_clock(head: bytes) -> Clock | None:
-    for record in _iter_records(head, 0):
-        if record[0] == Kind.PMCALLOCATE and len(record) >= 9 and record[4] == "cpu":
-            return Clock(str(record[5]), record[7] or 0, record[8] or 0)
-    return None
-
-
-def _iter_records(data: bytes, offset: int) -> Iterator[list]:  # type: ignore[type-arg]
-    """Give the records of whole, undamaged frames from `offset` on, until something else comes."""
-    while 0 <= offset <= len(data) - FRAME_HEADER_BYTES:
-        _, length, _, sync, _, header_crc, payload_crc = _HEADER.unpack_from(data, offset)
-        end = offset + _LENGTH_FROM + length
-        payload = data[offset + FRAME_HEADER_BYTES : end]
-        if sync != FRAME_SYNC or end > len(data) or zlib.crc32(data[offset : offset + 14]) != header_crc or zlib.crc32(payload) != payload_crc:
-            return
-        unpacker = msgpack.Unpacker(max_buffer_size=max(1, len(payload)), unicode_errors="surrogateescape")
-        unpacker.feed(payload)
-        for record in unpacker:
-            if not isinstance(record, list) or len(record) < 3:
-                return
-            yield record
-        offset = end
-
-
-def _read_through(totals: Totals, path: str, start_ns: int, counts_samples: bool) -> None:
-    from collector.experiment.events import DropNotify, Message
+def _longest_thread_ns(log: LogOutline, clock: Clock | None) -> int:
+    """The most CPU time that a thread of a log without samples used; of what cannot have been worth a tick, that of all its threads."""
+    if clock is None or log.cpu_ns < max(clock.period_ns, clock.effective_period_ns):
+        return log.cpu_ns
+    from collector.experiment.events import ThrExit
     from collector.experiment.log_reader import EventReader
+    from collector.experiment.log_source import PathSource
+
+    used = [0]
+    try:
+        for record in EventReader(PathSource(log.path)).records():
+            if isinstance(record, ThrExit):
+                before_ns = log.before_ns if record.thread == log.pid else 0
+                used.append((record.user_ns or 0) + (record.system_ns or 0) - before_ns)
+    except ExperimentError:
+        pass
+    return max(used) or log.cpu_ns
+
+
+def _read_through(totals: Totals, path: str, start_ns: int, counts_samples: bool) -> int:
+    """Add what the end of a log does not tell, and give the time of its last record."""
+    from collector.experiment.directory import LogFile
+    from collector.experiment.events import DropNotify, Message, SysExit
+    from collector.experiment.log_records import iter_records as iter_all_records
+    from collector.experiment.origin import parse_log_name
     from collector.experiment.samples import PcSampleBlock
 
-    drops: dict[tuple[int, int], int] = {}  # cumulative per thread and cause
+    drops: dict[tuple[int, int, bool], int] = {}  # cumulative per thread and cause
     messages: dict[tuple[str, str], Said] = {}  # cumulative as well
-    reader = EventReader(path)
+    last_ns = 0
+    origin = parse_log_name(os.path.basename(path))
+    assert origin is not None
     try:
-        for record in reader.records():
+        for record in iter_all_records(LogFile(path, origin)):
+            last_ns = max(last_ns, record.last_time if isinstance(record, PcSampleBlock) else record.time)
             if isinstance(record, PcSampleBlock) and counts_samples:
                 totals.sample_count += record.count
                 totals.cpu_ns += (sum(record.user) + sum(record.system)) * record.unit_ns
             elif isinstance(record, DropNotify) and record.cause is not None:
-                drops[record.thread, record.cause] = record.count or 0
+                drops[record.thread, record.cause, record.length is not None] = record.count or 0
+            elif isinstance(record, SysExit) and record.pid is not None:
+                totals.unrecorded.append(Unrecorded(record.pid, record.path or "", record.reason or ""))
             elif isinstance(record, Message) and record.severity and record.text:
                 key = (record.text, record.subject or "")
                 first_ns = messages[key].first_ns if key in messages else record.time - start_ns
                 messages[key] = Said(record.count or 1, first_ns)
     except ExperimentError as error:
         totals.warnings.append(str(error))
-    finally:
-        reader.close()
     for key, said in messages.items():
         totals.messages[key] = totals.messages[key] + said if key in totals.messages else said
-    for (_, cause), count in drops.items():
+    for (_, cause, _), count in drops.items():
         totals.drops[cause] += count
+    return last_ns

@@ -6,24 +6,27 @@ import os
 from pathlib import Path
 
 import pytest
+from writer import LogBuilder, initialize, open_slot, samples, write_uncut
 
 from collector.experiment.log_reader import EventReader
 from collector.experiment.log_writer import LogWriter
+from collector.experiment.merge import events
+from collector.experiment.samples import PcSample
 from collector.experiment.totals import Clock, LastExec, sum_up
 from collector.format import FIELDS, CloseReason, DropCause, Kind
 
 COLUMN_OF_ONE = [1, b""]
 
 
-def begin(path: Path, before_ns: int = 0) -> LogWriter:
+def begin(path: Path, before_ns: int = 0, options: tuple[str, ...] = ()) -> LogWriter:
     log = LogWriter(str(path))
-    numbers = {"user_ns": before_ns, "arguments": ["a"], "options": []}
+    numbers = {"user_ns": before_ns, "arguments": ["a"], "options": list(options)}
     log.append(Kind.INITIALIZE, 1, *(numbers.get(name, "" if type_ == "str" else 1 if name == "version_major" else 0) for name, type_, _ in FIELDS[Kind.INITIALIZE]))
     return log
 
 
-def add_clock(log: LogWriter, period_ns: int = 1_003_009) -> None:
-    log.append(Kind.PMCALLOCATE, 2, 1, "cpu", "sigtrap", "ns", period_ns, period_ns, "")
+def add_clock(log: LogWriter, period_ns: int = 1_003_009, name: str = "sigtrap") -> None:
+    log.append(Kind.PMCALLOCATE, 2, 1, "cpu", name, "ns", period_ns, period_ns, "")
 
 
 def add_samples(log: LogWriter, count: int) -> None:
@@ -47,8 +50,8 @@ def test_an_existing_log_is_not_touched(tmp_path: Path) -> None:
 
 def test_a_write_that_fails_is_kept_not_raised() -> None:
     log = LogWriter.__new__(LogWriter)
-    log.__init__("/dev/shm/collector-test-%d" % os.getpid())  # type: ignore[misc]
-    os.unlink("/dev/shm/collector-test-%d" % os.getpid())
+    log.__init__(f"/dev/shm/collector-test-{os.getpid()}")  # type: ignore[misc]
+    os.unlink(f"/dev/shm/collector-test-{os.getpid()}")
     os.close(log._descriptor)
     log._descriptor = os.open("/dev/full", os.O_WRONLY)
     log.append(Kind.MESSAGE, 5, 1, "a sentence", 2, None)
@@ -58,11 +61,11 @@ def test_a_write_that_fails_is_kept_not_raised() -> None:
 
 
 def test_sums(tmp_path: Path) -> None:
-    for number, samples, before_ns, cpu_ns in (7, 10, 100, 1100), (8, 5, 0, 500):
+    for number, sample_count, before_ns, cpu_ns in (7, 10, 100, 1100), (8, 5, 0, 500):
         log = begin(tmp_path / f"{number}.0.log", before_ns)
         add_clock(log, period_ns=number)
-        add_samples(log, samples)
-        log.append(Kind.CLOSELOG, 9, 0, samples, 3, 0, cpu_ns, 50)
+        add_samples(log, sample_count)
+        log.append(Kind.CLOSELOG, 9, 0, sample_count, 3, 0, cpu_ns, 50)
     log = begin(tmp_path / "8.1.log", 500)
     log.append(Kind.CLOSELOG, 9, 0, 2, 1, 0, 700, 50)
     (tmp_path / "launch.log").write_bytes(b"")
@@ -114,6 +117,50 @@ def test_an_end_that_is_damaged_does_not_count(tmp_path: Path) -> None:
     (tmp_path / "7.0.log").write_bytes(content)
     totals = sum_up(str(tmp_path), 7)
     assert (totals.closed_count, totals.sample_count) == (0, 10)
+
+
+def test_pauses_and_the_window(tmp_path: Path) -> None:
+    log = begin(tmp_path / "7.0.log")
+    for kind, time in (Kind.PAUSE, 100), (Kind.PAUSE, 150), (Kind.RESUME, 300), (Kind.PAUSE, 900):
+        log.append(kind, time, 0)
+    log.append(Kind.CLOSELOG, 1001, 0, 0, 1, 0, 0, 0)
+    totals = sum_up(str(tmp_path), 7)
+    assert (totals.run_ns, totals.paused_ns) == (1000, 200 + 101)
+    log = begin(tmp_path / "8.0.log", options=("clock=auto", "start=51", "end=201"))
+    log.append(Kind.PAUSE, 101, 0)
+    log.append(Kind.RESUME, 151, 0)
+    log.append(Kind.CLOSELOG, 301, 0, 0, 1, 0, 0, 0)
+    totals = sum_up(str(tmp_path), 7)
+    assert (totals.run_ns, totals.paused_ns) == (1300, 301 + 50 + 50 + 100)
+
+
+def test_clocks_of_others(tmp_path: Path) -> None:
+    for number, names in (7, ["sigtrap"]), (8, ["sigtrap", "cpu-timer"]), (9, ["sigtrap"]):
+        log = begin(tmp_path / f"{number}.0.log")
+        for name in names:
+            add_clock(log, name=name)  # the last one took over
+    totals = sum_up(str(tmp_path), 9)
+    assert (totals.clock and totals.clock.name, totals.other_clocks) == ("sigtrap", {"cpu-timer": 1})
+
+
+def test_the_longest_thread_of_logs_without_samples(tmp_path: Path) -> None:
+    log = begin(tmp_path / "7.0.log", before_ns=10**9)
+    add_clock(log)
+    for thread, cpu_ns in (7, 10**9 + 600_000), (8, 900_000), (9, 700_000):
+        log.append(Kind.THR_EXIT, 5, "a", cpu_ns, 0, 1, 0, thread=thread)
+    log.append(Kind.CLOSELOG, 9, 0, 0, 3, 0, 10**9 + 2_200_000, 0)
+    totals = sum_up(str(tmp_path), 7)
+    assert (totals.cpu_ns, totals.longest_ns) == (2_200_000, 900_000)
+
+
+def test_open_frames_count_as_in_reports(tmp_path: Path) -> None:
+    """As on a full disk, where they cannot be moved into the log."""
+    frames = LogBuilder().add(initialize(pid=4_000_000)).add(samples(2000, 7, [(1, 5, 0, 0)] * 3)).data
+    write_uncut(tmp_path / "4000000.0.log", bytes(frames), open_slot(9000, 7, [(1, 2, 0, 0, b"")] * 4))
+    totals = sum_up(str(tmp_path), 4_000_000)
+    read = [event for event in events(tmp_path) if isinstance(event, PcSample)]
+    assert totals.sample_count == len(read) == 7
+    assert (totals.unclosed_pids, totals.cpu_ns) == ({4_000_000}, 23_000)
 
 
 def test_nothing(tmp_path: Path) -> None:

@@ -5,18 +5,27 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from collector.capture.launch import Ending
 from collector.experiment.totals import Said, Totals
+from collector.format import DropCause
+from collector.profile.causes import describe_ending
 from collector.reports.style import printable
+from collector.units import format_duration, format_percent
 
 _ENOUGH_PERIODS = 50  # so long no clock is silent by chance
+_PAUSE_WORTH_SAYING_NS = 500_000
+_LEAST_FREE_BYTES = 1 << 16  # a log grows by so much
 _CAUSES = {
     1: "while the recorder was busy",
     2: "because the disk was full",
     3: "for want of memory",
     4: "because a log was full",
     5: "because of wrong arguments",
+    6: "in threads with foreign storage or too small a stack",
     16: "to damage of the log",
     17: "to damage of the log (frames)",
+    18: "at the cut end of a log",
+    19: "because their kind is unknown",
 }
 
 
@@ -28,17 +37,23 @@ class Outcome:
     has_recorded: bool
 
 
-def tell_outcome(experiment: str, program: str, totals: Totals, live_pids: list[int], is_clock_off: bool) -> Outcome:
-    """Say what was recorded. `live_pids` are processes that are still being recorded."""
+def tell_outcome(
+    experiment: str, program: str, totals: Totals, live_pids: list[int], is_clock_off: bool, ending: Ending | None = None
+) -> Outcome:
+    """Say what was recorded. `live_pids` are processes that are still being recorded, `ending` is the program's."""
     if totals.log_count == 0:
         return Outcome((f"nothing was recorded: {_guess_why(experiment, program)}",), False)
-    parts = [f"{_tell_samples(totals, is_clock_off)} in {_count(totals.process_count, 'process', 'processes')}"]
+    parts = [f"{_tell_samples(totals, is_clock_off)} in {_tell_processes(totals)}"]
     if totals.clock is not None and not is_clock_off:
         parts.append(_tell_clock(totals))
-    parts.append(_tell_losses(totals))
+    if totals.paused_ns >= _PAUSE_WORTH_SAYING_NS:
+        parts.append(f"recording {_tell_pauses(totals)}")
+    if ending is not None and _is_killed(ending):
+        parts.append(describe_ending(ending.status))
+    parts.append(_tell_losses(totals, live_pids, ending, _is_full(experiment)))
     sentences = [f"{os.path.relpath(experiment)}: {', '.join(parts)}"]
     if totals.sample_count == 0 and not is_clock_off:
-        sentences.append(_explain_no_samples(totals))
+        sentences.append(f"no sample was taken{_explain_no_samples(totals, live_pids)}")
     if live_pids:
         sentences.append(_tell_live(live_pids))
     return Outcome((*sentences, *dict.fromkeys(totals.warnings), *map(_tell_message, totals.messages.items())), True)
@@ -50,29 +65,74 @@ def _tell_samples(totals: Totals, is_clock_off: bool) -> str:
     return f"{_count(totals.sample_count, 'sample', 'samples')} of {totals.cpu_ns / 1e9:.3f} s CPU time"
 
 
+def _tell_processes(totals: Totals) -> str:
+    processes = _count(totals.process_count, "process", "processes")
+    return processes if totals.log_count == totals.process_count else f"{processes} ({totals.log_count:,} program images)"
+
+
 def _tell_clock(totals: Totals) -> str:
     clock = totals.clock
     assert clock is not None
     asked_ns, shortest_ns = clock.period_ns, clock.effective_period_ns
-    text = f"clock {clock.name} at {_rate(max(asked_ns, shortest_ns))}"
-    return text if shortest_ns <= asked_ns else f"{text} ({_rate(asked_ns)} is more than it can deliver here)"
+    notes = [f"{_rate(asked_ns)} is more than it can deliver here"] if shortest_ns > asked_ns else []
+    notes += [f"{_count(count, 'process', 'processes')}: {name}" for name, count in totals.other_clocks.items()]
+    return f"clock {clock.name} at {_rate(max(asked_ns, shortest_ns))}" + (f" ({'; '.join(notes)})" if notes else "")
 
 
-def _tell_losses(totals: Totals) -> str:
+def _tell_pauses(totals: Totals) -> str:
+    whose = "the run" if totals.process_count == 1 else "the processes' run time"
+    return f"paused for {format_duration(totals.paused_ns / 1e9)} ({format_percent(totals.paused_ns, totals.run_ns)} % of {whose})"
+
+
+def _tell_losses(totals: Totals, live_pids: list[int], ending: Ending | None, is_disk_full: bool) -> str:
     losses = [f"{count:,} lost {_CAUSES.get(cause, f'(cause {cause})')}" for cause, count in sorted(totals.drops.items())]
-    killed = totals.log_count - totals.closed_count
-    if killed:
-        losses.append(f"{_count(killed, 'log', 'logs')} not closed in order")
-    return ", ".join(losses) or "nothing lost"
+    killed = {ending.pid} if ending is not None and _is_killed(ending) else set()
+    left_open = totals.unclosed_pids - set(live_pids) - killed  # that the program was killed is said already
+    if left_open:
+        logs = _count(len(left_open), "log", "logs")
+        losses.append(f"{logs} not closed, {_explain_open_logs(totals, left_open, ending, is_disk_full)}")
+    elif totals.unclosed_pids & killed:
+        # Its samples were kept, but how many it could not keep is written when a thread ends.
+        losses.append("losses unknown because the disk is full" if is_disk_full else f"no {'other ' if losses else ''}losses known")
+    return ", ".join(losses) or ("nothing lost while it was on" if totals.paused_ns >= _PAUSE_WORTH_SAYING_NS else "nothing lost")
 
 
-def _explain_no_samples(totals: Totals) -> str:
+def _explain_open_logs(totals: Totals, left_open: set[int], ending: Ending | None, is_disk_full: bool) -> str:
+    if is_disk_full or totals.drops[DropCause.NO_SPACE]:
+        return "because the disk is full"
+    if ending is not None and left_open == {ending.pid}:
+        return f"although the program {describe_ending(ending.status)}"
+    return f"because {'its process was' if len(left_open) == 1 else 'their processes were'} killed or exited abruptly"
+
+
+def _explain_no_samples(totals: Totals, live_pids: list[int]) -> str:
     if totals.clock is None:
-        return "no sample was taken: no clock was started in the program"
+        return ": no clock was started in the program"
     period_ms = max(totals.clock.period_ns, totals.clock.effective_period_ns) / 1e6
-    if totals.cpu_ns / 1e6 > _ENOUGH_PERIODS * period_ms:
-        return f"no sample was taken in {totals.cpu_ns / 1e9:.3f} s of CPU time: recording was off (see -y and -t), or the program paused it"
-    return f"no sample was taken: {totals.cpu_ns / 1e6:.3f} ms of CPU time against one sample every {period_ms:.3f} ms (see -p)"
+    rate = f"against one sample every {period_ms:.3f} ms (see -p)"
+    is_enough = totals.longest_ns / 1e6 > _ENOUGH_PERIODS * period_ms
+    if totals.paused_ns and (is_enough or totals.paused_ns * 2 > totals.run_ns):
+        why = "while a tracer was attached" if totals.is_traced else "(see -y and -t)"
+        return f" in {totals.cpu_ns / 1e9:.3f} s of CPU time: recording was paused {why}"
+    if is_enough:
+        return f" in {totals.cpu_ns / 1e9:.3f} s of CPU time: the clock {totals.clock.name} did not tick (see --clock)"
+    if not totals.closed_count:
+        return f" before {'now' if live_pids else 'the program was gone'}: there is one every {period_ms:.3f} ms of CPU time (see -p)"
+    if totals.cpu_ns > totals.longest_ns:
+        return f": no thread used more than {totals.longest_ns / 1e6:.3f} ms of CPU time {rate}"
+    return f": {totals.cpu_ns / 1e6:.3f} ms of CPU time {rate}"
+
+
+def _is_killed(ending: Ending) -> bool:
+    return os.WIFSIGNALED(ending.status)
+
+
+def _is_full(experiment: str) -> bool:
+    try:
+        found = os.statvfs(experiment)
+    except OSError:
+        return False
+    return found.f_bavail * found.f_frsize < _LEAST_FREE_BYTES
 
 
 def _tell_live(pids: list[int]) -> str:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from collector.capture.launch import Ending
+from collector.cli.recording import outcome as outcome_module
 from collector.cli.recording.outcome import tell_outcome
 from collector.experiment.totals import Clock, Totals
 
@@ -19,8 +21,8 @@ def work_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "xz.1.expt").mkdir()
 
 
-def tell(totals: Totals, live: tuple[int, ...] = (), is_clock_off: bool = False) -> list[str]:
-    outcome = tell_outcome(str(Path.cwd() / "xz.1.expt"), "xz", totals, list(live), is_clock_off)
+def tell(totals: Totals, live: tuple[int, ...] = (), is_clock_off: bool = False, status: int = 0) -> list[str]:
+    outcome = tell_outcome(str(Path.cwd() / "xz.1.expt"), "xz", totals, list(live), is_clock_off, Ending(7, status, 0))
     assert outcome.has_recorded
     return list(outcome.sentences)
 
@@ -34,7 +36,7 @@ def test_all_went_well() -> None:
 
 def test_a_slower_clock_than_asked_for_is_told() -> None:
     clock = Clock("cpu-timer", 1_003_009, 4_000_000)
-    totals = Totals(log_count=3, process_count=2, closed_count=3, sample_count=1, cpu_ns=4_000_000, clock=clock)
+    totals = Totals(log_count=2, process_count=2, closed_count=2, sample_count=1, cpu_ns=4_000_000, clock=clock)
     assert tell(totals) == [
         "xz.1.expt: 1 sample of 0.004 s CPU time in 2 processes, clock cpu-timer at 250 Hz"
         " (997 Hz is more than it can deliver here), nothing lost"
@@ -42,21 +44,81 @@ def test_a_slower_clock_than_asked_for_is_told() -> None:
 
 
 def test_losses_by_cause() -> None:
-    totals = Totals(log_count=2, process_count=2, closed_count=1, sample_count=5, drops=Counter({1: 3, 2: 1200}), clock=SIGTRAP)
-    assert tell(totals)[0].endswith(
-        "3 lost while the recorder was busy, 1,200 lost because the disk was full, 1 log not closed in order"
-    )
+    totals = Totals(log_count=2, process_count=2, closed_count=2, sample_count=5, drops=Counter({1: 3, 2: 1200}), clock=SIGTRAP)
+    assert tell(totals)[0].endswith(", 3 lost while the recorder was busy, 1,200 lost because the disk was full")
 
 
-def test_a_recording_that_was_off() -> None:
-    totals = Totals(log_count=1, process_count=1, closed_count=1, cpu_ns=600_000_000, clock=SIGTRAP)
-    assert tell(totals)[1] == (
-        "no sample was taken in 0.600 s of CPU time: recording was off (see -y and -t), or the program paused it"
-    )
+def test_images_are_told_where_there_are_more_than_processes() -> None:
+    totals = Totals(log_count=79, process_count=41, closed_count=79, sample_count=198, cpu_ns=434_000_000, clock=SIGTRAP)
+    assert " CPU time in 41 processes (79 program images), clock " in tell(totals)[0]
+
+
+def test_clocks_of_other_processes() -> None:
+    totals = Totals(log_count=3, process_count=3, closed_count=3, sample_count=5, clock=SIGTRAP, other_clocks=Counter({"cpu-timer": 2}))
+    assert ", clock sigtrap at 997 Hz (2 processes: cpu-timer), nothing lost" in tell(totals)[0]
+
+
+def test_a_program_killed_by_a_signal(monkeypatch: pytest.MonkeyPatch) -> None:
+    totals = Totals(log_count=1, process_count=1, unclosed_pids={7}, sample_count=5, clock=SIGTRAP)
+    assert tell(totals, status=9)[0].endswith(" at 997 Hz, killed by signal 9 (SIGKILL), no losses known")
+    assert tell(totals, status=9 | 0x80)[0].endswith(" at 997 Hz, killed by signal 9 (SIGKILL), no losses known")
+    assert tell(totals, status=40)[0].endswith(" at 997 Hz, killed by signal 40, no losses known")
+    totals.drops[1] = 3
+    assert tell(totals, status=9)[0].endswith(", killed by signal 9 (SIGKILL), 3 lost while the recorder was busy, no other losses known")
+    monkeypatch.setattr(outcome_module, "_is_full", lambda experiment: True)
+    totals.drops.clear()
+    assert tell(totals, status=9)[0].endswith(", killed by signal 9 (SIGKILL), losses unknown because the disk is full")
+
+
+def test_logs_that_were_not_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def told(unclosed_pids: set[int], **more: object) -> str:
+        totals = Totals(log_count=4, process_count=4, closed_count=2, unclosed_pids=unclosed_pids, sample_count=5, clock=SIGTRAP, **more)  # type: ignore[arg-type]
+        return tell(totals, live=(9,), status=256)[0].partition("997 Hz, ")[2]
+
+    assert told({9}) == "nothing lost", "it is still being written"
+    assert told({8, 9}) == "1 log not closed, because its process was killed or exited abruptly"
+    assert told({7, 8}) == "2 logs not closed, because their processes were killed or exited abruptly"
+    assert told({7}) == "1 log not closed, although the program exited with status 1"
+    assert told({7}, drops=Counter({2: 6})) == "6 lost because the disk was full, 1 log not closed, because the disk is full"
+    monkeypatch.setattr(outcome_module, "_is_full", lambda experiment: True)
+    assert told({8}) == "1 log not closed, because the disk is full"
+
+
+def test_pauses_are_told_beside_losses() -> None:
+    totals = Totals(log_count=1, process_count=1, closed_count=1, sample_count=5, clock=SIGTRAP, run_ns=4_000_000_000, paused_ns=1_000_000_000)
+    assert tell(totals)[0].endswith(" at 997 Hz, recording paused for 1.000 s (25.0 % of the run), nothing lost while it was on")
+    totals.paused_ns = 400_000
+    assert tell(totals)[0].endswith(" at 997 Hz, nothing lost")
+    totals.paused_ns = 1_000_000_000
+    totals.log_count = totals.process_count = 2
+    assert ", recording paused for 1.000 s (25.0 % of the processes' run time), " in tell(totals)[0]
+
+
+def test_no_sample_of_a_recording_that_was_paused() -> None:
+    totals = Totals(log_count=1, process_count=1, closed_count=1, cpu_ns=600_000_000, longest_ns=600_000_000, clock=SIGTRAP, run_ns=9, paused_ns=1)
+    assert tell(totals)[1] == "no sample was taken in 0.600 s of CPU time: recording was paused (see -y and -t)"
+    totals.is_traced = True
+    assert tell(totals)[1].endswith(": recording was paused while a tracer was attached")
+
+
+def test_no_sample_of_a_clock_that_did_not_tick() -> None:
+    totals = Totals(log_count=1, process_count=1, closed_count=1, cpu_ns=600_000_000, longest_ns=600_000_000, clock=SIGTRAP)
+    assert tell(totals)[1] == "no sample was taken in 0.600 s of CPU time: the clock sigtrap did not tick (see --clock)"
+
+
+def test_no_sample_of_many_short_threads() -> None:
+    totals = Totals(log_count=90, process_count=90, closed_count=90, cpu_ns=70_000_000, longest_ns=800_000, clock=SIGTRAP, run_ns=100, paused_ns=1)
+    assert tell(totals)[1] == "no sample was taken: no thread used more than 0.800 ms of CPU time against one sample every 1.003 ms (see -p)"
+
+
+def test_no_sample_of_what_did_not_end_in_order() -> None:
+    totals = Totals(log_count=1, process_count=1, unclosed_pids={7}, clock=SIGTRAP)
+    assert tell(totals, status=9)[1] == "no sample was taken before the program was gone: there is one every 1.003 ms of CPU time (see -p)"
+    assert tell(totals, live=(7,))[1] == "no sample was taken before now: there is one every 1.003 ms of CPU time (see -p)"
 
 
 def test_never_sampled() -> None:
-    totals = Totals(log_count=1, process_count=1, closed_count=1, cpu_ns=800_000, clock=SIGTRAP)
+    totals = Totals(log_count=1, process_count=1, closed_count=1, cpu_ns=800_000, longest_ns=800_000, clock=SIGTRAP)
     assert tell(totals)[1] == "no sample was taken: 0.800 ms of CPU time against one sample every 1.003 ms (see -p)"
 
 

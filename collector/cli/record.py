@@ -227,7 +227,7 @@ def _write_metrics(plan: Plan, experiment: str, log: LaunchLog) -> str | None:
 
 
 def _run_program(
-    plan: Plan, experiment: str, log: LaunchLog, table: str | None, unrecorded: UnrecordedDescendants
+    plan: Plan, experiment: str, log: LaunchLog, table: str | None, unrecorded: UnrecordedDescendants, holder: EventHolder, node: NodeMetrics
 ) -> Ending:
     preload, directory = make_preloadable(plan.recorder)
 
@@ -257,14 +257,13 @@ def _run_program(
     holder.start()
     unrecorded.watch(child.pid)
     try:
+        node.start(plan.recorder, plan.window or options.Window())
         ending = wait(child, plan.interval_ns, take_samples, take_last)
         log.finish(child.pid, last[0], ending)
     finally:
+        node.finish(log)
         restore_signals(child)
-        has_ended = not processes.live()
-        if has_ended:
-            remove_node_lock(experiment)
-        if directory is not None and has_ended:
+        if directory is not None and not processes.live():
             os.unlink(preload)
             os.rmdir(directory)
     return ending
@@ -283,13 +282,13 @@ def _conclude(plan: Plan, experiment: str, ending: Ending, unrecorded: Unrecorde
             live = processes.live()
             _recover(experiment, processes)
         totals = sum_up(experiment, ending.pid)
-        found = unrecorded.finish(totals.execs, live, ending)
+        found = unrecorded.finish(totals, live, ending)
     except (CollectorError, OSError) as error:
         say(f"{os.path.relpath(experiment)}: {error}")
         return False
-    outcome = tell_outcome(experiment, plan.command[0], totals, live, plan.wanted.clock == "off")
+    outcome = tell_outcome(experiment, plan.command[0], totals, live, plan.wanted.clock == "off", ending)
     complaints = keep_code_files(experiment)
-    for sentence in (*outcome.sentences, tell_unrecorded(found, ending.pid), *plan.metrics.choice.problems, *complaints):
+    for sentence in (*outcome.sentences, tell_unrecorded(found), *plan.metrics.choice.problems, *complaints):
         if sentence:
             say(sentence)
     return outcome.has_recorded

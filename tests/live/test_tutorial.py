@@ -62,8 +62,11 @@ def sentences(output: str, directory: str) -> list[str]:
     masked = []
     for line in kept:
         line = line.replace(directory, "/tmp/hour")
-        line = re.sub(r"clock [a-z-]+ at \d+ Hz( \(.*? here\))?", "CLOCK", line)
+        line = re.sub(r"clock [a-z-]+ at \d+ Hz( \([^()]*\))?", "CLOCK", line)
         line = re.sub(r"every [\d.]+ ms", "every N ms", re.sub(r"\d[\d,.]*\d|(?<![\w.])\d", "N", line))
+        line = line.replace(" (N program images)", "")  # a shell may run the last command in its own process; python3 is a script here
+        # A pause is only told where it is long enough to be.
+        line = re.sub(r", recording paused for .*? of the (?:run|processes' run time)\), nothing lost while it was on", ", nothing lost", line)
         masked.append(re.sub(r"\b(sample|process|log)(?:s|es)?\b", r"\1", line))
     return masked
 

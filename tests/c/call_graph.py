@@ -1,0 +1,62 @@
+"""call_graph -- who refers to whom in compiled C: functions, and tables of functions, by the relocations of their sections
+
+Compiled with -ffunction-sections -fdata-sections, every function and every table has a section, and whatever it calls, or takes the address of, is
+a relocation there. So a function whose address is stored counts as reached by the one that stores it. Where a pointer is called, GCC says so
+(-fcallgraph-info): who stored what is called there has to be known otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.relocation import RelocationSection
+
+FLAGS = "-ffunction-sections -fdata-sections -fno-jump-tables -fcallgraph-info"
+_INDIRECT = re.compile(r'edge: \{ sourcename: "([^"]+)" targetname: "__indirect_call"')
+
+
+class CallGraph:
+    """Names are `folder/file:function`, or the bare name of what no object defines."""
+
+    def __init__(self, objects: list[Path]) -> None:
+        self.uses: dict[str, set[str]] = {}
+        self.sections: set[str] = set()
+        self.indirect: set[str] = set()
+        self._homes: dict[str, str] = {}
+        for path in objects:
+            self._read(path)
+
+    def _read(self, path: Path) -> None:
+        unit = f"{path.parent.name}/{path.stem}"
+        with open(path, "rb") as stream:
+            image = ELFFile(stream)
+            names = [re.sub(r"^\.text\.(unlikely\.|startup\.)?", "", section.name) for section in image.iter_sections()]
+            self.sections.update(f"{unit}:{name}" for name in names)
+            symbols = image.get_section_by_name(".symtab")
+            for symbol in symbols.iter_symbols():
+                if isinstance(symbol["st_shndx"], int) and symbol["st_info"]["bind"] != "STB_LOCAL":
+                    self._homes[symbol.name] = f"{unit}:{names[symbol['st_shndx']]}"
+            for section in image.iter_sections():
+                if isinstance(section, RelocationSection) and not names[section["sh_info"]].startswith((".debug", ".eh_frame")):
+                    uses = self.uses.setdefault(f"{unit}:{names[section['sh_info']]}", set())
+                    for relocation in section.iter_relocations():
+                        symbol = symbols.get_symbol(relocation["r_info_sym"])
+                        home = symbol["st_shndx"]
+                        uses.add(f"{unit}:{names[home]}" if isinstance(home, int) else symbol.name)
+        for source in _INDIRECT.findall(path.with_suffix(".ci").read_text()):
+            self.indirect.add(f"{unit}:{source.rpartition(':')[2].lstrip('*')}")  # a star: named by asm
+
+    def reach(self, roots: list[str], stored: dict[str, list[str]]) -> dict[str, tuple[str, ...]]:
+        """{name: the way there, from itself back to a root} of all that the roots reach; `stored`: what else is called by a pointer in whom."""
+        ways: dict[str, tuple[str, ...]] = {root: (root,) for root in roots}
+        waiting = list(roots)
+        while waiting:
+            name = waiting.pop()
+            for used in {*self.uses.get(name, ()), *stored.get(name, ())}:
+                found = self._homes.get(used, used)
+                if found and found not in ways:
+                    ways[found] = (found, *ways[name])
+                    waiting.append(found)
+        return ways

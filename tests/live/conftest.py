@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from recorded import ROOT, TARGETS, Outcome, Recorded, collector_command, execute
+from ahead import Comparison, plan
+from recorded import ROOT, TARGETS, Recorded, collector_command, execute
 
 Compile = Callable[..., Path]
 
@@ -116,19 +117,20 @@ def rung_works(record: Callable[..., Recorded], compiled: Compile) -> Callable[[
 
 
 @pytest.fixture(scope="session")
-def unharmed(record: Callable[..., Recorded]) -> Callable[..., Recorded]:
+def comparison(record: Callable[..., Recorded]) -> Iterator[Comparison]:
+    """What runs programs plain and recorded, and compares."""
+    found = Comparison(record)
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="session")
+def unharmed(comparison: Comparison) -> Callable[..., Recorded]:
     """unharmed(command, ...) runs it plain and recorded, asserts that nobody could tell the two apart, and gives the recording."""
-    plain: dict[tuple, Outcome] = {}
+    return lambda command, **how: comparison.run(plan(*command, **how))
 
-    def compare(command: Sequence[object], environment: Mapping[str, str] | None = None, **how: object) -> Recorded:
-        key = (tuple(map(str, command)), tuple(sorted((environment or {}).items())))
-        if key not in plain:
-            plain[key] = execute(command, environment, how.get("directory_to_run_in"))  # type: ignore[arg-type]
-        without, recorded = plain[key], record(command, environment=environment, **how)
-        with_it = recorded.outcome
-        assert (with_it.stdout, with_it.own_stderr) == (without.stdout, without.stderr)
-        expected = without.status if how.get("direct") else without.shell_status
-        assert with_it.status == expected, with_it.stderr
-        return recorded
 
-    return compare
+@pytest.fixture
+def unharmed_case(comparison: Comparison, request: pytest.FixtureRequest) -> Callable[[], Recorded]:
+    """unharmed_case() is the same for the case of a test under `planned`, run beside the others of that test."""
+    return comparison.case_of(request)

@@ -1,7 +1,10 @@
-"""conftest -- what all tests share: golden files, and the option that writes them anew."""
+"""conftest -- what all tests share: golden files and the option that writes them anew, a place for compiled modules"""
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +15,14 @@ _GOLDEN = Path(__file__).parent / "golden"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write tests/golden anew from what the code gives now")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where nothing may be compiled into the source tree, keep compiled modules elsewhere: Python is started a thousand times."""
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None) and "PYTHONPYCACHEPREFIX" not in os.environ:
+        place = tempfile.mkdtemp(prefix="collector-modules-")
+        os.environ["PYTHONPYCACHEPREFIX"] = place
+        config.add_cleanup(lambda: shutil.rmtree(place, ignore_errors=True))
 
 
 @pytest.fixture

@@ -169,7 +169,7 @@ def test_system_library(library, run_tool, tmp_path):
     with ElfImage(str(found[0])) as image:
         low, high = image.code_ranges[0][0], image.code_ranges[-1][1]
     symbolizer = Symbolizer(cache_dir=tmp_path, debug_dirs=())
-    locations = symbolizer.locate_many(str(found[0]), None, range(low, high, max(1, (high - low) // 20_000)))
+    locations = symbolizer.locate_many(str(found[0]), None, range(low, high, max(1, (high - low) // 5_000)))
     assert symbolizer.warnings == []
     starts, extents = covering_names(found[0], run_tool, "-D")
     for address, location in locations.items():

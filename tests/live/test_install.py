@@ -13,7 +13,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 NATIVE = ROOT / "libcollector_c"
-LIBRARIES = {"libcollector.so", "libcollectorAPI.so", "libcollectorAPI.a", "libfcollector.so", "libfcollector.a", "libpmclog.so", "libpmclog.a"}
+LIBRARIES = {"libcollector.so", "libcollector_analysis.so", "libcollectorAPI.so", "libcollectorAPI.a", "libfcollector.so", "libfcollector.a", "libpmclog.so", "libpmclog.a"}
+QUICKLY = {"CFLAGS": "-O0 -g0"}
+"""For builds of which nobody looks at the code: who packs and places it is what they show, and test_make_install compiles it as users do."""
 HEADERS = {"libcollector.h", "libfcollector.h", "pmclog.h"}
 
 
@@ -57,7 +59,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def wheel(tree: Path, python: Path) -> Path:
     place = tree.parent / "wheel"
-    succeed(python, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", place, tree)
+    succeed(python, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", place, tree, env=QUICKLY)
     (made,) = place.glob("*.whl")
     return made
 
@@ -148,14 +150,15 @@ def test_pmclog_libs(installed: Path, tmp_path: Path) -> None:
 
 def test_editable(tree: Path, tmp_path: Path, python: Path) -> None:
     """Into an environment that has what pip would install, and no collector yet."""
-    succeed(sys.executable, "-m", "venv", tmp_path / "environment")
-    places = succeed(python, "-c", "import msgpack, setuptools; print(msgpack.__file__, setuptools.__file__)").split()
+    succeed(sys.executable, "-m", "venv", "--without-pip", tmp_path / "environment")
+    site = Path(succeed(python, "-c", "import msgpack; print(msgpack.__file__)").strip()).parents[1]
     (tmp_path / "packages").mkdir()
-    for place in map(Path, places):
-        (tmp_path / "packages" / place.parent.name).symlink_to(place.parent)
+    for entry in site.iterdir():
+        if "collector" not in entry.name:
+            (tmp_path / "packages" / entry.name).symlink_to(entry)
     packages = {"PYTHONPATH": str(tmp_path / "packages")}
     commands = tmp_path / "environment/bin"
-    succeed(commands / "python", "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "-e", tree, env=packages)
+    succeed(commands / "python", "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "-e", tree, env={**packages, **QUICKLY})
     where = succeed(commands / "collector", "config", "--preload", env=packages).strip()
     assert where == str(tree / "libcollector_c/build/libcollector.so") and os.path.exists(where)
     done = run(commands / "collector", "record", "-o", tmp_path / "a.expt", "sh", "-c", "exit 3", env=packages)
@@ -224,11 +227,12 @@ def test_exports_are_meant(made: Path) -> None:
     assert all(name.startswith("collector_") for name in exports(made / "build/libcollectorAPI.so"))
     assert all(name.startswith("collector_") for name in exports(made / "build/libfcollector.so"))
     assert all(name.startswith("pmclog_") for name in exports(made / "build/libpmclog.so"))
+    assert all(name.startswith("col_analysis_") for name in exports(made / "build/libcollector_analysis.so"))
 
 
 def test_a_compiler_without_make_builds_the_same(tree: Path, made: Path, tmp_path: Path, python: Path) -> None:
     path = directory_of(tmp_path / "bin", "gcc", "as", "ld", "ar")
-    succeed(python, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", tmp_path, tree, env={"PATH": path})
+    succeed(python, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", tmp_path, tree, env={"PATH": path, **QUICKLY})
     (wheel,) = tmp_path.glob("*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path / "wheel")
     built = tmp_path / "wheel/collector/native/lib"

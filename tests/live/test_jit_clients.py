@@ -77,7 +77,8 @@ def test_every_stub_of_hotspot_has_its_name(record: Record, java_classes: Path) 
 
 
 def test_samples_in_the_interpreter_carry_its_name(record: Record, java_classes: Path) -> None:
-    recorded = record(["java", "-Xint", "-cp", java_classes, "BusyJava", 700])
+    # 2 s by the clock on the wall: on a busy machine much less of it is CPU time, and the virtual machine's start takes as much as ever.
+    recorded = record(["java", "-Xint", "-cp", java_classes, "BusyJava", 2000])
     assert recorded.exclusive_ns("Interpreter") > 0.8 * recorded.total_ns
     assert set(recorded.callers("Interpreter")) <= {"call_stub", "Interpreter", ""}
     assert recorded.inclusive_ns("call_stub") > 0.8 * recorded.total_ns

@@ -32,7 +32,7 @@ def test_the_same_address_twice(
     recorded = record([compiled("plugin_games.c"), "reuse", plugins, 10], clock=clock)
     assert recorded.outcome.status == 6
     assert recorded.outcome.truth["reused"] == 1
-    judge_shares(recorded, recorded.outcome.truth, names=("work_in_first", "work_in_second"))
+    judge_shares(recorded, recorded.outcome.truth, names=("work_in_first", "work_in_second", "work_between"))
     judge_stacks(recorded, 0.99)
     modules = {module.name for module in recorded.profile.modules}
     assert {"libfirst.so", "libsecond.so"} <= modules

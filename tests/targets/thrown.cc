@@ -42,7 +42,7 @@ int main(int argc, char **argv)
     account thrown = {"throws(int)", 0}, computed = {"computes()", 0};
     std::int64_t end = thread_ns() + (argc > 1 ? std::atol(argv[1]) : 500) * 1000000;
     while (thread_ns() < end) {
-        BOOK(thrown, throws(2000));
+        BOOK(thrown, throws(1000));
         BOOK(computed, computes());
     }
     std::printf("%s %lld\n%s %lld\n", thrown.name, static_cast<long long>(thrown.ns), computed.name, static_cast<long long>(computed.ns));

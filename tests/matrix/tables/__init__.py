@@ -1,0 +1,9 @@
+"""tables -- the cases that are no plain C function, class by class, and the order of the classes"""
+
+from __future__ import annotations
+
+from matrix.tables import linking, programs, sandboxes, signals, tracers
+
+GROUPS = ("signals", "processes", "threads", "memory", "files", "linking", "sandboxes", "tracers", "ends", "processor", "timing", "programs")
+
+TABLE = [*signals.CASES, *linking.CASES, *sandboxes.CASES, *tracers.CASES, *programs.CASES]

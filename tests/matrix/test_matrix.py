@@ -1,0 +1,85 @@
+"""test_matrix -- the quick part of the matrix: each case natively and on one of the three clocks, but for those that other tests have
+
+The clock goes by the case's name, so that a new case changes nothing of the others. run.py tries every case on every
+clock, and twice natively. Cases run beside each other, as many as there are processors: what is compared is no time but
+CPU time.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+from matrix.case import CLOCKS, HERE, Case, all_cases
+from matrix.elsewhere import ELSEWHERE
+from matrix.run import Row, build_for, find_recorder, try_case
+
+QUICK = {case.full_name: case for case in all_cases() if case.is_quick and case.full_name not in ELSEWHERE}
+
+
+def clock_of(name: str) -> str:
+    """The clock that a case is tried on here; always the same one."""
+    return CLOCKS[crc32(name.encode()) % len(CLOCKS)]
+
+
+@pytest.fixture(scope="module")
+def rows(request: pytest.FixtureRequest) -> Iterator[Callable[[str], Row]]:
+    """rows(name) is what came of a case; all that were chosen are tried beside each other."""
+    chosen = [item.callspec.params["name"] for item in request.session.items if item.path == request.path and hasattr(item, "callspec")]
+    root = Path(tempfile.mkdtemp(prefix="matrix-"))
+    root.chmod(0o755)
+    find_recorder()
+    failures = build_for([QUICK[name] for name in chosen], root)
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        waiting: dict[str, Future[Row]] = {name: pool.submit(try_case, root, QUICK[name], [clock_of(name)], failures, 1) for name in chosen}
+        yield lambda name: waiting[name].result()
+        pool.shutdown(cancel_futures=True)
+    shutil.rmtree(root, ignore_errors=True)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_nobody_can_tell_whether_it_is_recorded(rows: Callable[[str], Row], name: str) -> None:
+    row = rows(name)
+    if row.skipped:
+        pytest.skip(row.skipped)
+    for verdict in row.verdicts:
+        findings = [*verdict.harms, *verdict.defects]
+        assert not findings, f"{name} on {verdict.clock}: {'; '.join(findings)} ({verdict.said})"
+
+
+def test_every_sentence_of_nature_is_of_a_case() -> None:
+    """NATURE names a case of its own file; a name that is no case would excuse nothing, and nobody would know."""
+    import re
+
+    from matrix.case import SOURCES
+
+    for source in SOURCES.glob("*/*.c"):
+        text = source.read_text(encoding="utf-8")
+        names = set(re.findall(r"^CASE\((\w+)", text, re.MULTILINE))
+        assert set(re.findall(r"^NATURE\((\w+)", text, re.MULTILINE)) <= names, source
+
+
+def test_what_is_left_to_other_tests_is_there() -> None:
+    """Each test that is to have a case exists, and its file or one of the targets in it knows the case by that name."""
+    import re
+
+    names = {case.full_name for case in all_cases()}
+    for name, (file, test, case) in ELSEWHERE.items():
+        text = (HERE.parent / "live" / file).read_text(encoding="utf-8")
+        targets = "".join((HERE.parent / "targets" / target).read_text(encoding="utf-8") for target in re.findall(r'"(\w+\.c)"', text))
+        assert name in names
+        assert f"def {test}(" in text and f'"{case}"' in text + targets, name
+
+
+def test_cases_are_many() -> None:
+    """The page speaks of all classes; a table that was not read would leave one out."""
+    groups: dict[str, list[Case]] = {}
+    for case in all_cases():
+        groups.setdefault(case.group, []).append(case)
+    assert all(len(members) >= 5 for members in groups.values()) and sum(map(len, groups.values())) >= 200

@@ -1,0 +1,507 @@
+/* handling.c -- handlers, masks, nesting, stacks, inheritance: SIGTRAP and SIGSTKFLT are the program's like any other */
+#include "matrix.h"
+#include <setjmp.h>
+#include <spawn.h>
+#include <ucontext.h>
+
+extern char **environ;
+static volatile sig_atomic_t seen, depth, deepest;
+
+static void count(int signo) { (void)signo; seen++; }
+static void set_handler(int signo, void (*handler)(int), int flags)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+    sigaction(signo, &action, NULL);
+}
+
+static void nest(int signo)
+{
+    if (++depth > deepest)
+        deepest = depth;
+    if (depth < 4)
+        raise(signo);
+    seen++;
+    depth--;
+}
+
+CASE(nodefer, 1, "SA_NODEFER nests SIGTRAP and SIGSTKFLT four deep")
+{
+    static const int signals[] = {SIGTRAP, SIGSTKFLT, SIGUSR1};
+    burn();
+    for (int i = 0; i < 3; i++) {
+        seen = deepest = 0;
+        set_handler(signals[i], nest, SA_NODEFER);
+        raise(signals[i]);
+        say("%d: seen %d deepest %d", signals[i], (int)seen, (int)deepest);
+    }
+}
+
+static void not_nested(int signo)
+{
+    if (++depth > deepest)
+        deepest = depth;
+    if (seen++ < 3)
+        raise(signo);
+    depth--;
+}
+CASE(deferred, 1, "without SA_NODEFER a handler's own signal waits until it returns")
+{
+    static const int signals[] = {SIGTRAP, SIGSTKFLT, SIGUSR1};
+    burn();
+    for (int i = 0; i < 3; i++) {
+        seen = deepest = 0;
+        set_handler(signals[i], not_nested, 0);
+        raise(signals[i]);
+        say("%d: seen %d deepest %d", signals[i], (int)seen, (int)deepest);
+    }
+}
+
+static void say_mask(int signo)
+{
+    sigset_t now;
+    pthread_sigmask(SIG_BLOCK, NULL, &now);
+    say("in %d", signo);
+    say_signals("blocked", &now);
+}
+CASE(mask_in_handler, 1, "the mask inside a handler is its sa_mask and its own signal")
+{
+    static const int signals[] = {SIGTRAP, SIGSTKFLT, SIGUSR1, SIGPROF};
+    burn();
+    for (int i = 0; i < 4; i++) {
+        struct sigaction action = {.sa_handler = say_mask}, got;
+        sigaddset(&action.sa_mask, SIGTRAP);
+        sigaddset(&action.sa_mask, SIGUSR2);
+        sigaddset(&action.sa_mask, SIGSTKFLT);
+        sigaction(signals[i], &action, NULL);
+        raise(signals[i]);
+        sigaction(signals[i], NULL, &got);
+        say_signals("sa_mask", &got.sa_mask);
+    }
+}
+
+CASE(mask_round_trip, 1, "each signal alone blocked and read back, by sigprocmask and pthread_sigmask")
+{
+    burn();
+    for (int signo = 1; signo <= 64; signo++) {
+        sigset_t set, now;
+        sigemptyset(&set);
+        sigaddset(&set, signo);
+        int result = (signo % 2 ? sigprocmask : pthread_sigmask)(SIG_SETMASK, &set, NULL);
+        pthread_sigmask(SIG_BLOCK, NULL, &now);
+        say("%d: %d", signo, result);
+        say_signals("blocked", &now);
+    }
+}
+
+CASE(resethand, 1, "SA_RESETHAND: the second SIGTRAP kills")
+{
+    set_handler(SIGTRAP, count, SA_RESETHAND);
+    burn();
+    raise(SIGTRAP);
+    struct sigaction now;
+    sigaction(SIGTRAP, NULL, &now);
+    say("seen %d default %d flags %x", (int)seen, now.sa_handler == SIG_DFL, (unsigned)now.sa_flags & ~0x04000000u);
+    raise(SIGTRAP);
+    say("unexpected");
+}
+
+static void say_value(int signo, siginfo_t *info, void *context)
+{
+    (void)context;
+    say("%d: code %d value %d mine %d", signo, info->si_code, info->si_value.sival_int, info->si_pid == getpid());
+}
+NATURE(queue, stdout, "A real-time signal stands for a blocked SIGTRAP: of several that wait, the kernel delivers it after real-time signals of lower numbers.")
+CASE(queue, 1, "sigqueue: values and order, several of a real-time signal, one of others")
+{
+    static const int signals[] = {SIGTRAP, SIGSTKFLT, SIGUSR1};
+    sigset_t all, old;
+    burn();
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &old);
+    for (int i = 0; i < 4; i++) {
+        int signo = i < 3 ? signals[i] : SIGRTMIN + 3;
+        struct sigaction action = {.sa_sigaction = say_value, .sa_flags = SA_SIGINFO};
+        sigaction(signo, &action, NULL);
+        for (int value = 1; value <= 3; value++)
+            TELL(sigqueue(getpid(), signo, (union sigval){.sival_int = value}));
+    }
+    sigset_t pending;
+    sigpending(&pending);
+    say_signals("pending", &pending);
+    burned++;
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    sigpending(&pending);
+    say_signals("pending", &pending);
+}
+
+CASE(pending_when_ignored, 1, "a pending signal vanishes when it is ignored")
+{
+    static const int signals[] = {SIGTRAP, SIGSTKFLT, SIGUSR1};
+    burn();
+    for (int i = 0; i < 3; i++) {
+        sigset_t set, pending;
+        sigemptyset(&set);
+        sigaddset(&set, signals[i]);
+        sigprocmask(SIG_BLOCK, &set, NULL);
+        raise(signals[i]);
+        signal(signals[i], SIG_IGN);
+        sigpending(&pending);
+        say_signals("pending", &pending);
+        signal(signals[i], count);
+        sigprocmask(SIG_UNBLOCK, &set, NULL);
+        say("seen %d", (int)seen);
+    }
+}
+
+static void say_trap(int signo, siginfo_t *info, void *context)
+{
+    (void)context;
+    say("%d code %d", signo, info->si_code);
+}
+CASE(int3_handled, 1, "int3 with a handler for SIGTRAP")
+{
+    struct sigaction action = {.sa_sigaction = say_trap, .sa_flags = SA_SIGINFO};
+    sigaction(SIGTRAP, &action, NULL);
+    burn();
+    for (int i = 0; i < 3; i++)
+        __asm__ volatile("int3");
+}
+CASE(int3_blocked, 1, "int3 while SIGTRAP is blocked kills, handler or not")
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTRAP);
+    set_handler(SIGTRAP, count, 0);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    burn();
+    __asm__ volatile("int3");
+    say("unexpected");
+}
+CASE(int3_ignored, 1, "int3 while SIGTRAP is ignored kills") { signal(SIGTRAP, SIG_IGN); burn(); __asm__ volatile("int3"); say("unexpected"); }
+
+static volatile int steps;
+static void count_steps(int signo, siginfo_t *info, void *context)
+{
+    (void)signo;
+    steps += info->si_code == TRAP_TRACE;
+    if (steps == 20)
+        ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~0x100LL;
+}
+CASE(single_step, 1, "steps itself by the trap flag for twenty instructions")
+{
+    struct sigaction action = {.sa_sigaction = count_steps, .sa_flags = SA_SIGINFO};
+    sigaction(SIGTRAP, &action, NULL);
+    burn();
+    __asm__ volatile("pushfq\n orq $0x100, (%%rsp)\n popfq\n .rept 40\n nop\n .endr" ::: "memory", "cc");
+    say("steps %d", steps);
+}
+
+static sigjmp_buf place;
+static volatile int round_number;
+static void leave(int signo) { (void)signo; siglongjmp(place, 1); }
+static void leave_often(int signo)
+{
+    set_handler(signo, leave, SA_NODEFER);
+    for (round_number = 0; round_number < 20; round_number++)
+        if (!sigsetjmp(place, 1)) {
+            spin(2000000);
+            raise(signo);
+            say("unexpected");
+        }
+    say("left %d times", round_number);
+}
+CASE(siglongjmp_usr1, 0, "leaves its SIGUSR1 handler by siglongjmp, 20 times") { leave_often(SIGUSR1); }
+CASE(siglongjmp_trap, 0, "leaves its SIGTRAP handler by siglongjmp, 20 times") { leave_often(SIGTRAP); }
+CASE(siglongjmp_stkflt, 0, "leaves its SIGSTKFLT handler by siglongjmp, 20 times") { leave_often(SIGSTKFLT); }
+
+static void leave_fault(int signo) { (void)signo; siglongjmp(place, 1); }
+CASE(siglongjmp_segv, 1, "leaves its SIGSEGV handler by siglongjmp 1000 times, while samples are taken")
+{
+    set_handler(SIGSEGV, leave_fault, 0);
+    for (round_number = 0; round_number < 1000; round_number++)
+        if (!sigsetjmp(place, 1))
+            *(volatile int *)8 = 1;
+    burn();
+    say("left %d times", round_number);
+}
+
+static void leave_by_alarm(int signo) { (void)signo; siglongjmp(place, 1); }
+CASE(siglongjmp_timer, 0, "leaves its SIGALRM handler by siglongjmp every millisecond, wherever it was")
+{
+    struct itimerval timer = {{0, 1000}, {0, 1000}};
+    set_handler(SIGALRM, leave_by_alarm, 0);
+    setitimer(ITIMER_REAL, &timer, NULL);
+    for (round_number = 0; round_number < 150; round_number++)
+        if (!sigsetjmp(place, 1))
+            for (;;)
+                spin(10000);
+    timer = (struct itimerval){0};
+    setitimer(ITIMER_REAL, &timer, NULL);
+    say("left %d times", round_number);
+}
+
+PART(inherited)
+{
+    sigset_t now;
+    pthread_sigmask(SIG_BLOCK, NULL, &now);
+    say_signals("inherited mask", &now);
+    for (int signo = 1; signo <= 64; signo++) {
+        struct sigaction action;
+        if (sigaction(signo, NULL, &action) == 0 && action.sa_handler != SIG_DFL)
+            say("%d is %s", signo, action.sa_handler == SIG_IGN ? "ignored" : "handled");
+    }
+    sigpending(&now);
+    say_signals("pending", &now);
+    burn();
+}
+
+static void make_legacy(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTRAP);
+    sigaddset(&set, SIGSTKFLT);
+    sigaddset(&set, SIGUSR2);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGTRAP, SIG_IGN);
+    signal(SIGSTKFLT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGUSR1, count);
+}
+CASE(inherit_exec, 2, "mask, ignored and pending signals over exec")
+{
+    make_legacy();
+    signal(SIGSTKFLT, count);
+    raise(SIGSTKFLT);
+    raise(SIGUSR2);
+    burn();
+    execl("/proc/self/exe", "handling", "inherited", NULL);
+}
+CASE(inherit_spawn, 2, "mask and ignored signals over posix_spawn")
+{
+    pid_t pid;
+    char *words[] = {"handling", "inherited", NULL};
+    make_legacy();
+    burn();
+    TELL(posix_spawn(&pid, "/proc/self/exe", NULL, NULL, words, environ));
+    say_end(pid);
+}
+CASE(inherit_spawn_attributes, 2, "posix_spawn with its own mask and default signals")
+{
+    pid_t pid;
+    char *words[] = {"handling", "inherited", NULL};
+    posix_spawnattr_t wish;
+    sigset_t set;
+    make_legacy();
+    burn();
+    posix_spawnattr_init(&wish);
+    posix_spawnattr_setflags(&wish, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    sigemptyset(&set);
+    sigaddset(&set, SIGTRAP);
+    posix_spawnattr_setsigdefault(&wish, &set);
+    sigaddset(&set, SIGTERM);
+    posix_spawnattr_setsigmask(&wish, &set);
+    TELL(posix_spawn(&pid, "/proc/self/exe", NULL, &wish, words, environ));
+    say_end(pid);
+}
+CASE(inherit_system, 1, "ignored SIGINT and SIGQUIT around system()")
+{
+    make_legacy();
+    burn();
+    TELL(system("trap '' TERM; kill -TERM $$; kill -TRAP $$; echo still here"));
+}
+CASE(inherit_fork, 2, "a fork child has no pending signals, but mask and handlers")
+{
+    make_legacy();
+    raise(SIGUSR2);
+    burn();
+    pid_t pid = fork();
+    if (pid == 0) {
+        sigset_t now;
+        sigpending(&now);
+        say_signals("pending", &now);
+        pthread_sigmask(SIG_BLOCK, NULL, &now);
+        say_signals("blocked", &now);
+        raise(SIGUSR1);
+        say("seen %d", (int)seen);
+        burn();
+        _exit(0);
+    }
+    say_end(pid);
+}
+
+CASE(vfork_isolation, 1, "a vfork child changes dispositions; the parent's stay")
+{
+    signal(SIGTRAP, count);
+    signal(SIGSTKFLT, count);
+    burn();
+    pid_t pid = vfork();
+    if (pid == 0) {
+        signal(SIGTRAP, SIG_DFL);
+        signal(SIGSTKFLT, SIG_IGN);
+        _exit(0);
+    }
+    waitpid(pid, NULL, 0);
+    raise(SIGTRAP);
+    raise(SIGSTKFLT);
+    say("seen %d", (int)seen);
+    struct sigaction now;
+    sigaction(SIGTRAP, NULL, &now);
+    say("still mine %d", now.sa_handler == count);
+}
+
+CASE(old_interfaces, 1, "sigset, sighold, sigrelse, sigignore, siginterrupt, sigblock, sigsetmask, sysv_signal")
+{
+    static const int signals[] = {SIGTRAP, SIGSTKFLT, SIGUSR1};
+    burn();
+    for (int i = 0; i < 3; i++) {
+        int signo = signals[i];
+        struct sigaction now;
+        say("sigset %d", sigset(signo, count) == SIG_DFL);
+        raise(signo);
+        say("seen %d", (int)seen);
+        TELL(sighold(signo));
+        raise(signo);
+        say("seen %d held", (int)seen);
+        say("sigset %d", sigset(signo, SIG_HOLD) == SIG_HOLD);
+        TELL(sigrelse(signo));
+        say("seen %d released", (int)seen);
+        TELL(siginterrupt(signo, 1));
+        sigaction(signo, NULL, &now);
+        say("flags %x", (unsigned)now.sa_flags & ~0x04000000u);
+        TELL(siginterrupt(signo, 0));
+        sigaction(signo, NULL, &now);
+        say("flags %x", (unsigned)now.sa_flags & ~0x04000000u);
+        TELL(sigignore(signo));
+        raise(signo);
+        say("sysv %d", sysv_signal(signo, count) == SIG_IGN);
+        sigaction(signo, NULL, &now);
+        say("flags %x", (unsigned)now.sa_flags & ~0x04000000u);
+        raise(signo);
+        say("seen %d", (int)seen);
+        say("reset %d", signal(signo, SIG_IGN) == SIG_DFL);
+        say("mask %x", (unsigned)sigblock(sigmask(signo)));
+        say("mask %x", (unsigned)sigsetmask(0));
+    }
+}
+
+static void on_stack(int signo)
+{
+    stack_t now;
+    sigaltstack(NULL, &now);
+    say("%d on the other stack %d", signo, (now.ss_flags & SS_ONSTACK) != 0);
+    burn();
+}
+static void with_stack(size_t bytes, int flags)
+{
+    stack_t stack = {.ss_sp = malloc(bytes), .ss_size = bytes, .ss_flags = flags}, now;
+    TELL(sigaltstack(&stack, NULL));
+    set_handler(SIGUSR1, on_stack, SA_ONSTACK);
+    set_handler(SIGTRAP, on_stack, SA_ONSTACK);
+    raise(SIGUSR1);
+    raise(SIGTRAP);
+    sigaltstack(NULL, &now);
+    say("flags %x same %d", (unsigned)now.ss_flags, now.ss_sp == stack.ss_sp);
+}
+CASE(alternate_stack, 2, "works in handlers on an alternate stack of 64 KiB") { with_stack(65536, 0); }
+CASE(autodisarm, 2, "works in handlers on an alternate stack with SS_AUTODISARM") { with_stack(65536, 1U << 31); }
+
+static char *small_stack;
+static void stay_small(int signo) { (void)signo; spin(30000000); seen++; }
+CASE(alternate_stack_small, 0, "works in handlers on an alternate stack of 8 KiB; the bytes below it stay")
+{
+    char *room = malloc(65536 + 8192);
+    memset(room, 0x5a, 65536 + 8192);
+    small_stack = room + 65536;
+    stack_t stack = {.ss_sp = small_stack, .ss_size = 8192};
+    TELL(sigaltstack(&stack, NULL));
+    set_handler(SIGUSR1, stay_small, SA_ONSTACK);
+    raise(SIGUSR1);
+    int touched = 0;
+    for (int i = 0; i < 65536; i++)
+        touched += room[i] != 0x5a;
+    say("seen %d, %d bytes below were written", (int)seen, touched);
+}
+CASE(alternate_stack_smallest, 0, "spins in a handler on an alternate stack of MINSIGSTKSZ; the bytes below it stay")
+{
+    char *room = malloc(65536 + 2048);
+    memset(room, 0x5a, 65536 + 2048);
+    small_stack = room + 65536;
+    stack_t stack = {.ss_sp = small_stack, .ss_size = 2048};
+    if (TELL(sigaltstack(&stack, NULL)) < 0)
+        return;
+    set_handler(SIGUSR1, stay_small, SA_ONSTACK);
+    raise(SIGUSR1);
+    int touched = 0;
+    for (int i = 0; i < 65536; i++)
+        touched += room[i] != 0x5a;
+    say("seen %d, %d bytes below were written", (int)seen, touched);
+}
+CASE(alternate_stack_default, 1, "no alternate stack is set when a thread begins, and what one sets is what one gets")
+{
+    stack_t now;
+    sigaltstack(NULL, &now);
+    say("flags %x pointer %d size %zu", (unsigned)now.ss_flags, now.ss_sp != NULL, now.ss_size);
+    burn();
+}
+
+static void storm_handler(int signo) { (void)signo; seen++; }
+static void *storms(void *other)
+{
+    for (int i = 0; i < 20000; i++)
+        pthread_kill(*(pthread_t *)other, i % 2 ? SIGUSR1 : SIGUSR2);
+    return NULL;
+}
+CASE(storm, 1, "20,000 signals from another thread while this one works and allocates")
+{
+    pthread_t self = pthread_self(), thread;
+    set_handler(SIGUSR1, storm_handler, SA_RESTART);
+    set_handler(SIGUSR2, storm_handler, SA_RESTART);
+    pthread_create(&thread, NULL, storms, &self);
+    for (int i = 0; i < 2000; i++)
+        free(malloc((size_t)(i * 37 % 5000)));
+    burn();
+    pthread_join(thread, NULL);
+    say("some were seen %d", seen > 0);
+}
+
+static void nothing(int signo) { (void)signo; }
+CASE(dispositions, 1, "all 64 dispositions before and after they are set and unset")
+{
+    burn();
+    for (int signo = 1; signo <= 64; signo++) {
+        struct sigaction now = {0}, mine = {.sa_handler = nothing, .sa_flags = SA_RESTART | SA_NODEFER};
+        int first = sigaction(signo, NULL, &now);
+        say("%d: %d default %d flags %x", signo, first, now.sa_handler == SIG_DFL, (unsigned)now.sa_flags & ~0x04000000u);
+        int second = sigaction(signo, &mine, NULL);
+        sigaction(signo, NULL, &now);
+        say("%d mine %d flags %x", second, now.sa_handler == nothing, (unsigned)now.sa_flags & ~0x04000000u);
+        say("%d", signal(signo, SIG_DFL) == nothing);
+    }
+}
+
+CASE(raw_sigaction, 1, "the raw system call rt_sigaction reads SIGTRAP and SIGSTKFLT")
+{
+    struct { void *handler; unsigned long flags; void *restorer; unsigned long mask; } now;
+    burn();
+    for (int i = 0; i < 2; i++) {
+        memset(&now, 0, sizeof now);
+        TELL(syscall(SYS_rt_sigaction, i ? SIGSTKFLT : SIGTRAP, NULL, &now, 8));
+        say("default %d", now.handler == NULL);
+    }
+}
+NATURE(raw_sigaction, stdout, "Raw system calls pass by the library: they see the handler that takes samples.")
+
+CASE(status_masks, 1, "/proc/self/status shows the masks of signals that are blocked, ignored and caught")
+{
+    char line[256];
+    FILE *file = fopen("/proc/self/status", "r");
+    burn();
+    while (fgets(line, sizeof line, file))
+        if (!strncmp(line, "Sig", 3) || !strncmp(line, "Shd", 3))
+            if (strncmp(line, "SigQ", 4)) {
+                line[strcspn(line, "\n")] = 0;
+                say("%s", line);
+            }
+}
+NATURE(status_masks, stdout, "The kernel's own account shows the handler that takes samples; what a program asks through its C library does not.")

@@ -9,6 +9,7 @@
 #define POINTER_COUNT 4096u
 #define SILENCED_COUNT 64u
 #define SPARE_STACK_BYTES 65536u
+#define BEING_PREPARED UINT32_MAX /* the id of a block that is taken and nobody's yet */
 
 /* Initial-exec and small: a handler may not wait for the dynamic linker to make thread-local storage. */
 static __thread struct {
@@ -96,19 +97,20 @@ static size_t block_bytes(void)
     return sizeof(struct col_thread) + col_open_frame_private_bytes();
 }
 
-static bool claim(struct col_thread *thread, uint32_t tid)
+static bool claim(struct col_thread *thread)
 {
     uint32_t nobody = 0;
     return __atomic_load_n(&thread->tid, __ATOMIC_RELAXED) == 0 &&
-           __atomic_compare_exchange_n(&thread->tid, &nobody, tid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+           __atomic_compare_exchange_n(&thread->tid, &nobody, BEING_PREPARED, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_RELAXED);
 }
 
-static struct col_thread *claim_used_block(uint32_t tid)
+static struct col_thread *claim_used_block(void)
 {
     uint32_t count = __atomic_load_n(&self.block_count, __ATOMIC_ACQUIRE);
     for (uint32_t i = __atomic_load_n(&self.first_free_hint, __ATOMIC_RELAXED); i < count; i++) {
         struct col_thread *thread = __atomic_load_n(&blocks[i], __ATOMIC_ACQUIRE);
-        if (thread != NULL && claim(thread, tid)) {
+        if (thread != NULL && claim(thread)) {
             __atomic_store_n(&self.first_free_hint, i + 1, __ATOMIC_RELAXED);
             return thread;
         }
@@ -116,7 +118,7 @@ static struct col_thread *claim_used_block(uint32_t tid)
     return NULL;
 }
 
-static struct col_thread *claim_new_block(uint32_t tid)
+static struct col_thread *claim_new_block(void)
 {
     uint32_t slot = __atomic_fetch_add(&self.block_count, 1, __ATOMIC_ACQ_REL);
     if (slot >= BLOCK_COUNT) {
@@ -126,7 +128,7 @@ static struct col_thread *claim_new_block(uint32_t tid)
     struct col_thread *thread = col_os_map_memory(block_bytes());
     if (thread == NULL)
         return NULL; /* the slot stays empty: those who walk the table step over it */
-    thread->tid = tid;
+    thread->tid = BEING_PREPARED;
     __atomic_store_n(&blocks[slot], thread, __ATOMIC_RELEASE);
     return thread;
 }
@@ -167,6 +169,23 @@ static struct col_thread *find(uint32_t tid)
     return NULL;
 }
 
+/* A tick may come between any two of these steps, and be served: then its block stands. */
+static struct col_thread *take_block(uint32_t tid)
+{
+    struct col_thread *before = local.thread, *thread = claim_used_block();
+    if (thread == NULL)
+        thread = claim_new_block();
+    if (thread == NULL)
+        return NULL;
+    begin_block(thread);
+    __atomic_store_n(&thread->tid, tid, __ATOMIC_RELEASE);
+    if (__atomic_compare_exchange_n(&local.thread, &before, thread, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
+        before->tid != tid)
+        return thread;
+    __atomic_store_n(&thread->tid, 0, __ATOMIC_RELEASE);
+    return before;
+}
+
 struct col_thread *col_thread_current(void)
 {
     uint32_t tid = col_os_thread_id();
@@ -177,18 +196,7 @@ struct col_thread *col_thread_current(void)
         return NULL;
     if (thread != NULL && (thread = find(tid)) != NULL)
         return thread;
-    thread = claim_used_block(tid);
-    if (thread == NULL)
-        thread = claim_new_block(tid);
-    if (thread == NULL)
-        return NULL;
-    if (local.thread != NULL && local.thread->tid == tid) { /* a tick came between and was served: its block stands */
-        __atomic_store_n(&thread->tid, 0, __ATOMIC_RELEASE);
-        return local.thread;
-    }
-    begin_block(thread);
-    local.thread = thread;
-    return thread;
+    return take_block(tid);
 }
 
 struct col_thread *col_thread_enter(void)
@@ -252,7 +260,8 @@ struct col_thread *col_thread_each(uint32_t *next)
     uint32_t count = __atomic_load_n(&self.block_count, __ATOMIC_ACQUIRE);
     while (*next < count && *next < BLOCK_COUNT) {
         struct col_thread *thread = __atomic_load_n(&blocks[(*next)++], __ATOMIC_ACQUIRE);
-        if (thread != NULL && __atomic_load_n(&thread->tid, __ATOMIC_RELAXED) != 0)
+        uint32_t tid = thread != NULL ? __atomic_load_n(&thread->tid, __ATOMIC_RELAXED) : 0;
+        if (tid != 0 && tid != BEING_PREPARED)
             return thread;
     }
     return NULL;

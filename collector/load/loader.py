@@ -22,6 +22,7 @@ from collector.load.threads import ThreadLives, balanced, thread_of, unsampled_n
 from collector.profile import model
 from collector.profile.metric_series import MetricSeries
 from collector.symbols.symbolizer import Symbolizer
+from collector.target.process import Thread
 
 Progress = Callable[[int, int, str], None]
 
@@ -134,17 +135,17 @@ class Loader:
             sampled[owner] += sum(head.sums)
         for position, thread in enumerate(facts.threads, first_thread):
             self._threads[position] = balanced(self._threads[position], process, sampled[position], facts.has_gaps, thread.pending_ns)
-            if not sampled[position] and not facts.has_gaps and self._add_stand_in(facts, position, process, thread.start_address):
+            if not sampled[position] and not facts.has_gaps and self._add_stand_in(facts, position, process, thread):
                 owners.append(position)
         return owners
 
-    def _add_stand_in(self, facts: LogFacts, position: int, process: model.Process, address: int | None) -> bool:
+    def _add_stand_in(self, facts: LogFacts, position: int, process: model.Process, recorded: Thread) -> bool:
         """Give a thread that ended before its first tick a sample that stands for its CPU time, if it has any."""
         thread = self._threads[position]
-        values = unsampled_ns(thread, process)
+        values = unsampled_ns(thread, process, recorded.pending_ns)
         if values is None:
             return False
-        self._analysis.add_block(facts.number, stand_in(thread, address or facts.entry_address, values))
+        self._analysis.add_block(facts.number, stand_in(thread, recorded.start_address or facts.entry_address, values))
         self._threads[position] = replace(thread, unattributed_ns=0)
         return True
 

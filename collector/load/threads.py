@@ -54,10 +54,10 @@ def balanced(thread: model.Thread, process: model.Process, sampled_ns: int, has_
     return replace(thread, gain=gain, unattributed_ns=unattributed_ns)
 
 
-def unsampled_ns(thread: model.Thread, process: model.Process) -> tuple[int, int] | None:
+def unsampled_ns(thread: model.Thread, process: model.Process, pending_ns: int = 0) -> tuple[int, int] | None:
     """User and system CPU time of a thread without samples; None if there is none, or so much that its ticks must be missing."""
     missing_ns = thread.unattributed_ns
-    if not 0 < missing_ns <= TOLERATED_TICKS * _tick_ns(process):
+    if not 0 < missing_ns <= TOLERATED_TICKS * _tick_ns(process) + pending_ns:
         return None
     accounted_ns = (thread.user_ns or 0) + (thread.system_ns or 0)
     system_ns = missing_ns * (thread.system_ns or 0) // accounted_ns

@@ -323,6 +323,18 @@ def test_a_thread_without_a_sample_stands_under_its_start_function(tmp_path: Pat
     assert [thread.unattributed_ns for thread in profile.threads] == [0, 9_000_000], "more than a few ticks are missing for another reason"
 
 
+def test_time_that_a_thread_without_a_sample_still_owed_is_its_own(tmp_path: Path) -> None:
+    """On a busy machine no tick comes for milliseconds: the recorder says that it knows of that time."""
+    profile = one_log(
+        tmp_path,
+        mapping(),
+        record(Kind.THR_CREATE, T0, 101, name="calm", start_address=BASE + 0x7010),
+        record(Kind.THR_EXIT, T0 + S, 101, name="calm", user_ns=9_000_000, system_ns=0, is_exit=1, pending_ns=8_900_000),
+    )
+    assert [(row.function.name, row.inclusive[0]) for row in aggregate.functions(profile)] == [("f7", pytest.approx(0.009))]
+    assert [thread.unattributed_ns for thread in profile.threads] == [0]
+
+
 def test_a_thread_of_which_nothing_is_known_is_not_an_unfinished_stack(tmp_path: Path) -> None:
     profile = one_log(tmp_path, record(Kind.THR_CREATE, T0, PID, name="prog"), thread_end(user_ns=300_000))
     assert stacks_of(profile) == {("(not sampled):(not sampled)",): 0.0003}

@@ -16,7 +16,7 @@ from collector.format import FIELDS, Kind
 sys.path.insert(0, str(Path(__file__).parents[1] / "experiment"))
 from writer import LogBuilder, initialize, record, samples, small_log
 
-_PID = 4_194_250  # no process has this number
+_PID = 4_194_250  # no process has this number, nor a thread of the kernel
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def experiment(tmp_path):
         record(Kind.DROPNOTIFY, 2_000_000_005, 5, cause=2, count=3, offset=None, length=None),
     )
     (tmp_path / f"{_PID}.0.log").write_bytes(log.data + b"damage")
-    (tmp_path / "launch.log").write_bytes(LogBuilder().add(initialize(1, 9), record(Kind.SYSEXIT, 3 * 10**9, 0, pid=4, status=-1)).data)
+    (tmp_path / "launch.log").write_bytes(LogBuilder().add(initialize(1, _PID), record(Kind.SYSEXIT, 3 * 10**9, 0, pid=4, status=-1)).data)
     return tmp_path
 
 

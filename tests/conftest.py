@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import parallel
 import pytest
 
 _GOLDEN = Path(__file__).parent / "golden"
@@ -15,14 +16,21 @@ _GOLDEN = Path(__file__).parent / "golden"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write tests/golden anew from what the code gives now")
+    parallel.add_option(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Where nothing may be compiled into the source tree, keep compiled modules elsewhere: Python is started a thousand times."""
+    """Name our markers. Where nothing may be compiled into the source tree, keep compiled modules elsewhere: Python is started a thousand times."""
+    config.addinivalue_line("markers", "alone: is run with no other test beside it")
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", None) and "PYTHONPYCACHEPREFIX" not in os.environ:
         place = tempfile.mkdtemp(prefix="collector-modules-")
         os.environ["PYTHONPYCACHEPREFIX"] = place
         config.add_cleanup(lambda: shutil.rmtree(place, ignore_errors=True))
+
+
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """With --jobs, run test files beside each other."""
+    return parallel.run(session)
 
 
 @pytest.fixture

@@ -2,20 +2,20 @@
 
 A test under `@planned(...)` gets its own case from the fixture `unharmed_case`. The plan says what to run:
 it is called with the parameters and fixtures that its arguments name. When the first case of a test begins, all of them
-are run, as many at a time as there are processors; the last case has waited for all of them, so that no other test has
+are run, as many at a time as there are processors for it; the last case has waited for all of them, so that no other test has
 them beside it. It is for tests that judge no wall time, and no `usage_ns`, in which the neighbours' time would be.
 """
 
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from parallel import processors
 from recorded import Outcome, Recorded, execute
 
 Submit = Callable[..., Future]
@@ -76,7 +76,7 @@ class Comparison:
             pool.shutdown(cancel_futures=True)
 
     def _start_all(self, items: list[pytest.Item], request: pytest.FixtureRequest) -> None:
-        pool = ThreadPoolExecutor(os.cpu_count())
+        pool = ThreadPoolExecutor(processors(request.config))
         self._pools.append(pool)
         for item in items:
             try:

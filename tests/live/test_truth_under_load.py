@@ -17,6 +17,8 @@ from statistics import median
 import pytest
 from recorded import ROOT, Recorded, clean_environment, execute, judge_shares, judge_stacks, judge_total
 
+pytestmark = pytest.mark.alone  # its load would be every other test's
+
 SPLIT = ("ten", "twenty", "thirty", "forty")
 BUSY_PER_PROCESSOR = 4
 

@@ -1,13 +1,12 @@
 """test_matrix -- the quick part of the matrix: each case natively and on one of the three clocks, but for those that other tests have
 
 The clock goes by the case's name, so that a new case changes nothing of the others. run.py tries every case on every
-clock, and twice natively. Cases run beside each other, as many as there are processors: what is compared is no time but
+clock, and twice natively. Cases run beside each other, as many as there are processors for it: what is compared is no time but
 CPU time.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ import pytest
 from matrix.case import CLOCKS, HERE, Case, all_cases
 from matrix.elsewhere import ELSEWHERE
 from matrix.run import Row, build_for, find_recorder, try_case
+from parallel import processors
 
 QUICK = {case.full_name: case for case in all_cases() if case.is_quick and case.full_name not in ELSEWHERE}
 
@@ -36,7 +36,7 @@ def rows(request: pytest.FixtureRequest) -> Iterator[Callable[[str], Row]]:
     root.chmod(0o755)
     find_recorder()
     failures = build_for([QUICK[name] for name in chosen], root)
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
+    with ProcessPoolExecutor(processors(request.config)) as pool:
         waiting: dict[str, Future[Row]] = {name: pool.submit(try_case, root, QUICK[name], [clock_of(name)], failures, 1) for name in chosen}
         yield lambda name: waiting[name].result()
         pool.shutdown(cancel_futures=True)

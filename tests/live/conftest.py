@@ -104,14 +104,17 @@ def record(recorder: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable
 
 @pytest.fixture(scope="session")
 def rung_works(record: Callable[..., Recorded], compiled: Compile) -> Callable[[str], None]:
-    """rung_works(clock) skips the test where this system refuses that clock."""
-    answers: dict[str, set[str]] = {}
+    """rung_works(clock) skips the test where the kernel refuses that clock to a program that asks for it; a recorder that does not get it then has failed."""
+    answers: dict[str, tuple[bool, set[str]]] = {}
 
     def check(clock: str) -> None:
         if clock not in answers:
-            answers[clock] = record([compiled("split_cpu.c"), 30], clock=clock).clocks
-        if answers[clock] != {clock}:
-            pytest.skip(f"this system has no {clock}; it gave {', '.join(answers[clock]) or 'no clock'}")
+            granted = execute([compiled("granted_clocks.c")]).truth
+            answers[clock] = bool(granted[clock]), record([compiled("split_cpu.c"), 30], clock=clock).clocks
+        is_granted, given = answers[clock]
+        if not is_granted:
+            pytest.skip(f"this system has no {clock}; it gave {', '.join(given) or 'no clock'}")
+        assert given == {clock}, f"the kernel grants {clock}, and the recorder took {', '.join(given) or 'no clock'}"
 
     return check
 

@@ -124,9 +124,8 @@ class EventHolder:
 
     def _attend(self, number: int) -> None:
         if number in self._pids:
-            self._epoll.unregister(number)
-            self._events.forget(self._pids.pop(number), number)
-            self._set_full(False)
+            if _is_readable(number):  # or it was another one's when epoll told us
+                self._forget(number)
         elif number in self._listeners:
             while not self._is_closing and self._accept(self._listeners[number]):
                 continue
@@ -188,10 +187,24 @@ class EventHolder:
             self._events.suspend(pid)
             connection.send(b"\1")
         elif kind == _HOLD and len(events) == 1 and os.readlink(f"/proc/self/fd/{events[0]}") == _PERF_EVENT:
+            ended = self._events.ended(pid)
+            if ended is not None:
+                self._forget(ended)
             pidfd = self._events.hold(pid, (thread, use), events.pop(), own_pid)
             if pidfd is not None:
                 self._watch(pid, pidfd)
 
+    def _forget(self, pidfd: int) -> None:
+        self._epoll.unregister(pidfd)  # closing it would not do where a forked child has it, too
+        self._events.forget(self._pids.pop(pidfd), pidfd)
+        self._set_full(False)
+
     def _watch(self, pid: int, pidfd: int) -> None:
         self._pids[pidfd] = pid
         self._epoll.register(pidfd, select.EPOLLIN)
+
+
+def _is_readable(number: int) -> bool:
+    poll = select.poll()
+    poll.register(number, select.POLLIN)
+    return bool(poll.poll(0))

@@ -47,9 +47,6 @@ class HeldEvents:
         """
         with self._lock:
             known = self._processes.get(pid)
-            if known is not None and _has_ended(known.pidfd):
-                self._drop(pid)  # another process had that number
-                known = None
             process = known or _open_process(pid)
             if process is None:
                 os.close(event)
@@ -66,6 +63,12 @@ class HeldEvents:
             self._processes[pid] = process
             self.count += 1 if known else 2
             return None if known else process.pidfd
+
+    def ended(self, pid: int) -> int | None:
+        """Give the pidfd of an earlier process of that number, which has ended: `forget` it before `hold`."""
+        with self._lock:
+            known = self._processes.get(pid)
+            return known.pidfd if known is not None and _has_ended(known.pidfd) else None
 
     def pids(self) -> list[int]:
         """Give the processes that there are events of."""

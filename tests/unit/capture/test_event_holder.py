@@ -152,6 +152,43 @@ def test_a_late_request_is_not_overtaken(holder: EventHolder, monkeypatch: pytes
     os.close(new)
 
 
+def test_a_process_that_asks_and_ends_takes_no_other_with_it(holder: EventHolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its last request is read when it has ended; somebody else, forked meanwhile, has its pidfd open; and the number becomes another process's."""
+    monkeypatch.setattr(threading.Thread, "start", lambda thread: None)  # its work is done here, step by step
+    monkeypatch.setattr(threading.Thread, "join", lambda thread: None)
+    events, event = holder.start(), open_event()
+    assert events is not None
+    (listener, *_) = holder._listeners
+
+    def fork(work: Callable[[], object]) -> int:
+        pid = os.fork()
+        if pid == 0:
+            signal.alarm(60)  # if the test fails
+            work()
+            os._exit(0)
+        return pid
+
+    go, gone = os.pipe()
+    brief = fork(lambda: (Visitor(holder).ask(HOLD, event), os.read(go, 1), Visitor(holder).ask(HOLD, event)))
+    assert await_truth(lambda: (holder._attend(listener), events.pids() == [brief])[1])
+    onlooker = fork(signal.pause)
+    os.write(gone, b"x")
+    os.waitpid(brief, 0)
+    holder._attend(listener)
+    assert events.pids() == []
+    lasting = fork(lambda: (Visitor(holder).ask(HOLD, event), signal.pause()))
+    assert await_truth(lambda: (holder._attend(listener), events.pids() == [lasting])[1])
+    for number, _ in holder._epoll.poll(0):
+        holder._attend(number)
+    assert events.pids() == [lasting]
+    holder.close()
+    for pid in (onlooker, lasting):
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    for number in (event, go, gone):
+        os.close(number)
+
+
 def test_the_file_leads_there_too(holder: EventHolder, tmp_path: Path) -> None:
     events, event = holder.start(), open_event()
     assert events is not None

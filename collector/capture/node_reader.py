@@ -45,7 +45,7 @@ class NodeReader:
         if self._pid == 0:
             status = _PYTHON_FAILED
             try:
-                os.close(self._end)
+                _keep_only(reading)
                 status = -host_metrics(recorder, preloads, experiment, table, window, reading)
             finally:
                 os._exit(status)
@@ -59,6 +59,12 @@ class NodeReader:
             os.kill(self._pid, signal.SIGKILL)
         _, status, usage = os.wait4(self._pid, 0)
         return _describe_end(os.waitstatus_to_exitcode(status), is_late, usage)
+
+
+def _keep_only(descriptor: int) -> None:
+    """Close what the launcher has open but for `descriptor` and the standard ones: processes and their events live on while anybody has them open."""
+    os.closerange(3, descriptor)
+    os.closerange(descriptor + 1, os.sysconf("SC_OPEN_MAX"))
 
 
 def _describe_end(code: int, is_late: bool, usage: resource.struct_rusage) -> NodeReaderEnd:

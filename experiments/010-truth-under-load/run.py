@@ -206,9 +206,11 @@ def judge_starts(bench: Bench, report: Report, count: int) -> None:
     native, ours = sorted(float(line[0]) / 1000 for line in lines), sorted(float(line[1]) / 1000 for line in lines)
     for title, values in (("natively", native), ("recorded", ours)):
         report.say(f"{f'a start of `true`, {title}':32}{spread(values).text():>24} ms{values[-1]:8.2f} worst of {len(values)}")
-    report.head("CPU time of a start beside the load, median more than natively", f"{spread(ours).median - spread(native).median:+.2f} ms")
-    over = ours[-1] - spread(native).median
-    report.head(f"CPU time of a start beside the load, worst of {len(ours)} more than natively (median)", f"{over:+.2f} ms", f"the worst natively {native[-1] - spread(native).median:+.2f}", "<= 1 ms", over <= 1)
+    middle, worst = spread(ours).median - spread(native).median, ours[-1] - native[-1]
+    report.head("CPU time of a start beside the load, median more than natively", f"{middle:+.2f} ms")
+    report.head(f"CPU time of a start beside the load, worst of {len(ours)} more than the worst natively", f"{worst:+.2f} ms", "", "<= 1 ms", worst <= 1)
+    over, scatter = ours[-1] - spread(native).median, native[-1] - spread(native).median
+    report.head(f"the worst of {len(ours)} more than natively in the middle", f"{over:+.2f} ms", f"the worst natively {scatter:+.2f}")
 
 
 def measure_it(bench: Bench) -> Report:
@@ -219,7 +221,7 @@ def measure_it(bench: Bench) -> Report:
         report.say(f"missing: perf ({peers.PACKAGES['perf']})")
     else:
         recorders[YARDSTICK] = peers.Recorder(YARDSTICK, bench, "task-clock:u")
-    count, runs = BUSY_PER_PROCESSOR * (os.cpu_count() or 1), bench.choose(2, 4)
+    count, runs = BUSY_PER_PROCESSOR * (os.cpu_count() or 1), bench.choose(2, 8)
     report.say(f"beside {count} busy processes, {RATE_HZ} Hz; points: the greatest error of any function's share in a run. Mean, median and quartiles, the worst.")
     report.say("perf's event leaves the kernel's time out: it is asked where there is next to none.")
     report.say()

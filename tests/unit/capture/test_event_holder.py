@@ -158,7 +158,6 @@ def test_a_process_that_asks_and_ends_takes_no_other_with_it(holder: EventHolder
     monkeypatch.setattr(threading.Thread, "join", lambda thread: None)
     events, event = holder.start(), open_event()
     assert events is not None
-    (listener, *_) = holder._listeners
 
     def fork(work: Callable[[], object]) -> int:
         pid = os.fork()
@@ -168,19 +167,21 @@ def test_a_process_that_asks_and_ends_takes_no_other_with_it(holder: EventHolder
             os._exit(0)
         return pid
 
+    def pids() -> list[int]:
+        for number, _ in holder._epoll.poll(0):
+            holder._attend(number)
+        return events.pids()
+
     go, gone = os.pipe()
     brief = fork(lambda: (Visitor(holder).ask(HOLD, event), os.read(go, 1), Visitor(holder).ask(HOLD, event)))
-    assert await_truth(lambda: (holder._attend(listener), events.pids() == [brief])[1])
+    assert await_truth(lambda: pids() == [brief])
     onlooker = fork(signal.pause)
     os.write(gone, b"x")
     os.waitpid(brief, 0)
-    holder._attend(listener)
-    assert events.pids() == []
+    assert await_truth(lambda: pids() == [])
     lasting = fork(lambda: (Visitor(holder).ask(HOLD, event), signal.pause()))
-    assert await_truth(lambda: (holder._attend(listener), events.pids() == [lasting])[1])
-    for number, _ in holder._epoll.poll(0):
-        holder._attend(number)
-    assert events.pids() == [lasting]
+    assert await_truth(lambda: pids() == [lasting])
+    assert pids() == [lasting]
     holder.close()
     for pid in (onlooker, lasting):
         os.kill(pid, signal.SIGKILL)

@@ -33,6 +33,16 @@ static inline int64_t process_ns(void)
     return ns_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+/* From a half to three halves of so many, by chance: no sampling clock keeps step with work of such lengths. Of every run another: what a clock makes of one is its luck. */
+static inline __attribute__((always_inline)) long about(long count)
+{
+    static __thread uint64_t chance;
+    if (chance == 0)
+        chance = (uint64_t)ns_of(CLOCK_MONOTONIC);
+    chance = chance * 6364136223846793005u + 1442695040888963407u;
+    return count / 2 + count * (long)(chance >> 48) / 65536;
+}
+
 /* A chain of multiplications that no optimiser shortens. */
 static inline __attribute__((always_inline)) uint64_t churn(uint64_t x, long steps)
 {

@@ -7,15 +7,6 @@
 
 #include "measured_work.h"
 
-static uint64_t chance;
-
-/* From a half to three halves of so many, by chance. */
-static inline __attribute__((always_inline)) long about(long us)
-{
-    chance = chance * 6364136223846793005u + 1442695040888963407u;
-    return us / 2 + us * (long)(chance >> 48) / 65536;
-}
-
 NOINLINE void ten(void) { work(about(310)); }
 NOINLINE void twenty(void) { work(about(620)); }
 NOINLINE void thirty(void) { work(about(930)); }
@@ -24,7 +15,6 @@ NOINLINE void forty(void) { work(about(1240)); }
 int main(int argc, char **argv)
 {
     struct account accounts[] = {{"ten", 0}, {"twenty", 0}, {"thirty", 0}, {"forty", 0}};
-    chance = (uint64_t)ns_of(CLOCK_MONOTONIC); /* of every run another: what a clock makes of one is its luck */
     int64_t end = thread_ns() + (argc > 1 ? atol(argv[1]) : 600) * 1000000;
     while (thread_ns() < end) {
         BOOK(accounts[0], ten());

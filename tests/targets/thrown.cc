@@ -35,14 +35,14 @@ NOINLINE void throws(int rounds)
         }
 }
 
-NOINLINE void computes() { work(3300); }
+NOINLINE void computes() { work(about(3300)); }
 
 int main(int argc, char **argv)
 {
     account thrown = {"throws(int)", 0}, computed = {"computes()", 0};
     std::int64_t end = thread_ns() + (argc > 1 ? std::atol(argv[1]) : 500) * 1000000;
     while (thread_ns() < end) {
-        BOOK(thrown, throws(1000));
+        BOOK(thrown, throws(static_cast<int>(about(1000))));
         BOOK(computed, computes());
     }
     std::printf("%s %lld\n%s %lld\n", thrown.name, static_cast<long long>(thrown.ns), computed.name, static_cast<long long>(computed.ns));

@@ -9,6 +9,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
+from collector.readings import READINGS
+
 VERSION_MAJOR: Final = 1
 VERSION_MINOR: Final = 0
 
@@ -245,15 +247,7 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
         ("label", "str", "what the program called it; empty for periodic ones"),
         ("cause", "uint", "SampleCause"),
         ("pid", "uint", "process"),
-        ("user_ns", "uint", "user CPU time so far"),
-        ("system_ns", "uint", "system CPU time so far"),
-        ("minor_faults", "uint", "page faults without I/O so far"),
-        ("major_faults", "uint", "page faults with I/O so far"),
-        ("voluntary_switches", "uint", "voluntary context switches so far"),
-        ("involuntary_switches", "uint", "involuntary context switches so far"),
-        ("resident_bytes", "uint", "resident memory now, nil if unknown, and at cause START"),
-        ("read_bytes", "uint", "bytes read by system calls so far (rchar), nil if unknown"),
-        ("written_bytes", "uint", "bytes written by system calls so far (wchar), nil if unknown"),
+        *READINGS,
     ),
     Kind.PAUSE: (("cause", "uint", "PauseCause"),),
     Kind.RESUME: (("cause", "uint", "PauseCause"),),

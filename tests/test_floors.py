@@ -21,24 +21,25 @@ PACKAGE = ROOT / "collector"
 NATIVE = ROOT / "libcollector_c"
 
 # What each part of the package may import from the rest of it, beside itself.
-GROUND = {"errors", "format", "units", "printable", "regular_file"}
+GROUND = {"errors", "format", "units", "readings", "printable", "regular_file"}
 ANY = GROUND | {"capture", "experiment", "target", "symbols", "profile", "analysis", "load", "reports", "page", "exports", "cli", ""}
 MAY_IMPORT = {
     "errors": set(),
-    "format": set(),
+    "format": {"readings"},
     "units": set(),
+    "readings": set(),
     "printable": set(),
     "regular_file": set(),
-    "experiment": {"format", "errors", "regular_file"},
+    "experiment": {"format", "readings", "errors", "regular_file"},
     "target": {"experiment", "format", "errors", "regular_file"},
     "symbols": {"target", "errors", "regular_file"},
-    "profile": {"units"},
+    "profile": {"units", "readings"},
     "reports": {"profile", "units", "printable"},
     "page": {"profile", "units", "printable"},
     "exports": {"profile", "units", "printable"},
-    "capture": {"errors", "regular_file"},
+    "capture": {"readings", "errors", "regular_file"},
     "analysis": {"experiment", "profile", "errors", "format", "units", "regular_file"},
-    "load": {"analysis", "experiment", "target", "symbols", "profile", "errors", "format", "units"},
+    "load": {"analysis", "experiment", "target", "symbols", "profile", "readings", "errors", "format", "units"},
     "cli": ANY,
     "": ANY,  # the package itself re-exports
     "__main__": {"cli"},

@@ -15,6 +15,7 @@ from typing import ClassVar
 from collector.experiment.origin import Origin
 from collector.experiment.samples import PcSample, PcSampleBlock
 from collector.format import CloseReason, DropCause, Kind, MapAction, MapKind, PauseCause, SampleCause
+from collector.readings import Readings
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,22 +202,17 @@ class UserData(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Sample(Event):
-    """A sample point: readings of the whole process so far, with a label. Sizes in bytes, CPU times in nanoseconds."""
-
-    kind: ClassVar[Kind] = Kind.SAMPLE
+class _SamplePoint(Event):
     label: str | None = None
     cause: SampleCause | int | None = None
     pid: int | None = None
-    user_ns: int | None = None
-    system_ns: int | None = None
-    minor_faults: int | None = None
-    major_faults: int | None = None
-    voluntary_switches: int | None = None
-    involuntary_switches: int | None = None
-    resident_bytes: int | None = None
-    read_bytes: int | None = None
-    written_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sample(Readings, _SamplePoint):
+    """A sample point: readings of the whole process so far, with a label. Sizes in bytes, CPU times in nanoseconds."""
+
+    kind: ClassVar[Kind] = Kind.SAMPLE
 
 
 @dataclass(frozen=True, slots=True)

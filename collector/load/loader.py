@@ -21,6 +21,7 @@ from collector.load.stand_ins import stand_in
 from collector.load.threads import ThreadLives, balanced, thread_of, unsampled_ns
 from collector.profile import model
 from collector.profile.metric_series import MetricSeries
+from collector.readings import readings_of
 from collector.symbols.symbolizer import Symbolizer
 from collector.target.process import Thread
 
@@ -154,21 +155,7 @@ class Loader:
             pid = event.pid if event.pid is not None else facts.log.origin.pid
             self._points.append(
                 model.SamplePoint(
-                    by_pid.get(pid),
-                    experiment,
-                    pid,
-                    event.time,
-                    event.label or "",
-                    word_of(event.cause),
-                    event.user_ns,
-                    event.system_ns,
-                    event.minor_faults,
-                    event.major_faults,
-                    event.voluntary_switches,
-                    event.involuntary_switches,
-                    event.resident_bytes,
-                    event.read_bytes,
-                    event.written_bytes,
+                    by_pid.get(pid), experiment, pid, event.time, event.label or "", word_of(event.cause), *readings_of(event)
                 )
             )
 

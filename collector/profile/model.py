@@ -11,6 +11,7 @@ from typing import NamedTuple
 from collector.profile.metric_series import MetricSeries
 from collector.profile.metrics import CPU_METRICS, Metric
 from collector.profile.samples import Samples
+from collector.readings import Readings
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,24 +162,18 @@ class Thread:
 
 
 @dataclass(frozen=True, slots=True)
-class SamplePoint:
-    """Readings of a whole process at one moment, all counted from its start; None where the system does not tell."""
-
+class _Moment:
     process: int | None
     experiment: int
     pid: int
     time_ns: int
     label: str
     cause: str
-    user_ns: int | None = None
-    system_ns: int | None = None
-    minor_faults: int | None = None
-    major_faults: int | None = None
-    voluntary_switches: int | None = None
-    involuntary_switches: int | None = None
-    resident_bytes: int | None = None
-    read_bytes: int | None = None
-    written_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SamplePoint(Readings, _Moment):
+    """Readings of a whole process at one moment."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """readings -- what the kernel says of a process as a whole, asked from outside
 
-The process is not disturbed, and may sleep. Sources: proc(5), clock_getcpuclockid(3).
+The process is not disturbed, and may sleep. Its CPU time is the process's CPU clock, divided into user and system as the kernel
+divides its own ticks; context switches are those of the threads alive. Sources: proc(5), clock_getcpuclockid(3).
 """
 
 from __future__ import annotations
@@ -8,31 +9,13 @@ from __future__ import annotations
 import os
 import re
 import time
-from dataclasses import dataclass
+
+from collector.readings import Readings
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _MOST_THREADS = 256  # more would make the reading cost more than it tells
 _SWITCHES = re.compile(rb"^(?:non)?voluntary_ctxt_switches:\s*(\d+)", re.MULTILINE)
 _IO = re.compile(rb"^rchar: (\d+)\nwchar: (\d+)")
-
-
-@dataclass(frozen=True, slots=True)
-class Readings:
-    """Totals of a process since it began; in order and meaning the fields of a SAMPLE record.
-
-    user_ns and system_ns are the process's CPU clock, divided as the kernel divides its own ticks. Context switches
-    are those of the threads alive. None: the kernel does not tell us.
-    """
-
-    user_ns: int
-    system_ns: int
-    minor_faults: int
-    major_faults: int
-    voluntary_switches: int
-    involuntary_switches: int
-    resident_bytes: int | None
-    read_bytes: int | None
-    written_bytes: int | None
 
 
 def read_process(pid: int) -> Readings | None:
@@ -47,15 +30,15 @@ def read_process(pid: int) -> Readings | None:
     memory = _read(f"/proc/{pid}/statm")
     transfer = _IO.match(_read(f"/proc/{pid}/io") or b"")
     return Readings(
-        user_ns,
-        system_ns,
-        minor,
-        major,
-        voluntary,
-        involuntary,
-        int(memory.split()[1]) * _PAGE_BYTES if memory else None,
-        int(transfer[1]) if transfer else None,
-        int(transfer[2]) if transfer else None,
+        user_ns=user_ns,
+        system_ns=system_ns,
+        minor_faults=minor,
+        major_faults=major,
+        voluntary_switches=voluntary,
+        involuntary_switches=involuntary,
+        resident_bytes=int(memory.split()[1]) * _PAGE_BYTES if memory else None,
+        read_bytes=int(transfer[1]) if transfer else None,
+        written_bytes=int(transfer[2]) if transfer else None,
     )
 
 

@@ -22,7 +22,7 @@ from collector.capture.installation import find_installation
 from collector.capture.launch import Ending, StartError, restore_signals, start, wait
 from collector.capture.metric_table import FILE_NAME, definitions, write_table
 from collector.capture.program import CannotRun, Program, can_be_preloaded, find_program
-from collector.capture.readings import Readings, read_process
+from collector.capture.readings import read_process
 from collector.capture.recorded_processes import RecordedProcesses
 from collector.cli.recording import metrics
 from collector.cli.recording.launch_log import LaunchLog
@@ -30,6 +30,7 @@ from collector.cli.recording.node_metrics import NodeMetrics
 from collector.cli.recording.unrecorded import Explainer, UnrecordedDescendants, tell_unrecorded
 from collector.errors import CollectorError, ExperimentError, RecordError, UsageError
 from collector.printable import printable
+from collector.readings import Readings
 
 NAME = "record"
 HELP = __doc__ or ""

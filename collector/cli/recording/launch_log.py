@@ -9,9 +9,9 @@ import time
 from collector import __version__
 from collector.capture.launch import Ending
 from collector.capture.metric_table import Definition
-from collector.capture.readings import Readings
 from collector.experiment.log_writer import LogWriter
 from collector.format import VERSION_MAJOR, VERSION_MINOR, Kind, SampleCause
+from collector.readings import Readings, readings_of
 
 
 class LaunchLog:
@@ -60,8 +60,7 @@ class LaunchLog:
 
     def sample(self, pid: int, readings: Readings) -> None:
         """Write the readings of a process, taken just now."""
-        values = (getattr(readings, name) for name in readings.__slots__)
-        self._writer.append(Kind.SAMPLE, time.monotonic_ns(), "", int(SampleCause.PERIODIC), pid, *values)
+        self._writer.append(Kind.SAMPLE, time.monotonic_ns(), "", int(SampleCause.PERIODIC), pid, *readings_of(readings))
 
     def message(self, text: str) -> None:
         """Write a warning: something that the user asked for could not be done."""

@@ -12,24 +12,30 @@ from collector import format
 from collector.experiment.events import ENUMERATIONS, EVENT_CLASSES, Event
 
 _ROOT = Path(__file__).parents[3]
+_PAGE = _ROOT / "docs" / "format.md"
 _ENUMERATIONS = ("StackEnd", "DropCause", "SampleCause", "PauseCause", "CloseReason", "MapAction", "MapKind")
 _C_NAMES = {"KIND": "Kind", "END": "StackEnd", "DROP": "DropCause", "SAMPLE": "SampleCause", "PAUSE": "PauseCause",
             "CLOSE": "CloseReason", "MAP": "MapAction MapKind"}
 
 
 def _page() -> str:
-    return (_ROOT / "docs" / "format.md").read_text(encoding="utf-8")
+    return _PAGE.read_text(encoding="utf-8")
 
 
-def _page_fields(kind: format.Kind) -> list[tuple[str, str]]:
-    section = re.search(rf"^### {kind.name} \({kind.value}\)\n(.*?)(?=^##)", _page(), re.M | re.S)
-    assert section, f"docs/format.md has no section {kind.name} ({kind.value})"
-    return re.findall(r"^\| (\w+) \| ([\w ]+) \| .+ \|$", section[1], re.M)[1:]
+def _table(kind: format.Kind) -> str:
+    rows = [f"| {' | '.join(field)} |\n" for field in (("field", "type", "meaning"), *format.FIELDS[kind])]
+    return rows[0] + "|---|---|---|\n" + "".join(rows[1:])
 
 
-@pytest.mark.parametrize("kind", format.Kind)
-def test_page_and_table_have_the_same_fields(kind):
-    assert _page_fields(kind) == [(name, type_name) for name, type_name, _ in format.FIELDS[kind]]
+def test_page_has_the_tables_of_the_format(request):
+    page = _page()
+    for kind in format.Kind:
+        place = re.search(rf"^### {kind.name} \({kind.value}\)\n(?:(?![#|]).*\n)*((?:\|.*\n)*)", page, re.M)
+        assert place, f"docs/format.md has no section {kind.name} ({kind.value})"
+        page = page[: place.start(1)] + _table(kind) + page[place.end(1) :]
+    if request.config.getoption("--update-golden"):
+        _PAGE.write_text(page, encoding="utf-8")
+    assert page == _page(), "pytest --update-golden writes the tables of docs/format.md"
 
 
 @pytest.mark.parametrize("kind", format.Kind)

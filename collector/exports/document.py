@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from collector.exports.plain import plains
 from collector.profile import aggregate
 from collector.profile.call_tree import CallNode
 from collector.profile.callers_callees import NeighbourRow, Neighbours
@@ -16,7 +17,7 @@ from collector.profile.causes import exit_status
 from collector.profile.instructions import Listing
 from collector.profile.metrics import Values
 from collector.profile.model import Clock, Function, Module, Process, Profile, Recording
-from collector.profile.sample_points import SamplePointRow, labelled_points
+from collector.profile.sample_points import SampleReading, labelled_points
 from collector.profile.samples import sample_count
 from collector.profile.source_lines import SourceRow
 from collector.units import NS_PER_S
@@ -110,9 +111,9 @@ def processes(profile: Profile, rows: Iterable[aggregate.ProcessRow]) -> Documen
     return document
 
 
-def samples(profile: Profile, rows: Iterable[SamplePointRow]) -> Document:
+def samples(profile: Profile, rows: Iterable[SampleReading]) -> Document:
     """The view `samples`: sample points."""
-    return _framed(profile, [_sample_row(profile, row) for row in rows])
+    return _framed(profile, plains(rows))
 
 
 def call_tree(profile: Profile, rows: Iterable[CallNode]) -> Document:
@@ -228,7 +229,7 @@ def overview(profile: Profile, rows: Iterable[aggregate.FunctionRow]) -> Documen
     document["unattributed"] = sum(thread.unattributed_ns for thread in profile.threads) / NS_PER_S
     document["stacks"] = {row.cause: row.sample_count for row in aggregate.stack_ends(profile)}
     document["losses"] = _losses(profile)
-    document["labels"] = [_sample_row(profile, row) for row in labelled_points(profile)]
+    document["labels"] = plains(labelled_points(profile))
     return document
 
 
@@ -301,38 +302,6 @@ def _clock(process: Process) -> dict[str, Any] | None:
         "period": clock.period_ns / NS_PER_S,
         "effective_period": clock.effective_period_ns / NS_PER_S,
         "detail": clock.detail,
-    }
-
-
-def _sample_row(profile: Profile, row: SamplePointRow) -> dict[str, Any]:
-    point = row.point
-    return {
-        **_of_experiment(profile, point.experiment),
-        "time": round(row.time_s, 9),
-        "pid": point.pid,
-        "label": point.label,
-        "cause": point.cause,
-        "values": {
-            "user": None if point.user_ns is None else point.user_ns / NS_PER_S,
-            "system": None if point.system_ns is None else point.system_ns / NS_PER_S,
-            "minor_faults": point.minor_faults,
-            "major_faults": point.major_faults,
-            "voluntary_switches": point.voluntary_switches,
-            "involuntary_switches": point.involuntary_switches,
-            "resident_bytes": point.resident_bytes,
-            "read_bytes": point.read_bytes,
-            "written_bytes": point.written_bytes,
-        },
-        "change": {
-            "user": row.user_s,
-            "system": row.system_s,
-            "minor_faults": row.minor_faults,
-            "major_faults": row.major_faults,
-            "voluntary_switches": row.voluntary_switches,
-            "involuntary_switches": row.involuntary_switches,
-            "read_bytes": row.read_bytes,
-            "written_bytes": row.written_bytes,
-        },
     }
 
 

@@ -20,7 +20,7 @@ from collector.profile.filters import select
 from collector.profile.metric_groups import metric_groups
 from collector.profile.model import Module, Process, Profile, Recording
 from collector.profile.names import find_functions
-from collector.profile.sample_points import sample_points
+from collector.profile.sample_points import SampleReading, sample_points
 from collector.units import NS_PER_S
 
 _Key = TypeVar("_Key")
@@ -118,25 +118,6 @@ class ProcessTime:
     system: float
 
 
-@dataclass(frozen=True, slots=True)
-class SampleReading:
-    """A sample point: readings of a process, all counted from its start; None where the system does not tell."""
-
-    time: float
-    pid: int
-    label: str
-    cause: str
-    user: float | None
-    system: float | None
-    minor_faults: int | None
-    major_faults: int | None
-    voluntary_switches: int | None
-    involuntary_switches: int | None
-    resident_bytes: int | None
-    read_bytes: int | None
-    written_bytes: int | None
-
-
 class Experiment:
     """One experiment, or several added up. Where a method takes a `metric`, it is cpu, user or system."""
 
@@ -207,24 +188,7 @@ class Experiment:
     @property
     def samples(self) -> list[SampleReading]:
         """The sample points in the order of time: those that the program labelled, and periodic ones."""
-        return [
-            SampleReading(
-                row.time_s,
-                row.point.pid,
-                row.point.label,
-                row.point.cause,
-                _seconds_or_none(row.point.user_ns),
-                _seconds_or_none(row.point.system_ns),
-                row.point.minor_faults,
-                row.point.major_faults,
-                row.point.voluntary_switches,
-                row.point.involuntary_switches,
-                row.point.resident_bytes,
-                row.point.read_bytes,
-                row.point.written_bytes,
-            )
-            for row in sample_points(self.profile)
-        ]
+        return sample_points(self.profile)
 
     def total(self, metric: str = "cpu") -> float:
         """All samples together, in seconds."""
@@ -347,10 +311,6 @@ class Experiment:
 
     def _moment_or_none(self, process: Process, time_ns: int | None) -> float | None:
         return None if time_ns is None else self._moment(process, time_ns)
-
-
-def _seconds_or_none(time_ns: int | None) -> float | None:
-    return None if time_ns is None else time_ns / NS_PER_S
 
 
 def _longest_first(rows: list[_Key], key: Callable[[_Key], float]) -> list[_Key]:

@@ -3,75 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from collector.profile.model import Profile, SamplePoint
+from collector.readings import LEVELS, READINGS, Counts, Readings
 from collector.units import NS_PER_S
 
 
 @dataclass(frozen=True, slots=True)
-class SamplePointRow:
-    """A sample point and, where both readings are known, the change since the one before of the same process.
+class _Seconds:
+    user: float | None
+    system: float | None
 
-    `time_s` is seconds since the experiment began. The first point of a process has no change.
+
+@dataclass(frozen=True, slots=True)
+class SampleValues(Counts, _Seconds):
+    """Readings of a process, or their changes, with CPU times in seconds; None where the system does not tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleReading:
+    """A sample point: readings of a process, all counted from its start but for those of now.
+
+    `change` is since the sample point before of the same process; all of it is None at the first one.
     """
 
-    point: SamplePoint
-    time_s: float
-    user_s: float | None = None
-    system_s: float | None = None
-    minor_faults: int | None = None
-    major_faults: int | None = None
-    voluntary_switches: int | None = None
-    involuntary_switches: int | None = None
-    read_bytes: int | None = None
-    written_bytes: int | None = None
+    experiment: str
+    time: float
+    pid: int
+    label: str
+    cause: str
+    values: SampleValues
+    change: SampleValues
 
 
-_COUNTS = (
-    "minor_faults",
-    "major_faults",
-    "voluntary_switches",
-    "involuntary_switches",
-    "read_bytes",
-    "written_bytes",
-)
-
-
-def sample_points(profile: Profile) -> list[SamplePointRow]:
+def sample_points(profile: Profile) -> list[SampleReading]:
     """All sample points in the order of time, one experiment after the other."""
     return list(_iter_rows(profile))
 
 
-def labelled_points(profile: Profile) -> list[SamplePointRow]:
+def labelled_points(profile: Profile) -> list[SampleReading]:
     """The sample points that the program, or whoever recorded it, gave a label."""
-    return [row for row in _iter_rows(profile) if row.point.label]
+    return [row for row in _iter_rows(profile) if row.label]
 
 
-def _iter_rows(profile: Profile) -> Iterator[SamplePointRow]:
+def _iter_rows(profile: Profile) -> Iterator[SampleReading]:
     before: dict[tuple[int, int], SamplePoint] = {}
     for point in sorted(profile.points, key=lambda point: (point.experiment, point.time_ns)):
         key = (point.experiment, point.pid)
-        previous = before.get(key)
+        recording = profile.recordings[point.experiment]
+        time = (point.time_ns - recording.start_ns) / NS_PER_S
+        change = _change(before.get(key), point)
+        yield SampleReading(recording.name, time, point.pid, point.label, point.cause, _in_seconds(point), _in_seconds(change))
         before[key] = point
-        time_s = (point.time_ns - profile.recordings[point.experiment].start_ns) / NS_PER_S
-        if previous is None:
-            yield SamplePointRow(point, time_s)
-            continue
-        user_ns, system_ns = _change(previous, point, "user_ns"), _change(previous, point, "system_ns")
-        yield SamplePointRow(
-            point,
-            time_s,
-            None if user_ns is None else user_ns / NS_PER_S,
-            None if system_ns is None else system_ns / NS_PER_S,
-            *(_change(previous, point, name) for name in _COUNTS),
-        )
 
 
-def _change(previous: SamplePoint, point: SamplePoint, name: str) -> int | None:
-    before: int | None = getattr(previous, name)
-    now: int | None = getattr(point, name)
+def _change(previous: SamplePoint | None, point: SamplePoint) -> Readings:
+    return Readings(*(_difference(name, getattr(previous, name, None), getattr(point, name)) for name, _, _ in READINGS))
+
+
+def _difference(name: str, before: int | None, now: int | None) -> int | None:
     if before is None or now is None:
         return None
-    # Readings from inside and from outside a process differ in their grain, so a change can come out below zero.
-    return max(0, now - before)
+    # Readings from inside and from outside a process differ in their grain, so what only grows can come out below zero.
+    return now - before if name in LEVELS else max(0, now - before)
+
+
+def _in_seconds(readings: Readings) -> SampleValues:
+    user, system = (None if time_ns is None else time_ns / NS_PER_S for time_ns in (readings.user_ns, readings.system_ns))
+    return SampleValues(user, system, *(getattr(readings, one.name) for one in fields(Counts)))

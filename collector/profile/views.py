@@ -140,11 +140,11 @@ SAMPLES = TableView(
     "samples",
     sample_points,
     {
-        "time": lambda row: row.time_s,
-        "label": lambda row: (not row.point.label, row.point.label),
-        "process": lambda row: (row.point.pid, row.time_s),
-        "cpu": lambda row: -((row.user_s or 0.0) + (row.system_s or 0.0)),
-        "memory": lambda row: -(row.point.resident_bytes or 0),
+        "time": lambda row: row.time,
+        "label": lambda row: (not row.label, row.label),
+        "process": lambda row: (row.pid, row.time),
+        "cpu": lambda row: -((row.change.user or 0.0) + (row.change.system or 0.0)),
+        "memory": lambda row: -(row.values.resident_bytes or 0),
     },
 )
 

@@ -293,11 +293,11 @@ def _labels(profile: Profile, style: Style) -> list[str]:
         return []
     body = [
         [
-            format_seconds(row.time_s),
-            "" if row.user_s is None else format_seconds(row.user_s),
-            "" if row.system_s is None else format_seconds(row.system_s),
-            str(row.point.pid),
-            row.point.label,
+            format_seconds(row.time),
+            "" if row.change.user is None else format_seconds(row.change.user),
+            "" if row.change.system is None else format_seconds(row.change.system),
+            str(row.pid),
+            row.label,
         ]
         for row in rows[:_LABEL_COUNT]
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collector.profile.model import Profile
-from collector.profile.sample_points import SamplePointRow
+from collector.profile.sample_points import SampleReading
 from collector.profile.views import Selection
 from collector.reports import layout
 from collector.reports.style import Style
@@ -34,18 +34,19 @@ def render(profile: Profile, selection: Selection, style: Style) -> str:
     return "\n".join(lines)
 
 
-def _cells(row: SamplePointRow) -> list[str]:
+def _cells(row: SampleReading) -> list[str]:
+    values, change = row.values, row.change
     return [
-        format_seconds(row.time_s),
-        "" if row.user_s is None else format_seconds(row.user_s),
-        "" if row.system_s is None else format_seconds(row.system_s),
-        _size(row.point.resident_bytes),
-        _count(row.minor_faults, row.major_faults),
-        _count(row.voluntary_switches, row.involuntary_switches),
-        _size(row.read_bytes),
-        _size(row.written_bytes),
-        str(row.point.pid),
-        row.point.label or f"({row.point.cause})",
+        format_seconds(row.time),
+        "" if change.user is None else format_seconds(change.user),
+        "" if change.system is None else format_seconds(change.system),
+        _size(values.resident_bytes),
+        _count(change.minor_faults, change.major_faults),
+        _count(change.voluntary_switches, change.involuntary_switches),
+        _size(change.read_bytes),
+        _size(change.written_bytes),
+        str(row.pid),
+        row.label or f"({row.cause})",
     ]
 
 

@@ -19,17 +19,22 @@ def test_points_come_in_order_of_time_with_changes_of_their_own_process() -> Non
         point(100, 0, "first", user_ns=S, system_ns=S, read_bytes=100),
     )
     rows = sample_points(build_profile([], points=points))
-    assert [(row.point.pid, row.time_s, row.user_s, row.system_s, row.read_bytes) for row in rows] == [
+    assert [(row.pid, row.time, row.change.user, row.change.system, row.change.read_bytes) for row in rows] == [
         (100, 0.0, None, None, None),
         (200, 1.0, None, None, None),
         (100, 2.0, 2.0, 0.0, 600),
     ]
-    assert [row.point.label for row in labelled_points(build_profile([], points=points))] == ["first", "second"]
+    assert [row.label for row in labelled_points(build_profile([], points=points))] == ["first", "second"]
 
 
 def test_unknown_readings_stay_unknown_and_nothing_falls_below_zero() -> None:
     points = (point(100, 0, user_ns=5 * S, minor_faults=7), point(100, 1, user_ns=4 * S))
     row = sample_points(build_profile([], points=points))[1]
-    assert row.user_s == 0.0
-    assert row.minor_faults is None
-    assert row.system_s is None
+    assert row.change.user == 0.0
+    assert row.change.minor_faults is None
+    assert row.change.system is None
+
+
+def test_memory_that_is_given_back_is_a_change_below_zero() -> None:
+    row = sample_points(build_profile([], points=(point(100, 0, resident_bytes=9), point(100, 1, resident_bytes=4))))[1]
+    assert (row.values.resident_bytes, row.change.resident_bytes) == (4, -5)

@@ -7,16 +7,19 @@ experiment began, or durations in seconds; figures that belong to a metric stand
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from collector.exports.plain import plains
 from collector.profile import aggregate
 from collector.profile.call_tree import CallNode
-from collector.profile.callers_callees import NeighbourRow, Neighbours
+from collector.profile.callers_callees import Neighbours
 from collector.profile.causes import exit_status
+from collector.profile.code_rows import Figure, call_times, function_times, line_times, module_times, neighbour_times
 from collector.profile.instructions import Listing
-from collector.profile.metrics import Values
-from collector.profile.model import Clock, Function, Module, Process, Profile, Recording
+from collector.profile.metrics import Figures, figures
+from collector.profile.model import Function, Module, Profile
+from collector.profile.process_rows import experiment_facts, moment, process_times, thread_times
 from collector.profile.sample_points import SampleReading, labelled_points
 from collector.profile.samples import sample_count
 from collector.profile.source_lines import SourceRow
@@ -27,82 +30,40 @@ Document = dict[str, Any]
 
 def functions(profile: Profile, rows: Iterable[aggregate.FunctionRow]) -> Document:
     """The view `functions`."""
-    return _framed(profile, [_function_row(profile, row) for row in rows])
+    return _framed(profile, function_times(rows, _figure(profile)))
 
 
 def function(profile: Profile, row: aggregate.FunctionRow) -> Document:
     """The view `function`: one row."""
-    known = {"linker_name": row.function.raw_name, "alias": row.function.alias, "path": row.module.path}
-    return _framed(profile, [{**_function_row(profile, row), **known}])
+    document = functions(profile, [row])
+    document["rows"][0] |= {"linker_name": row.function.raw_name, "alias": row.function.alias, "path": row.module.path}
+    return document
 
 
 def lines(profile: Profile, rows: Iterable[aggregate.LineRow]) -> Document:
     """The view `lines`."""
-    return _framed(
-        profile,
-        [
-            {
-                "file": row.file,
-                "line": row.line,
-                "function": row.function.name,
-                "module": row.module.name,
-                "exclusive": _figures(profile, row.exclusive),
-                "inclusive": _figures(profile, row.inclusive),
-            }
-            for row in rows
-        ],
-    )
+    return _framed(profile, line_times(rows, _figure(profile)))
 
 
 def objects(profile: Profile, rows: Iterable[aggregate.ObjectRow]) -> Document:
     """The view `objects`."""
-    return _framed(
-        profile,
-        [
-            {
-                "module": row.module.name,
-                "path": row.module.path,
-                "build_id": row.module.build_id,
-                "exclusive": _figures(profile, row.exclusive),
-                "inclusive": _figures(profile, row.inclusive),
-            }
-            for row in rows
-        ],
-    )
+    return _framed(profile, module_times(rows, _figure(profile)))
 
 
 def threads(profile: Profile, rows: Iterable[aggregate.ThreadRow]) -> Document:
     """The view `threads`."""
-    return _framed(
-        profile,
-        [
-            {
-                **_of_experiment(profile, row.process.experiment),
-                "pid": row.process.pid,
-                "image": row.process.image,
-                "tid": row.thread.tid,
-                "name": row.thread.name,
-                "start": _since_start(profile, row.process.experiment, row.thread.start_ns),
-                "end": _since_start(profile, row.process.experiment, row.thread.end_ns),
-                "samples": row.sample_count,
-                "values": _figures(profile, row.values),
-                "accounted": _accounted(row.thread.user_ns, row.thread.system_ns),
-                "unattributed": row.thread.unattributed_ns / NS_PER_S,
-            }
-            for row in rows
-        ],
-    )
+    return _framed(profile, thread_times(profile, rows))
 
 
 def processes(profile: Profile, rows: Iterable[aggregate.ProcessRow]) -> Document:
     """The view `processes`, and the descendants in which nothing was recorded."""
-    document = _framed(profile, [_process_row(profile, row) for row in rows])
+    document = _framed(profile, process_times(profile, rows))
     document["unrecorded"] = [
         {
             **_of_experiment(profile, one.experiment),
             "pid": one.pid,
             "program": one.program,
-            "gone": _since_start(profile, one.experiment, one.time_ns),
+            "gone": moment(profile, one.experiment, one.time_ns),
             "exit_status": exit_status(one.status),
             "reason": one.reason,
         }
@@ -113,44 +74,22 @@ def processes(profile: Profile, rows: Iterable[aggregate.ProcessRow]) -> Documen
 
 def samples(profile: Profile, rows: Iterable[SampleReading]) -> Document:
     """The view `samples`: sample points."""
-    return _framed(profile, plains(rows))
+    return _framed(profile, rows)
 
 
 def call_tree(profile: Profile, rows: Iterable[CallNode]) -> Document:
     """The view `calltree`."""
-    return _framed(
-        profile,
-        [
-            {
-                "id": row.id,
-                "parent": row.parent,
-                "depth": row.depth,
-                **_named(row.function, row.module, row.title),
-                "exclusive": _figures(profile, row.exclusive),
-                "inclusive": _figures(profile, row.inclusive),
-            }
-            for row in rows
-        ],
-    )
+    return _framed(profile, call_times(rows, _figure(profile)))
 
 
 def callers_callees(profile: Profile, neighbours: Neighbours, limit: int | None = None) -> Document:
     """The view `callers-callees`: rows with the relation `caller`, `self` or `callee`."""
-    rows = [_neighbour_row(profile, "caller", row) for row in neighbours.callers[: limit or None]]
-    rows.append(
-        {
-            "relation": "self",
-            **_named(neighbours.function, neighbours.module),
-            "values": _figures(profile, neighbours.exclusive),
-        }
-    )
-    rows += [_neighbour_row(profile, "callee", row) for row in neighbours.callees[: limit or None]]
-    document = _framed(profile, rows)
+    figure = _figure(profile)
+    document = _framed(profile, neighbour_times(neighbours, figure, limit))
     document["function"] = {
         **_named(neighbours.function, neighbours.module),
-        "alias": neighbours.function.alias,
-        "exclusive": _figures(profile, neighbours.exclusive),
-        "inclusive": _figures(profile, neighbours.inclusive),
+        "exclusive": figure(neighbours.exclusive),
+        "inclusive": figure(neighbours.inclusive),
     }
     return document
 
@@ -159,19 +98,18 @@ def source(
     profile: Profile, path: str, text: Sequence[str], rows: Iterable[SourceRow], first: int, last: int, note: str = ""
 ) -> Document:
     """The view `source`: the lines of the file that are on a stack, with their text."""
-    document = _framed(
-        profile,
-        [
-            {
-                "line": row.line,
-                "source": text[row.line - 1] if row.line <= len(text) else None,
-                "exclusive": _figures(profile, row.exclusive),
-                "inclusive": _figures(profile, row.inclusive),
-            }
-            for row in rows
-            if first <= row.line <= last
-        ],
-    )
+    figure = _figure(profile)
+    document = _framed(profile)
+    document["rows"] = [
+        {
+            "line": row.line,
+            "source": text[row.line - 1] if row.line <= len(text) else None,
+            "exclusive": figure(row.exclusive),
+            "inclusive": figure(row.inclusive),
+        }
+        for row in rows
+        if first <= row.line <= last
+    ]
     document["file"] = path
     document["note"] = note or None
     return document
@@ -179,31 +117,30 @@ def source(
 
 def disasm(profile: Profile, function: int, listings: Iterable[Listing]) -> Document:
     """The view `disasm`: the instructions of all pieces of a function's code."""
-    document = _framed(
-        profile,
-        [
-            {
-                "piece": piece,
-                "address": row.address,
-                "instruction": row.text,
-                "file": row.file,
-                "line": row.line,
-                "exclusive": _figures(profile, row.exclusive),
-                "inclusive": _figures(profile, row.inclusive),
-            }
-            for piece, listing in enumerate(listings)
-            for row in listing.rows
-        ],
-    )
+    figure = _figure(profile)
+    document = _framed(profile)
+    document["rows"] = [
+        {
+            "piece": piece,
+            "address": row.address,
+            "instruction": row.text,
+            "file": row.file,
+            "line": row.line,
+            "exclusive": figure(row.exclusive),
+            "inclusive": figure(row.inclusive),
+        }
+        for piece, listing in enumerate(listings)
+        for row in listing.rows
+    ]
     known = profile.functions[function]
-    document["function"] = {**_named(known, profile.modules[known.module]), "alias": known.alias}
+    document["function"] = _named(known, profile.modules[known.module])
     return document
 
 
 def header(profile: Profile) -> Document:
     """The view `header`: experiments, their processes, losses and messages."""
-    document = _framed(profile, [_recording_row(recording) for recording in profile.recordings])
-    document["processes"] = [_process_row(profile, row) for row in aggregate.processes(profile)]
+    document = _framed(profile, experiment_facts(profile))
+    document["processes"] = plains(process_times(profile, aggregate.processes(profile)))
     document["losses"] = _losses(profile)
     document["messages"] = [
         {
@@ -220,8 +157,8 @@ def header(profile: Profile) -> Document:
 
 def overview(profile: Profile, rows: Iterable[aggregate.FunctionRow]) -> Document:
     """The view `overview`: its rows are the top functions."""
-    document = _framed(profile, [_function_row(profile, row) for row in rows])
-    document["experiments"] = [_recording_row(recording) for recording in profile.recordings]
+    document = functions(profile, rows)
+    document["experiments"] = plains(experiment_facts(profile))
     document["samples"] = sample_count(profile.samples.cells())
     document["threads"] = len(profile.threads)
     document["processes"] = len(profile.processes)
@@ -233,99 +170,22 @@ def overview(profile: Profile, rows: Iterable[aggregate.FunctionRow]) -> Documen
     return document
 
 
-def _framed(profile: Profile, rows: list[dict[str, Any]]) -> Document:
+def _framed(profile: Profile, rows: Iterable[object] = ()) -> Document:
     names = [recording.name for recording in profile.recordings]
     return {
         "experiment": names[0] if len(names) == 1 else names,
         "metrics": [{"name": metric.name, "unit": metric.unit} for metric in profile.metrics],
-        "total": _figures(profile, aggregate.total_values(profile)),
-        "rows": rows,
+        "total": figures(profile.metrics, aggregate.total_values(profile)),
+        "rows": plains(rows),
     }
 
 
-def _figures(profile: Profile, values: Values) -> dict[str, float]:
-    return {metric.name: round(value, 9) if metric.unit else round(value) for metric, value in zip(profile.metrics, values)}
+def _figure(profile: Profile) -> Figure[Figures]:
+    return partial(figures, profile.metrics)
 
 
-def _named(function: Function | None, module: Module | None, title: str | None = None) -> dict[str, Any]:
-    return {
-        "function": function.name if function else title,
-        "module": module.name if module else None,
-        "file": function.file if function else None,
-        "line": function.line if function else None,
-    }
-
-
-def _function_row(profile: Profile, row: aggregate.FunctionRow) -> dict[str, Any]:
-    return {
-        **_named(row.function, row.module),
-        "exclusive": _figures(profile, row.exclusive),
-        "inclusive": _figures(profile, row.inclusive),
-    }
-
-
-def _neighbour_row(profile: Profile, relation: str, row: NeighbourRow) -> dict[str, Any]:
-    return {
-        "relation": relation,
-        **_named(row.function, row.module, "(start of the stack)"),
-        "values": _figures(profile, row.values),
-    }
-
-
-def _process_row(profile: Profile, row: aggregate.ProcessRow) -> dict[str, Any]:
-    process = row.process
-    return {
-        **_of_experiment(profile, process.experiment),
-        "pid": process.pid,
-        "image": process.image,
-        "parent_pid": process.parent_pid,
-        "program": process.executable,
-        "arguments": list(process.arguments),
-        "start": _since_start(profile, process.experiment, process.start_ns),
-        "end": _since_start(profile, process.experiment, process.end_ns),
-        "exit_status": exit_status(process.status),
-        "threads": row.thread_count,
-        "samples": row.sample_count,
-        "values": _figures(profile, row.values),
-        "accounted": _accounted(process.user_ns, process.system_ns),
-        "before_recording": process.unrecorded_ns / NS_PER_S,
-        "clock": _clock(process),
-    }
-
-
-def _clock(process: Process) -> dict[str, Any] | None:
-    clock: Clock | None = process.clock
-    if clock is None:
-        return None
-    return {
-        "name": clock.name,
-        "period": clock.period_ns / NS_PER_S,
-        "effective_period": clock.effective_period_ns / NS_PER_S,
-        "detail": clock.detail,
-    }
-
-
-def _recording_row(recording: Recording) -> dict[str, Any]:
-    return {
-        "experiment": recording.name,
-        "path": recording.path,
-        "command": list(recording.command),
-        "directory": recording.directory,
-        "host": recording.host,
-        "machine": recording.machine,
-        "kernel": recording.kernel,
-        "cpu_count": recording.cpu_count,
-        "page_bytes": recording.page_bytes,
-        "began": recording.wall_ns / NS_PER_S,
-        "duration": (recording.end_ns - recording.start_ns) / NS_PER_S,
-        "exit_status": exit_status(recording.status),
-        "accounted": None if recording.accounted_ns is None else recording.accounted_ns / NS_PER_S,
-        "options": list(recording.options),
-        "recorder": recording.library_version,
-        "format": recording.format_version,
-        "logs": recording.log_count,
-        "log_bytes": recording.log_bytes,
-    }
+def _named(function: Function, module: Module) -> dict[str, Any]:
+    return {"function": function.name, "module": module.name, "file": function.file, "line": function.line, "alias": function.alias}
 
 
 def _losses(profile: Profile) -> list[dict[str, Any]]:
@@ -343,19 +203,3 @@ def _losses(profile: Profile) -> list[dict[str, Any]]:
 def _of_experiment(profile: Profile, experiment: int) -> dict[str, str]:
     """Which experiment a row belongs to, where there are several."""
     return {"experiment": profile.recordings[experiment].name}
-
-
-def _since_start(profile: Profile, experiment: int, time_ns: int | None) -> float | None:
-    if time_ns is None:
-        return None
-    return round((time_ns - profile.recordings[experiment].start_ns) / NS_PER_S, 9)
-
-
-def _accounted(user_ns: int | None, system_ns: int | None) -> dict[str, float] | None:
-    if user_ns is None or system_ns is None:
-        return None
-    return {
-        "cpu": (user_ns + system_ns) / NS_PER_S,
-        "user": user_ns / NS_PER_S,
-        "system": system_ns / NS_PER_S,
-    }

@@ -8,25 +8,29 @@ from functools import cache
 from operator import attrgetter
 from typing import Any
 
-
-def plain(row: Any) -> dict[str, Any]:
-    """The fields of a row, those of rows inside it as a dict of their own."""
-    names, values = _fields_of(row.__class__)
-    return dict(zip(names, map(_plain_value, values(row))))
+_ATOMS = frozenset({str, int, float, type(None), dict})
 
 
 def plains(rows: Iterable[Any]) -> list[dict[str, Any]]:
-    """Each row as `plain` gives it."""
-    return [plain(row) for row in rows]
+    """The fields of each row, those of a row inside it as a dict of their own."""
+    return [_plain(row) for row in rows]
+
+
+def _plain(row: Any) -> dict[str, Any]:
+    names, values_of = _fields(row.__class__)
+    values = values_of(row)
+    if not _ATOMS.issuperset(map(type, values)):  # asked of all at once: most rows hold nothing else
+        values = map(_plain_value, values)
+    return dict(zip(names, values))
 
 
 def _plain_value(value: Any) -> Any:
     if isinstance(value, tuple):
         return list(value)
-    return plain(value) if is_dataclass(value) else value
+    return _plain(value) if is_dataclass(value) else value
 
 
 @cache
-def _fields_of(kind: type) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
-    names = tuple(one.name for one in fields(kind))
+def _fields(kind: type) -> tuple[list[str], Callable[[Any], Iterable[Any]]]:
+    names = [one.name for one in fields(kind)]
     return names, attrgetter(*names)

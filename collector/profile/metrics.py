@@ -14,6 +14,9 @@ from typing import Final
 Values = tuple[float, ...]
 """One figure for each reported metric of a profile, in the order of `Profile.metrics`."""
 
+Figures = dict[str, float]
+"""The same by the metrics' names."""
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:
@@ -40,6 +43,11 @@ CPU_METRICS: Final = (
 def reported_values(metrics: Sequence[Metric], base: Sequence[float]) -> Values:
     """The reported metrics of one row of base values."""
     return tuple(sum(base[part] for part in metric.parts) for metric in metrics)
+
+
+def figures(metrics: Sequence[Metric], values: Values) -> Figures:
+    """The figures by their names, without what adding them up cost in precision."""
+    return {metric.name: round(value, 9) if metric.unit else round(value) for metric, value in zip(metrics, values)}
 
 
 def cpu_time(base: Sequence[float]) -> float:

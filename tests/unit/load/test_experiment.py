@@ -38,15 +38,17 @@ def test_functions_are_plain_values(small: Experiment) -> None:
     assert repr(small) == "<Experiment a.expt: 0.003 s CPU time>"
 
 
-def flat(values: tuple) -> list:
-    """The values of a row and of those inside it."""
-    return [inner for value in values for inner in (flat(value) if isinstance(value, tuple) else [value])]
+def flat(value: object) -> list:
+    """The values of a row and of what is inside it."""
+    if isinstance(value, (tuple, dict)):
+        return [one for inner in (value.values() if isinstance(value, dict) else value) for one in flat(inner)]
+    return [value]
 
 
 def test_every_list_holds_frozen_dataclasses_of_plain_values() -> None:
     lists = (
         EXPERIMENT.functions(), EXPERIMENT.lines(), EXPERIMENT.objects(), EXPERIMENT.call_tree(), EXPERIMENT.callers_callees("work"),
-        EXPERIMENT.processes, EXPERIMENT.threads, EXPERIMENT.samples,
+        EXPERIMENT.processes, EXPERIMENT.threads, EXPERIMENT.samples, EXPERIMENT.header,
     )  # fmt: skip
     for rows in lists:
         assert rows
@@ -75,7 +77,7 @@ def test_a_metric_chooses_the_figures() -> None:
 
 
 def test_neighbours_stand_around_the_function() -> None:
-    rows = [(row.relation, row.function, row.time) for row in EXPERIMENT.callers_callees("work")]
+    rows = [(row.relation, row.function, row.values) for row in EXPERIMENT.callers_callees("work")]
     assert rows == [("caller", "main", 10.5), ("self", "work", 6.5), ("callee", "read", 4.0)]
     with pytest.raises(UsageError, match="did you mean work"):
         EXPERIMENT.callers_callees("wrok")
@@ -90,7 +92,7 @@ def test_a_part_is_an_experiment() -> None:
 
 
 def test_processes_and_threads_tell_how_they_ended() -> None:
-    assert [(row.pid, row.exit_status, row.cpu) for row in EXPERIMENT.processes] == [
+    assert [(row.pid, row.exit_status, row.values["cpu"]) for row in EXPERIMENT.processes] == [
         (100, 0, pytest.approx(13.475)),
         (200, -9, pytest.approx(1.0)),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import json
 import re
@@ -16,6 +17,7 @@ from collector.cli.reporting.words import VIEWS
 from collector.exports import document, metric_document
 from collector.exports.csv_text import to_csv
 from collector.exports.json_text import to_json
+from collector.load.experiment import Experiment
 from collector.profile import views
 from collector.profile.call_tree import call_tree
 from collector.profile.callers_callees import callers_callees
@@ -64,6 +66,15 @@ def test_functions_have_exactly_the_promised_form() -> None:
         "exclusive": {"cpu": 6.5, "user": 6.5, "system": 0.0, "samples": 3},
         "inclusive": {"cpu": 10.5, "user": 9.5, "system": 1.0, "samples": 4},
     }
+
+
+@pytest.mark.parametrize("view", ["functions", "lines", "objects", "threads", "processes", "samples", "header", "calltree", "callers-callees"])
+def test_rows_have_the_fields_that_python_programs_see(view: str) -> None:
+    experiment = Experiment(PROFILE)
+    attribute = getattr(experiment, {"calltree": "call_tree"}.get(view, view.replace("-", "_")))
+    rows = attribute if isinstance(attribute, list) else attribute("work") if view == "callers-callees" else attribute()
+    assert len(rows) == len(DOCUMENTS[view]["rows"])
+    assert list(DOCUMENTS[view]["rows"][0]) == [field.name for field in dataclasses.fields(rows[0])]
 
 
 @pytest.mark.parametrize("view", VIEWS)

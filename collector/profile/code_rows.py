@@ -1,0 +1,139 @@
+"""code_rows -- where the time went, as rows for Python programs, JSON and CSV: functions, lines, modules, calls
+
+Times are seconds. The figures of a generic row are what `figure` makes of the
+reported metrics: one of them for Python programs, all by name in documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from collector.profile.aggregate import FunctionRow, LineRow, ObjectRow
+from collector.profile.call_tree import CallNode
+from collector.profile.callers_callees import NeighbourRow, Neighbours
+from collector.profile.metrics import Values
+from collector.profile.model import Function, Module
+
+T = TypeVar("T")
+Figure = Callable[[Values], T]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTime(Generic[T]):
+    """A function: time in it (`exclusive`) and in it with all it called (`inclusive`)."""
+
+    function: str
+    module: str
+    file: str | None
+    line: int | None
+    exclusive: T
+    inclusive: T
+
+
+@dataclass(frozen=True, slots=True)
+class LineTime(Generic[T]):
+    """A source line; `file` and `line` are None for code of which no line is known."""
+
+    file: str | None
+    line: int | None
+    function: str
+    module: str
+    exclusive: T
+    inclusive: T
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleTime(Generic[T]):
+    """A program, a library, or code without a file."""
+
+    module: str
+    path: str
+    build_id: str
+    exclusive: T
+    inclusive: T
+
+
+@dataclass(frozen=True, slots=True)
+class CallTime(Generic[T]):
+    """A chain of calls; `parent` is the `id` of the caller's row, None for the row of the whole."""
+
+    id: int
+    parent: int | None
+    depth: int
+    function: str
+    module: str | None
+    file: str | None
+    line: int | None
+    exclusive: T
+    inclusive: T
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourTime(Generic[T]):
+    """A caller or callee of a function (`relation`), or the function itself: `self`."""
+
+    relation: str
+    function: str
+    module: str | None
+    file: str | None
+    line: int | None
+    values: T
+
+
+def function_times(rows: Iterable[FunctionRow], figure: Figure[T]) -> list[FunctionTime[T]]:
+    """The rows of the view `functions`."""
+    return [
+        FunctionTime(
+            row.function.name, row.module.name, row.function.file, row.function.line, figure(row.exclusive), figure(row.inclusive)
+        )
+        for row in rows
+    ]
+
+
+def line_times(rows: Iterable[LineRow], figure: Figure[T]) -> list[LineTime[T]]:
+    """The rows of the view `lines`."""
+    return [
+        LineTime(row.file, row.line, row.function.name, row.module.name, figure(row.exclusive), figure(row.inclusive))
+        for row in rows
+    ]
+
+
+def module_times(rows: Iterable[ObjectRow], figure: Figure[T]) -> list[ModuleTime[T]]:
+    """The rows of the view `objects`."""
+    return [
+        ModuleTime(row.module.name, row.module.path, row.module.build_id, figure(row.exclusive), figure(row.inclusive))
+        for row in rows
+    ]
+
+
+def call_times(nodes: Iterable[CallNode], figure: Figure[T]) -> list[CallTime[T]]:
+    """The rows of the view `calltree`."""
+    return [
+        CallTime(
+            node.id, node.parent, node.depth, node.title, *_home(node.function, node.module), figure(node.exclusive), figure(node.inclusive)
+        )
+        for node in nodes
+    ]
+
+
+def neighbour_times(neighbours: Neighbours, figure: Figure[T], limit: int | None = None) -> list[NeighbourTime[T]]:
+    """The rows of the view `callers-callees`, with at most `limit` callers and callees."""
+    itself = NeighbourRow(neighbours.function, neighbours.module, neighbours.exclusive)
+    groups = {"caller": neighbours.callers[: limit or None], "self": (itself,), "callee": neighbours.callees[: limit or None]}
+    return [
+        NeighbourTime(
+            relation,
+            row.function.name if row.function else "(start of the stack)",
+            *_home(row.function, row.module),
+            figure(row.values),
+        )
+        for relation, rows in groups.items()
+        for row in rows
+    ]
+
+
+def _home(function: Function | None, module: Module | None) -> tuple[str | None, str | None, int | None]:
+    """Where a function is defined: module, file, line."""
+    return module.name if module else None, function.file if function else None, function.line if function else None

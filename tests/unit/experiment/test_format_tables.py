@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import typing
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from collector.experiment.events import ENUMERATIONS, EVENT_CLASSES, Event
 _ROOT = Path(__file__).parents[3]
 _PAGE = _ROOT / "docs" / "format.md"
 _ENUMERATIONS = ("StackEnd", "DropCause", "SampleCause", "PauseCause", "CloseReason", "MapAction", "MapKind")
+_TYPES = {"uint": int, "int": int, "str": str, "bin": bytes, "array of str": tuple[str, ...], "uint or float or array": int | float}
 _C_NAMES = {"KIND": "Kind", "END": "StackEnd", "DROP": "DropCause", "SAMPLE": "SampleCause", "PAUSE": "PauseCause",
             "CLOSE": "CloseReason", "MAP": "MapAction MapKind"}
 
@@ -46,6 +48,15 @@ def test_event_classes_have_the_fields_of_their_kind(kind):
     assert names[5:] == [name for name, _, _ in format.FIELDS[kind]]
     assert names[:5] == [field.name for field in dataclasses.fields(Event)]
     assert cls.__dataclass_params__.frozen and "__slots__" in vars(cls) and cls.__doc__
+
+
+@pytest.mark.parametrize("kind", [kind for kind in format.Kind if kind is not format.Kind.PCSAMPLE])
+def test_event_classes_have_the_types_of_the_table(kind):
+    """The fields of events are spelled out, because what a table makes at run time no checker of types can know."""
+    told = typing.get_type_hints(EVENT_CLASSES[kind])
+    for name, type_name, _ in format.FIELDS[kind]:
+        enumeration = ENUMERATIONS.get((kind, name))
+        assert told[name] == (enumeration | int if enumeration else _TYPES[type_name]) | None, name
 
 
 def test_page_has_no_kind_that_the_table_lacks():

@@ -11,12 +11,12 @@ from operator import attrgetter, itemgetter
 from typing import TypeVar
 
 from collector.errors import UsageError
-from collector.load.metric_columns import MetricValues, metric_values
 from collector.profile import aggregate, code_rows, process_rows
 from collector.profile.call_tree import call_tree
 from collector.profile.callers_callees import callers_callees
 from collector.profile.filters import select
 from collector.profile.metric_groups import metric_groups
+from collector.profile.metric_rows import MetricValues, metric_values
 from collector.profile.model import Module, Profile
 from collector.profile.names import find_functions
 from collector.profile.sample_points import SampleReading, sample_points
@@ -48,7 +48,7 @@ class Experiment:
     @property
     def metrics(self) -> dict[str, MetricValues]:
         """What plugins measured, by the metrics' ids: `experiment.metrics["id"].times` and `.values`."""
-        return {row.metric.id: metric_values(self.profile, row) for group in metric_groups(self.profile) for row in group.rows}
+        return {row.metric.id: metric_values(self.profile, group.title, row) for group in metric_groups(self.profile) for row in group.rows}
 
     @property
     def modules(self) -> tuple[Module, ...]:

@@ -11,6 +11,7 @@ from small_experiment import PID, ArithmeticSymbolizer, write_small
 
 import collector
 from collector.errors import ExperimentNotFoundError, UsageError
+from collector.exports import metric_document
 from collector.load import load
 from collector.load.experiment import Experiment
 
@@ -63,7 +64,7 @@ def test_values_of_plugin_metrics_by_their_ids() -> None:
     load = EXPERIMENT.metrics["node.load"]
     assert (load.times, load.values, load.kind, load.total) == ([1.0, 3.0, 4.0], [1.5, 0.5, None], "level", None)
     read = EXPERIMENT.metrics["io.read"]
-    assert [(part.pid, part.values) for part in read.processes] == [(100, [4096.0, 2048.0]), (200, [524288.0, None])]
+    assert [(part.pid, part.values) for part in read.series] == [(100, [4096.0, 2048.0]), (200, [524288.0, None])]
     assert read.total == 8192 + (1 << 20)
 
 
@@ -105,3 +106,9 @@ def test_open_reads_an_experiment(tmp_path: Path) -> None:
     assert experiment.processes[0].pid == PID
     with pytest.raises(ExperimentNotFoundError):
         collector.open(tmp_path / "missing.expt")
+
+
+def test_a_metric_tells_what_its_row_tells() -> None:
+    row = next(row for row in metric_document.metrics(EXPERIMENT.profile)["rows"] if row["id"] == "io.read")
+    read = dataclasses.asdict(EXPERIMENT.metrics["io.read"])
+    assert {key: value for key, value in read.items() if key not in ("times", "values", "series")} == row

@@ -239,6 +239,17 @@ def test_every_event_kind_has_its_heading() -> None:
     assert not [kind.name for kind in Kind if f"### {kind.name} ({kind.value})" not in page]
 
 
+def test_a_reading_of_sample_points_is_declared_once() -> None:
+    """Beside its declaration it stands where it is read and where a table of text has a column for it."""
+    from collector.readings import READINGS
+
+    may = {"collector/readings.py", "collector/capture/readings.py", "collector/reports/samples.py", "collector/profile/views.py"}
+    names = {name for name, _, _ in READINGS} - {"user_ns", "system_ns", "read_bytes"}  # words that other things have as well
+    word = re.compile(rf"\b({'|'.join(names)})\b")
+    assert len(names) > 5
+    assert {name_of(path) for path in python_files() if word.search(path.read_text(encoding="utf-8"))} <= may
+
+
 def test_every_page_can_be_found_from_the_index() -> None:
     index = (ROOT / "docs/index.md").read_text()
     pages = [path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")]

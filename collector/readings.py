@@ -5,12 +5,21 @@ A field added here is part of the SAMPLE record (collector/format.py), of its ev
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from typing import Any
+
+_told: list[tuple[str, bool]] = []
 
 
 def _reading(meaning: str, *, is_level: bool = False) -> Any:
-    return field(default=None, metadata={"meaning": meaning, "is_level": is_level})
+    """The default of a field, of which this is the meaning, and whether it belongs to a moment instead of counting on."""
+    _told.append((meaning, is_level))
+
+
+@dataclass(frozen=True)
+class _Times:
+    user_ns: int | None = _reading("user CPU time so far")
+    system_ns: int | None = _reading("system CPU time so far")
 
 
 # Without slots, so that what has readings can inherit them beside a base of its own.
@@ -28,23 +37,22 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class _Times:
-    user_ns: int | None = _reading("user CPU time so far")
-    system_ns: int | None = _reading("system CPU time so far")
-
-
-@dataclass(frozen=True)
 class Readings(Counts, _Times):
     """Readings of a process at one moment, all counted from its start but for levels; None where the system does not tell."""
 
 
-READINGS = tuple((one.name, "uint", str(one.metadata["meaning"])) for one in fields(Readings))
+COUNTS = tuple(Counts.__annotations__)
+"""The names of those that are no times."""
+
+_NAMES = (*_Times.__annotations__, *COUNTS)
+
+READINGS = tuple((name, "uint", meaning) for name, (meaning, _) in zip(_NAMES, _told))
 """Name, type and meaning of each, as collector/format.py lists fields."""
 
-LEVELS = frozenset(one.name for one in fields(Readings) if one.metadata["is_level"])
+LEVELS = frozenset(name for name, (_, is_level) in zip(_NAMES, _told) if is_level)
 """The names of those that belong to a moment, and are not counted from the start of the process."""
 
 
 def readings_of(source: Readings) -> tuple[int | None, ...]:
     """The readings of whatever has them, in the order of the format."""
-    return tuple(getattr(source, name) for name, _, _ in READINGS)
+    return tuple(getattr(source, name) for name in _NAMES)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import fields, is_dataclass
 from functools import cache
 from operator import attrgetter
 from typing import Any
@@ -27,10 +26,10 @@ def _plain(row: Any) -> dict[str, Any]:
 def _plain_value(value: Any) -> Any:
     if isinstance(value, tuple):
         return list(value)
-    return _plain(value) if is_dataclass(value) else value
+    return _plain(value) if hasattr(value, "__match_args__") else value
 
 
 @cache
-def _fields(kind: type) -> tuple[list[str], Callable[[Any], Iterable[Any]]]:
-    names = [one.name for one in fields(kind)]
+def _fields(kind: Any) -> tuple[tuple[str, ...], Callable[[Any], Iterable[Any]]]:
+    names = kind.__match_args__  # of a dataclass, all its fields
     return names, attrgetter(*names)

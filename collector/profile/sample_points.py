@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from collector.profile.model import Profile, SamplePoint
-from collector.readings import LEVELS, READINGS, Counts, Readings
+from collector.readings import COUNTS, LEVELS, READINGS, Counts, Readings
 from collector.units import NS_PER_S
 
 
@@ -71,4 +71,4 @@ def _difference(name: str, before: int | None, now: int | None) -> int | None:
 
 def _in_seconds(readings: Readings) -> SampleValues:
     user, system = (None if time_ns is None else time_ns / NS_PER_S for time_ns in (readings.user_ns, readings.system_ns))
-    return SampleValues(user, system, *(getattr(readings, one.name) for one in fields(Counts)))
+    return SampleValues(user, system, *(getattr(readings, name) for name in COUNTS))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from collector.cli import config
-from collector.cli.main import iter_commands, main
+from collector.cli.main import iter_commands, load_command, main
 from collector.errors import RecordError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,7 +28,8 @@ def test_overview_names_every_command(capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["--help"]) == 0
     lines = capsys.readouterr().out.splitlines()
     for name in iter_commands():
-        assert any(line.startswith(f"  {name} ") for line in lines)
+        does = load_command(name).HELP.splitlines()[0].partition(" -- ")[2]
+        assert any(line.split(maxsplit=1) == [name, does] for line in lines)
 
 
 def test_no_command_is_a_mistake_that_shows_the_overview(capsys: pytest.CaptureFixture[str]) -> None:

@@ -59,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
         _style(args),
     )
     _write(make_page(profile, request.view, request.argument, options), args.output)
+    gc.freeze()  # nor at the end, when the interpreter would look for it after all
     return 0
 
 

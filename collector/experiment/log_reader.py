@@ -247,11 +247,11 @@ class EventReader:
     def _decode(self, frame: Frame) -> None:
         start = frame.offset + FRAME_HEADER_BYTES
         self._values_before = None
-        self._decode_run(frame.payload, start, start + len(frame.payload))
+        self._decode_run(make_unpacker(len(frame.payload)), frame.payload, start, start + len(frame.payload))
 
-    def _decode_run(self, payload: bytes, start: int, frame_end: int) -> bool:
-        """Take records that follow one another in a frame; False if they stop being msgpack: the rest of the frame is damage."""
-        unpacker = _unpacker(len(payload))
+    def _decode_run(self, unpacker: msgpack.Unpacker, payload: bytes, start: int, frame_end: int) -> bool:
+        """Take records that follow one another in a frame; False if they stop being msgpack: the rest of the frame is damage, and the unpacker useless."""
+        before = unpacker.tell() - start
         unpacker.feed(payload)
         offset, end = start, start + len(payload)
         while offset < end:
@@ -260,7 +260,7 @@ class EventReader:
             except Exception:  # hostile bytes make msgpack raise at least six unrelated classes
                 self._lose(DropCause.DAMAGE, offset, frame_end - offset)
                 return False
-            next_offset = start + unpacker.tell()
+            next_offset = unpacker.tell() - before
             self._take(values, offset, next_offset - offset)
             offset = next_offset
         return True
@@ -311,7 +311,7 @@ class EventReader:
         return DropNotify(self._last_time, 0, offset, self._serial, self.origin, cause, count, offset, length)
 
 
-def _unpacker(payload_bytes: int) -> msgpack.Unpacker:
+def make_unpacker(payload_bytes: int) -> msgpack.Unpacker:
     """An unpacker whose limits keep hostile lengths from asking for memory."""
     return msgpack.Unpacker(
         max_buffer_size=max(payload_bytes, 1),

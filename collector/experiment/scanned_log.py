@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from collector.experiment.events import Event
-from collector.experiment.log_reader import EventReader
+from collector.experiment.log_reader import EventReader, make_unpacker
 from collector.experiment.origin import Origin
 from collector.experiment.samples import SampleHead
 from collector.format import DropCause
@@ -36,6 +36,7 @@ class ScannedLog(EventReader):
     def read_all(self) -> list[Event | SampleHead]:
         """All of it, with the notices that only the end can tell."""
         frame_end = 0
+        unpacker = make_unpacker(len(self._data))
         is_broken = False  # the frame stopped being msgpack: what is behind that is damage, samples too
         for kind, offset, length, value in self._items:
             if kind == _FRAME:
@@ -43,7 +44,8 @@ class ScannedLog(EventReader):
                 is_broken = False
                 self._values_before = None
             elif kind == _RECORDS:
-                is_broken = is_broken or not self._decode_run(self._data[value : value + length], offset, frame_end)
+                if not is_broken and not self._decode_run(unpacker, self._data[value : value + length], offset, frame_end):
+                    is_broken, unpacker = True, make_unpacker(len(self._data))
             elif kind == _SAMPLES:
                 self._take_head(value, is_broken)
             else:

@@ -86,6 +86,15 @@ class Process:
         return self.images[-1].arguments if self.images else ()
 
 
+@dataclass(slots=True)
+class _Account:
+    """The last readings of a process's CPU time, and its wait status, as they become known."""
+
+    user_ns: int | None = None
+    system_ns: int | None = None
+    status: int | None = None
+
+
 _SAMPLES = PcSampleBlock, SampleHead
 
 
@@ -96,6 +105,7 @@ class ProcessTable:
         self._images: dict[Origin, Image] = {}
         self._last_times: dict[Origin, int] = {}
         self._processes: dict[int, Process] = {}
+        self._accounts: dict[int, _Account] = {}
         self._threads: dict[tuple[Origin, int], list[Thread]] = {}
         self.unrecorded: list[SysExit] = []
         """The ends of descendants that were not recorded."""
@@ -128,14 +138,17 @@ class ProcessTable:
         threads: dict[int, list[Thread]] = {}
         for (origin, _), lives in self._threads.items():
             threads.setdefault(origin.pid, []).extend(lives)
-        complete = [
-            replace(self._process(pid), images=tuple(own), threads=tuple(sorted(threads.get(pid, ()), key=_thread_order)))
-            for pid, own in images.items()
-        ]
+        complete = []
+        for pid, own in images.items():
+            account = self._accounts.get(pid, _Account())
+            complete.append(replace(
+                self._process(pid), images=tuple(own), threads=tuple(sorted(threads.get(pid, ()), key=_thread_order)),
+                user_ns=account.user_ns, system_ns=account.system_ns, status=account.status,
+            ))
         return sorted(complete, key=lambda process: (process.start_time or 0, process.pid))
 
     def _process(self, pid: int) -> Process:
-        return self._processes.setdefault(pid, Process(pid))
+        return self._processes.get(pid) or self._processes.setdefault(pid, Process(pid))
 
     def _see(self, origin: Origin, record: AnyRecord | SampleHead) -> None:
         """Whatever it is, it happened while the image, and the thread, were there."""
@@ -168,18 +181,23 @@ class ProcessTable:
         self._images[image.origin] = replace(
             image, executable=record.executable, arguments=record.arguments or (), directory=record.directory, start_time=record.time
         )
-        parent_pid = record.ppid if process.parent_pid is None else process.parent_pid
-        if image.origin.image == 0:
-            process = replace(process, user_before_ns=record.user_ns or 0, system_before_ns=record.system_ns or 0)
-        self._processes[process.pid] = replace(process, parent_pid=parent_pid)
+        has_begun = image.origin.image == 0
+        self._processes[process.pid] = replace(
+            process,
+            parent_pid=record.ppid if process.parent_pid is None else process.parent_pid,
+            user_before_ns=record.user_ns or 0 if has_begun else process.user_before_ns,
+            system_before_ns=record.system_ns or 0 if has_begun else process.system_before_ns,
+        )
 
     def _account(self, pid: int, record: ProcExit | Sample | CloseLog) -> None:
         """Clocks only rise, so the largest reading is the last."""
-        process = self._process(pid)
-        user = max(process.user_ns or 0, record.user_ns or 0) if record.user_ns is not None else process.user_ns
-        system = max(process.system_ns or 0, record.system_ns or 0) if record.system_ns is not None else process.system_ns
-        status = record.status if isinstance(record, ProcExit) and record.status is not None else process.status
-        self._processes[pid] = replace(process, user_ns=user, system_ns=system, status=status)
+        account = self._accounts.get(pid) or self._accounts.setdefault(pid, _Account())
+        if record.user_ns is not None:
+            account.user_ns = max(account.user_ns or 0, record.user_ns)
+        if record.system_ns is not None:
+            account.system_ns = max(account.system_ns or 0, record.system_ns)
+        if isinstance(record, ProcExit) and record.status is not None:
+            account.status = record.status
 
     def _end_thread(self, origin: Origin, record: ThrExit) -> None:
         lives = self._threads.setdefault((origin, record.thread), [])

@@ -26,6 +26,8 @@ _RUST_CHARACTERS = {"SP": "@", "BP": "*", "RF": "&", "LT": "<", "GT": ">", "LP":
 
 _OPERATORS = sorted(("()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">"), key=len, reverse=True)
 _WORD = re.compile(r"\w")
+_PLAIN_TEXT = re.compile(r"(?:[^<({\[ o]|o(?!perator))+")
+_BRACKET_OR_OPERATOR = re.compile(r"[<({\[\])}>]|operator")
 
 
 def demangle(name: str) -> str:
@@ -150,7 +152,7 @@ class _Shortener:
 
     def _step(self) -> None:
         character = self.text[self.position]
-        if self._is_operator():
+        if character == "o" and self._is_operator():
             self._take_operator()
         elif character == "<":
             inside = self._bracketed("<", ">")
@@ -167,14 +169,15 @@ class _Shortener:
             self.pieces.append(" ")
             self.name_starts_at = len(self.pieces)
         else:
-            self.pieces.append(character)
-            self.position += 1
+            plain = _PLAIN_TEXT.match(self.text, self.position)
+            self.pieces.append(plain[0] if plain else character)
+            self.position += len(self.pieces[-1])
 
     def _take_parameters(self) -> None:
         inside = self._bracketed("(", ")")
         if inside == "anonymous namespace":
             self.pieces.append("(anonymous namespace)")
-        elif "".join(self.pieces[-8:]) == "decltype" or "".join(self.pieces[-9:]) == "decltype ":
+        elif "".join(self.pieces[-2:]).endswith(("decltype", "decltype ")):
             self.pieces.append("(...)")
         else:
             self.pieces.append("(...)" if inside else "()")
@@ -204,6 +207,10 @@ class _Shortener:
         start = self.position
         depth = 0
         while True:
+            found = _BRACKET_OR_OPERATOR.search(self.text, self.position)
+            if found is None:
+                raise IndexError
+            self.position = found.start()
             if self._is_operator():
                 rest = self.text[self.position + 8:]
                 symbol = next((s for s in _OPERATORS if rest.startswith(s)), "")

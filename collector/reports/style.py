@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
+from functools import cache
 
 from collector.printable import printable as printable
 
@@ -34,6 +35,7 @@ def text_width(text: str) -> int:
     return sum(_character_width(character) for character in text)
 
 
+@cache
 def _character_width(character: str) -> int:
     if unicodedata.combining(character):
         return 0
@@ -56,6 +58,8 @@ def shorten(text: str, width: int, keep: str = "middle") -> str:
 
 
 def _head(text: str, width: int) -> str:
+    if text.isascii():
+        return text[:width]
     used = 0
     for position, character in enumerate(text):
         used += _character_width(character)
@@ -70,5 +74,7 @@ def _tail(text: str, width: int) -> str:
 
 def pad(text: str, width: int, is_right: bool = False) -> str:
     """The text filled with blanks to `width` columns."""
+    if text.isascii():
+        return text.rjust(width) if is_right else text.ljust(width)
     blanks = " " * (width - text_width(text))
     return blanks + text if is_right else text + blanks

@@ -12,12 +12,12 @@ from collector.load.log_facts import LogFacts
 def add_jit_sources(objects_path: str | None, logs: Sequence[LogFacts]) -> list[str]:
     """Add to the address spaces of all logs what the experiment's copies and the logs of their parents say; complaints about what is unreadable."""
     complaints: list[str] = []
-    for facts in logs:
-        if objects_path is None:
-            break
+    kept = _names_in(objects_path)
+    for facts in logs if kept else ():
         pid = facts.log.origin.pid
-        _add_perf_map(facts, os.path.join(objects_path, f"perf-{pid}.map"), complaints)
-        _add_jitdump(facts, os.path.join(objects_path, f"jit-{pid}.dump"), complaints)
+        for name, add in ((f"perf-{pid}.map", _add_perf_map), (f"jit-{pid}.dump", _add_jitdump)):
+            if name in kept:
+                add(facts, os.path.join(objects_path or "", name), complaints)
     in_order = sorted(logs, key=lambda facts: facts.start_ns)
     images: dict[int, list[LogFacts]] = {}
     for facts in in_order:
@@ -29,9 +29,14 @@ def add_jit_sources(objects_path: str | None, logs: Sequence[LogFacts]) -> list[
     return complaints
 
 
+def _names_in(path: str | None) -> set[str]:
+    try:
+        return set(os.listdir(path)) if path is not None else set()
+    except OSError:
+        return set()  # most experiments have no copies
+
+
 def _add_perf_map(facts: LogFacts, path: str, complaints: list[str]) -> None:
-    if not os.path.lexists(path):
-        return
     from collector.target.perf_map import read_perf_map
 
     try:
@@ -41,8 +46,6 @@ def _add_perf_map(facts: LogFacts, path: str, complaints: list[str]) -> None:
 
 
 def _add_jitdump(facts: LogFacts, path: str, complaints: list[str]) -> None:
-    if not os.path.lexists(path):
-        return
     from collector.target.jitdump import read_jitdump
 
     try:

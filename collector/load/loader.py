@@ -53,7 +53,8 @@ class Loader:
         experiment = len(self._recordings)
         launch, node, logs = self._read_facts(directory, experiment)
         self._recordings.append(recording_of(path, launch, logs, node))
-        for text in (*directory.complaints, *add_jit_sources(directory.objects_path, logs)):
+        objects_path = directory.objects_path
+        for text in (*directory.complaints, *add_jit_sources(objects_path, logs)):
             self._messages.append(model.Message(experiment, 1, text))
         ended: dict[int, LogFacts] = {}
         statuses = launched_statuses(launch)
@@ -63,7 +64,7 @@ class Loader:
             ended[facts.log.origin.pid] = facts
             self._series += series_of(experiment, len(self._processes), facts, launch)
             progress.tell(facts)
-            self._add_process(directory, facts, process)
+            self._add_process(objects_path, facts, process)
         if node is not None:
             self._series += series_of(experiment, None, node, launch)
         by_pid = {p.pid: index for index, p in enumerate(self._processes) if p.experiment == experiment}
@@ -115,14 +116,14 @@ class Loader:
             self._messages.append(model.Message(experiment, 2, str(failure), subject=os.path.basename(log.path)))
         return launch, node, logs
 
-    def _add_process(self, directory: ExperimentDirectory, facts: LogFacts, process: model.Process) -> None:
+    def _add_process(self, objects_path: str | None, facts: LogFacts, process: model.Process) -> None:
         index, first_thread = len(self._processes), len(self._threads)
         self._processes.append(process)
         for cause, start_ns, end_ns in facts.all_pauses:
             self._pauses.append(model.Pause(index, cause, start_ns, end_ns))
         self._threads += [thread_of(index, thread, process) for thread in facts.threads]
         owners = self._attribute(facts, process, first_thread)
-        memory = ImageMemory(self._names, facts.space, directory.objects_path)
+        memory = ImageMemory(self._names, facts.space, objects_path)
         self._analysis.attribute(facts.number, owners, memory.segments(), memory.own_space)
         self._analysis.collect(facts.number)
         self._logs.append(facts.number)

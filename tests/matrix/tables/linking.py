@@ -28,6 +28,7 @@ _STATIC = Nature("time", "Nothing can be preloaded into such a program, so it ca
 _NOTHING = Nature("status", "Where the program ended well and nothing was recorded, the status of record is 1.")
 
 CASES = [
+    Case("linking", "heavy_storage", "1 MiB of thread-local storage", command=("{program}", "all"), builds=(Build("heavy", "linking/heavy_storage.c"),), burns=3),
     _plain("pie", "an ordinary program"),
     _plain("not_pie", "-no-pie", "-no-pie", "-fno-pie"),
     _plain("static", "a static program", "-static", options=("-F", "on"), natures=(_STATIC, _NOTHING)),

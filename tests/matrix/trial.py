@@ -18,7 +18,7 @@ from pathlib import Path
 from matrix.building import Workshop
 from matrix.case import HERE, Case
 from matrix.execution import Outcome, empty, run
-from matrix.reading import Reading, judge_time, read
+from matrix.reading import BURN_NS, Reading, judge_time, read
 
 ROOT = HERE.parents[1]
 FIELDS = ("status", "stdout", "stderr", "files")
@@ -198,6 +198,8 @@ def _defects(case: Case, native: Native, outcome: Outcome, reading: Reading, exc
         return ["collector record says nothing"]
     if reading.failure:
         return [f"reading: {reading.failure}"]
+    if case.burns and native.expected.cpu_ns < 0.9 * case.burns * BURN_NS:
+        return [f"the case does not do its work: {native.expected.cpu_ns / 1e6:.0f} ms of CPU time where {case.burns * BURN_NS / 1e6:.0f} are to be in burn"]
     sentence, is_missing = judge_time(reading, case.burns)
     if not sentence:
         return []

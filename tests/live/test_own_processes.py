@@ -222,7 +222,7 @@ def test_many_short_threads(
     assert len(aggregate.threads(recorded.profile)) == count + 1
     log_bytes = sum(file.stat().st_blocks * 512 for file in recorded.path.iterdir())
     assert log_bytes <= 400 * count + (1 << 20)
-    assert recorded.outcome.truth["wall_us"] <= 5 * plain.truth["wall_us"] + count * 100
+    assert recorded.outcome.usage_ns <= 5 * plain.usage_ns + count * 100_000, "CPU time, the launcher's included: others may be at work beside it"
 
 
 def test_relatives_outlive_the_root(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:

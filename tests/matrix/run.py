@@ -120,7 +120,8 @@ def try_case(root: Path, case: Case, clocks: Sequence[str], failures: dict[Path,
     bench = Bench(workshop, root / f"bench{os.getpid()}")
     failure = failures.get(workshop.directory_of(case)) if case.builds else None
     if failure:
-        return Row(case, skipped=f"this system has no compiler that takes it: {failure.strip().splitlines()[-1]}")
+        lines = failure.strip().splitlines()
+        return Row(case, skipped=f"it does not compile here: {next((line for line in lines if 'error:' in line), lines[-1])}")
     try:
         native = bench.run_natively(case, native_runs)
         if native.skipped:

@@ -7,6 +7,7 @@ from matrix.case import Build, Case, Nature
 _PLAIN = "linking/plain.c"
 _LIBRARY = Build("library.so", "linking/library.c", ("-shared", "-fPIC"))
 _EXITS = Build("exits.so", "linking/exits.c", ("-shared", "-fPIC"))
+_NARROW = ("-m32", "-idirafter", "/usr/include/x86_64-linux-gnu")  # where Debian has the kernel's headers for both
 _JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
 _TCMALLOC = "/usr/lib/x86_64-linux-gnu/libtcmalloc_minimal.so.4"
 
@@ -34,7 +35,7 @@ CASES = [
     _plain("static", "a static program", "-static", options=("-F", "on"), natures=(_STATIC, _NOTHING)),
     _plain("static_pie", "a static-pie program", "-static-pie", options=("-F", "on"), natures=(_STATIC, _NOTHING)),
     _plain("musl", "a program of another C library (musl)", compiler="musl-gcc", burns=None, options=("-F", "on"), natures=(_STATIC, _NOTHING)),
-    _plain("bits_32", "a 32-bit program", "-m32", needs=("/usr/lib/gcc/x86_64-linux-gnu/12/32/libgcc.a",), options=("-F", "on"), natures=(_STATIC, _NOTHING)),
+    _plain("bits_32", "a 32-bit program", *_NARROW, needs=("/usr/lib/gcc/x86_64-linux-gnu/12/32/libgcc.a",), options=("-F", "on"), natures=(_STATIC, _NOTHING)),
     _plain("no_tables", "without .eh_frame", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables"),
     _plain("no_header", "without .eh_frame_hdr", "-Wl,--no-eh-frame-hdr"),
     _plain("no_frame_pointer", "-O3 -fomit-frame-pointer", "-O3", "-fomit-frame-pointer"),
@@ -79,7 +80,7 @@ CASES = [
     Case("linking", "by_loader", "run by the dynamic linker named on the command line", command=("/lib64/ld-linux-x86-64.so.2", "{program}", "all"), builds=(Build("plain", _PLAIN),), burns=3),
     Case("linking", "musl_child", "a shell runs a program of musl, then an ordinary one", shell="{program} one; {build}/other one", builds=(Build("musl", _PLAIN, (), "musl-gcc"), Build("other", _PLAIN)),
          burns=2, natures=(Nature("time", "Only a program of the recorder's own C library can be recorded."),)),
-    Case("linking", "bits_32_child", "a shell runs a 32-bit program, then an ordinary one", shell="{program} one; {build}/other one", builds=(Build("narrow", _PLAIN, ("-m32",)), Build("other", _PLAIN)),
+    Case("linking", "bits_32_child", "a shell runs a 32-bit program, then an ordinary one", shell="{program} one; {build}/other one", builds=(Build("narrow", _PLAIN, _NARROW), Build("other", _PLAIN)),
          needs=("/usr/lib/gcc/x86_64-linux-gnu/12/32/libgcc.a",), burns=2, natures=(Nature("time", "Only a program of the recorder's own processor mode can be recorded."),)),
     Case("linking", "static_child", "a shell runs a static program, then an ordinary one", shell="{program} one; {build}/other one", builds=(Build("fixed", _PLAIN, ("-static",)), Build("other", _PLAIN)),
          burns=2, natures=(Nature("time", "Nothing can be preloaded into a static program."),)),

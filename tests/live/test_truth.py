@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from both_ways import load_plain
-from recorded import IS_THOROUGH, RUNGS, Recorded, judge_shares, judge_stacks, judge_total
+from recorded import IS_THOROUGH, RUNGS, Recorded, judge, judge_shares, judge_stacks, judge_total
 
 from collector.experiment import events
 from collector.experiment.log_reader import EventReader
@@ -60,10 +60,9 @@ def test_split_at_ten_kilohertz(take: Callable[..., Recorded], compiled: Callabl
     """The period is kept: ten times as long a one would give a tenth of the samples."""
     recorded = take(compiled("split_cpu.c"), 600, options=("-p", "hi"))
     judge_shares(recorded, recorded.outcome.truth, names=SPLIT)
-    # A shared machine may withhold the processor between ticks, but not for most of them: perf's own event was seen to give 78 %. A CPU timer
-    # looks when the kernel's clock ticks, which often finds a neighbour that this thread had to make room for: half was seen.
+    # A shared machine may withhold the processor between ticks, but not for most of them: perf's own event was seen to give 78 %.
     expected = recorded.total_ns / recorded.profile.processes[0].clock.effective_period_ns
-    assert recorded.sample_count >= (0.25 if clock == "cpu-timer" else 0.5) * expected
+    judge(recorded.sample_count >= 0.5 * expected, f"{recorded.sample_count} samples of {expected:.0f}")
 
 
 def test_threads_of_five_milliseconds(take: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
@@ -129,7 +128,7 @@ def test_system_time(take: Callable[..., Recorded], compiled: Callable[..., Path
     # A CPU timer ticks with that guess, a whole tick at a time: four standard errors of so few.
     computes_ns = recorded.inclusive_ns("computes")
     allowed = 0.15 + (4 * sqrt(0.15 * 0.85 / (computes_ns / 4e6)) if clock == "cpu-timer" else 0)
-    assert recorded.system_ns("computes") <= allowed * computes_ns
+    judge(recorded.system_ns("computes") <= allowed * computes_ns, f"{recorded.system_ns('computes') / 1e6:.1f} ms of the kernel in {computes_ns / 1e6:.1f}")
 
 
 def test_sums_of_threads(take: Callable[..., Recorded], compiled: Callable[..., Path], clock: str) -> None:

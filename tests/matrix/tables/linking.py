@@ -49,7 +49,8 @@ CASES = [
     _plain("clang", "built by clang", compiler="clang"),
     _plain("split_stack", "-fsplit-stack", "-fsplit-stack"),
     _plain("instrumented", "-finstrument-functions with hooks that do nothing", "-finstrument-functions"),
-    _plain("gprof", "built with -pg: gprof's own profile", "-pg", burns=None),
+    Case("linking", "gprof", "built with -pg: the calls that gprof counts",  # its histogram is of chance: ten ticks of the kernel
+         shell="{program} all; gprof -b -C {program} gmon.out; rm gmon.out", builds=(Build("plain", _PLAIN, ("-pg",)),), needs=("gprof",)),
     _plain("coverage", "built with --coverage", "--coverage"),
     _plain("address_sanitizer", "built with AddressSanitizer", "-fsanitize=address"),
     _plain("undefined_sanitizer", "built with UBSan", "-fsanitize=undefined"),

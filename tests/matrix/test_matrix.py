@@ -17,7 +17,10 @@ from zlib import crc32
 import pytest
 from matrix.case import CLOCKS, HERE, Case, all_cases
 from matrix.elsewhere import ELSEWHERE
+from matrix.execution import Outcome
+from matrix.reading import BURN_NS, Reading
 from matrix.run import Row, build_for, find_recorder, try_case
+from matrix.trial import Native, Verdict, judge
 from parallel import processors
 
 QUICK = {case.full_name: case for case in all_cases() if case.is_quick and case.full_name not in ELSEWHERE}
@@ -83,3 +86,22 @@ def test_cases_are_many() -> None:
     for case in all_cases():
         groups.setdefault(case.group, []).append(case)
     assert all(len(members) >= 5 for members in groups.values()) and sum(map(len, groups.values())) >= 200
+
+
+def test_two_of_three_recordings_decide_about_time() -> None:
+    """Harm counts however seldom it is seen."""
+    case = Case("ends", "case", "", burns=1)
+    native = Native((Outcome(0, "", "", cpu_ns=BURN_NS),))
+
+    def verdict_of(*seen: tuple[str, float]) -> Verdict:
+        tries = [
+            (Outcome(0, stdout, "", said=("nothing lost",)), Reading(sample_count=40, burn_ns=burns * BURN_NS)) for stdout, burns in seen
+        ]
+        return judge(case, native, CLOCKS[0], tries)
+
+    assert verdict_of(("", 1)).is_good
+    assert verdict_of(("", 2)).defects
+    once = verdict_of(("", 2), ("", 1), ("", 1))
+    assert once.is_good and "(1 of 3)" in once.notes[0]
+    assert verdict_of(("", 2), ("", 2), ("", 1)).defects
+    assert verdict_of(("", 1), ("", 1), ("x", 1)).harms

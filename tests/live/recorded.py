@@ -196,6 +196,18 @@ def judge_total(recorded: Recorded, true_ns: float, share: float = 0.01, slack_n
     )
 
 
+def judge_at_least(recorded: Recorded, function: str, least_ns: float) -> None:
+    """Assert that a function and all it called have at least so much CPU time."""
+    measured_ns = recorded.inclusive_ns(function)
+    judge(measured_ns >= least_ns, f"{function}: {measured_ns / 1e6:.2f} ms in samples, at least {least_ns / 1e6:.2f} expected")
+
+
+def judge_about(recorded: Recorded, function: str, true_ns: float, allowed_ns: float) -> None:
+    """Assert that a function and all it called have the CPU time that is true, but for so much."""
+    measured_ns = recorded.inclusive_ns(function)
+    judge(abs(measured_ns - true_ns) <= allowed_ns, f"{function}: {measured_ns / 1e6:.2f} ms in samples, {true_ns / 1e6:.2f} true, {allowed_ns / 1e6:.2f} allowed")
+
+
 def judge_stacks(recorded: Recorded, share: float = 0.995) -> None:
     """Assert that stacks reach the start of their thread."""
     assert recorded.complete_share >= share, f"unfinished of {recorded.sample_count}: {recorded.unfinished}"

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from recorded import IS_THOROUGH, TARGETS, Recorded, collector_command, execute, judge_shares, judge_stacks
+from recorded import IS_THOROUGH, TARGETS, Recorded, collector_command, execute, judge, judge_shares, judge_stacks
 
 from collector.experiment import events
 from collector.experiment.merge import events as iter_events
@@ -57,7 +57,7 @@ def test_lines_may_come_in_any_order(made: Recorded) -> None:
     rows = {row.line: row.exclusive[0] for row in aggregate.lines(made.profile) if row.function.name == "lined"}
     assert set(rows) == {40, 7}
     share = rows[40] / sum(rows.values())
-    assert 0.35 < share < 0.65, "two equal loops"
+    judge(0.35 < share < 0.65, f"two equal loops, and one has {share:.2f}")
     assert {row.file for row in aggregate.lines(made.profile) if row.function.name == "lined"} == {"/src/lined.jit"}
 
 
@@ -146,7 +146,7 @@ def test_python_programs_tell_of_code_as_well(record: Record) -> None:
     recorded = record([sys.executable, TARGETS / "code_by_python.py", 200])
     assert recorded.outcome.status == 0, recorded.outcome.stderr
     busy_ns = recorded.inclusive_ns("büsy loop")
-    assert abs(busy_ns - recorded.outcome.truth["busy"]) <= 0.1 * recorded.outcome.truth["busy"]
+    judge(abs(busy_ns - recorded.outcome.truth["busy"]) <= 0.1 * recorded.outcome.truth["busy"], f"busy: {busy_ns / 1e6:.2f} ms in samples")
     function = next(function for function in recorded.profile.functions if function.name == "büsy loop")
     assert (function.alias, function.line, Path(function.file or "").name) == ("made by Python", 15, "code_by_python.py")
 

@@ -31,14 +31,14 @@ def test_signals(unharmed_case: Callable[[], Recorded], clock: str, case: str) -
 @pytest.mark.parametrize("case", [*cases("signal_games.c"), "inherit"])
 def test_signals_of_clocks(unharmed_case: Callable[[], Recorded], clock: str, case: str) -> None:
     recorded = unharmed_case()
-    assert recorded.sample_count >= 3, "and it was recorded all the while"
+    judge(recorded.sample_count >= 3, f"{recorded.sample_count} samples")
 
 
 @planned(lambda compiled, clock: plan(compiled("signal_games.c"), "inherit", "plain", clock=clock, options=["-F", "off"]))
 @pytest.mark.parametrize("clock", RUNGS)
 def test_what_children_inherit(unharmed_case: Callable[[], Recorded], clock: str) -> None:
     recorded = unharmed_case()
-    assert recorded.sample_count >= 3
+    judge(recorded.sample_count >= 3, f"{recorded.sample_count} samples")
 
 
 @planned(lambda compiled, clock, way: plan(compiled("signal_games.c"), "sent", way, clock=clock))
@@ -47,7 +47,7 @@ def test_what_children_inherit(unharmed_case: Callable[[], Recorded], clock: str
 def test_every_signal_can_be_waited_for(unharmed_case: Callable[[], Recorded], clock: str, way: str) -> None:
     recorded = unharmed_case()
     assert recorded.outcome.stdout == "waited\n"
-    assert recorded.sample_count >= 3
+    judge(recorded.sample_count >= 3, f"{recorded.sample_count} samples")
 
 
 @planned(lambda compiled, clock, case: plan(compiled("signal_states.c", "-O2", "-Wl,-z,now"), case, clock=clock))
@@ -55,7 +55,7 @@ def test_every_signal_can_be_waited_for(unharmed_case: Callable[[], Recorded], c
 @pytest.mark.parametrize("case", cases("signal_states.c"))
 def test_states_that_ticks_find(unharmed_case: Callable[[], Recorded], clock: str, case: str) -> None:
     recorded = unharmed_case()
-    assert recorded.sample_count >= 3
+    judge(recorded.sample_count >= 3, f"{recorded.sample_count} samples")
     if case in ("own_storage", "no_storage"):
         assert recorded.lost_count > 0, "what could not be sampled is told"
 
@@ -65,4 +65,4 @@ def test_states_that_ticks_find(unharmed_case: Callable[[], Recorded], clock: st
 @pytest.mark.parametrize("case", cases("unbroken_calls.c"))
 def test_calls_are_not_interrupted(unharmed_case: Callable[[], Recorded], clock: str, case: str) -> None:
     recorded = unharmed_case()
-    assert recorded.sample_count >= 10
+    judge(recorded.sample_count >= 10, f"{recorded.sample_count} samples")

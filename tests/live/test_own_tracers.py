@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from ahead import plan, planned
-from recorded import RUNGS, Recorded, clean_environment, collector_command, execute
+from recorded import RUNGS, Recorded, clean_environment, collector_command, execute, judge
 
 PAUSED = "recording was paused while"
 
@@ -93,7 +93,7 @@ def test_recording_goes_on_when_the_tracer_has_gone(tmp_path: Path, recorder: Pa
     recorded = Recorded(execute(["true"]), tmp_path / "e.expt")
     assert [pause.cause for pause in recorded.profile.pauses] == ["tracer"]
     assert recorded.profile.pauses[0].end_ns is not None
-    assert recorded.total_ns >= middle_ns / 4 + 300e6
+    judge(recorded.total_ns >= middle_ns / 4 + 300e6, f"{recorded.total_ns / 1e6:.2f} ms in samples")
 
 
 @planned(lambda compiled, clock: plan(compiled("traced_child.c"), clock=clock))

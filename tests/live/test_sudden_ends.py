@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from recorded import RUNGS, Recorded, execute, judge
+from recorded import RUNGS, Recorded, execute, judge, judge_about, judge_at_least
 from test_own_signals import cases
 
 from collector.experiment.open_area import is_uncut
@@ -25,7 +25,7 @@ def test_data_survives(
     assert recorded.outcome.own_stderr == expected.stderr
     true_ns = recorded.outcome.truth["spent"]
     if end == "exit_while_threads_run":
-        assert recorded.inclusive_ns("spent") >= 0.95 * true_ns
+        judge_at_least(recorded, "spent", 0.95 * true_ns)
     else:
         # A killed process says nothing of the time after its last tick.
         spent_ns = recorded.inclusive_ns("spent")
@@ -39,7 +39,7 @@ def test_data_survives_without_the_launcher(record: Callable[..., Recorded], com
     recorded = record([compiled("sudden_ends.c"), end], direct=True)
     assert recorded.outcome.status < 0
     assert any(is_uncut(str(log)) for log in recorded.path.glob("*.log")), "the open frames are still there"
-    assert abs(recorded.inclusive_ns("spent") - 250e6) <= 8e6
+    judge_about(recorded, "spent", 250e6, 8e6)
 
 
 def test_killed_with_its_children(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
@@ -47,4 +47,4 @@ def test_killed_with_its_children(record: Callable[..., Recorded], compiled: Cal
     program = compiled("sudden_ends.c")
     script = f"for i in 1 2 3; do '{program}' killed & done; wait"
     recorded = record(["bash", "-c", script])
-    assert recorded.inclusive_ns("spent") >= 0.95 * 3 * 250e6
+    judge_at_least(recorded, "spent", 0.95 * 3 * 250e6)

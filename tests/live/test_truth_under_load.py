@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 
 import pytest
-from recorded import ROOT, Recorded, clean_environment, execute, judge_shares, judge_stacks, judge_total
+from recorded import ROOT, Recorded, clean_environment, execute, judge_about, judge_shares, judge_stacks, judge_total
 
 pytestmark = pytest.mark.alone  # its load would be every other test's
 
@@ -84,7 +84,7 @@ def test_threads_of_five_milliseconds(take: Callable[..., Recorded]) -> None:
     recorded = take("brief_threads.c", 200, 5000, 4)
     # The whole is not judged: making and ending a thread is the kernel's work around it, and a larger part of it here.
     truth = recorded.outcome.truth
-    assert abs(recorded.inclusive_ns("run") - truth["run"]) <= 0.01 * truth["run"]
+    judge_about(recorded, "run", truth["run"], 0.01 * truth["run"])
 
 
 @pytest.mark.parametrize("cycle_us", [4000, 7310])

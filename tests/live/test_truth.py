@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from both_ways import load_plain
-from recorded import IS_THOROUGH, RUNGS, Recorded, judge, judge_shares, judge_stacks, judge_total
+from recorded import IS_THOROUGH, RUNGS, Recorded, judge, judge_about, judge_at_least, judge_shares, judge_stacks, judge_total
 
 from collector.experiment import events
 from collector.experiment.log_reader import EventReader
@@ -53,7 +53,7 @@ def test_split(take: Callable[..., Recorded], compiled: Callable[..., Path], lev
     judge_total(recorded, recorded.outcome.truth["process"])
     for name in SPLIT:
         assert set(recorded.callers(name)) == {"main"}
-        assert recorded.exclusive_ns(name) >= 0.5 * recorded.inclusive_ns(name), "its own loop is where its time goes"
+        judge(recorded.exclusive_ns(name) >= 0.5 * recorded.inclusive_ns(name), f"{name}: its own loop is where its time goes")
 
 
 def test_split_at_ten_kilohertz(take: Callable[..., Recorded], compiled: Callable[..., Path], clock: str) -> None:
@@ -70,8 +70,8 @@ def test_threads_of_five_milliseconds(take: Callable[..., Recorded], compiled: C
     truth = recorded.outcome.truth
     threads = aggregate.threads(recorded.profile)
     assert len(threads) == 401
-    assert abs(recorded.inclusive_ns("run") - truth["run"]) <= 0.01 * truth["run"]
-    assert recorded.inclusive_ns("brief") >= 0.5 * truth["run"]
+    judge_about(recorded, "run", truth["run"], 0.01 * truth["run"])
+    judge_at_least(recorded, "brief", 0.5 * truth["run"])
     seen_count = sum(row.sample_count > 0 for row in threads)
     assert seen_count >= 400, f"{seen_count} of 400 threads were seen"
     judge_total(recorded, truth["process"], share=0.015)
@@ -98,6 +98,7 @@ UNDISTURBED = 40
 """So often may a program be preempted in a second without its being noticed in its profile."""
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("cycle_us", [1000, 4000, 10000])
 def test_load_in_phase_with_the_tick(take: Callable[..., Recorded], compiled: Callable[..., Path], clock: str, cycle_us: int) -> None:
     if clock == "cpu-timer":
@@ -107,7 +108,9 @@ def test_load_in_phase_with_the_tick(take: Callable[..., Recorded], compiled: Ca
         recorded = take(compiled("phase_locked.c"), cycle_us, 1000)
         if recorded.outcome.truth["preempted"] <= UNDISTURBED:
             break
-    # Where others use the processor too, a beat is cut; a clock in step would show 0 or all of it.
+    else:
+        if cycle_us == 1000:
+            pytest.skip(f"by construction: preempted {recorded.outcome.truth['preempted']} times in the last of five seconds, so no beat is whole")
     judge_shares(recorded, recorded.outcome.truth, names=("in_phase", "out_of_phase"), systematic=0.08 if cycle_us == 1000 else 0.02)
 
 
@@ -124,7 +127,7 @@ def test_system_time(take: Callable[..., Recorded], compiled: Callable[..., Path
     judge_stacks(recorded)
     # How the kernel itself tells user from system time is sampled, so both sides of this have an error.
     system_share = recorded.system_ns(kernel_part) / recorded.inclusive_ns(kernel_part)
-    assert system_share >= 0.5 * truth[f"{kernel_part}.system"] / truth[kernel_part]
+    judge(system_share >= 0.5 * truth[f"{kernel_part}.system"] / truth[kernel_part], f"{system_share:.3f} of {kernel_part} is system time")
     # A CPU timer ticks with that guess, a whole tick at a time: four standard errors of so few.
     computes_ns = recorded.inclusive_ns("computes")
     allowed = 0.15 + (4 * sqrt(0.15 * 0.85 / (computes_ns / 4e6)) if clock == "cpu-timer" else 0)
@@ -142,8 +145,8 @@ def test_sums_of_threads(take: Callable[..., Recorded], compiled: Callable[..., 
         name = row.thread.name
         if name.startswith("sum"):
             late_ns = 9 * period_ns if clock == "cpu-timer" else 0  # a busy machine's tick comes late, or finds the thread gone
-            assert abs(row.values[0] * 1e9 - truth[name]) <= 0.01 * truth[name] + 1e5 + late_ns, name
-            assert abs(raw[row.thread.tid] - truth[name]) <= 0.01 * truth[name] + 2 * period_ns + late_ns, f"{name}, as written"
+            judge(abs(row.values[0] * 1e9 - truth[name]) <= 0.01 * truth[name] + 1e5 + late_ns, f"{name}: {row.values[0] * 1e3:.2f} ms, {truth[name] / 1e6:.2f} true")
+            judge(abs(raw[row.thread.tid] - truth[name]) <= 0.01 * truth[name] + 2 * period_ns + late_ns, f"{name}, as written: {raw[row.thread.tid] / 1e6:.2f} ms, {truth[name] / 1e6:.2f} true")
 
 
 @pytest.mark.skipif(not IS_THOROUGH, reason="three seconds a rung; COLLECTOR_TEST_THOROUGH=1 runs it")

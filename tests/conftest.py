@@ -33,6 +33,15 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     return parallel.run(session)
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which judgements of time were made again: two of three decide (tests/live)."""
+    reports = [report for kind in ("passed", "failed", "skipped") for report in terminalreporter.getreports(kind)]
+    told = [f"{report.nodeid}: {text}" for report in reports if report.when == "call" for name, text in report.user_properties if name == "judged again"]
+    if told:
+        terminalreporter.section("time judged again: two of three recordings decide, and this is what another one said")
+        terminalreporter.write("\n".join(told) + "\n")
+
+
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     """golden(name, text) holds text against tests/golden/name, or writes that file under --update-golden."""

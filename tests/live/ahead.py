@@ -57,6 +57,7 @@ class Comparison:
         self._record = record
         self._plain: dict[tuple, Future[Outcome]] = {}
         self._cases: dict[str, Callable[[], Recorded]] = {}
+        self._begun: set[str] = set()
         self._pools: list[ThreadPoolExecutor] = []
 
     def run(self, wanted: Plan) -> Recorded:
@@ -66,6 +67,8 @@ class Comparison:
     def case_of(self, request: pytest.FixtureRequest) -> Callable[[], Recorded]:
         """Give what waits for the test's own case, with its neighbours under way."""
         item = request.node
+        if item.nodeid in self._begun and item.nodeid not in self._cases:  # it is judged again
+            return self._start(_plan_of(item, request), _at_once)
         if item.nodeid not in self._cases:
             self._start_all([other for other in request.session.items if _test_of(other) == _test_of(item)], request)
         return self._cases.pop(item.nodeid)
@@ -78,6 +81,7 @@ class Comparison:
     def _start_all(self, items: list[pytest.Item], request: pytest.FixtureRequest) -> None:
         pool = ThreadPoolExecutor(processors(request.config))
         self._pools.append(pool)
+        self._begun.update(item.nodeid for item in items)
         for item in items:
             try:
                 self._cases[item.nodeid] = self._start(_plan_of(item, request), pool.submit)

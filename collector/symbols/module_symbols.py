@@ -20,6 +20,7 @@ from collector.symbols.terms import VDSO_PATH, Layout, Progress, SourceLine
 
 if TYPE_CHECKING:
     from collector.symbols.elf_image import ElfImage
+    from collector.symbols.inline_table import InlinedCall
     from collector.symbols.unit_index import UnitIndex
     from collector.target.address_space import RecordedFile
 
@@ -84,6 +85,10 @@ class ModuleSymbols:
         found = self._units.find_lines(elf_addresses, is_entry=is_entry, progress=progress)
         self.complaints += [c for c in self._units.complaints if c not in self.complaints]
         return found
+
+    def find_inlined(self, elf_addresses: Iterable[int]) -> dict[int, tuple[InlinedCall, ...]]:
+        """{address: the inlined calls it lies in, outermost first} for those that lie in one."""
+        return self._units.find_inlined(elf_addresses) if self._units else {}
 
     def elf_address_of_offset(self, file_offset: int) -> int:
         """The elf address of a byte of the file; `file_offset` itself where the file is unknown."""

@@ -37,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", metavar="FILE", help="write to FILE instead of the terminal")
     add("-w", "--width", metavar="COLUMNS", type=int, help="width of the text; default: the terminal's, or 100")
     add("--threshold", metavar="PERCENT", type=float, help="calltree: leave out branches below this; default 0.5")
+    add("--no-inlines", action="store_true", help="count inlined calls for the functions around them")
     add("--process", metavar="PID", type=int, action="append", help="only this process; may be repeated")
     add("--thread", metavar="TID", type=int, action="append", help="only this thread; may be repeated")
     add("--time", metavar="START-END", help="only this span, in seconds since the experiment began")
@@ -50,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     from collector.cli.reporting.pages import PageOptions, check_sort, make_page
 
     check_sort(request.view, args.sort)
-    profile = _chosen(_load(request.paths), args)
+    profile = _chosen(_load(request.paths, not args.no_inlines), args)
     options = PageOptions(
         args.format or "text",
         args.limit,
@@ -72,13 +73,13 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError(f"--threshold is between 0 and 100 percent, not {args.threshold:g}")
 
 
-def _load(paths: tuple[str, ...]) -> Profile:
+def _load(paths: tuple[str, ...], has_inlines: bool) -> Profile:
     from collector.cli.reporting.progress import ProgressLine
     from collector.load import load
 
     progress = ProgressLine(sys.stderr)
     try:
-        return load(paths, progress=progress)
+        return load(paths, has_inlines=has_inlines, progress=progress)
     finally:
         progress.close()
 

@@ -31,17 +31,19 @@ def load(
     paths: Path | Sequence[Path],
     *,
     symbolizer: Symbolizer | None = None,
+    has_inlines: bool = True,
     progress: Progress | None = None,
     analysis: Analysis | None = None,
 ) -> Profile:
     """The profile of one experiment, or of several added up.
 
+    Without `has_inlines` an inlined call counts for the function around it.
     `progress(done, total, text)` is called during long work. `analysis` is a new one, if it is not to be the fastest there is.
     ExperimentNotFoundError if there is no experiment at a path, ExperimentError if it cannot be read; damaged parts
     are left out and counted in `Profile.losses`.
     """
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    loader = Loader(symbolizer or Symbolizer(progress=progress), analysis or open_analysis(), progress)
+    loader = Loader(symbolizer or Symbolizer(has_inlines=has_inlines, progress=progress), analysis or open_analysis(), progress)
     for path in listed:
         loader.add(os.fspath(path))
     return loader.finish()

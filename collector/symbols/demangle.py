@@ -2,9 +2,9 @@
 
 The C++ runtime that is installed demangles: __cxa_demangle of libstdc++ or libc++abi, called
 in this process. libstdc++ refuses names of more than 1024 characters to spare its stack, and
-Rust's newer scheme (`_R...`) is not its own: those go to binutils' c++filt, all in one run.
-Where nobody can read a name it is shown mangled. Source: Itanium C++ ABI, section "Demangler
-API"; Rust's legacy scheme is the same with a hash behind the name.
+Rust's newer scheme (`_R...`) and D's are not its own: those go to binutils' c++filt, all of a scheme
+in one run. Where nobody can read a name it is shown mangled. Source: Itanium C++ ABI, section
+"Demangler API"; Rust's legacy scheme is the same with a hash behind the name.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ _RUNTIMES = ("libstdc++.so.6", "libc++abi.so.1", "libc++.so.1")
 _LONGEST_FOR_LIBSTDCXX = 1024
 _FILTER_SECONDS = 10
 
+_D_NAME = re.compile(r"_D(?:\d|main$)")
 _RUST_HASH = re.compile(r"::h[0-9a-f]{16}(?=$|[ .])")
 _RUST_CRATE_HASH = re.compile(r"(?<=\w)\[[0-9a-f]{8,16}\]")
 _RUST_ESCAPE = re.compile(r"\$(SP|BP|RF|LT|GT|LP|RP|C|u[0-9a-f]{1,6})\$")
@@ -31,7 +32,7 @@ _BRACKET_OR_OPERATOR = re.compile(r"[<({\[\])}>]|operator")
 
 
 def demangle(name: str) -> str:
-    """`name` in C++ or Rust notation; unchanged when it is not mangled or cannot be read.
+    """`name` in the notation of C++, Rust or D; unchanged when it is not mangled or cannot be read.
 
     Parts that a compiler cut off keep their mark: `f(int) [clone .cold]`.
     """
@@ -39,9 +40,9 @@ def demangle(name: str) -> str:
 
 
 def demangle_many(names: Iterable[str]) -> dict[str, str]:
-    """{name: demangled name}; one run of c++filt for all that need it."""
+    """{name: demangled name}; one run of c++filt for all of a scheme that need it."""
     shown: dict[str, str] = {}
-    refused: list[str] = []
+    refused: dict[str, list[str]] = {}
     for name in names:
         mangled = name.removesuffix("@plt")
         run = _runtime() if mangled.startswith(("_Z", "__Z", "___Z")) else None
@@ -50,16 +51,23 @@ def demangle_many(names: Iterable[str]) -> dict[str, str]:
             shown[name] = (_as_rust(plain) if _RUST_HASH.search(plain) else plain) + name[len(mangled):]
         else:
             shown[name] = name
-            if _is_for_filter(name):
-                refused.append(name)
-    if refused:
-        shown.update(zip(refused, _run_filter(tuple(refused))))
+            scheme = _scheme_for_filter(name)
+            if scheme:
+                refused.setdefault(scheme, []).append(name)
+    for scheme, mangled_names in refused.items():
+        shown.update(zip(mangled_names, _run_filter(scheme, tuple(mangled_names))))
     return shown
 
 
-def _is_for_filter(name: str) -> bool:
-    is_long = len(name) > _LONGEST_FOR_LIBSTDCXX and name.startswith("_Z")
-    return (is_long or name.startswith("_R")) and name.isascii() and name.isprintable()
+def _scheme_for_filter(name: str) -> str:
+    """What c++filt calls the scheme of a name that it shall read; empty if it shall not."""
+    if not (name.isascii() and name.isprintable()):
+        return ""
+    if _D_NAME.match(name):
+        return "dlang"
+    if name.startswith("_R"):
+        return "rust"
+    return "gnu-v3" if len(name) > _LONGEST_FOR_LIBSTDCXX and name.startswith("_Z") else ""
 
 
 @functools.cache
@@ -94,16 +102,18 @@ def _call(call: Callable[..., int | None], free: Callable[[int], None], name: st
 
 
 @functools.cache
-def _run_filter(names: tuple[str, ...]) -> tuple[str, ...]:
+def _run_filter(scheme: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """What c++filt makes of `names`; themselves where there is none."""
     import subprocess
 
     try:
-        made = subprocess.run(["c++filt", "-r"], input="\n".join(names), capture_output=True, text=True,
+        made = subprocess.run(["c++filt", "-r", "-s", scheme], input="\n".join(names), capture_output=True, text=True,
                               timeout=_FILTER_SECONDS)
     except (OSError, subprocess.SubprocessError, ValueError):
         return names
-    lines = [_RUST_CRATE_HASH.sub("", line) for line in made.stdout.splitlines()]
+    lines = made.stdout.splitlines()
+    if scheme == "rust":
+        lines = [_RUST_CRATE_HASH.sub("", line) for line in lines]
     return tuple(lines) if made.returncode == 0 and len(lines) == len(names) else names
 
 

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from collector.symbols import demangle, short_name
-from collector.symbols.demangle import _runtime, demangle_many
+from collector.symbols.demangle import _run_filter, _runtime, demangle_many
 
 needs_runtime = pytest.mark.skipif(_runtime() is None, reason="there is no C++ runtime to demangle with")
 
@@ -50,9 +50,26 @@ def test_names_of_new_rust():
     assert plain["main"] == "main"
 
 
+def test_names_of_d():
+    if shutil.which("c++filt") is None:
+        pytest.skip("c++filt is not installed")
+    plain = demangle_many(["_Dmain", "_D4core6memory2GC4callFZv", "_D8demangle4testFAiXv@plt", "_D1f1gFG16777216iZv", "_Dark",
+                           "_RNvNtCsgEmfK2I1SDS_4core3fmt5write"])
+    assert list(plain.values()) == ["D main", "core.memory.GC.call()", "demangle.test(int[]...)@plt", "f.g(int[16777216])", "_Dark",
+                                    "core::fmt::write"]
+
+
+@pytest.mark.parametrize("name", ["_Dmain", "_D4core6memory2GC4callFZv", "_RNvNtCsgEmfK2I1SDS_4core3fmt5write"])
+def test_without_the_filter_names_stay_as_they_are(name, monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    _run_filter.cache_clear()
+    assert demangle(name) == name
+    _run_filter.cache_clear()
+
+
 @needs_runtime
 def test_hostile_names():
-    for name in ("_Z" + "P" * 5000 + "i", "_ZN" + "1a" * 5000, "_Z1f" + "F" * 3000, "_Z\0", "_Z\udc80", "_R\n", "_R" + "N" * 3000):
+    for name in ("_Z" + "P" * 5000 + "i", "_ZN" + "1a" * 5000, "_Z1f" + "F" * 3000, "_Z\0", "_Z\udc80", "_R\n", "_R" + "N" * 3000, "_D9\n", "_D" + "9" * 3000):
         assert isinstance(demangle(name), str)
 
 

@@ -13,6 +13,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import repeat
 from typing import TYPE_CHECKING
 
@@ -84,15 +85,17 @@ class FunctionTable:
                                                         self._name(self.name_offsets[index]))
         return known
 
-    def start_of_name(self, name: str) -> int | None:
-        """Where the function of that name begins, or None."""
+    def starts_of_name(self, name: str) -> list[int]:
+        """Where the functions of that name begin: static ones of several source files may share it."""
         offset = self.names.find(b"\0" + name.encode("utf-8", "replace") + b"\0")
-        if offset < 0:
-            return None
-        try:
-            return self.function_starts[self.name_offsets.index(offset + 1)]
-        except ValueError:
-            return None
+        return list(self._starts_by_name.get(offset + 1, ())) if offset >= 0 else []
+
+    @cached_property
+    def _starts_by_name(self) -> dict[int, dict[int, None]]:
+        starts: dict[int, dict[int, None]] = {}
+        for offset, start in zip(self.name_offsets, self.function_starts):
+            starts.setdefault(offset, {})[start] = None
+        return starts
 
     def _name(self, offset: int) -> str:
         return self.names[offset:self.names.find(b"\0", offset)].decode("utf-8", "replace")

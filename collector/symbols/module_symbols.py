@@ -68,14 +68,14 @@ class ModuleSymbols:
     def definition_address(self, function: FunctionRange) -> int:
         """An address whose source line is that of the function's definition.
 
-        A part that the compiler moved away (`f.cold`) is defined where `f` is.
+        A part that the compiler moved away (`f.cold`) is defined where the `f` of its unit is.
         """
         whole = _COLD_PART.sub("", function.name)
-        if whole != function.name:
-            start = self._functions.start_of_name(whole)
-            if start is not None:
-                return start
-        return function.function_start
+        starts = self._functions.starts_of_name(whole) if whole != function.name else []
+        units = self._units
+        if len(starts) > 1 and units is not None:
+            starts = [start for start in starts if units.are_in_one_unit(start, function.function_start)]
+        return starts[0] if len(starts) == 1 else function.function_start
 
     def find_lines(self, elf_addresses: Iterable[int], *, is_entry: bool = False,
                    progress: Progress | None = None) -> dict[int, SourceLine]:

@@ -83,6 +83,13 @@ class UnitIndex:
             self._close()
         return found
 
+    def are_in_one_unit(self, first: int, second: int) -> bool:
+        """Whether two addresses belong to the same compilation unit."""
+        try:
+            return self._units_at(first)[:1] == self._units_at(second)[:1]
+        finally:
+            self._close()
+
     def _try_next_unit(self, waiting: dict[int, list[int]], found: dict[int, SourceLine],
                        is_entry: bool, progress: Progress | None) -> dict[int, list[int]]:
         """Look each address up in the next of its units; what is left has more units to try."""

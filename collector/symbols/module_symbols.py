@@ -7,7 +7,6 @@ also when the module's own file has gone: a build id names one build for ever.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from collector.errors import SymbolError
 from collector.symbols.cache import Record, SymbolCache, signature_of
 from collector.symbols.function_table import FunctionRange, FunctionTable
+from collector.symbols.pieces import name_before_move
 from collector.symbols.recorded_file import is_replaced
 from collector.symbols.terms import VDSO_PATH, Layout, Progress, SourceLine
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collector.symbols.unit_index import UnitIndex
     from collector.target.address_space import RecordedFile
 
-_COLD_PART = re.compile(r"\.cold(\.\d+)?$")
 _DELETED = " (deleted)"
 _NO_FILE_PREFIXES = ("[", "//", "/memfd:", "anon_inode:")
 _LONGEST_CODE_BYTES = 1 << 24  # of a function that is disassembled
@@ -70,7 +69,7 @@ class ModuleSymbols:
 
         A part that the compiler moved away (`f.cold`) is defined where the `f` of its unit is.
         """
-        whole = _COLD_PART.sub("", function.name)
+        whole = name_before_move(function.name)
         starts = self._functions.starts_of_name(whole) if whole != function.name else []
         units = self._units
         if len(starts) > 1 and units is not None:

@@ -15,6 +15,7 @@ from collector.symbols.demangle import demangle_many
 from collector.symbols.function_table import FunctionRange
 from collector.symbols.inline_table import InlinedCall
 from collector.symbols.module_symbols import ModuleSymbols
+from collector.symbols.pieces import whole_name
 from collector.symbols.terms import Layout, Progress, SourceLine
 from collector.target.address_space import RecordedFile
 
@@ -27,8 +28,9 @@ class Location:
 
     `kind` says where the name comes from: a symbol; the unwind entry that covers a function
     without a symbol (`module+0xSTART`, the elf address where it starts); debug information, which tells
-    what was inlined; or nothing at all (`module+0xADDRESS`). `raw_name` is the name as the linker knows it. `file` and `line` belong
-    to the instruction, `function_file` and `function_line` to the function's definition.
+    what was inlined; or nothing at all (`module+0xADDRESS`). `raw_name` is the name as the linker knows it, of a
+    piece (`f.cold`) that of the whole function. `file` and `line` belong to the instruction, `function_file` and
+    `function_line` to the function's definition.
     """
 
     function: str
@@ -60,14 +62,17 @@ class Symbolizer:
     """
 
     def __init__(self, *, cache_dir: str | os.PathLike[str] | None = None,
-                 debug_dirs: Iterable[str] = (), has_inlines: bool = True, progress: Progress | None = None) -> None:
-        """Without `has_inlines` an inlined call is part of the function around it.
+                 debug_dirs: Iterable[str] = (), has_inlines: bool = True, has_pieces: bool = False,
+                 progress: Progress | None = None) -> None:
+        """Without `has_inlines` an inlined call is part of the function around it; with `has_pieces` pieces of
+        functions keep their own names.
 
         `cache_dir` stands in for the user's cache directory, `debug_dirs` come before
         /usr/lib/debug, and `progress(done, total, text)` is called during long work."""
         self.warnings: list[str] = []
         self._cache = SymbolCache(cache_dir)
         self._debug_dirs = tuple(os.path.abspath(directory) for directory in debug_dirs)
+        self._whole_name = str if has_pieces else whole_name
         self._progress = progress
         self._has_inlines = has_inlines
         self._modules: dict[tuple[str, bytes | None, Layout, RecordedFile | None], ModuleSymbols] = {}
@@ -159,7 +164,8 @@ class Symbolizer:
         definitions = {start: module.definition_address(function) for start, function in known.items()}
         lines = module.find_lines(addresses, progress=self._progress)
         entries = module.find_lines(set(definitions.values()), is_entry=True, progress=self._progress)
-        names = demangle_many({function.name for function in functions if function is not None})
+        raw_names = {function.name: self._whole_name(function.name) for function in functions if function is not None}
+        names = demangle_many(set(raw_names.values()))
         shared: dict[tuple[int, SourceLine | None], Location] = {}
         located = {}
         for address, function in zip(ordered, functions):
@@ -170,16 +176,19 @@ class Symbolizer:
             location = shared.get((id(function), line))
             if location is None:
                 definition = entries.get(definitions[function.function_start])
-                location = shared[id(function), line] = _known(module.name, function, names[function.name], line, definition)
+                raw_name = raw_names[function.name]
+                location = shared[id(function), line] = _known(module.name, function, raw_name, names[raw_name], line, definition)
             located[address] = location
         return located
 
 
-def _known(module: str, function: FunctionRange, shown: str, line: SourceLine | None,
+def _known(module: str, function: FunctionRange, raw_name: str, shown: str, line: SourceLine | None,
            definition: SourceLine | None) -> Location:
-    raw_name = function.name or f"{module}+{function.function_start:#x}"
     file, number = line or (None, None)
     definition_file, definition_number = definition or (None, None)
+    if definition_file and definition_file.endswith(".go"):
+        raw_name = shown = function.name  # there `main.cold` is a function like others
+    raw_name = raw_name or f"{module}+{function.function_start:#x}"
     return Location(shown or raw_name, raw_name, module, file, number, definition_file, definition_number,
                     function.function_start, "symbol" if function.name else "frame")
 

@@ -1,0 +1,68 @@
+"""test_pieces -- which function a piece belongs to, by its name and in a program that gcc took to pieces"""
+
+from __future__ import annotations
+
+import pytest
+
+from collector.symbols import Symbolizer
+from collector.symbols.pieces import name_before_move, whole_name
+
+
+@pytest.mark.parametrize("name, whole, before_move", [
+    ("f", "f", "f"),
+    ("f.cold", "f", "f"),
+    ("f.cold.12", "f", "f"),
+    ("f.__part.1", "f", "f"),
+    ("f.part.0", "f", "f.part.0"),
+    ("f.isra.0", "f", "f.isra.0"),
+    ("f.localalias", "f", "f.localalias"),
+    ("f.constprop.0.isra.0", "f", "f.constprop.0.isra.0"),
+    ("f.lto_priv.1.part.0.cold", "f", "f.lto_priv.1.part.0"),
+    ("f.llvm.7523098745670983", "f", "f.llvm.7523098745670983"),
+    ("f.__uniq.187328.cold", "f", "f.__uniq.187328"),
+    ("_ZN3foo3barEi.part.0", "_ZN3foo3barEi", "_ZN3foo3barEi.part.0"),
+    ("_RNvNtCsgEmfK2I1SDS_4core3fmt5write.llvm.12", "_RNvNtCsgEmfK2I1SDS_4core3fmt5write", "_RNvNtCsgEmfK2I1SDS_4core3fmt5write.llvm.12"),
+    ("inner.0.constprop.0", "inner.0", "inner.0.constprop.0"),
+    ("f._omp_fn.0", "f._omp_fn.0", "f._omp_fn.0"),
+    ("f.avx2", "f.avx2", "f.avx2"),
+    ("f.part", "f.part", "f.part"),
+    ("part.0", "part.0", "part.0"),
+    (".part.0", ".part.0", ".part.0"),
+    (".cold", ".cold", ".cold"),
+    ("f.partial.0", "f.partial.0", "f.partial.0"),
+    ("f.part.0x", "f.part.0x", "f.part.0x"),
+    ("f.part.0@plt", "f.part.0@plt", "f.part.0@plt"),
+    ("", "", ""),
+])
+def test_names_of_pieces(name, whole, before_move):
+    assert (whole_name(name), name_before_move(name)) == (whole, before_move)
+
+
+def test_a_program_in_pieces(workshop, run_tool, tmp_path):
+    """Every piece has name, file and line of its function; the two functions `checked` are two, by their files."""
+    program = workshop.build_pieces("-O2", "-gdwarf-5")
+    rows = [row.split() for row in run_tool("nm", program).splitlines()]
+    at = {int(row[0], 16): row[2] for row in rows if len(row) == 3 and row[1] in "tT" and "." in row[2]}
+    if not {"split.part.0", "scaled.constprop.0", "checked.cold"} <= set(at.values()):
+        pytest.skip("this compiler takes the program to other pieces")
+    symbolizer = Symbolizer(cache_dir=tmp_path)
+    found = symbolizer.locate_many(str(program), None, [int(row[0], 16) for row in rows if row[1] in "tT"])
+    for address, name in at.items():
+        where = found[address]
+        assert where.function == where.raw_name == name.partition(".")[0] and where.function_line
+    functions = [(where.function, where.raw_name, where.function_file, where.function_line) for where in found.values()]
+    assert len([f for f in functions if f[0] == "checked"]) == 4 and len({f for f in functions if f[0] == "checked"}) == 2
+    assert len([f for f in functions if f[0] == "split"]) == 1
+
+
+def test_names_of_cpp_have_no_mark(workshop, run_tool, tmp_path):
+    program = workshop.build_names("-O2")
+    rows = [row.split() for row in run_tool("nm", program).splitlines()]
+    pieces = [int(row[0], 16) for row in rows if row[-1].startswith("_Z") and row[-1].endswith((".0", ".cold"))]
+    if not pieces:
+        pytest.skip("this compiler leaves all functions whole")
+    whole = Symbolizer(cache_dir=tmp_path).locate_many(str(program), None, pieces)
+    apart = Symbolizer(cache_dir=tmp_path, has_pieces=True).locate_many(str(program), None, pieces)
+    for address in pieces:
+        assert apart[address].function.startswith(whole[address].function + " [clone .")
+        assert apart[address].raw_name.startswith(whole[address].raw_name + ".")

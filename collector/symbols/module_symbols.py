@@ -97,15 +97,15 @@ class ModuleSymbols:
         return file_offset if elf_address is None else elf_address
 
     def code_ranges_of(self, elf_addresses: Iterable[int]) -> list[tuple[int, int]]:
-        """[(start, end)] of the pieces of functions that the addresses lie in, ascending; of one function, those that touch are one."""
-        found = sorted({(r.start, r.end) for a in elf_addresses if (r := self.function_at(a)) is not None})
-        joined: list[tuple[int, int]] = []
-        for start, end in found:
-            if joined and joined[-1][1] >= start:
-                joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        """[(start, end)] of what the addresses lie in, ascending; ranges of one symbol that touch are one."""
+        found = sorted({(r.start, r.end, r.function_start) for a in elf_addresses if (r := self.function_at(a)) is not None})
+        joined: list[tuple[int, int, int]] = []
+        for start, end, symbol in found:
+            if joined and joined[-1][1:] == (start, symbol):
+                joined[-1] = joined[-1][0], end, symbol
             else:
-                joined.append((start, end))
-        return joined
+                joined.append((start, end, symbol))
+        return [(start, end) for start, end, _ in joined]
 
     def code_bytes(self, start: int, end: int) -> bytes:
         """What the module holds between two elf addresses; empty where it cannot be read, or is another build now."""

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import pytest
+from small_experiment import BASE, PID, begin, clock, close, mapping, samples, thread_end, write_log
+
+from collector.cli.reporting.disassembly import listings_of
+from collector.load import load
+from collector.profile import aggregate
+from collector.profile.model import Profile
 from collector.symbols import Symbolizer
+from collector.symbols.elf_image import ElfImage
 from collector.symbols.pieces import name_before_move, whole_name
 
 
@@ -66,3 +74,36 @@ def test_names_of_cpp_have_no_mark(workshop, run_tool, tmp_path):
     for address in pieces:
         assert apart[address].function.startswith(whole[address].function + " [clone .")
         assert apart[address].raw_name.startswith(whole[address].raw_name + ".")
+
+
+@pytest.fixture
+def experiment(workshop, run_tool, tmp_path, monkeypatch):
+    """A sample of 1 ms, called by main, at every eighth byte of the program in pieces."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    program = workshop.build_pieces("-O2", "-gdwarf-5", "-Wl,--build-id")
+    if "checked.cold" not in run_tool("nm", program):
+        pytest.skip("this compiler moves no cold part away")
+    with ElfImage(str(program)) as image:
+        text, build_id = image.section(".text"), image.build_id
+    main = next(int(row.split()[0], 16) for row in run_tool("nm", program).splitlines() if row.endswith(" T main"))
+    places = range(text.elf_address, text.elf_address + text.size_bytes, 8)
+    stacks = [([BASE + place, BASE + main + 10], 0) for place in places]
+    used_ns = len(stacks) * 1_000_000
+    records = (begin(), clock(), mapping(str(program), build_id=build_id), samples(stacks, range(len(stacks))))
+    write_log(tmp_path / "a.expt", f"{PID}.0.log", *records, thread_end(user_ns=used_ns), close(user_ns=used_ns))
+    return tmp_path / "a.expt"
+
+
+def number_of(profile: Profile, name: str, file: str) -> int:
+    return next(i for i, f in enumerate(profile.functions) if f.name == name and f.file and Path(f.file).name == file)
+
+
+def test_the_disassembly_shows_every_piece(experiment, run_tool):
+    run_tool("objdump", "--version")
+    profile = load(experiment)
+    checked = number_of(profile, "checked", "symbols_pieces.c")
+    listings = listings_of(profile, checked)
+    assert sorted("(checked.cold)" in listing.title for listing in listings) == [False, True]
+    row = next(row for row in aggregate.functions(profile) if row.function is profile.functions[checked])
+    shown = sum(row.exclusive[0] for listing in listings for row in listing.rows)
+    assert shown == pytest.approx(row.exclusive[0]) and all(any(row.exclusive[0] for row in listing.rows) for listing in listings)

@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-w", "--width", metavar="COLUMNS", type=int, help="width of the text; default: the terminal's, or 100")
     add("--threshold", metavar="PERCENT", type=float, help="calltree: leave out branches below this; default 0.5")
     add("--no-inlines", action="store_true", help="count inlined calls for the functions around them")
+    add("--pieces", action="store_true", help="show pieces of functions (f.cold, f.part.0, f.constprop.0) apart from them")
     add("--process", metavar="PID", type=int, action="append", help="only this process; may be repeated")
     add("--thread", metavar="TID", type=int, action="append", help="only this thread; may be repeated")
     add("--time", metavar="START-END", help="only this span, in seconds since the experiment began")
@@ -51,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     from collector.cli.reporting.pages import PageOptions, check_sort, make_page
 
     check_sort(request.view, args.sort)
-    profile = _chosen(_load(request.paths, not args.no_inlines), args)
+    profile = _chosen(_load(request.paths, not args.no_inlines, args.pieces), args)
     options = PageOptions(
         args.format or "text",
         args.limit,
@@ -73,13 +74,13 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError(f"--threshold is between 0 and 100 percent, not {args.threshold:g}")
 
 
-def _load(paths: tuple[str, ...], has_inlines: bool) -> Profile:
+def _load(paths: tuple[str, ...], has_inlines: bool, has_pieces: bool) -> Profile:
     from collector.cli.reporting.progress import ProgressLine
     from collector.load import load
 
     progress = ProgressLine(sys.stderr)
     try:
-        return load(paths, has_inlines=has_inlines, progress=progress)
+        return load(paths, has_inlines=has_inlines, has_pieces=has_pieces, progress=progress)
     finally:
         progress.close()
 

@@ -32,18 +32,21 @@ def load(
     *,
     symbolizer: Symbolizer | None = None,
     has_inlines: bool = True,
+    has_pieces: bool = False,
     progress: Progress | None = None,
     analysis: Analysis | None = None,
 ) -> Profile:
     """The profile of one experiment, or of several added up.
 
-    Without `has_inlines` an inlined call counts for the function around it.
+    Without `has_inlines` an inlined call counts for the function around it. With `has_pieces` a piece of a function that the compiler
+    cut off or adapted (`f.cold`, `f.constprop.0`) is a function of its own.
     `progress(done, total, text)` is called during long work. `analysis` is a new one, if it is not to be the fastest there is.
     ExperimentNotFoundError if there is no experiment at a path, ExperimentError if it cannot be read; damaged parts
     are left out and counted in `Profile.losses`.
     """
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    loader = Loader(symbolizer or Symbolizer(has_inlines=has_inlines, progress=progress), analysis or open_analysis(), progress)
+    symbolizer = symbolizer or Symbolizer(has_inlines=has_inlines, has_pieces=has_pieces, progress=progress)
+    loader = Loader(symbolizer, analysis or open_analysis(), progress)
     for path in listed:
         loader.add(os.fspath(path))
     return loader.finish()

@@ -107,3 +107,17 @@ def test_the_disassembly_shows_every_piece(experiment, run_tool):
     row = next(row for row in aggregate.functions(profile) if row.function is profile.functions[checked])
     shown = sum(row.exclusive[0] for listing in listings for row in listing.rows)
     assert shown == pytest.approx(row.exclusive[0]) and all(any(row.exclusive[0] for row in listing.rows) for listing in listings)
+
+
+def test_pieces_add_up_to_their_function(experiment):
+    """What --pieces shows apart is, by function, what is shown without."""
+    whole, apart = load(experiment), load(experiment, has_pieces=True)
+    assert aggregate.total_values(whole) == aggregate.total_values(apart)
+    sums: dict[tuple[str, str | None], float] = {}
+    for row in aggregate.functions(apart):
+        key = row.function.raw_name.partition(".")[0], row.function.file
+        sums[key] = sums.get(key, 0.0) + row.exclusive[0]
+    rows = aggregate.functions(whole)
+    assert {(row.function.raw_name, row.function.file): row.exclusive[0] for row in rows} == pytest.approx(sums)
+    assert len(rows) == len(sums) < len(aggregate.functions(apart))
+    assert {"split.part.0", "scaled.constprop.0", "checked.cold"} <= {function.name for function in apart.functions}

@@ -4,7 +4,8 @@ The C++ runtime that is installed demangles: __cxa_demangle of libstdc++ or libc
 in this process. libstdc++ refuses names of more than 1024 characters to spare its stack, and
 Rust's newer scheme (`_R...`) and D's are not its own: those go to binutils' c++filt, all of a scheme
 in one run. Where nobody can read a name it is shown mangled. Source: Itanium C++ ABI, section
-"Demangler API"; Rust's legacy scheme is the same with a hash behind the name.
+"Demangler API"; Rust's legacy scheme is the same with a hash behind the name. For Fortran: the
+manual of GNU Fortran, section "Naming conventions".
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ _LONGEST_FOR_LIBSTDCXX = 1024
 _FILTER_SECONDS = 10
 
 _D_NAME = re.compile(r"_D(?:\d|main$)")
+_FORTRAN_MODULE = re.compile(r"__([a-z][a-z0-9_.]*)_MOD_(?=.)")
+_FORTRAN_EXTERNAL = re.compile(r"([a-z][a-z0-9_]*)_")
+_FORTRAN_SOURCE = re.compile(r"\.f(?:or|tn|pp|\d\d)?$", re.IGNORECASE)
+_NUMBERED = re.compile(r"([A-Za-z_]\w*)\.\d+")
 _RUST_HASH = re.compile(r"::h[0-9a-f]{16}(?=$|[ .])")
 _RUST_CRATE_HASH = re.compile(r"(?<=\w)\[[0-9a-f]{8,16}\]")
 _RUST_ESCAPE = re.compile(r"\$(SP|BP|RF|LT|GT|LP|RP|C|u[0-9a-f]{1,6})\$")
@@ -32,9 +37,9 @@ _BRACKET_OR_OPERATOR = re.compile(r"[<({\[\])}>]|operator")
 
 
 def demangle(name: str) -> str:
-    """`name` in the notation of C++, Rust or D; unchanged when it is not mangled or cannot be read.
+    """`name` in the notation of C++, Rust, D or Fortran; unchanged when it is not mangled or cannot be read.
 
-    Parts that a compiler cut off keep their mark: `f(int) [clone .cold]`.
+    Parts that a compiler cut off keep their mark: `f(int) [clone .cold]`. Functions within others lose their number: `inner.0`.
     """
     return demangle_many((name,))[name]
 
@@ -50,7 +55,7 @@ def demangle_many(names: Iterable[str]) -> dict[str, str]:
         if plain is not None:
             shown[name] = (_as_rust(plain) if _RUST_HASH.search(plain) else plain) + name[len(mangled):]
         else:
-            shown[name] = name
+            shown[name] = _as_fortran(name)
             scheme = _scheme_for_filter(name)
             if scheme:
                 refused.setdefault(scheme, []).append(name)
@@ -129,6 +134,20 @@ def _rust_character(match: re.Match[str]) -> str:
         return _RUST_CHARACTERS[code]
     value = int(code[1:], 16)
     return chr(value) if 0x20 <= value < 0xD800 else match.group(0)
+
+
+def _as_fortran(name: str) -> str:
+    module = _FORTRAN_MODULE.match(name)
+    if module:
+        return module[1].replace(".", "::") + "::" + name[module.end():]
+    numbered = _NUMBERED.fullmatch(name)  # so are nested functions of GNU C
+    return numbered[1] if numbered else name
+
+
+def without_underscore(name: str, source: str | None) -> str:
+    """`name` without the underscore behind names of external procedures, if `source` is a Fortran file."""
+    external = _FORTRAN_EXTERNAL.fullmatch(name)
+    return external[1] if external and source and _FORTRAN_SOURCE.search(source) else name
 
 
 def short_name(name: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from collector.symbols.cache import SymbolCache
-from collector.symbols.demangle import demangle_many
+from collector.symbols.demangle import demangle_many, without_underscore
 from collector.symbols.function_table import FunctionRange
 from collector.symbols.inline_table import InlinedCall
 from collector.symbols.module_symbols import ModuleSymbols
@@ -188,6 +188,7 @@ def _known(module: str, function: FunctionRange, raw_name: str, shown: str, line
     definition_file, definition_number = definition or (None, None)
     if definition_file and definition_file.endswith(".go"):
         raw_name = shown = function.name  # there `main.cold` is a function like others
+    shown = without_underscore(shown, definition_file)
     raw_name = raw_name or f"{module}+{function.function_start:#x}"
     return Location(shown or raw_name, raw_name, module, file, number, definition_file, definition_number,
                     function.function_start, "symbol" if function.name else "frame")

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from collector.symbols import demangle, short_name
-from collector.symbols.demangle import _run_filter, _runtime, demangle_many
+from collector.symbols.demangle import _run_filter, _runtime, demangle_many, without_underscore
 
 needs_runtime = pytest.mark.skipif(_runtime() is None, reason="there is no C++ runtime to demangle with")
 
@@ -65,6 +65,42 @@ def test_without_the_filter_names_stay_as_they_are(name, monkeypatch):
     _run_filter.cache_clear()
     assert demangle(name) == name
     _run_filter.cache_clear()
+
+
+@pytest.mark.parametrize("mangled, plain", [
+    ("__kern_MOD_smooth", "kern::smooth"),
+    ("__my_kern_MOD_smooth_it", "my_kern::smooth_it"),
+    ("__par.child_MOD_only_here", "par::child::only_here"),
+    ("__par_MOD___copy_par_T", "par::__copy_par_T"),
+    ("__kern_MOD_smooth@plt", "kern::smooth@plt"),
+    ("inner.0", "inner"),
+    ("inner_loop.12", "inner_loop"),
+    ("MAIN__", "MAIN__"),
+    ("smooth_", "smooth_"),
+    ("__kern_MOD_", "__kern_MOD_"),
+    ("main.main.func1.1", "main.main.func1.1"),
+    ("f.avx2", "f.avx2"),
+    (".L.0", ".L.0"),
+    ("1.0", "1.0"),
+])
+def test_names_of_fortran(mangled, plain):
+    assert demangle(mangled) == plain
+
+
+@pytest.mark.parametrize("name, source, plain", [
+    ("smooth_", "/a/kern.f90", "smooth"),
+    ("smooth_it_", "/a/KERN.F", "smooth_it"),
+    ("smooth_", "kern.for", "smooth"),
+    ("smooth_", "/a/kern.c", "smooth_"),
+    ("smooth_", "/a/kern.f90.c", "smooth_"),
+    ("smooth_", None, "smooth_"),
+    ("smooth", "/a/kern.f90", "smooth"),
+    ("MAIN__", "/a/kern.f90", "MAIN__"),
+    ("kern::smooth_", "/a/kern.f90", "kern::smooth_"),
+    ("_", "/a/kern.f90", "_"),
+])
+def test_underscores_of_fortran(name, source, plain):
+    assert without_underscore(name, source) == plain
 
 
 @needs_runtime

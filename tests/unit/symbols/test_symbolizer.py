@@ -52,6 +52,17 @@ def test_a_call_at_the_end_of_a_function_stays_in_it(program, run_tool, tmp_path
     assert symbolizer.locate(str(program), None, at).function == mine.function
 
 
+def test_a_program_in_fortran(workshop, run_tool, tmp_path):
+    """Names as gdb shows them, but for the main program; of the two procedures `inner` each is one, by its linker's name."""
+    path = workshop.build("symbols_fortran.f90", "-g", "-O1", "-fno-inline", f"-J{tmp_path}", compiler="gfortran")
+    rows = [row.split() for row in run_tool("nm", path).splitlines()]
+    located = Symbolizer(cache_dir=tmp_path).locate_many(str(path), None, [int(row[0], 16) for row in rows if row[-2] in "tT"])
+    shown = {(where.function, where.raw_name) for where in located.values() if where.file and where.file.endswith(".f90")}
+    inner = sorted(name for name, _ in shown if name == "inner")
+    assert {name for name, _ in shown} == {"kern::smooth", "apart", "inner", "MAIN__", "main"} and len(inner) == 2
+    assert ("apart", "apart_") in shown and ("kern::smooth", "__kern_MOD_smooth") in shown
+
+
 def test_vanished_file(program, build_id, addresses, tmp_path):
     program.unlink()
     symbolizer = Symbolizer(cache_dir=tmp_path / "cache")

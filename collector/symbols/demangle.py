@@ -26,6 +26,7 @@ _FORTRAN_EXTERNAL = re.compile(r"([a-z][a-z0-9_]*)_")
 _FORTRAN_SOURCE = re.compile(r"\.f(?:or|tn|pp|\d\d)?$", re.IGNORECASE)
 _NUMBERED = re.compile(r"([A-Za-z_]\w*)\.\d+")
 _RUST_HASH = re.compile(r"::h[0-9a-f]{16}(?=$|[ .])")
+_RUST_UNDERSCORE = re.compile(r"(?<![^:])_(?=\$)")  # no identifier of the linker begins with a dollar
 _RUST_CRATE_HASH = re.compile(r"(?<=\w)\[[0-9a-f]{8,16}\]")
 _RUST_ESCAPE = re.compile(r"\$(SP|BP|RF|LT|GT|LP|RP|C|u[0-9a-f]{1,6})\$")
 _RUST_CHARACTERS = {"SP": "@", "BP": "*", "RF": "&", "LT": "<", "GT": ">", "LP": "(", "RP": ")", "C": ","}
@@ -123,9 +124,8 @@ def _run_filter(scheme: str, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _as_rust(name: str) -> str:
-    name = _RUST_HASH.sub("", name)
-    name = _RUST_ESCAPE.sub(_rust_character, name.replace("..", "::"))
-    return re.sub(r"(^|::)_(?=<)", r"\1", name)
+    name = _RUST_UNDERSCORE.sub("", _RUST_HASH.sub("", name))
+    return _RUST_ESCAPE.sub(_rust_character, name.replace("..", "::"))
 
 
 def _rust_character(match: re.Match[str]) -> str:

@@ -5,9 +5,9 @@ from a name are decided here and nowhere else:
 
 * FUNC and IFUNC entries of defined symbols; NOTYPE entries with a place in code are labels of
   assembly, worth less.
-* Of aliases the one that other modules can see, then the one with fewer leading underscores
-  (`malloc` before `__libc_malloc`, `write` before `__write`), then the shorter, then the one
-  that sorts first: the same answer on every run.
+* Of aliases the one that other modules can see, of others one that has a size (an empty `f.cold` lies
+  where the next one begins), then the one with fewer leading underscores (`malloc` before `__libc_malloc`,
+  `write` before `__write`), then the shorter, then the one that sorts first: the same answer on every run.
 * A symbol version (`memcpy@@GLIBC_2.14`) is no part of the name.
 """
 
@@ -101,7 +101,8 @@ def _choose(start: int, entries: list[tuple[int, int, int, int, SymbolText]]) ->
     return Symbol(start, size, text.name_at(name_at), kind == _STT_NOTYPE)
 
 
-def _rank(entry: tuple[int, int, int, int, SymbolText]) -> tuple[bool, int, int, str]:
-    _, binding, _, name_at, text = entry
+def _rank(entry: tuple[int, int, int, int, SymbolText]) -> tuple[bool, bool, int, int, str]:
+    _, binding, size, name_at, text = entry
     name = text.name_at(name_at)
-    return binding == _STB_LOCAL, len(name) - len(name.lstrip("_")), len(name), name
+    is_local = binding == _STB_LOCAL
+    return is_local, is_local and size == 0, len(name) - len(name.lstrip("_")), len(name), name

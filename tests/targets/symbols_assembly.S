@@ -3,7 +3,8 @@
  * size; bare_function has type FUNC, no size and no unwind entry, and reaches to plain_label,
  * a NOTYPE label which reaches to the described tail; inner_label lies inside described_function
  * and is no function; nameless (its symbol is local and stripped by the tests) has an unwind
- * entry only; behind the last nop of gap_end there is nothing that belongs to anybody. */
+ * entry only; empty_part has size 0 and lies where __full_part begins; behind the last nop of
+ * gap_end there is nothing that belongs to anybody. */
         .text
         .globl  sized_function
         .type   sized_function, @function
@@ -59,6 +60,15 @@ sized_without_frame:
         nop
         ret
         .size   sized_without_frame, . - sized_without_frame
+
+        .type   empty_part, @function
+empty_part:
+        .size   empty_part, . - empty_part
+        .type   __full_part, @function
+__full_part:
+        nop
+        ret
+        .size   __full_part, . - __full_part
         .globl  gap_end
         .set    gap_end, .
         .skip   16, 0x90

@@ -38,6 +38,7 @@ def test_hand_written_code(assembly, run_tool, tmp_path):
     assert [name("plain_label", d) for d in (0, 2)] == ["plain_label"] * 2
     assert name("nameless", 3) == "nameless"
     assert name("sized_without_frame", 1) == "sized_without_frame"
+    assert [name("__full_part", d) for d in (0, 1)] == ["__full_part"] * 2
 
 
 def test_stripped_code_never_takes_a_neighbours_name(assembly, run_tool, tmp_path):

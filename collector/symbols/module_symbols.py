@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from collector.errors import SymbolError
 from collector.symbols.cache import Record, SymbolCache, signature_of
 from collector.symbols.function_table import FunctionRange, FunctionTable
-from collector.symbols.pieces import name_before_move
+from collector.symbols.pieces import names_of_whole
 from collector.symbols.recorded_file import is_replaced
 from collector.symbols.terms import VDSO_PATH, Layout, Progress, SourceLine
 
@@ -64,17 +64,16 @@ class ModuleSymbols:
         ranges = {index: self._functions.range_at(index) for index in set(indexes) if index >= 0}
         return list(map(ranges.get, indexes))
 
-    def definition_address(self, function: FunctionRange) -> int:
-        """An address whose source line is that of the function's definition.
-
-        A part that the compiler moved away (`f.cold`) is defined where the `f` of its unit is.
-        """
-        whole = name_before_move(function.name)
-        starts = self._functions.starts_of_name(whole) if whole != function.name else []
+    def whole_of(self, function: FunctionRange) -> FunctionRange:
+        """The function of the same unit that this one is a piece of (`f` of `f.cold`); itself if there is none."""
         units = self._units
-        if len(starts) > 1 and units is not None:
-            starts = [start for start in starts if units.are_in_one_unit(start, function.function_start)]
-        return starts[0] if len(starts) == 1 else function.function_start
+        for name in names_of_whole(function.name):
+            starts = self._functions.starts_of_name(name)
+            if units is not None:
+                starts = [start for start in starts if units.are_in_one_unit(start, function.function_start)]
+            if len(starts) == 1:
+                return self.function_at(starts[0]) or function
+        return function
 
     def find_lines(self, elf_addresses: Iterable[int], *, is_entry: bool = False,
                    progress: Progress | None = None) -> dict[int, SourceLine]:
@@ -157,7 +156,7 @@ class ModuleSymbols:
     def _use(self, record: Record, key: str) -> None:
         header, arrays = record
         self._functions = FunctionTable(arrays["starts"], arrays["ends"], arrays["function_starts"],
-                                        arrays["name_offsets"], arrays["names"].tobytes())
+                                        arrays["name_offsets"], arrays["names"].tobytes(), header["aliases"])
         self._segments = header["segments"]
         if header["line_path"]:
             from collector.symbols.unit_index import UnitIndex

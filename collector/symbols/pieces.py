@@ -20,9 +20,12 @@ def whole_name(name: str) -> str:
     return _PIECE.sub("", name) if "." in name else name
 
 
-def name_before_move(name: str) -> str:
-    """The linker's name of what the compiler moved `name` away from; `name` itself where it did not.
+def names_of_whole(name: str) -> list[str]:
+    """What a function that `name` is a piece of may be called, the best first; nothing if it is none.
 
-    Such a part begins amid its function; all other pieces begin, for the debug information, where the function does.
+    Of `f.constprop.0.cold` it is `f`, or else `f.constprop.0`: what was moved away begins amid its function.
     """
-    return _MOVED_PART.sub("", name)
+    if "." not in name:
+        return []
+    names = dict.fromkeys((whole_name(name), _MOVED_PART.sub("", name)))
+    return [other for other in names if other != name]

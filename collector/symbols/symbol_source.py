@@ -56,12 +56,13 @@ class SymbolText:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """One address that has a name; `size_bytes` 0 when the table does not say."""
+    """One address that has a name; `size_bytes` 0 when the table does not say, `aliases` its other names."""
 
     start: int
     size_bytes: int
     name: str
     is_label: bool
+    aliases: tuple[str, ...] = ()
 
 
 def read_symbols(images: list[ElfImage]) -> list[Symbol]:
@@ -94,9 +95,9 @@ def _choose(start: int, entries: list[tuple[int, int, int, int, SymbolText]]) ->
     if len(entries) > 1:
         functions = [entry for entry in entries if entry[0] != _STT_NOTYPE]
         entries = functions or entries
-        sizes = [entry[2] for entry in entries]
-        kind, binding, _, name_at, text = min(entries, key=_rank)
-        return Symbol(start, max(sizes), text.name_at(name_at), kind == _STT_NOTYPE)
+        ranks = sorted(map(_rank, entries))
+        names = tuple(dict.fromkeys(rank[-1] for rank in ranks))
+        return Symbol(start, max(entry[2] for entry in entries), names[0], not functions, names[1:])
     kind, _, size, name_at, text = entries[0]
     return Symbol(start, size, text.name_at(name_at), kind == _STT_NOTYPE)
 

@@ -72,7 +72,7 @@ class Symbolizer:
         self.warnings: list[str] = []
         self._cache = SymbolCache(cache_dir)
         self._debug_dirs = tuple(os.path.abspath(directory) for directory in debug_dirs)
-        self._whole_name = str if has_pieces else whole_name
+        self._has_pieces = has_pieces
         self._progress = progress
         self._has_inlines = has_inlines
         self._modules: dict[tuple[str, bytes | None, Layout, RecordedFile | None], ModuleSymbols] = {}
@@ -160,11 +160,10 @@ class Symbolizer:
         """Addresses of one function and line share one location: a profile has many more addresses than functions."""
         ordered = sorted(addresses)
         functions = module.functions_at(ordered)
-        known = {function.function_start: function for function in functions if function is not None}
-        definitions = {start: module.definition_address(function) for start, function in known.items()}
+        wholes = {function: module.whole_of(function) for function in set(functions) if function is not None}
         lines = module.find_lines(addresses, progress=self._progress)
-        entries = module.find_lines(set(definitions.values()), is_entry=True, progress=self._progress)
-        raw_names = {function.name: self._whole_name(function.name) for function in functions if function is not None}
+        entries = module.find_lines({whole.function_start for whole in wholes.values()}, is_entry=True, progress=self._progress)
+        raw_names = {function: function.name if self._has_pieces else whole_name(whole.name) for function, whole in wholes.items()}
         names = demangle_many(set(raw_names.values()))
         shared: dict[tuple[int, SourceLine | None], Location] = {}
         located = {}
@@ -175,8 +174,8 @@ class Symbolizer:
                 continue
             location = shared.get((id(function), line))
             if location is None:
-                definition = entries.get(definitions[function.function_start])
-                raw_name = raw_names[function.name]
+                definition = entries.get(wholes[function].function_start)
+                raw_name = raw_names[function]
                 location = shared[id(function), line] = _known(module.name, function, raw_name, names[raw_name], line, definition)
             located[address] = location
         return located

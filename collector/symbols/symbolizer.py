@@ -200,7 +200,7 @@ def _chain(outer: Location, calls: tuple[InlinedCall, ...], names: Mapping[str, 
     places = [*((call.call_file, call.call_line) for call in calls), (outer.file, outer.line)]
     chain = [replace(outer, file=places[0][0], line=places[0][1])]
     for call, (file, line) in zip(calls, places[1:]):
-        name = names[call.raw_name]
+        name = without_underscore(names[call.raw_name], call.file)
         chain.append(Location(name, call.raw_name, outer.module, file, line, call.file, call.line, None, "inlined"))
     return tuple(chain)
 

@@ -10,6 +10,8 @@ import pytest
 
 from collector.symbols import Location, Symbolizer, lookup_address
 from collector.symbols.elf_image import ElfImage
+from collector.symbols.inline_table import InlinedCall
+from collector.symbols.symbolizer import _chain
 
 
 @pytest.fixture
@@ -61,6 +63,12 @@ def test_a_program_in_fortran(workshop, run_tool, tmp_path):
     inner = sorted(name for name, _ in shown if name == "inner")
     assert {name for name, _ in shown} == {"kern::smooth", "apart", "inner", "MAIN__", "main"} and len(inner) == 2
     assert ("apart", "apart_") in shown and ("kern::smooth", "__kern_MOD_smooth") in shown
+
+
+def test_inlined_procedures_of_fortran_have_no_underscore():
+    outer = Location("MAIN__", "MAIN__", "a", "/a.f90", 3, "/a.f90", 1, 0x1000, "symbol")
+    chain = _chain(outer, (InlinedCall("apart_", "/a.f90", 7, "/a.f90", 20),), {"apart_": "apart_"})
+    assert [(where.function, where.raw_name, where.line) for where in chain] == [("MAIN__", "MAIN__", 7), ("apart", "apart_", 3)]
 
 
 def test_vanished_file(program, build_id, addresses, tmp_path):

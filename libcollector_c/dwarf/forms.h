@@ -5,12 +5,17 @@
 #include "bytes.h"
 
 enum {
+    DW_TAG_class_type = 0x02,
+    DW_TAG_structure_type = 0x13,
+    DW_TAG_union_type = 0x17,
     DW_TAG_inlined_subroutine = 0x1d,
     DW_TAG_subprogram = 0x2e,
+    DW_TAG_namespace = 0x39,
 
     DW_AT_name = 0x03,
     DW_AT_low_pc = 0x11,
     DW_AT_high_pc = 0x12,
+    DW_AT_language = 0x13,
     DW_AT_abstract_origin = 0x31,
     DW_AT_decl_file = 0x3a,
     DW_AT_decl_line = 0x3b,

@@ -19,6 +19,7 @@ struct place {
 
 struct description {
     const char *name;
+    struct place named; /* by whom */
     const char *linkage_name;
     uint64_t unit; /* in whose line table the file counts */
     uint32_t file;
@@ -55,8 +56,10 @@ static void add_to(struct description *description, const struct place *place, c
 {
     if (!description->linkage_name)
         description->linkage_name = col_dwarf_text(place->file, supplement, unit, bases, &entry->linkage_name);
-    if (!description->name)
+    if (!description->name) {
         description->name = col_dwarf_text(place->file, supplement, unit, bases, &entry->name);
+        description->named = *place;
+    }
     if (description->unit == COL_DWARF_NO_OFFSET && entry->declared_file.form && place->file != supplement) {
         description->file = col_dwarf_file_number(&entry->declared_file);
         description->unit = unit->offset;
@@ -71,7 +74,7 @@ static int read_bases(struct col_dwarf_file *file, const struct col_dwarf_unit *
 {
     struct col_dwarf_entry root = {0};
     struct col_dwarf_cursor cursor = col_dwarf_at(file->sections[COL_DWARF_INFO], unit->entry);
-    if (!col_dwarf_read_entry(&cursor, unit, table, true, &root))
+    if (!col_dwarf_read_entry(&cursor, unit, table, COL_DWARF_ALL, &root))
         return -EBADMSG;
     *bases = col_dwarf_bases_of(file, &root);
     return 0;
@@ -92,7 +95,7 @@ static int describe(struct place place, struct col_dwarf_file *supplement, struc
         if (status != 0)
             return status;
         struct col_dwarf_cursor cursor = col_dwarf_at(place.file->sections[COL_DWARF_INFO], place.offset);
-        if (place.offset < unit->entry || !col_dwarf_read_entry(&cursor, unit, table, true, &entry))
+        if (place.offset < unit->entry || !col_dwarf_read_entry(&cursor, unit, table, COL_DWARF_ALL, &entry))
             return -EBADMSG;
         add_to(description, &place, supplement, unit, &bases, &entry);
         const struct col_dwarf_value *next = entry.origin.form ? &entry.origin : &entry.specification;
@@ -140,19 +143,20 @@ static bool make_room(struct col_dwarf_functions *functions)
 
 static int add(struct col_dwarf_functions *functions, const struct description *description)
 {
-    const char *name = description->linkage_name ? description->linkage_name : description->name;
-    name = name ? name : "??";
-    size_t count = functions->count + 1, bytes = strlen(name) + 1;
+    struct col_dwarf_name name = {.text = description->linkage_name};
+    if (!name.text && description->name)
+        name = (struct col_dwarf_name){
+            .text = description->name, .file = description->named.file, .offset = description->named.offset};
+    size_t count = functions->count + 1;
     if (count >= COL_DWARF_NOTHING || !COL_ARRAY_RESERVE(functions->declared_units, functions->unit_capacity, count) ||
         !COL_ARRAY_RESERVE(functions->declared_files, functions->file_capacity, count) ||
         !COL_ARRAY_RESERVE(functions->declared_lines, functions->line_capacity, count) ||
-        !COL_ARRAY_RESERVE(functions->names, functions->name_capacity, functions->name_bytes + bytes))
+        !COL_ARRAY_RESERVE(functions->texts, functions->text_capacity, count))
         return -ENOMEM;
     functions->declared_units[count - 1] = description->unit;
     functions->declared_files[count - 1] = description->file;
     functions->declared_lines[count - 1] = description->line;
-    memcpy(functions->names + functions->name_bytes, name, bytes);
-    functions->name_bytes += bytes;
+    functions->texts[count - 1] = name;
     functions->count = count;
     return 0;
 }
@@ -181,11 +185,20 @@ int col_dwarf_find_function(struct col_dwarf_functions *functions, struct col_dw
     return 0;
 }
 
+int col_dwarf_plain_name(struct col_dwarf_file *file, struct col_dwarf_file *supplement, uint64_t offset,
+                         const char **name)
+{
+    struct description description = {.unit = COL_DWARF_NO_OFFSET, .file = COL_DWARF_NOTHING};
+    int status = describe((struct place){file, offset}, supplement, &description);
+    *name = description.name;
+    return status;
+}
+
 void col_dwarf_clear_functions(struct col_dwarf_functions *functions)
 {
     if (functions->origin_capacity)
         memset(functions->origins, 0, functions->origin_capacity * sizeof *functions->origins);
-    functions->count = functions->name_bytes = 0;
+    functions->count = functions->name_bytes = functions->scope_bytes = 0;
 }
 
 void col_dwarf_free_functions(struct col_dwarf_functions *functions)
@@ -195,5 +208,7 @@ void col_dwarf_free_functions(struct col_dwarf_functions *functions)
     free(functions->declared_units);
     free(functions->declared_files);
     free(functions->declared_lines);
+    free(functions->texts);
+    free(functions->scopes);
     free(functions->names);
 }

@@ -125,7 +125,7 @@ static int walk_entries(struct walk *walk)
     struct col_dwarf_entry entry;
     walk->around[0] = COL_DWARF_NOTHING;
     while (walk->cursor.at < walk->cursor.end) {
-        if (!col_dwarf_read_entry(&walk->cursor, walk->unit, walk->table, false, &entry))
+        if (!col_dwarf_read_entry(&walk->cursor, walk->unit, walk->table, COL_DWARF_CALLS, &entry))
             return -EBADMSG;
         if (entry.tag == 0) {
             walk->depth -= walk->depth > 0;
@@ -157,7 +157,7 @@ static int walk_unit(struct col_dwarf *dwarf, const struct col_dwarf_unit *unit)
     if (status != 0)
         return status;
     walk.cursor = col_dwarf_at(entries, unit->entry);
-    if (!col_dwarf_read_entry(&walk.cursor, unit, walk.table, true, &root))
+    if (!col_dwarf_read_entry(&walk.cursor, unit, walk.table, COL_DWARF_ALL, &root))
         return -EBADMSG;
     walk.bases = col_dwarf_bases_of(&dwarf->file, &root);
     return root.has_children ? walk_entries(&walk) : 0;
@@ -171,6 +171,9 @@ int col_dwarf_inlines(struct col_dwarf *dwarf, uint64_t offset, struct col_inlin
     dwarf->nodes.count = dwarf->span_count = 0;
     col_dwarf_clear_functions(&dwarf->functions);
     int status = walk_unit(dwarf, unit);
+    if (status != 0)
+        return status;
+    status = col_dwarf_write_names(&dwarf->functions, dwarf->has_supplement ? &dwarf->supplement : NULL);
     if (status != 0)
         return status;
     if (!col_dwarf_flatten(dwarf->spans, dwarf->span_count, &dwarf->row))

@@ -157,6 +157,9 @@ static void keep(struct col_dwarf_entry *entry, uint32_t name, struct col_dwarf_
     case DW_AT_decl_line:
         entry->declared_line = value.number;
         break;
+    case DW_AT_language:
+        entry->language = value.number;
+        break;
     case DW_AT_addr_base:
     case DW_AT_GNU_addr_base:
         entry->address_base = value;
@@ -188,7 +191,8 @@ static void read_attribute(struct col_dwarf_cursor *cursor, const struct col_dwa
 }
 
 bool col_dwarf_read_entry(struct col_dwarf_cursor *cursor, const struct col_dwarf_unit *unit,
-                          const struct col_dwarf_abbreviations *table, bool wants_all, struct col_dwarf_entry *entry)
+                          const struct col_dwarf_abbreviations *table, enum col_dwarf_wanted wanted,
+                          struct col_dwarf_entry *entry)
 {
     uint64_t code = col_dwarf_uleb(cursor);
     entry->tag = 0;
@@ -197,7 +201,8 @@ bool col_dwarf_read_entry(struct col_dwarf_cursor *cursor, const struct col_dwar
     const struct col_dwarf_abbreviation *item = col_dwarf_abbreviation(table, code);
     if (!item)
         return false;
-    bool is_wanted = wants_all || item->tag == DW_TAG_subprogram || item->tag == DW_TAG_inlined_subroutine;
+    bool is_call = item->tag == DW_TAG_subprogram || item->tag == DW_TAG_inlined_subroutine;
+    bool is_wanted = wanted == COL_DWARF_ALL || (wanted == COL_DWARF_CALLS && is_call);
     int32_t fixed = item->fixed_bytes[unit->offset_bytes == 8];
     if (is_wanted)
         *entry = (struct col_dwarf_entry){0};

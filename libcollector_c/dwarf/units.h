@@ -46,7 +46,7 @@ struct col_dwarf_entry {
     bool has_children;
     struct col_dwarf_value low, high, ranges, origin, specification, name, linkage_name;
     struct col_dwarf_value call_file, declared_file;
-    uint64_t call_line, declared_line;
+    uint64_t call_line, declared_line, language;
     struct col_dwarf_value address_base, string_base, range_base;
 };
 
@@ -61,10 +61,13 @@ const struct col_dwarf_unit *col_dwarf_unit_around(const struct col_dwarf_file *
 int col_dwarf_abbreviations_of(struct col_dwarf_file *file, const struct col_dwarf_unit *unit,
                                const struct col_dwarf_abbreviations **table);
 
-/* Reads the next entry; attributes only of functions and inlined calls, or with `wants_all` of any. False if it contradicts
-   itself. */
+enum col_dwarf_wanted { COL_DWARF_CALLS, COL_DWARF_NO_ATTRIBUTES, COL_DWARF_ALL };
+
+/* Reads the next entry: its tag, and the attributes of functions and inlined calls, of none, or of any. False if it
+   contradicts itself. */
 bool col_dwarf_read_entry(struct col_dwarf_cursor *cursor, const struct col_dwarf_unit *unit,
-                          const struct col_dwarf_abbreviations *table, bool wants_all, struct col_dwarf_entry *entry);
+                          const struct col_dwarf_abbreviations *table, enum col_dwarf_wanted wanted,
+                          struct col_dwarf_entry *entry);
 
 /* A value as a file's number, NOTHING if there is none; as a line, 0 if there is none. */
 uint32_t col_dwarf_file_number(const struct col_dwarf_value *value);

@@ -32,6 +32,8 @@ DW_AT_CALL_FILE, DW_AT_CALL_LINE = 0x58, 0x59
 DW_AT_LINKAGE_NAME, DW_AT_MIPS_LINKAGE_NAME = 0x6E, 0x2007
 
 _FUNCTION_TAGS = ("DW_TAG_subprogram", "DW_TAG_inlined_subroutine")
+_SCOPE_TAGS = ("DW_TAG_namespace", "DW_TAG_class_type", "DW_TAG_structure_type", "DW_TAG_union_type", "DW_TAG_subprogram")
+_LANGUAGES_WITHOUT_SCOPES = (0x01, 0x02, 0x0C, 0x1D, 0x2C)  # all versions of C
 _UNIT_REFERENCES = (0x11, 0x12, 0x13, 0x14, 0x15)
 _FILE_REFERENCES = (0x10,)
 _SUPPLEMENT_REFERENCES = (0x1C, 0x24, 0x1F20)
@@ -124,6 +126,34 @@ class _Unit:
             return read_file_names(self.dwarf, self.root.root)
         except DamagedImageError:
             return ()
+
+    @cached_property
+    def scopes(self) -> dict[int, list[tuple[str, int]]]:
+        """By the position of a function: what it is within, as tags and positions; nothing in units of C."""
+        found: dict[int, list[tuple[str, int]]] = {}
+        language = self.entry(self.header.entry_offset - self.header.offset).attributes.get("DW_AT_language")
+        if language is not None and language.raw_value in _LANGUAGES_WITHOUT_SCOPES:
+            return found
+        cursor = ByteCursor(self.data, self.header.entry_offset - self.header.offset)
+        around: list[tuple[str, int]] = []
+        while cursor.position < len(self.data):
+            position = cursor.position
+            code = cursor.uleb()
+            if code == 0:
+                if len(around) <= 1:
+                    break
+                around.pop()
+                continue
+            shape = self.shape(code)
+            if shape.tag == "DW_TAG_subprogram":
+                found[position] = [scope for scope in around if scope[0] in _SCOPE_TAGS]
+            if shape.steps is None:
+                cursor.position = position + self.entry(position).size
+            else:
+                _step_over(cursor, shape.steps)
+            if shape.has_children:
+                around.append((shape.tag, position))
+        return found
 
     def entry(self, position: int) -> DIE:
         """The entry there, read."""
@@ -250,6 +280,7 @@ class _Walk:
         """(name, declaring file, line): each is said anywhere on the way to the first declaration."""
         linkage_name, name, file, line = None, None, NOTHING, 0
         place: tuple[_Unit, int] | None = origin
+        named = origin
         for _ in range(_MOST_ORIGINS):
             if place is None:
                 break
@@ -257,11 +288,38 @@ class _Walk:
             values = _values(unit.entry(position))
             text = unit.root.text
             linkage_name = linkage_name or text(values.get(DW_AT_LINKAGE_NAME)) or text(values.get(DW_AT_MIPS_LINKAGE_NAME))
-            name = name or text(values.get(DW_AT_NAME))
+            if not name and (name := text(values.get(DW_AT_NAME))):
+                named = place
             file = file if file != NOTHING else self._file_number(unit, values.get(DW_AT_DECL_FILE))
             line = line or _line(values.get(DW_AT_DECL_LINE))
             place = self._origin(unit, values)
-        return linkage_name or name or _NAMELESS, file, line
+        if linkage_name or not name:
+            return linkage_name or _NAMELESS, file, line
+        return self._scopes_around(*named, name) + name, file, line
+
+    def _scopes_around(self, unit: _Unit, position: int, function: str) -> str:
+        """Namespaces, classes and functions around the entry of a function, each with `::`."""
+        found = ""
+        for tag, around in unit.scopes.get(position, ()):
+            name = self._plain_name(unit, around)
+            if not name and tag == "DW_TAG_namespace":
+                name = "(anonymous namespace)"
+            elif not name and tag in ("DW_TAG_class_type", "DW_TAG_structure_type") and function == "operator()":
+                name = "{lambda}"
+            found += f"{name}::" if name else ""
+        return found
+
+    def _plain_name(self, unit: _Unit, position: int) -> str | None:
+        """The name in the source, of the entry or of its origin."""
+        place: tuple[_Unit, int] | None = (unit, position)
+        for _ in range(_MOST_ORIGINS):
+            if place is None:
+                break
+            values = _values(place[0].entry(place[1]))
+            if name := place[0].root.text(values.get(DW_AT_NAME)):
+                return name
+            place = self._origin(place[0], values)
+        return None
 
     def _origin(self, unit: _Unit, values: dict[int, Value]) -> tuple[_Unit, int] | None:
         """The entry that this one completes; None where there is none, or its file is missing."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from inline_cases import PROGRAMS, differences, iter_units, tables_of
+from inline_cases import PROGRAMS, Program, differences, iter_units, tables_of
 
 from collector.errors import SymbolError
 from collector.symbols.dwarf_unit import DwarfData
@@ -68,7 +68,10 @@ def test_every_chain_is_that_of_llvm_symbolizer(program, tmp_path):
     chains = chains_by_address(path)
     expected = by_llvm_symbolizer(path, list(chains))
     ours = [[(call.raw_name, call.call_file, call.call_line) for call in chain] for chain in chains.values()]
-    assert ours == expected
+    for mine, theirs in zip(ours, expected, strict=True):
+        assert [call[1:] for call in mine] == [call[1:] for call in theirs]
+        # A name that is not the linker's is told with what it is within.
+        assert all(name == known or name.endswith(f"::{known}") for (name, *_), (known, *_) in zip(mine, theirs)), (mine, theirs)
     assert max(map(len, ours)) >= (4 if "shapes.cc" in dict(program.sources) else 1)
 
 
@@ -246,3 +249,18 @@ def test_the_comparison_of_two_readers_sees_a_difference(tmp_path):
     (table,) = tables_of(PROGRAMS[0].build(tmp_path), read_inline_table)
     assert differences(table, table) == []
     assert differences(table, replace(table, call_lines=table.call_lines[:-1] + table.call_lines[:1], _chains={}))
+
+
+def test_names_say_what_they_are_within(tmp_path):
+    """Compilers give no linkage name to what no other unit can see."""
+    source = """
+        volatile int sink;
+        namespace { struct Hidden { static inline int twice(int a) { return sink * a; } }; }
+        namespace outer { template <typename F> static inline int apply(F f, int a) { return f(a) + Hidden::twice(a); } }
+        int main(int argc, char **) { sink = outer::apply([&](int b) { return sink * argc * b; }, argc); }
+    """
+    program = Program("g++", ("-O2", "-gdwarf-5"), (("names.cc", source),))
+    names = {name for table in tables_of(program.build(tmp_path), read_inline_table) for name in table.names}
+    assert any(name.startswith("outer::apply<main(") for name in names), names
+    assert "main::{lambda}::operator()" in names, names
+    assert any("Hidden" in name for name in names), names

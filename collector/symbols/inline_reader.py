@@ -33,7 +33,7 @@ DW_AT_LINKAGE_NAME, DW_AT_MIPS_LINKAGE_NAME = 0x6E, 0x2007
 
 _FUNCTION_TAGS = ("DW_TAG_subprogram", "DW_TAG_inlined_subroutine")
 _SCOPE_TAGS = ("DW_TAG_namespace", "DW_TAG_class_type", "DW_TAG_structure_type", "DW_TAG_union_type", "DW_TAG_subprogram")
-_LANGUAGES_WITHOUT_SCOPES = (0x01, 0x02, 0x0C, 0x1D, 0x2C)  # all versions of C
+_LANGUAGES_WITHOUT_SCOPES = (0x01, 0x02, 0x07, 0x08, 0x0C, 0x0E, 0x1D, 0x22, 0x23, 0x2C, 0x2D)  # all versions of C and Fortran
 _UNIT_REFERENCES = (0x11, 0x12, 0x13, 0x14, 0x15)
 _FILE_REFERENCES = (0x10,)
 _SUPPLEMENT_REFERENCES = (0x1C, 0x24, 0x1F20)
@@ -129,7 +129,7 @@ class _Unit:
 
     @cached_property
     def scopes(self) -> dict[int, list[tuple[str, int]]]:
-        """By the position of a function: what it is within, as tags and positions; nothing in units of C."""
+        """By the position of a function: what it is within, as tags and positions; nothing in units of C and Fortran."""
         found: dict[int, list[tuple[str, int]]] = {}
         language = self.entry(self.header.entry_offset - self.header.offset).attributes.get("DW_AT_language")
         if language is not None and language.raw_value in _LANGUAGES_WITHOUT_SCOPES:

@@ -9,11 +9,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from collector.analysis.library import EVER, WANT_GROUPS, WANT_NEIGHBOURS, WANT_TREE, Answer, Library, Question, by_reference, bytes_at, check
+from collector.analysis.library import EVER, WANT_EDGES, WANT_GROUPS, WANT_TREE, Answer, Library, Question, by_reference, bytes_at, check
 from collector.analysis.seam import Expansion
 from collector.errors import ExperimentError
 from collector.format import StackEnd
-from collector.profile.samples import CallSums, Cells, Columns, GroupSums, NeighbourSums
+from collector.profile.samples import CallSums, Cells, Columns, EdgeSums, GroupSums
 from collector.regular_file import open_regular
 from collector.units import NS_PER_S
 
@@ -105,12 +105,21 @@ class NativeSamples:
             _numbers("I", answer.node_groups, count),
             self._columns(answer.finished, count),
             self._columns(answer.unfinished, count),
+            self._columns(answer.finished_inclusive, count),
+            self._columns(answer.unfinished_inclusive, count),
         )
 
-    def neighbours(self, groups: Sequence[int], group_count: int, focus: int) -> NeighbourSums:
+    def edge_sums(self, groups: Sequence[int], group_count: int) -> EdgeSums:
         """See `profile.samples.Samples`."""
-        answer = self._ask(groups, group_count, WANT_NEIGHBOURS, focus)
-        return NeighbourSums(self._columns(answer.exclusive, group_count + 1), self._columns(answer.inclusive, group_count + 1))
+        answer = self._ask(groups, group_count, WANT_EDGES)
+        count = answer.node_count
+        return EdgeSums(
+            _numbers("I", answer.parents, count)[1:],
+            _numbers("I", answer.node_groups, count)[1:],
+            tuple(column[1:] for column in self._columns(answer.finished, count)),
+            tuple(column[1:] for column in self._columns(answer.unfinished, count)),
+            self._columns(answer.exclusive, group_count),
+        )
 
     def select(self, threads: Collection[int] | None, start_ns: int | None, end_ns: int | None) -> NativeSamples:
         """See `profile.samples.Samples`."""
@@ -123,12 +132,12 @@ class NativeSamples:
         end_ns = min(self._span[1], EVER if end_ns is None else max(0, end_ns))
         return NativeSamples(self._engine, self._scales, self._frame_count, None, chosen, start_ns, end_ns)
 
-    def _ask(self, groups: Sequence[int], group_count: int, want: int, focus: int = 0) -> Answer:
+    def _ask(self, groups: Sequence[int], group_count: int, want: int) -> Answer:
         engine, column = self._engine, array("I", groups)
         chosen = (ctypes.c_char * len(self._chosen)).from_buffer(self._chosen) if self._chosen else None
         question = Question(
             column.buffer_info()[0], ctypes.addressof(chosen) if chosen else None, self._scales.buffer_info()[0],
-            len(column), len(self._scales), group_count, want, focus, *self._span,
+            len(column), len(self._scales), group_count, want, *self._span,
         )
         check(engine.library.begin(engine.handle, by_reference(question)), "the samples")
         for log in range(len(engine.paths)):

@@ -41,24 +41,30 @@ class CallSums:
     """The tree of calls of groups, by node: node 0 is the root, and a parent always stands before its children.
 
     Recursion is folded: a group that is on the path already goes on from its node there. `finished` and `unfinished` are the exclusive
-    times of stacks that reach the start of their thread, and of those that do not.
+    times of stacks that reach the start of their thread, and of those that do not; the inclusive ones have those of all nodes below.
     """
 
     parents: Sequence[int]
     groups: Sequence[int]
     finished: Columns
     unfinished: Columns
+    finished_inclusive: Columns
+    unfinished_inclusive: Columns
 
 
 @dataclass(frozen=True, slots=True)
-class NeighbourSums:
-    """Sums by group next to one group: who called its outermost call, and whom its innermost called.
+class EdgeSums:
+    """Sums by edge: one group calling another, both by their numbers; a caller of `group_count` is the start of the stack.
 
-    One more than there are groups: the last is the start of the stack (callers), or the group itself (callees).
+    `outermost` are the samples in which the edge leads to the outermost call of its callee, `innermost` those in which it leads on from
+    the innermost call of its caller. A group ends its innermost call itself in its `exclusive` time, which is by group.
     """
 
-    callers: Columns
-    callees: Columns
+    callers: Sequence[int]
+    callees: Sequence[int]
+    outermost: Columns
+    innermost: Columns
+    exclusive: Columns
 
 
 class Samples(Protocol):
@@ -73,8 +79,8 @@ class Samples(Protocol):
     def call_sums(self, groups: Sequence[int], group_count: int) -> CallSums:
         """The tree of calls."""
 
-    def neighbours(self, groups: Sequence[int], group_count: int, focus: int) -> NeighbourSums:
-        """Callers and callees of one group."""
+    def edge_sums(self, groups: Sequence[int], group_count: int) -> EdgeSums:
+        """Callers and callees of all groups."""
 
     def select(self, threads: Collection[int] | None, start_ns: int | None, end_ns: int | None) -> Samples:
         """Those of some threads (positions in the profile), from one moment up to, not including, another; None is no restriction."""

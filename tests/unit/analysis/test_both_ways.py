@@ -212,8 +212,10 @@ def test_an_address_may_have_several_frames(tmp_path: Path) -> None:
         assert sorted(zip(tree.groups[1:], (tree.groups[parent] if parent else -1 for parent in tree.parents[1:]))) == [
             (0, -1), (1, 3), (2, 1), (3, 4), (4, 0),
         ]  # fmt: skip
-        near = one.neighbours(range(5), 5, 1)
-        assert (list(near.callers[2]), list(near.callees[2])) == ([0, 0, 0, 2, 0, 0], [0, 0, 2, 0, 0, 0])
+        edges = one.edge_sums(range(5), 5)
+        calls = dict(zip(zip(edges.callers, edges.callees), zip(edges.outermost[2], edges.innermost[2])))
+        assert calls == {(5, 0): (3, 0), (0, 4): (2, 2), (4, 3): (2, 2), (3, 1): (2, 2), (1, 2): (2, 2)}
+        assert list(edges.exclusive[2]) == [1, 0, 2, 0, 0]
 
 
 def test_records_of_nobody_are_left_out(tmp_path: Path) -> None:

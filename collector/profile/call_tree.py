@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from collector.profile.groupings import by_function
 from collector.profile.metrics import SYSTEM, USER, Values, add_values, cpu_time, reported_values
 from collector.profile.model import Function, Module, Profile
 from collector.profile.samples import CallSums, Columns
@@ -47,7 +48,7 @@ class _Branch:
 
 def call_tree(profile: Profile, *, threshold: float = 0.0) -> list[CallNode]:
     """The call tree without the branches whose inclusive time is below `threshold` (0 to 1) of the total."""
-    sums = profile.samples.call_sums([frame.function for frame in profile.frames], len(profile.functions))
+    sums = profile.samples.call_sums(by_function(profile))
     root = _Branch(_TOP, _row(sums.finished, 0), _row(sums.finished_inclusive, 0))
     unfinished = _Branch(_UNFINISHED, _row(sums.unfinished, 0), _row(sums.unfinished_inclusive, 0))
     root.inclusive = add_values(root.inclusive, unfinished.inclusive)

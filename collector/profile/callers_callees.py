@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from collector.profile.groupings import by_function
 from collector.profile.metrics import Values, reported_values
 from collector.profile.model import Function, Module, Profile
 from collector.profile.samples import Columns
@@ -38,7 +39,7 @@ class Neighbours:
 
 def callers_callees(profile: Profile, function: int) -> Neighbours:
     """Callers and callees of the function at this position of `profile.functions`."""
-    sums = profile.samples.edge_sums([frame.function for frame in profile.frames], len(profile.functions))
+    sums = profile.samples.edge_sums(by_function(profile))
     itself = [column[function] for column in sums.exclusive]
     callers = _rows(profile, sums.outermost, [(edge, sums.callers[edge]) for edge in _edges_of(sums.callees, function)])
     callees = _rows(profile, sums.innermost, [(edge, sums.callees[edge]) for edge in _edges_of(sums.callers, function)])

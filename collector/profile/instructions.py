@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from collector.profile.metrics import Values, add_values, reported_values
 from collector.profile.model import Profile
+from collector.profile.samples import Grouping
 
 Place = tuple[str | None, int | None]
 """Source file and line."""
@@ -67,7 +68,7 @@ def code_times(profile: Profile, function: int) -> list[CodeTimes]:
     groups = [0] * len(profile.frames)
     for group, (number, _) in enumerate(frames, 1):
         groups[number] = group
-    sums = profile.samples.sum_groups(groups, len(frames) + 1)
+    sums = profile.samples.sum_groups(Grouping("", len(frames) + 1, lambda: groups))
     exclusive, inclusive = list(zip(*sums.exclusive)), list(zip(*sums.inclusive))
     pieces: dict[int, CodeTimes] = {}
     for group, (_, frame) in enumerate(frames, 1):

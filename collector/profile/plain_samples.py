@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 from collector.profile.causes import is_finished
-from collector.profile.samples import CallSums, Cells, Columns, EdgeSums, GroupSums
+from collector.profile.samples import CallSums, Cells, Columns, EdgeSums, Grouping, GroupSums
 from collector.units import NS_PER_S
 
 Keys = Callable[["PlainStack"], Iterable[Hashable]]
@@ -54,14 +54,16 @@ class PlainSamples:
         counts = [sums[key][-1] for key in keys]
         return Cells([thread for thread, _ in keys], [end for _, end in keys], counts, _transposed(values, self.columns + 1))
 
-    def sum_groups(self, groups: Sequence[int], group_count: int) -> GroupSums:
+    def sum_groups(self, grouping: Grouping) -> GroupSums:
         """See `samples.Samples`."""
+        groups = grouping.groups
         exclusive = self._sum(lambda stack: (groups[stack.frames[-1]],))
         inclusive = self._sum(lambda stack: dict.fromkeys(groups[frame] for frame in stack.frames))
-        return GroupSums(self._columns(exclusive, range(group_count)), self._columns(inclusive, range(group_count)))
+        return GroupSums(self._columns(exclusive, range(grouping.count)), self._columns(inclusive, range(grouping.count)))
 
-    def call_sums(self, groups: Sequence[int], group_count: int) -> CallSums:
+    def call_sums(self, grouping: Grouping) -> CallSums:
         """See `samples.Samples`."""
+        groups = grouping.groups
         nodes: dict[tuple[int, int], int] = {(-1, -1): 0}
 
         def node_of(stack: PlainStack) -> int:
@@ -78,11 +80,12 @@ class PlainSamples:
         own_finished, own_unfinished = self._columns(finished, every), self._columns(unfinished, every)
         return CallSums(parents, own, own_finished, own_unfinished, _summed_up(parents, own_finished), _summed_up(parents, own_unfinished))
 
-    def edge_sums(self, groups: Sequence[int], group_count: int) -> EdgeSums:
+    def edge_sums(self, grouping: Grouping) -> EdgeSums:
         """See `samples.Samples`."""
+        groups = grouping.groups
 
         def path_of(stack: PlainStack) -> list[int]:
-            return [group_count, *(groups[frame] for frame in stack.frames)]
+            return [grouping.count, *(groups[frame] for frame in stack.frames)]
 
         def outermost(stack: PlainStack) -> Iterator[tuple[int, int]]:
             path = path_of(stack)
@@ -100,7 +103,7 @@ class PlainSamples:
             [callee for _, callee in edges],
             self._columns(first, edges),
             self._columns(last, edges),
-            self._columns(exclusive, range(group_count)),
+            self._columns(exclusive, range(grouping.count)),
         )
 
     def select(self, threads: Collection[int] | None, start_ns: int | None, end_ns: int | None) -> PlainSamples:

@@ -1,17 +1,32 @@
 """samples -- the samples of a profile, and the questions that can be asked of them
 
 Where they are kept and how they are added up is not this package's business: `Samples` is what it must answer. A *group* is any set
-of frames: a function, a line, a module, one address. `groups[i]` is the group of frame i of the profile.
+of frames: a function, a line, a module, one address.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 Columns = tuple[Sequence[float], ...]
 """One sequence for each base metric: values in seconds, and last the number of samples."""
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Groups of frames, `count` of them. Those with the same name are the same for the same profile; without a name it is asked only once."""
+
+    name: str
+    count: int
+    find: Callable[[], Sequence[int]]
+
+    @cached_property
+    def groups(self) -> Sequence[int]:
+        """The group of each frame of the profile."""
+        return self.find()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +69,7 @@ class CallSums:
 
 @dataclass(frozen=True, slots=True)
 class EdgeSums:
-    """Sums by edge: one group calling another, both by their numbers; a caller of `group_count` is the start of the stack.
+    """Sums by edge: one group calling another, both by their numbers; a caller of `Grouping.count` is the start of the stack.
 
     `outermost` are the samples in which the edge leads to the outermost call of its callee, `innermost` those in which it leads on from
     the innermost call of its caller. A group ends its innermost call itself in its `exclusive` time, which is by group.
@@ -73,13 +88,13 @@ class Samples(Protocol):
     def cells(self) -> Cells:
         """Their sums by thread and end of the stack."""
 
-    def sum_groups(self, groups: Sequence[int], group_count: int) -> GroupSums:
+    def sum_groups(self, grouping: Grouping) -> GroupSums:
         """Exclusive and inclusive sums of all groups."""
 
-    def call_sums(self, groups: Sequence[int], group_count: int) -> CallSums:
+    def call_sums(self, grouping: Grouping) -> CallSums:
         """The tree of calls."""
 
-    def edge_sums(self, groups: Sequence[int], group_count: int) -> EdgeSums:
+    def edge_sums(self, grouping: Grouping) -> EdgeSums:
         """Callers and callees of all groups."""
 
     def select(self, threads: Collection[int] | None, start_ns: int | None, end_ns: int | None) -> Samples:

@@ -39,13 +39,13 @@ MAY_IMPORT = {
     "exports": {"profile", "units", "printable"},
     "capture": {"readings", "errors", "regular_file"},
     "analysis": {"experiment", "profile", "errors", "format", "units", "regular_file"},
-    "load": {"analysis", "experiment", "target", "symbols", "profile", "readings", "errors", "format", "units"},
+    "load": {"analysis", "experiment", "target", "symbols", "profile", "readings", "errors", "format", "units", "regular_file"},
     "cli": ANY,
     "": ANY,  # the package itself re-exports
     "__main__": {"cli"},
 }
 FOREIGN_HOMES = {
-    "msgpack": {"experiment"},
+    "msgpack": {"experiment", "load/serial.py"},
     "elftools": {"symbols"},
     "ctypes": {"capture/native.py", "symbols/demangle.py", "analysis"},
     "argparse": {"cli"},

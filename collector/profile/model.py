@@ -5,6 +5,7 @@ Tables refer to each other by position. Times are nanoseconds of the recorded ma
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -226,8 +227,8 @@ class Profile:
 
     recordings: tuple[Recording, ...]
     modules: tuple[Module, ...]
-    functions: tuple[Function, ...]
-    frames: tuple[Frame, ...]
+    functions: Sequence[Function]
+    frames: Sequence[Frame]
     processes: tuple[Process, ...]
     threads: tuple[Thread, ...]
     samples: Samples

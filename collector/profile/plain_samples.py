@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 from collector.profile.causes import is_finished
-from collector.profile.samples import CallSums, Cells, Columns, EdgeSums, Grouping, GroupSums
+from collector.profile.samples import NOTHING, CallSums, Cells, Columns, EdgeSums, Grouping, GroupSums
 from collector.units import NS_PER_S
 
 Keys = Callable[["PlainStack"], Iterable[Hashable]]
@@ -64,7 +64,7 @@ class PlainSamples:
     def call_sums(self, grouping: Grouping) -> CallSums:
         """See `samples.Samples`."""
         groups = grouping.groups
-        nodes: dict[tuple[int, int], int] = {(-1, -1): 0}
+        nodes: dict[tuple[int, int], int] = {(NOTHING, NOTHING): 0}
 
         def node_of(stack: PlainStack) -> int:
             node = 0

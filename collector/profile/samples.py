@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Final, Protocol
 
 Columns = tuple[Sequence[float], ...]
 """One sequence for each base metric: values in seconds, and last the number of samples."""
+
+NOTHING: Final = (1 << 32) - 1
+"""Stands for no node and no group."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class GroupSums:
 
 @dataclass(frozen=True, slots=True)
 class CallSums:
-    """The tree of calls of groups, by node: node 0 is the root, and a parent always stands before its children.
+    """The tree of calls of groups, by node: node 0 is the root (its parent and group are NOTHING), and a parent always stands before its children.
 
     Recursion is folded: a group that is on the path already goes on from its node there. `finished` and `unfinished` are the exclusive
     times of stacks that reach the start of their thread, and of those that do not; the inclusive ones have those of all nodes below.

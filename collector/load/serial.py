@@ -1,0 +1,303 @@
+"""serial -- a profile as one file: tables of what ran and what its code is called, and the sums of its samples (docs/profile-file.md)
+
+    write_profile(profile, path), read_profile(path)    a whole profile
+    pack(...), unpack(...)                               what is known of one, with what it was made from
+
+The samples are not in it: only what was asked of them. A string stands once; a column is the bytes of its numbers, little-endian.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+import zlib
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import repeat
+from operator import ge
+from typing import Any, Final, TypeVar
+
+import msgpack
+
+from collector.errors import ExperimentError, ExperimentNotFoundError
+from collector.profile import model
+from collector.profile.kept_samples import Answers, KeptSamples, ask_all, merged_addresses
+from collector.profile.lazy_table import LazyTable
+from collector.profile.metric_series import MetricSeries, PluginMetric
+from collector.profile.metrics import Metric
+from collector.profile.samples import CallSums, Cells, Columns, EdgeSums, GroupSums
+from collector.regular_file import read_regular
+
+VERSION: Final = 1
+MAGIC: Final = b"collector profile\n"
+_HEAD_BYTES = len(MAGIC) + 4  # and the CRC-32 of all that follows
+_MOST_BYTES = 1 << 32
+_NO_STRING = 0
+_NO_LINE = (1 << 32) - 1
+
+T = TypeVar("T")
+Document = dict[str, Any]
+
+_TABLES: Final[dict[str, type]] = {
+    "recordings": model.Recording,
+    "modules": model.Module,
+    "processes": model.Process,
+    "threads": model.Thread,
+    "points": model.SamplePoint,
+    "losses": model.Loss,
+    "messages": model.Message,
+    "pauses": model.Pause,
+    "unrecorded": model.Unrecorded,
+}
+
+
+def write_profile(profile: model.Profile, path: str | os.PathLike[str]) -> None:
+    """Write all that views show of a whole profile. The same profile gives the same bytes. ExperimentError if it cannot be written."""
+    kept = KeptSamples({}, profile.samples)
+    ask_all(dataclasses.replace(profile, samples=kept))
+    try:
+        with open(path, "wb") as file:
+            file.writelines(pack(profile, kept.answers))
+    except OSError as error:
+        raise ExperimentError(f"the profile {os.fspath(path)} cannot be written: {(error.strerror or str(error)).lower()}") from error
+
+
+def read_profile(path: str | os.PathLike[str]) -> model.Profile:
+    """The profile in a file. ExperimentNotFoundError or ExperimentError if there is none, or it is damaged.
+
+    It answers what was asked when it was written: views of a whole profile, not of some threads or of a span of time.
+    """
+    name = os.fspath(path)
+    try:
+        return unpack(read_regular(path, _MOST_BYTES, may_follow=True), name)[0]
+    except FileNotFoundError as error:
+        raise ExperimentNotFoundError(f"there is no profile at {name}") from error
+    except OSError as error:
+        raise ExperimentError(f"the profile {name} cannot be read: {(error.strerror or str(error)).lower()}") from error
+
+
+def pack(profile: model.Profile, answers: Answers, made_from: Sequence[object] = ()) -> list[bytes]:
+    """The bytes of a file, piece by piece. `made_from` is given back by unpack."""
+    strings = _Strings()
+    frames = merged_addresses(profile.frames)
+    document: Document = {
+        "version": VERSION,
+        "made_from": made_from,
+        **{name: _pack_table(getattr(profile, name), row) for name, row in _TABLES.items()},
+        "metrics": [dataclasses.astuple(metric) for metric in profile.metrics],
+        "series": [_pack_series(series) for series in profile.series],
+        "functions": {
+            **{name: strings.column(getattr(row, name) for row in profile.functions) for name in _NAMES},
+            "module": _numbers("I", (function.module for function in profile.functions)),
+            "line": _numbers("I", (_NO_LINE if function.line is None else function.line for function in profile.functions)),
+        },
+        "frames": {
+            "function": _numbers("I", (frame.function for frame in frames)),
+            "file": strings.column(frame.file for frame in frames),
+            "line": _numbers("I", (_NO_LINE if frame.line is None else frame.line for frame in frames)),
+            "kind": strings.column(frame.kind for frame in frames),
+            "code": _numbers("i", (frame.code for frame in frames)),
+        },
+        "answers": {" of ".join(question): _pack_answer(answer) for question, answer in sorted(answers.items())},
+        "strings": strings.all,
+    }
+    body = msgpack.packb(document, unicode_errors="surrogatepass")
+    return [MAGIC, zlib.crc32(body).to_bytes(4, "little"), body]
+
+
+def unpack(data: bytes, name: str) -> tuple[model.Profile, Sequence[Any]]:
+    """The profile in the bytes of a file, and what it was made from. ExperimentError if they are none, or damaged."""
+    if not data.startswith(MAGIC):
+        raise ExperimentError(f"{name} is not a profile")
+    body = memoryview(data)[_HEAD_BYTES:]
+    if zlib.crc32(body) != int.from_bytes(data[len(MAGIC) : _HEAD_BYTES], "little"):
+        raise ExperimentError(f"the profile {name} is damaged")
+    try:
+        document = msgpack.unpackb(body, use_list=False, unicode_errors="surrogatepass")
+        if document["version"] != VERSION:
+            raise ExperimentError(f"the profile {name} has the version {document['version']}, which this collector cannot read")
+        return _profile(document, name), document["made_from"]
+    except (ValueError, TypeError, LookupError, AttributeError, msgpack.UnpackException) as error:
+        raise ExperimentError(f"the profile {name} is damaged: {error}") from error
+
+
+class _Strings:
+    """All strings by number; 0 is none."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str | None, int] = {None: _NO_STRING}
+
+    @property
+    def all(self) -> list[str | None]:
+        return list(self._numbers)
+
+    def column(self, texts: Iterable[str | None]) -> bytes:
+        numbers = self._numbers
+        return _numbers("I", [numbers.setdefault(text, len(numbers)) for text in texts])
+
+
+_NAMES: Final = ("name", "short_name", "raw_name", "file", "alias")
+
+
+def _numbers(kind: str, values: Iterable[float]) -> bytes:
+    column = values if isinstance(values, array) and values.typecode == kind else array(kind, values)
+    if sys.byteorder == "big":
+        column = array(kind, column)
+        column.byteswap()
+    return column.tobytes()
+
+
+def _pack_table(rows: Sequence[Any], row_type: type) -> Document:
+    names = [field.name for field in dataclasses.fields(row_type)]
+    return {"columns": names, "rows": [[_plain(getattr(row, name)) for name in names] for row in rows]}
+
+
+def _plain(value: Any) -> Any:
+    return dataclasses.astuple(value) if isinstance(value, model.Clock) else value
+
+
+def _pack_series(series: MetricSeries) -> list[Any]:
+    columns = list(series.times_ns), list(series.intervals_ns), list(series.readings)
+    return [dataclasses.astuple(series.metric), series.process, *columns, series.experiment, series.node]
+
+
+def _pack_answer(answer: Any) -> Document:
+    if callable(answer):
+        answer = answer()
+    if isinstance(answer, Cells):
+        cells = _numbers("I", answer.threads), _numbers("Q", answer.counts), [_numbers("d", column) for column in answer.values]
+        return {"threads": cells[0], "ends": list(answer.ends), "counts": cells[1], "values": cells[2]}
+    columns = {field.name: getattr(answer, field.name) for field in dataclasses.fields(answer)}
+    return {name: _pack_sums(column) if isinstance(column, tuple) else _numbers("I", column) for name, column in columns.items()}
+
+
+def _pack_sums(columns: Columns) -> list[object]:
+    """How many sums there are, then each column; one that is all zero has no bytes."""
+    return [len(columns[0]), *(_numbers("d", column) if any(column) else b"" for column in columns)]
+
+
+def _profile(document: Document, name: str) -> model.Profile:
+    strings = document["strings"]
+    tables = {key: _read_table(document[key], row) for key, row in _TABLES.items()}
+    functions = _read_functions(document["functions"], strings, len(tables["modules"]), name)
+    frames = _read_frames(document["frames"], strings, len(functions), name)
+    most_groups = len(functions) + len(frames) + len(tables["modules"])
+    answers: Answers = {}
+    for title, packed in document["answers"].items():
+        kind, _, grouping = title.partition(" of ")
+        answers[kind, grouping] = _telling(name, partial(_read_answer, kind, packed, len(functions), most_groups))
+    return model.Profile(
+        **tables,
+        functions=functions,
+        frames=frames,
+        samples=KeptSamples(answers),
+        series=tuple(_read_series(row) for row in document["series"]),
+        metrics=tuple(Metric(*row) for row in document["metrics"]),
+    )
+
+
+def _read_table(packed: Document, row_type: type) -> tuple[Any, ...]:
+    names = tuple(field.name for field in dataclasses.fields(row_type))
+    if packed["columns"] != names:
+        raise ValueError(f"{row_type.__name__} has other columns")
+    rows = packed["rows"]
+    if row_type is model.Process:
+        place = names.index("clock")
+        rows = [(*row[:place], row[place] and model.Clock(*row[place]), *row[place + 1 :]) for row in rows]
+    return tuple([row_type(*row) for row in rows])
+
+
+def _read_functions(packed: Mapping[str, bytes], strings: Sequence[str | None], module_count: int, name: str) -> LazyTable[model.Function]:
+    modules, lines = _column("I", packed["module"]), _column("I", packed["line"])
+    _check(modules, module_count)
+
+    def rows() -> list[model.Function]:
+        text = [[strings[number] for number in _column("I", packed[field])] for field in _NAMES]
+        numbers = [None if line == _NO_LINE else line for line in lines]
+        return list(map(model.Function, *text[:3], modules, text[3], numbers, text[4]))
+
+    return LazyTable(len(modules), _telling(name, rows))
+
+
+def _read_frames(packed: Mapping[str, bytes], strings: Sequence[str | None], function_count: int, name: str) -> LazyTable[model.Frame]:
+    functions = _column("I", packed["function"])
+    _check(functions, function_count)
+
+    def rows() -> list[model.Frame]:
+        files, kinds = ([strings[number] for number in _column("I", packed[field])] for field in ("file", "kind"))
+        lines = [None if line == _NO_LINE else line for line in _column("I", packed["line"])]
+        return list(map(model.Frame, functions, files, lines, repeat(0), kinds, _column("i", packed["code"])))
+
+    return LazyTable(len(functions), _telling(name, rows))
+
+
+def _read_series(row: Sequence[Any]) -> MetricSeries:
+    metric, *rest = row
+    return MetricSeries(PluginMetric(*metric), *rest)
+
+
+def _telling(name: str, read: Callable[[], T]) -> Callable[[], T]:
+    """What reads a part when it is wanted, with ExperimentErrors."""
+
+    def read_or_tell() -> T:
+        try:
+            return read()
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            raise ExperimentError(f"the profile {name} is damaged: {error}") from error
+
+    return read_or_tell
+
+
+def _read_answer(kind: str, packed: Document, function_count: int, most_groups: int) -> object:
+    if kind == "cells":
+        return _read_cells(packed)
+    if kind == "sum_groups":
+        return GroupSums(_read_sums(packed["exclusive"], most_groups), _read_sums(packed["inclusive"], most_groups))
+    return _read_calls(packed, function_count) if kind == "call_sums" else _read_edges(packed, function_count)
+
+
+def _read_cells(packed: Document) -> Cells:
+    values: Columns = tuple(_column("d", column) for column in packed["values"])
+    return Cells(_column("I", packed["threads"]), packed["ends"], _column("Q", packed["counts"]), values)
+
+
+def _read_calls(packed: Document, function_count: int) -> CallSums:
+    parents, groups = _column("I", packed["parents"]), _column("I", packed["groups"])
+    _check(groups[1:], function_count)
+    if any(map(ge, parents[1:], range(1, len(parents)))):
+        raise ValueError("a caller does not stand before its callees")
+    sums = [_read_sums(packed[name], len(parents)) for name in ("finished", "unfinished", "finished_inclusive", "unfinished_inclusive")]
+    return CallSums(parents, groups, *sums)
+
+
+def _read_edges(packed: Document, function_count: int) -> EdgeSums:
+    callers, callees = _column("I", packed["callers"]), _column("I", packed["callees"])
+    _check(callers, function_count + 1)
+    _check(callees, function_count)
+    outermost, innermost = (_read_sums(packed[name], len(callers)) for name in ("outermost", "innermost"))
+    return EdgeSums(callers, callees, outermost, innermost, _read_sums(packed["exclusive"], function_count))
+
+
+def _read_sums(packed: Sequence[Any], most: int) -> Columns:
+    count, *columns = packed
+    if count > most or any(len(column) not in (0, 8 * count) for column in columns):
+        raise ValueError("columns of different lengths")
+    zeros = bytes(8 * count)
+    return tuple(_column("d", column or zeros) for column in columns)
+
+
+def _column(kind: str, data: bytes) -> Sequence[Any]:
+    """The numbers of a column: where they lie, if this machine has them so."""
+    if sys.byteorder == "little":
+        return memoryview(data).cast(kind)  # type: ignore[call-overload, no-any-return]
+    column = array(kind)
+    column.frombytes(data)
+    column.byteswap()
+    return column
+
+
+def _check(numbers: Sequence[int], count: int) -> None:
+    if max(numbers, default=-1) >= count:
+        raise ValueError("a number points nowhere")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from collector.symbols import Location, Symbolizer, lookup_address
 from collector.symbols.elf_image import ElfImage
+from collector.symbols.symbolizer import Location, Symbolizer, lookup_address
 
 
 @pytest.fixture

@@ -8,9 +8,11 @@ Several experiments are added up. Without a view it is the overview.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import os
 import sys
+from collections.abc import Callable
 
 from collector.cli.reporting.words import VIEWS, parse_words
 from collector.errors import CollectorError, UsageError
@@ -50,15 +52,13 @@ def run(args: argparse.Namespace) -> int:
     from collector.cli.reporting.pages import PageOptions, check_sort, make_page
 
     check_sort(request.view, args.sort)
-    profile = _chosen(_load(request.paths), args)
-    options = PageOptions(
-        args.format or "text",
-        args.limit,
-        args.sort,
-        None if args.threshold is None else args.threshold / 100,
-        _style(args),
-    )
-    _write(make_page(profile, request.view, request.argument, options), args.output)
+    threshold = None if args.threshold is None else args.threshold / 100
+    options = PageOptions(args.format or "text", args.limit, args.sort, threshold, _style(args))
+
+    def show(profile: Profile) -> None:
+        _write(make_page(_chosen(profile, args), request.view, request.argument, options), args.output)
+
+    _show_kept_or_loaded(request.paths, show)
     gc.freeze()  # nor at the end, when the interpreter would look for it after all
     return 0
 
@@ -72,13 +72,32 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError(f"--threshold is between 0 and 100 percent, not {args.threshold:g}")
 
 
-def _load(paths: tuple[str, ...]) -> Profile:
+def _show_kept_or_loaded(paths: tuple[str, ...], show: Callable[[Profile], None]) -> None:
+    """Show the profile that was kept of the experiments, if it knows enough, else what they say, which is then kept."""
+    from collector.load.kept import KeptProfile
+    from collector.profile.kept_samples import NotKeptError
+
+    kept = KeptProfile(paths)
+    if kept.profile is not None:
+        with contextlib.suppress(NotKeptError):
+            show(kept.profile)
+            return
+    loaded, looked_at = _load(paths)
+    profile = kept.completing(loaded)
+    show(profile)
+    kept.store(profile, looked_at)
+
+
+def _load(paths: tuple[str, ...]) -> tuple[Profile, set[str]]:
+    """The profile, and the files that its names depend on."""
     from collector.cli.reporting.progress import ProgressLine
     from collector.load import load
+    from collector.symbols.symbolizer import Symbolizer
 
     progress = ProgressLine(sys.stderr)
+    symbolizer = Symbolizer(progress=progress)
     try:
-        return load(paths, progress=progress)
+        return load(paths, symbolizer=symbolizer, progress=progress), symbolizer.looked_at
     finally:
         progress.close()
 

@@ -14,14 +14,11 @@ import os
 import typing
 from collections.abc import Callable, Sequence
 
-from collector.analysis import open_analysis
-from collector.analysis.seam import Analysis
-from collector.load.loader import Loader
-from collector.profile.model import Profile
-from collector.symbols.symbolizer import Symbolizer
-
 if typing.TYPE_CHECKING:
+    from collector.analysis.seam import Analysis
     from collector.load.experiment import Experiment
+    from collector.profile.model import Profile
+    from collector.symbols.symbolizer import Symbolizer
 
 Progress = Callable[[int, int, str], None]
 Path = str | os.PathLike[str]
@@ -40,6 +37,11 @@ def load(
     ExperimentNotFoundError if there is no experiment at a path, ExperimentError if it cannot be read; damaged parts
     are left out and counted in `Profile.losses`.
     """
+    # Imported here, because a report of a profile that is kept needs nothing of it.
+    from collector.analysis import open_analysis
+    from collector.load.loader import Loader
+    from collector.symbols.symbolizer import Symbolizer
+
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     loader = Loader(symbolizer or Symbolizer(progress=progress), analysis or open_analysis(), progress)
     for path in listed:

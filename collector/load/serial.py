@@ -1,7 +1,7 @@
 """serial -- a profile as one file: tables of what ran and what its code is called, and the sums of its samples (docs/profile-file.md)
 
     write_profile(profile, path), read_profile(path)    a whole profile
-    pack(...), unpack(...)                               what is known of one, with what it was made from
+    pack(...), unpack(...)                              what is known of one, with what it was made from
 
 The samples are not in it: only what was asked of them. A string stands once; a column is the bytes of its numbers, little-endian.
 """

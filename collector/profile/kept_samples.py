@@ -5,7 +5,7 @@ A question is its kind and the name of its grouping. What was not kept is asked 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar, cast
 
 from collector.profile.groupings import by_function, by_line, by_module, by_source_line
@@ -78,6 +78,6 @@ def ask_all(profile: Profile) -> None:
     samples.edge_sums(functions)
 
 
-def merged_addresses(frames: Collection[Frame]) -> tuple[Frame, ...]:
+def merged_addresses(frames: Iterable[Frame]) -> tuple[Frame, ...]:
     """The frames without their addresses, each once, in the order in which they came: so groups keep their numbers."""
     return tuple(dict.fromkeys(Frame(frame.function, frame.file, frame.line, 0, frame.kind, frame.code) for frame in frames))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from collector.profile.groupings import by_function, by_line, by_module, numbered
-from collector.profile.metrics import Values, reported_values
+from collector.profile.metrics import Values, reported_rows, reported_values
 from collector.profile.model import Function, Module, Process, Profile, Thread
 from collector.profile.samples import GroupSums
 
@@ -154,9 +154,7 @@ def stack_ends(profile: Profile) -> list[StackEndRow]:
 
 
 def _reported(profile: Profile, sums: GroupSums) -> Iterable[tuple[Values, Values]]:
-    metrics = profile.metrics
-    for exclusive, inclusive in zip(zip(*sums.exclusive), zip(*sums.inclusive)):
-        yield reported_values(metrics, exclusive), reported_values(metrics, inclusive)
+    return zip(reported_rows(profile.metrics, sums.exclusive), reported_rows(profile.metrics, sums.inclusive))
 
 
 def _sums_by(profile: Profile, group_of_cell: Iterable[int], count: int) -> tuple[list[list[float]], list[int]]:

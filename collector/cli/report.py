@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable
 
 from collector.cli.reporting.words import VIEWS, parse_words
-from collector.errors import CollectorError, UsageError
+from collector.errors import CollectorError, ExperimentError, UsageError
 from collector.profile.model import Profile
 from collector.reports.style import Style
 
@@ -79,7 +79,7 @@ def _show_kept_or_loaded(paths: tuple[str, ...], show: Callable[[Profile], None]
 
     kept = KeptProfile(paths)
     if kept.profile is not None:
-        with contextlib.suppress(NotKeptError):
+        with contextlib.suppress(NotKeptError, ExperimentError):
             show(kept.profile)
             return
     loaded, looked_at = _load(paths)

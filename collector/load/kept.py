@@ -15,10 +15,9 @@ from itertools import accumulate
 from typing import Any
 
 from collector.errors import ExperimentError
-from collector.load.serial import pack, unpack
-from collector.profile.kept_samples import Answers, KeptSamples, merged_addresses
+from collector.load.serial import open_profile, pack
+from collector.profile.kept_samples import Answers, KeptSamples, Question, merged_addresses, read_answers
 from collector.profile.model import Profile
-from collector.regular_file import read_regular
 from collector.symbols.cache import default_directory, signature_of
 
 LARGEST_BYTES = 1 << 28  # of all kept profiles together
@@ -40,18 +39,22 @@ class KeptProfile:
         self._directory = os.path.join(default_directory(), "profiles")
         self._path = os.path.join(self._directory, f"{zlib.crc32(name):08x}")
         self._state = _state_of(paths)
+        self._known: frozenset[Question] = frozenset()
         self.profile = self._read()
 
     def completing(self, profile: Profile) -> Profile:
         """The profile that was loaded now, answering what was kept, and taking down what is asked besides."""
-        if self.profile is not None and not _is_same(self.profile, profile):
-            self.profile = None
-        return replace(profile, samples=KeptSamples(dict(_answers_of(self.profile)), profile.samples))
+        answers: Answers = {}
+        with contextlib.suppress(ExperimentError):  # damaged
+            if self.profile is not None and _is_same(self.profile, profile):
+                answers = read_answers(self.profile)
+        self._known = frozenset(answers)
+        return replace(profile, samples=KeptSamples(answers, profile.samples))
 
     def store(self, profile: Profile, looked_at: Iterable[str]) -> None:
         """Keep what `completing` gave, if it knows more than before. `looked_at` are the files that its names depend on."""
-        answers = _answers_of(profile)
-        is_known = self.profile is not None and answers.keys() == _answers_of(self.profile).keys()
+        answers = read_answers(profile)
+        is_known = self._known and self._known == answers.keys()
         if self._state is None or is_known or any(process.is_running for process in profile.processes):
             return
         made_from = self._state, [_seen(path) for path in sorted(looked_at)]
@@ -64,9 +67,9 @@ class KeptProfile:
         if self._state is None:
             return None
         try:
-            profile, made_from = unpack(read_regular(self._path, LARGEST_BYTES), self._path)
+            profile, made_from = open_profile(self._path)
             state, modules = made_from
-        except (OSError, ExperimentError, ValueError, TypeError):
+        except (ExperimentError, ValueError, TypeError):
             return None
         if state != self._state or any(seen != _seen(seen[0]) for seen in modules):
             return None
@@ -92,10 +95,6 @@ class KeptProfile:
         for number, ((_, _, path), size) in enumerate(zip(files, sizes)):
             if number >= MOST_PROFILES or size > LARGEST_BYTES:
                 os.unlink(path)
-
-
-def _answers_of(profile: Profile | None) -> Answers:
-    return profile.samples.answers if profile is not None and isinstance(profile.samples, KeptSamples) else {}
 
 
 def _is_same(kept: Profile, profile: Profile) -> bool:

@@ -1,15 +1,17 @@
 """serial -- a profile as one file: tables of what ran and what its code is called, and the sums of its samples (docs/profile-file.md)
 
     write_profile(profile, path), read_profile(path)    a whole profile
-    pack(...), unpack(...)                              what is known of one, with what it was made from
+    pack(...), open_profile(path)                       what is known of one, with what it was made from
 
-The samples are not in it: only what was asked of them. A string stands once; a column is the bytes of its numbers, little-endian.
+The samples are not in it: only what was asked of them. A string stands once; a column is the bytes of its numbers, little-endian. Each answer is
+read when it is wanted.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import os
+import struct
 import sys
 import zlib
 from array import array
@@ -23,17 +25,16 @@ import msgpack
 
 from collector.errors import ExperimentError, ExperimentNotFoundError
 from collector.profile import model
-from collector.profile.kept_samples import Answers, KeptSamples, ask_all, merged_addresses
+from collector.profile.kept_samples import Answers, KeptSamples, ask_all, merged_addresses, read_answers
 from collector.profile.lazy_table import LazyTable
 from collector.profile.metric_series import MetricSeries, PluginMetric
 from collector.profile.metrics import Metric
 from collector.profile.samples import CallSums, Cells, Columns, EdgeSums, GroupSums
-from collector.regular_file import read_regular
+from collector.regular_file import open_binary
 
 VERSION: Final = 1
 MAGIC: Final = b"collector profile\n"
-_HEAD_BYTES = len(MAGIC) + 4  # and the CRC-32 of all that follows
-_MOST_BYTES = 1 << 32
+_PART = struct.Struct("<IQ")  # CRC-32 and length of the bytes
 _NO_STRING = 0
 _NO_LINE = (1 << 32) - 1
 
@@ -69,17 +70,14 @@ def read_profile(path: str | os.PathLike[str]) -> model.Profile:
 
     It answers what was asked when it was written: views of a whole profile, not of some threads or of a span of time.
     """
-    name = os.fspath(path)
-    try:
-        return unpack(read_regular(path, _MOST_BYTES, may_follow=True), name)[0]
-    except FileNotFoundError as error:
-        raise ExperimentNotFoundError(f"there is no profile at {name}") from error
-    except OSError as error:
-        raise ExperimentError(f"the profile {name} cannot be read: {(error.strerror or str(error)).lower()}") from error
+    profile, _ = open_profile(path)
+    for table in (profile.functions, profile.frames):
+        len(tuple(table))
+    return dataclasses.replace(profile, samples=KeptSamples(read_answers(profile)))
 
 
 def pack(profile: model.Profile, answers: Answers, made_from: Sequence[object] = ()) -> list[bytes]:
-    """The bytes of a file, piece by piece. `made_from` is given back by unpack."""
+    """The bytes of a file, piece by piece. `made_from` is given back by open_profile."""
     strings = _Strings()
     frames = merged_addresses(profile.frames)
     document: Document = {
@@ -100,27 +98,51 @@ def pack(profile: model.Profile, answers: Answers, made_from: Sequence[object] =
             "kind": strings.column(frame.kind for frame in frames),
             "code": _numbers("i", (frame.code for frame in frames)),
         },
-        "answers": {" of ".join(question): _pack_answer(answer) for question, answer in sorted(answers.items())},
         "strings": strings.all,
     }
-    body = msgpack.packb(document, unicode_errors="surrogatepass")
-    return [MAGIC, zlib.crc32(body).to_bytes(4, "little"), body]
+    parts = {" of ".join(question): msgpack.packb(_pack_answer(answer)) for question, answer in sorted(answers.items())}
+    document["answers"] = {name: [zlib.crc32(part), len(part)] for name, part in parts.items()}
+    head = msgpack.packb(document, unicode_errors="surrogatepass")
+    return [MAGIC, _PART.pack(zlib.crc32(head), len(head)), head, *parts.values()]
 
 
-def unpack(data: bytes, name: str) -> tuple[model.Profile, Sequence[Any]]:
-    """The profile in the bytes of a file, and what it was made from. ExperimentError if they are none, or damaged."""
-    if not data.startswith(MAGIC):
-        raise ExperimentError(f"{name} is not a profile")
-    body = memoryview(data)[_HEAD_BYTES:]
-    if zlib.crc32(body) != int.from_bytes(data[len(MAGIC) : _HEAD_BYTES], "little"):
-        raise ExperimentError(f"the profile {name} is damaged")
-    try:
-        document = msgpack.unpackb(body, use_list=False, unicode_errors="surrogatepass")
-        if document["version"] != VERSION:
-            raise ExperimentError(f"the profile {name} has the version {document['version']}, which this collector cannot read")
-        return _profile(document, name), document["made_from"]
-    except (ValueError, TypeError, LookupError, AttributeError, msgpack.UnpackException) as error:
-        raise ExperimentError(f"the profile {name} is damaged: {error}") from error
+def open_profile(path: str | os.PathLike[str]) -> tuple[model.Profile, Sequence[Any]]:
+    """The profile in a file, whose parts are read as they are wanted, and what it was made from. Errors are those of read_profile, now or then."""
+    file = _File(path)
+    document = _telling(file.name, file.read_head)()
+    if document["version"] != VERSION:
+        raise ExperimentError(f"the profile {file.name} has the version {document['version']}, which this collector cannot read")
+    return _telling(file.name, lambda: (_profile(document, file), document["made_from"]))()
+
+
+class _File:
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.name = os.fspath(path)
+        try:
+            self._file = open_binary(path, may_follow=True)
+        except FileNotFoundError as error:
+            raise ExperimentNotFoundError(f"there is no profile at {self.name}") from error
+        except OSError as error:
+            raise ExperimentError(f"the profile {self.name} cannot be read: {(error.strerror or str(error)).lower()}") from error
+        self._parts_at = len(MAGIC) + _PART.size
+
+    def read_head(self) -> Document:
+        """The part that tells of all others."""
+        if self._file.read(len(MAGIC)) != MAGIC:
+            raise ExperimentError(f"{self.name} is not a profile")
+        checksum, length = _PART.unpack(self._file.read(_PART.size))
+        document: Document = self.read_part(0, checksum, length)
+        self._parts_at += length
+        return document
+
+    def read_part(self, offset: int, checksum: int, length: int) -> Any:
+        """The part at an offset behind the head."""
+        if length > os.fstat(self._file.fileno()).st_size:
+            raise ValueError("it is cut off")
+        data = os.pread(self._file.fileno(), length, self._parts_at + offset)
+        if zlib.crc32(data) != checksum:
+            raise ValueError("a checksum is wrong")
+        return msgpack.unpackb(data, use_list=False, unicode_errors="surrogatepass")
 
 
 class _Strings:
@@ -164,8 +186,6 @@ def _pack_series(series: MetricSeries) -> list[Any]:
 
 
 def _pack_answer(answer: Any) -> Document:
-    if callable(answer):
-        answer = answer()
     if isinstance(answer, Cells):
         cells = _numbers("I", answer.threads), _numbers("Q", answer.counts), [_numbers("d", column) for column in answer.values]
         return {"threads": cells[0], "ends": list(answer.ends), "counts": cells[1], "values": cells[2]}
@@ -178,16 +198,20 @@ def _pack_sums(columns: Columns) -> list[object]:
     return [len(columns[0]), *(_numbers("d", column) if any(column) else b"" for column in columns)]
 
 
-def _profile(document: Document, name: str) -> model.Profile:
+def _profile(document: Document, file: _File) -> model.Profile:
+    name = file.name
     strings = document["strings"]
     tables = {key: _read_table(document[key], row) for key, row in _TABLES.items()}
     functions = _read_functions(document["functions"], strings, len(tables["modules"]), name)
     frames = _read_frames(document["frames"], strings, len(functions), name)
     most_groups = len(functions) + len(frames) + len(tables["modules"])
     answers: Answers = {}
-    for title, packed in document["answers"].items():
+    offset = 0
+    for title, (checksum, length) in document["answers"].items():
         kind, _, grouping = title.partition(" of ")
-        answers[kind, grouping] = _telling(name, partial(_read_answer, kind, packed, len(functions), most_groups))
+        read_part = partial(file.read_part, offset, checksum, length)
+        answers[kind, grouping] = _telling(name, partial(_read_answer, kind, read_part, len(functions), most_groups))
+        offset += length
     return model.Profile(
         **tables,
         functions=functions,
@@ -244,13 +268,14 @@ def _telling(name: str, read: Callable[[], T]) -> Callable[[], T]:
     def read_or_tell() -> T:
         try:
             return read()
-        except (ValueError, TypeError, LookupError, AttributeError) as error:
+        except (OSError, ValueError, TypeError, LookupError, AttributeError, struct.error, msgpack.UnpackException) as error:
             raise ExperimentError(f"the profile {name} is damaged: {error}") from error
 
     return read_or_tell
 
 
-def _read_answer(kind: str, packed: Document, function_count: int, most_groups: int) -> object:
+def _read_answer(kind: str, read_part: Callable[[], Document], function_count: int, most_groups: int) -> object:
+    packed = read_part()
     if kind == "cells":
         return _read_cells(packed)
     if kind == "sum_groups":

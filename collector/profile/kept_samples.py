@@ -68,6 +68,12 @@ class KeptSamples:
         return cast(T, answer)
 
 
+def read_answers(profile: Profile) -> Answers:
+    """All answers that are kept of a profile."""
+    kept = profile.samples.answers if isinstance(profile.samples, KeptSamples) else {}
+    return {question: answer() if callable(answer) else answer for question, answer in kept.items()}
+
+
 def ask_all(profile: Profile) -> None:
     """Ask the samples all that views ask of a whole profile."""
     samples, functions = profile.samples, by_function(profile)

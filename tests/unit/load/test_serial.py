@@ -12,13 +12,15 @@ from tiny_profile import PROCESS, THREAD, build_profile, random_profile, random_
 
 from collector.cli.reporting.pages import PageOptions, make_page
 from collector.errors import CollectorError, ExperimentError, ExperimentNotFoundError
-from collector.load.serial import MAGIC, read_profile, write_profile
+from collector.load import serial
+from collector.load.serial import MAGIC, open_profile, read_profile, write_profile
 from collector.profile.filters import select
-from collector.profile.kept_samples import NotKeptError
+from collector.profile.kept_samples import NotKeptError, read_answers
 from collector.profile.metric_series import MetricSeries, PluginMetric
 from collector.profile.model import Loss, Message, Pause, Profile, SamplePoint, Unrecorded
 from collector.readings import READINGS
 
+PART = serial._PART
 TABLES = ("functions", "lines", "objects", "threads", "processes", "samples", "header", "overview", "metrics", "calltree")
 
 
@@ -106,11 +108,18 @@ def test_damage_is_told(tmp_path: Path, seed: int) -> None:
             read_profile(tmp_path / "b")
 
 
-def rewritten(path: Path, change: dict) -> Path:
-    """The file with some of its entries replaced, and the right checksum."""
-    document = msgpack.unpackb(path.read_bytes()[len(MAGIC) + 4 :], unicode_errors="surrogatepass")
-    body = msgpack.packb({**document, **change}, unicode_errors="surrogatepass")
-    path.write_bytes(MAGIC + zlib.crc32(body).to_bytes(4, "little") + body)
+def rewritten(path: Path, change: dict, answer: object = None) -> Path:
+    """The file with some entries of its head replaced, or all answers, and the right checksums."""
+    data = path.read_bytes()[len(MAGIC) :]
+    _, length = PART.unpack_from(data)
+    document = msgpack.unpackb(data[PART.size : PART.size + length], unicode_errors="surrogatepass")
+    parts = data[PART.size + length :]
+    if answer is not None:
+        part = msgpack.packb(answer)
+        parts = part * len(document["answers"])
+        document["answers"] = dict.fromkeys(document["answers"], [zlib.crc32(part), len(part)])
+    head = msgpack.packb({**document, **change}, unicode_errors="surrogatepass")
+    path.write_bytes(MAGIC + PART.pack(zlib.crc32(head), len(head)) + head + parts)
     return path
 
 
@@ -122,15 +131,36 @@ def rewritten(path: Path, change: dict) -> Path:
         {"frames": {"function": b"\xff" * 4, "file": bytes(4), "line": bytes(4), "kind": bytes(4), "code": bytes(4)}},
         {"threads": {"columns": ["tid"], "rows": []}},
         {"processes": {}},
-        {"answers": {"sum_groups of functions": {"exclusive": [1 << 40, b""], "inclusive": [0, b""]}}},
-        {"answers": {"sum_groups of functions": {"exclusive": [1, bytes(8)], "inclusive": [1, bytes(16)]}}},
-        {"answers": {"sum_groups of functions": 5}},
+        {"answers": {"sum_groups of functions": [0, 1 << 60]}},
+        {"answers": {"sum_groups of functions": [0, 0]}},
+        {"answers": 5},
     ],
 )
 def test_contradictions_are_told(tmp_path: Path, change: dict) -> None:
     write_profile(build_profile([("main;work", 1, 0)]), tmp_path / "a")
     with pytest.raises(ExperimentError, match="the profile"):
-        make_page(read_profile(rewritten(tmp_path / "a", change)), "functions", None, PageOptions())
+        read_profile(rewritten(tmp_path / "a", change))
+
+
+ONE, TWO, NODES = [1, bytes(8)], [2, bytes(16)], b"\xff\xff\xff\xff\0\0\0\0"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        5,
+        {"exclusive": [1 << 40, b""], "inclusive": [0, b""]},
+        {"exclusive": ONE, "inclusive": [2, bytes(8)]},
+        {"parents": b"\xff" * 8, "groups": NODES, **dict.fromkeys(("finished", "unfinished", "finished_inclusive", "unfinished_inclusive"), TWO)},
+        {"parents": NODES, "groups": b"\xff" * 8, **dict.fromkeys(("finished", "unfinished", "finished_inclusive", "unfinished_inclusive"), TWO)},
+        {"callers": b"\3\0\0\0", "callees": bytes(4), "outermost": ONE, "innermost": ONE, "exclusive": TWO},
+    ],
+)
+def test_contradictions_of_answers_are_told(tmp_path: Path, answer: object) -> None:
+    write_profile(build_profile([("main;work", 1, 0)]), tmp_path / "a")
+    profile, _ = open_profile(rewritten(tmp_path / "a", {}, answer))
+    with pytest.raises(ExperimentError, match="the profile"):
+        read_answers(profile)
 
 
 def test_other_files_are_no_profiles(tmp_path: Path) -> None:

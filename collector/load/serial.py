@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import repeat
 from operator import ge
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgpack
 
@@ -27,10 +27,12 @@ from collector.errors import ExperimentError, ExperimentNotFoundError
 from collector.profile import model
 from collector.profile.kept_samples import Answers, KeptSamples, ask_all, merged_addresses, read_answers
 from collector.profile.lazy_table import LazyTable
-from collector.profile.metric_series import MetricSeries, PluginMetric
 from collector.profile.metrics import Metric
 from collector.profile.samples import CallSums, Cells, Columns, EdgeSums, GroupSums
 from collector.regular_file import open_binary
+
+if TYPE_CHECKING:
+    from collector.profile.metric_series import MetricSeries
 
 VERSION: Final = 1
 MAGIC: Final = b"collector profile\n"
@@ -71,7 +73,7 @@ def read_profile(path: str | os.PathLike[str]) -> model.Profile:
     It answers what was asked when it was written: views of a whole profile, not of some threads or of a span of time.
     """
     profile, _ = open_profile(path)
-    for table in (profile.functions, profile.frames):
+    for table in (profile.functions, profile.frames, profile.series):
         len(tuple(table))
     return dataclasses.replace(profile, samples=KeptSamples(read_answers(profile)))
 
@@ -217,7 +219,7 @@ def _profile(document: Document, file: _File) -> model.Profile:
         functions=functions,
         frames=frames,
         samples=KeptSamples(answers),
-        series=tuple(_read_series(row) for row in document["series"]),
+        series=LazyTable(len(document["series"]), _telling(name, lambda: _read_series(document["series"]))),
         metrics=tuple(Metric(*row) for row in document["metrics"]),
     )
 
@@ -257,9 +259,10 @@ def _read_frames(packed: Mapping[str, bytes], strings: Sequence[str | None], fun
     return LazyTable(len(functions), _telling(name, rows))
 
 
-def _read_series(row: Sequence[Any]) -> MetricSeries:
-    metric, *rest = row
-    return MetricSeries(PluginMetric(*metric), *rest)
+def _read_series(rows: Sequence[Any]) -> list[MetricSeries]:
+    from collector.profile.metric_series import MetricSeries, PluginMetric  # most views show none
+
+    return [MetricSeries(PluginMetric(*metric), *rest) for metric, *rest in rows]
 
 
 def _telling(name: str, read: Callable[[], T]) -> Callable[[], T]:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from collector.profile.metric_series import MetricSeries
 from collector.profile.metrics import CPU_METRICS, Metric
 from collector.profile.samples import Samples
 from collector.readings import Readings
+
+if TYPE_CHECKING:
+    from collector.profile.metric_series import MetricSeries
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,5 +240,5 @@ class Profile:
     pauses: tuple[Pause, ...] = ()
     codes: tuple[Code, ...] = ()
     unrecorded: tuple[Unrecorded, ...] = ()
-    series: tuple[MetricSeries, ...] = ()
+    series: Sequence[MetricSeries] = ()
     metrics: tuple[Metric, ...] = field(default=CPU_METRICS)

@@ -6,7 +6,7 @@ shortened, the longest first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from collector.reports.style import Style, pad, printable, shorten, text_width
@@ -48,8 +48,8 @@ def name(title: str, least: int = 12, keep: str = "middle", rank: int = 0) -> Co
 
 def table_lines(columns: Sequence[Column], rows: Sequence[Sequence[str]], style: Style) -> list[str]:
     """The table as lines: one or two of headings, then one a row."""
-    cells = [list(map(printable, texts)) for texts in zip(*rows)] or [[] for _ in columns]
-    widths = [max([text_width(column.unit), *map(text_width, texts)]) for column, texts in zip(columns, cells)]
+    cells = [texts if "".join(texts).isprintable() else list(map(printable, texts)) for texts in zip(*rows)] or [[] for _ in columns]
+    widths = [max([text_width(column.unit), *map(_measure(texts), texts)]) for column, texts in zip(columns, cells)]
     kept = _kept_columns(columns, widths, style.width - len(INDENT))
     columns = [columns[position] for position in kept]
     widths = _fitting(columns, [widths[position] for position in kept], style.width - len(INDENT))
@@ -121,5 +121,11 @@ def _heading(columns: Sequence[Column], widths: Sequence[int], page_width: int) 
 def _fitted(column: Column, width: int, texts: Sequence[str]) -> list[str]:
     """The texts of a column, each as wide as the column."""
     if column.is_text:
-        return [pad(shorten(text, width, column.keep), width) for text in texts]
-    return [pad(text, width, is_right=True) for text in texts]
+        measure = _measure(texts)
+        return [pad(text if measure(text) <= width else shorten(text, width, column.keep), width) for text in texts]
+    return [text.rjust(width) for text in texts]
+
+
+def _measure(texts: Sequence[str]) -> Callable[[str], int]:
+    """What gives the width of each of the texts: in nearly every table just their length."""
+    return len if "".join(texts).isascii() else text_width

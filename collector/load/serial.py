@@ -15,8 +15,8 @@ import struct
 import sys
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial, reduce
 from itertools import repeat
 from operator import ge
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -102,10 +102,10 @@ def pack(profile: model.Profile, answers: Answers, made_from: Sequence[object] =
         },
         "strings": strings.all,
     }
-    parts = {" of ".join(question): msgpack.packb(_pack_answer(answer)) for question, answer in sorted(answers.items())}
-    document["answers"] = {name: [zlib.crc32(part), len(part)] for name, part in parts.items()}
-    head = msgpack.packb(document, unicode_errors="surrogatepass")
-    return [MAGIC, _PART.pack(zlib.crc32(head), len(head)), head, *parts.values()]
+    parts = {" of ".join(question): list(_iter_packed(_pack_answer(answer))) for question, answer in sorted(answers.items())}
+    document["answers"] = {name: _describe(part) for name, part in parts.items()}
+    head = list(_iter_packed(document))
+    return [MAGIC, _PART.pack(*_describe(head)), *head, *(piece for part in parts.values() for piece in part)]
 
 
 def open_profile(path: str | os.PathLike[str]) -> tuple[model.Profile, Sequence[Any]]:
@@ -147,6 +147,29 @@ class _File:
         return msgpack.unpackb(data, use_list=False, unicode_errors="surrogatepass")
 
 
+def _iter_packed(value: Any) -> Iterator[bytes]:
+    """A value as msgpack, without a copy of its columns."""
+    if isinstance(value, dict):
+        yield msgpack.Packer().pack_map_header(len(value))
+        for key, item in value.items():
+            yield msgpack.packb(key)
+            yield from _iter_packed(item)
+    elif isinstance(value, list) and any(isinstance(item, bytes) for item in value):
+        yield msgpack.Packer().pack_array_header(len(value))
+        for item in value:
+            yield from _iter_packed(item)
+    elif isinstance(value, bytes):
+        yield b"\xc6" + len(value).to_bytes(4, "big")  # bin 32
+        yield value
+    else:
+        yield msgpack.packb(value, unicode_errors="surrogatepass")
+
+
+def _describe(part: Sequence[bytes]) -> tuple[int, int]:
+    """CRC-32 and length of a part that consists of pieces."""
+    return reduce(lambda checksum, piece: zlib.crc32(piece, checksum), part, 0), sum(map(len, part))
+
+
 class _Strings:
     """All strings by number; 0 is none."""
 
@@ -166,11 +189,13 @@ _NAMES: Final = ("name", "short_name", "raw_name", "file", "alias")
 
 
 def _numbers(kind: str, values: Iterable[float]) -> bytes:
-    column = values if isinstance(values, array) and values.typecode == kind else array(kind, values)
     if sys.byteorder == "big":
-        column = array(kind, column)
+        column = array(kind, values)
         column.byteswap()
-    return column.tobytes()
+        return column.tobytes()
+    if isinstance(values, (array, memoryview)) and memoryview(values).format == kind:
+        return values.tobytes()
+    return array(kind, values).tobytes()
 
 
 def _pack_table(rows: Sequence[Any], row_type: type) -> Document:
@@ -197,7 +222,8 @@ def _pack_answer(answer: Any) -> Document:
 
 def _pack_sums(columns: Columns) -> list[object]:
     """How many sums there are, then each column; one that is all zero has no bytes."""
-    return [len(columns[0]), *(_numbers("d", column) if any(column) else b"" for column in columns)]
+    zeros, packed = bytes(8 * len(columns[0])), [_numbers("d", column) for column in columns]
+    return [len(columns[0]), *(b"" if column == zeros else column for column in packed)]
 
 
 def _profile(document: Document, file: _File) -> model.Profile:

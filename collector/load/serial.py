@@ -12,23 +12,20 @@ from __future__ import annotations
 import dataclasses
 import os
 import struct
-import sys
 import zlib
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from itertools import repeat
-from operator import ge
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgpack
 
 from collector.errors import ExperimentError, ExperimentNotFoundError
+from collector.load.serial_answers import check_positions, pack_answer, pack_column, read_answer, read_column
 from collector.profile import model
 from collector.profile.kept_samples import Answers, KeptSamples, ask_all, merged_addresses, read_answers
 from collector.profile.lazy_table import LazyTable
 from collector.profile.metrics import Metric
-from collector.profile.samples import CallSums, Cells, Columns, EdgeSums, GroupSums
 from collector.regular_file import open_binary
 
 if TYPE_CHECKING:
@@ -90,19 +87,19 @@ def pack(profile: model.Profile, answers: Answers, made_from: Sequence[object] =
         "series": [_pack_series(series) for series in profile.series],
         "functions": {
             **{name: strings.column(getattr(row, name) for row in profile.functions) for name in _NAMES},
-            "module": _numbers("I", (function.module for function in profile.functions)),
-            "line": _numbers("I", (_NO_LINE if function.line is None else function.line for function in profile.functions)),
+            "module": pack_column("I", (function.module for function in profile.functions)),
+            "line": pack_column("I", (_NO_LINE if function.line is None else function.line for function in profile.functions)),
         },
         "frames": {
-            "function": _numbers("I", (frame.function for frame in frames)),
+            "function": pack_column("I", (frame.function for frame in frames)),
             "file": strings.column(frame.file for frame in frames),
-            "line": _numbers("I", (_NO_LINE if frame.line is None else frame.line for frame in frames)),
+            "line": pack_column("I", (_NO_LINE if frame.line is None else frame.line for frame in frames)),
             "kind": strings.column(frame.kind for frame in frames),
-            "code": _numbers("i", (frame.code for frame in frames)),
+            "code": pack_column("i", (frame.code for frame in frames)),
         },
         "strings": strings.all,
     }
-    parts = {" of ".join(question): list(_iter_packed(_pack_answer(answer))) for question, answer in sorted(answers.items())}
+    parts = {" of ".join(question): list(_iter_packed(pack_answer(answer))) for question, answer in sorted(answers.items())}
     document["answers"] = {name: _describe(part) for name, part in parts.items()}
     head = list(_iter_packed(document))
     return [MAGIC, _PART.pack(*_describe(head)), *head, *(piece for part in parts.values() for piece in part)]
@@ -182,20 +179,10 @@ class _Strings:
 
     def column(self, texts: Iterable[str | None]) -> bytes:
         numbers = self._numbers
-        return _numbers("I", [numbers.setdefault(text, len(numbers)) for text in texts])
+        return pack_column("I", [numbers.setdefault(text, len(numbers)) for text in texts])
 
 
 _NAMES: Final = ("name", "short_name", "raw_name", "file", "alias")
-
-
-def _numbers(kind: str, values: Iterable[float]) -> bytes:
-    if sys.byteorder == "big":
-        column = array(kind, values)
-        column.byteswap()
-        return column.tobytes()
-    if isinstance(values, (array, memoryview)) and memoryview(values).format == kind:
-        return values.tobytes()
-    return array(kind, values).tobytes()
 
 
 def _pack_table(rows: Sequence[Any], row_type: type) -> Document:
@@ -212,20 +199,6 @@ def _pack_series(series: MetricSeries) -> list[Any]:
     return [dataclasses.astuple(series.metric), series.process, *columns, series.experiment, series.node]
 
 
-def _pack_answer(answer: Any) -> Document:
-    if isinstance(answer, Cells):
-        cells = _numbers("I", answer.threads), _numbers("Q", answer.counts), [_numbers("d", column) for column in answer.values]
-        return {"threads": cells[0], "ends": list(answer.ends), "counts": cells[1], "values": cells[2]}
-    columns = {field.name: getattr(answer, field.name) for field in dataclasses.fields(answer)}
-    return {name: _pack_sums(column) if isinstance(column, tuple) else _numbers("I", column) for name, column in columns.items()}
-
-
-def _pack_sums(columns: Columns) -> list[object]:
-    """How many sums there are, then each column; one that is all zero has no bytes."""
-    zeros, packed = bytes(8 * len(columns[0])), [_numbers("d", column) for column in columns]
-    return [len(columns[0]), *(b"" if column == zeros else column for column in packed)]
-
-
 def _profile(document: Document, file: _File) -> model.Profile:
     name = file.name
     strings = document["strings"]
@@ -237,8 +210,8 @@ def _profile(document: Document, file: _File) -> model.Profile:
     offset = 0
     for title, (checksum, length) in document["answers"].items():
         kind, _, grouping = title.partition(" of ")
-        read_part = partial(file.read_part, offset, checksum, length)
-        answers[kind, grouping] = _telling(name, partial(_read_answer, kind, read_part, len(functions), most_groups))
+        part = offset, checksum, length
+        answers[kind, grouping] = _telling(name, partial(_read_answer, file, kind, part, len(functions), most_groups))
         offset += length
     return model.Profile(
         **tables,
@@ -248,6 +221,10 @@ def _profile(document: Document, file: _File) -> model.Profile:
         series=LazyTable(len(document["series"]), _telling(name, lambda: _read_series(document["series"]))),
         metrics=tuple(Metric(*row) for row in document["metrics"]),
     )
+
+
+def _read_answer(file: _File, kind: str, part: tuple[int, int, int], function_count: int, most_groups: int) -> object:
+    return read_answer(kind, file.read_part(*part), function_count, most_groups)
 
 
 def _read_table(packed: Document, row_type: type) -> tuple[Any, ...]:
@@ -262,11 +239,11 @@ def _read_table(packed: Document, row_type: type) -> tuple[Any, ...]:
 
 
 def _read_functions(packed: Mapping[str, bytes], strings: Sequence[str | None], module_count: int, name: str) -> LazyTable[model.Function]:
-    modules, lines = _column("I", packed["module"]), _column("I", packed["line"])
-    _check(modules, module_count)
+    modules, lines = read_column("I", packed["module"]), read_column("I", packed["line"])
+    check_positions(modules, module_count)
 
     def rows() -> list[model.Function]:
-        text = [[strings[number] for number in _column("I", packed[field])] for field in _NAMES]
+        text = [[strings[number] for number in read_column("I", packed[field])] for field in _NAMES]
         numbers = [None if line == _NO_LINE else line for line in lines]
         return list(map(model.Function, *text[:3], modules, text[3], numbers, text[4]))
 
@@ -274,13 +251,13 @@ def _read_functions(packed: Mapping[str, bytes], strings: Sequence[str | None], 
 
 
 def _read_frames(packed: Mapping[str, bytes], strings: Sequence[str | None], function_count: int, name: str) -> LazyTable[model.Frame]:
-    functions = _column("I", packed["function"])
-    _check(functions, function_count)
+    functions = read_column("I", packed["function"])
+    check_positions(functions, function_count)
 
     def rows() -> list[model.Frame]:
-        files, kinds = ([strings[number] for number in _column("I", packed[field])] for field in ("file", "kind"))
-        lines = [None if line == _NO_LINE else line for line in _column("I", packed["line"])]
-        return list(map(model.Frame, functions, files, lines, repeat(0), kinds, _column("i", packed["code"])))
+        files, kinds = ([strings[number] for number in read_column("I", packed[field])] for field in ("file", "kind"))
+        lines = [None if line == _NO_LINE else line for line in read_column("I", packed["line"])]
+        return list(map(model.Frame, functions, files, lines, repeat(0), kinds, read_column("i", packed["code"])))
 
     return LazyTable(len(functions), _telling(name, rows))
 
@@ -301,57 +278,3 @@ def _telling(name: str, read: Callable[[], T]) -> Callable[[], T]:
             raise ExperimentError(f"the profile {name} is damaged: {error}") from error
 
     return read_or_tell
-
-
-def _read_answer(kind: str, read_part: Callable[[], Document], function_count: int, most_groups: int) -> object:
-    packed = read_part()
-    if kind == "cells":
-        return _read_cells(packed)
-    if kind == "sum_groups":
-        return GroupSums(_read_sums(packed["exclusive"], most_groups), _read_sums(packed["inclusive"], most_groups))
-    return _read_calls(packed, function_count) if kind == "call_sums" else _read_edges(packed, function_count)
-
-
-def _read_cells(packed: Document) -> Cells:
-    values: Columns = tuple(_column("d", column) for column in packed["values"])
-    return Cells(_column("I", packed["threads"]), packed["ends"], _column("Q", packed["counts"]), values)
-
-
-def _read_calls(packed: Document, function_count: int) -> CallSums:
-    parents, groups = _column("I", packed["parents"]), _column("I", packed["groups"])
-    _check(groups[1:], function_count)
-    if any(map(ge, parents[1:], range(1, len(parents)))):
-        raise ValueError("a caller does not stand before its callees")
-    sums = [_read_sums(packed[name], len(parents)) for name in ("finished", "unfinished", "finished_inclusive", "unfinished_inclusive")]
-    return CallSums(parents, groups, *sums)
-
-
-def _read_edges(packed: Document, function_count: int) -> EdgeSums:
-    callers, callees = _column("I", packed["callers"]), _column("I", packed["callees"])
-    _check(callers, function_count + 1)
-    _check(callees, function_count)
-    outermost, innermost = (_read_sums(packed[name], len(callers)) for name in ("outermost", "innermost"))
-    return EdgeSums(callers, callees, outermost, innermost, _read_sums(packed["exclusive"], function_count))
-
-
-def _read_sums(packed: Sequence[Any], most: int) -> Columns:
-    count, *columns = packed
-    if count > most or any(len(column) not in (0, 8 * count) for column in columns):
-        raise ValueError("columns of different lengths")
-    zeros = bytes(8 * count)
-    return tuple(_column("d", column or zeros) for column in columns)
-
-
-def _column(kind: str, data: bytes) -> Sequence[Any]:
-    """The numbers of a column: where they lie, if this machine has them so."""
-    if sys.byteorder == "little":
-        return memoryview(data).cast(kind)  # type: ignore[call-overload, no-any-return]
-    column = array(kind)
-    column.frombytes(data)
-    column.byteswap()
-    return column
-
-
-def _check(numbers: Sequence[int], count: int) -> None:
-    if max(numbers, default=-1) >= count:
-        raise ValueError("a number points nowhere")

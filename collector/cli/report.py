@@ -84,7 +84,10 @@ def _show_kept_or_loaded(paths: tuple[str, ...], show: Callable[[Profile], None]
             return
     loaded, looked_at = _load(paths)
     profile = kept.completing(loaded)
-    show(profile)
+    try:
+        show(profile)
+    except NotKeptError as error:
+        raise UsageError(str(error)) from error
     kept.store(profile, looked_at)
 
 

@@ -31,7 +31,7 @@ def load(
     progress: Progress | None = None,
     analysis: Analysis | None = None,
 ) -> Profile:
-    """The profile of one experiment, or of several added up.
+    """The profile of one experiment, or of several added up; a path may also be a file that write_profile made.
 
     `progress(done, total, text)` is called during long work. `analysis` is a new one, if it is not to be the fastest there is.
     ExperimentNotFoundError if there is no experiment at a path, ExperimentError if it cannot be read; damaged parts
@@ -43,10 +43,20 @@ def load(
     from collector.symbols.symbolizer import Symbolizer
 
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    files = [path for path in listed if os.path.isfile(path)]
     loader = Loader(symbolizer or Symbolizer(progress=progress), analysis or open_analysis(), progress)
     for path in listed:
-        loader.add(os.fspath(path))
-    return loader.finish()
+        if path not in files:
+            loader.add(os.fspath(path))
+    return loader.finish() if not files else _merge_files(files, loader.finish() if len(files) < len(listed) else None)
+
+
+def _merge_files(files: Sequence[Path], loaded: Profile | None) -> Profile:
+    from collector.load.serial import read_profile
+    from collector.profile.merge import merge
+
+    profiles = [*([loaded] if loaded is not None else []), *map(read_profile, files)]
+    return profiles[0] if len(profiles) == 1 else merge(profiles)
 
 
 def open_experiment(path: Path | Sequence[Path], *, progress: Progress | None = None) -> Experiment:

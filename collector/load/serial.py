@@ -128,7 +128,7 @@ class _File:
     def read_head(self) -> Document:
         """The part that tells of all others."""
         if self._file.read(len(MAGIC)) != MAGIC:
-            raise ExperimentError(f"{self.name} is not a profile")
+            raise ExperimentError(f"{self.name} is neither an experiment nor a profile: it is a file of another kind")
         checksum, length = _PART.unpack(self._file.read(_PART.size))
         document: Document = self.read_part(0, checksum, length)
         self._parts_at += length

@@ -24,6 +24,9 @@ T = TypeVar("T")
 class NotKeptError(LookupError):
     """Nobody asked this before, and the samples are not here."""
 
+    def __init__(self) -> None:
+        super().__init__("a profile file has no samples, only what views of the whole show: for this the experiment is needed")
+
 
 class KeptSamples:
     """See `samples.Samples`. What `source` has to be asked is kept in `answers`."""
@@ -51,7 +54,7 @@ class KeptSamples:
     def select(self, threads: Collection[int] | None, start_ns: int | None, end_ns: int | None) -> Samples:
         """See `samples.Samples`. Nothing is kept of a part."""
         if self._source is None:
-            raise NotKeptError("select")
+            raise NotKeptError
         return self._source.select(threads, start_ns, end_ns)
 
     def _answer(self, kind: str, name: str, ask: Callable[[Samples], T]) -> T:
@@ -59,7 +62,7 @@ class KeptSamples:
         answer = self.answers.get(question)
         if answer is None:
             if self._source is None:
-                raise NotKeptError(*question)
+                raise NotKeptError
             answer = ask(self._source)
         elif callable(answer):
             answer = answer()

@@ -165,7 +165,7 @@ def test_contradictions_of_answers_are_told(tmp_path: Path, answer: object) -> N
 
 def test_other_files_are_no_profiles(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("hello")
-    with pytest.raises(ExperimentError, match="is not a profile"):
+    with pytest.raises(ExperimentError, match="neither an experiment nor a profile"):
         read_profile(tmp_path / "a")
     with pytest.raises(ExperimentNotFoundError):
         read_profile(tmp_path / "b")

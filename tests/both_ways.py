@@ -35,6 +35,7 @@ def load_both_ways(*paths: Path, symbolizer: Any = None) -> Profile:
     """The profile as Python reads it, when both ways were found to agree."""
     plain = load_plain(*paths, symbolizer=symbolizer)
     native = load_native(*paths, symbolizer=symbolizer)
+    assert aggregate.threads(plain) == aggregate.threads(native)  # the first question of all
     for one, other in zip(parts_of(plain), parts_of(native), strict=True):
         assert answers(one) == answers(other)
     assert (plain.losses, plain.messages, plain.threads, plain.processes) == (native.losses, native.messages, native.threads, native.processes)

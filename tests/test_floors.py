@@ -40,13 +40,13 @@ MAY_IMPORT = {
     "exports": {"profile", "units", "printable"},
     "capture": {"readings", "errors", "regular_file"},
     "analysis": {"experiment", "profile", "errors", "format", "units", "regular_file", "native_library"},
-    "load": {"analysis", "experiment", "target", "symbols", "profile", "readings", "errors", "format", "units"},
+    "load": {"analysis", "experiment", "target", "symbols", "profile", "readings", "errors", "format", "units", "regular_file"},
     "cli": ANY,
     "": ANY,  # the package itself re-exports
     "__main__": {"cli"},
 }
 FOREIGN_HOMES = {
-    "msgpack": {"experiment"},
+    "msgpack": {"experiment", "load/serial.py"},
     "elftools": {"symbols"},
     "ctypes": {"capture/native.py", "symbols/demangle.py", "symbols/native_dwarf.py", "analysis"},
     "argparse": {"cli"},

@@ -38,7 +38,7 @@ if ctypes is not None:
 
         _fields_ = [
             ("groups", _POINTER), ("is_chosen", _POINTER), ("scales", _POINTER), ("frame_count", _U64), ("thread_count", _U64),
-            ("group_count", _U64), ("want", _U64), ("focus", _U64), ("start_ns", _U64), ("end_ns", _U64),
+            ("group_count", _U64), ("want", _U64), ("start_ns", _U64), ("end_ns", _U64),
         ]
 
     class Answer(ctypes.Structure):
@@ -46,7 +46,8 @@ if ctypes is not None:
 
         _fields_ = [
             ("cells", _POINTER), ("cell_count", _SIZE), ("exclusive", _POINTER), ("inclusive", _POINTER), ("parents", _POINTER),
-            ("node_groups", _POINTER), ("finished", _POINTER), ("unfinished", _POINTER), ("node_count", _SIZE),
+            ("node_groups", _POINTER), ("finished", _POINTER), ("unfinished", _POINTER), ("finished_inclusive", _POINTER),
+            ("unfinished_inclusive", _POINTER), ("node_count", _SIZE),
         ]
 
     _PROTOTYPES = {
@@ -65,7 +66,7 @@ if ctypes is not None:
         "finish": (ctypes.c_int, _POINTER, ctypes.POINTER(Answer)),
     }
 
-WANT_GROUPS, WANT_TREE, WANT_NEIGHBOURS = 1, 2, 4
+WANT_GROUPS, WANT_TREE, WANT_EDGES = 1, 2, 4
 EVER = (1 << 64) - 1
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ctypes
 import os
 from array import array
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from collector.analysis.library import EVER, WANT_GROUPS, WANT_NEIGHBOURS, WANT_TREE, Answer, Library, Question, by_reference, bytes_at, check
+from collector.analysis.library import EVER, WANT_EDGES, WANT_GROUPS, WANT_TREE, Answer, Library, Question, by_reference, bytes_at, check
 from collector.analysis.seam import Expansion
 from collector.errors import ExperimentError
 from collector.format import StackEnd
-from collector.profile.samples import CallSums, Cells, Columns, GroupSums, NeighbourSums
+from collector.profile.samples import CallSums, Cells, Columns, EdgeSums, Grouping, GroupSums
 from collector.regular_file import open_regular
 from collector.units import NS_PER_S
 
@@ -79,7 +79,7 @@ class NativeSamples:
     @cached_property
     def _cells(self) -> Cells:
         if self._known_cells is None:
-            self._ask([0] * self._frame_count, 1, 0)
+            self._ask(Grouping("", 1, lambda: [0] * self._frame_count), 0)
         rows = sorted((thread, _END_NAMES[end], figures) for thread, end, *figures in self._known_cells or ())
         values = [
             (*(value * self._scales[thread] / NS_PER_S for value in figures[:-1]), float(figures[-1])) for thread, _, figures in rows
@@ -91,26 +91,35 @@ class NativeSamples:
         """See `profile.samples.Samples`."""
         return self._cells
 
-    def sum_groups(self, groups: Sequence[int], group_count: int) -> GroupSums:
+    def sum_groups(self, grouping: Grouping) -> GroupSums:
         """See `profile.samples.Samples`."""
-        answer = self._ask(groups, group_count, WANT_GROUPS)
-        return GroupSums(self._columns(answer.exclusive, group_count), self._columns(answer.inclusive, group_count))
+        answer = self._ask(grouping, WANT_GROUPS)
+        return GroupSums(self._columns(answer.exclusive, grouping.count), self._columns(answer.inclusive, grouping.count))
 
-    def call_sums(self, groups: Sequence[int], group_count: int) -> CallSums:
+    def call_sums(self, grouping: Grouping) -> CallSums:
         """See `profile.samples.Samples`."""
-        answer = self._ask(groups, group_count, WANT_TREE)
+        answer = self._ask(grouping, WANT_TREE)
         count = answer.node_count
         return CallSums(
             _numbers("I", answer.parents, count),
             _numbers("I", answer.node_groups, count),
             self._columns(answer.finished, count),
             self._columns(answer.unfinished, count),
+            self._columns(answer.finished_inclusive, count),
+            self._columns(answer.unfinished_inclusive, count),
         )
 
-    def neighbours(self, groups: Sequence[int], group_count: int, focus: int) -> NeighbourSums:
+    def edge_sums(self, grouping: Grouping) -> EdgeSums:
         """See `profile.samples.Samples`."""
-        answer = self._ask(groups, group_count, WANT_NEIGHBOURS, focus)
-        return NeighbourSums(self._columns(answer.exclusive, group_count + 1), self._columns(answer.inclusive, group_count + 1))
+        answer = self._ask(grouping, WANT_EDGES)
+        count = answer.node_count
+        return EdgeSums(
+            _numbers("I", answer.parents, count)[1:],
+            _numbers("I", answer.node_groups, count)[1:],
+            tuple(column[1:] for column in self._columns(answer.finished, count)),
+            tuple(column[1:] for column in self._columns(answer.unfinished, count)),
+            self._columns(answer.exclusive, grouping.count),
+        )
 
     def select(self, threads: Collection[int] | None, start_ns: int | None, end_ns: int | None) -> NativeSamples:
         """See `profile.samples.Samples`."""
@@ -123,12 +132,12 @@ class NativeSamples:
         end_ns = min(self._span[1], EVER if end_ns is None else max(0, end_ns))
         return NativeSamples(self._engine, self._scales, self._frame_count, None, chosen, start_ns, end_ns)
 
-    def _ask(self, groups: Sequence[int], group_count: int, want: int, focus: int = 0) -> Answer:
-        engine, column = self._engine, array("I", groups)
+    def _ask(self, grouping: Grouping, want: int) -> Answer:
+        engine, column = self._engine, array("I", grouping.groups)
         chosen = (ctypes.c_char * len(self._chosen)).from_buffer(self._chosen) if self._chosen else None
         question = Question(
             column.buffer_info()[0], ctypes.addressof(chosen) if chosen else None, self._scales.buffer_info()[0],
-            len(column), len(self._scales), group_count, want, focus, *self._span,
+            len(column), len(self._scales), grouping.count, want, *self._span,
         )
         check(engine.library.begin(engine.handle, by_reference(question)), "the samples")
         for log in range(len(engine.paths)):

@@ -8,12 +8,14 @@ Several experiments are added up. Without a view it is the overview.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import os
 import sys
+from collections.abc import Callable
 
 from collector.cli.reporting.words import VIEWS, parse_words
-from collector.errors import CollectorError, UsageError
+from collector.errors import CollectorError, ExperimentError, UsageError
 from collector.profile.model import Profile
 from collector.reports.style import Style
 
@@ -52,15 +54,16 @@ def run(args: argparse.Namespace) -> int:
     from collector.cli.reporting.pages import PageOptions, check_sort, make_page
 
     check_sort(request.view, args.sort)
-    profile = _chosen(_load(request.paths, not args.no_inlines, args.pieces), args)
-    options = PageOptions(
-        args.format or "text",
-        args.limit,
-        args.sort,
-        None if args.threshold is None else args.threshold / 100,
-        _style(args),
-    )
-    _write(make_page(profile, request.view, request.argument, options), args.output)
+    threshold = None if args.threshold is None else args.threshold / 100
+    options = PageOptions(args.format or "text", args.limit, args.sort, threshold, _style(args))
+
+    def show(profile: Profile) -> None:
+        _write(make_page(_chosen(profile, args), request.view, request.argument, options), args.output)
+
+    if args.no_inlines or args.pieces:  # what is kept has the usual names
+        show(_load(request.paths, not args.no_inlines, args.pieces)[0])
+    else:
+        _show_kept_or_loaded(request.paths, show)
     gc.freeze()  # nor at the end, when the interpreter would look for it after all
     return 0
 
@@ -74,13 +77,35 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError(f"--threshold is between 0 and 100 percent, not {args.threshold:g}")
 
 
-def _load(paths: tuple[str, ...], has_inlines: bool, has_pieces: bool) -> Profile:
+def _show_kept_or_loaded(paths: tuple[str, ...], show: Callable[[Profile], None]) -> None:
+    """Show the profile that was kept of the experiments, if it knows enough, else what they say, which is then kept."""
+    from collector.load.kept import KeptProfile
+    from collector.profile.kept_samples import NotKeptError
+
+    kept = KeptProfile(paths)
+    if kept.profile is not None:
+        with contextlib.suppress(NotKeptError, ExperimentError):
+            show(kept.profile)
+            return
+    loaded, looked_at = _load(paths)
+    profile = kept.completing(loaded)
+    try:
+        show(profile)
+    except NotKeptError as error:
+        raise UsageError(str(error)) from error
+    kept.store(profile, looked_at)
+
+
+def _load(paths: tuple[str, ...], has_inlines: bool = True, has_pieces: bool = False) -> tuple[Profile, set[str]]:
+    """The profile, and the files that its names depend on."""
     from collector.cli.reporting.progress import ProgressLine
     from collector.load import load
+    from collector.symbols.symbolizer import Symbolizer
 
     progress = ProgressLine(sys.stderr)
+    symbolizer = Symbolizer(has_inlines=has_inlines, has_pieces=has_pieces, progress=progress)
     try:
-        return load(paths, has_inlines=has_inlines, has_pieces=has_pieces, progress=progress)
+        return load(paths, symbolizer=symbolizer, progress=progress), symbolizer.looked_at
     finally:
         progress.close()
 

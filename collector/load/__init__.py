@@ -14,14 +14,11 @@ import os
 import typing
 from collections.abc import Callable, Sequence
 
-from collector.analysis import open_analysis
-from collector.analysis.seam import Analysis
-from collector.load.loader import Loader
-from collector.profile.model import Profile
-from collector.symbols.symbolizer import Symbolizer
-
 if typing.TYPE_CHECKING:
+    from collector.analysis.seam import Analysis
     from collector.load.experiment import Experiment
+    from collector.profile.model import Profile
+    from collector.symbols.symbolizer import Symbolizer
 
 Progress = Callable[[int, int, str], None]
 Path = str | os.PathLike[str]
@@ -36,7 +33,7 @@ def load(
     progress: Progress | None = None,
     analysis: Analysis | None = None,
 ) -> Profile:
-    """The profile of one experiment, or of several added up.
+    """The profile of one experiment, or of several added up; a path may also be a file that write_profile made.
 
     Without `has_inlines` an inlined call counts for the function around it. With `has_pieces` a piece of a function that the compiler
     cut off or adapted (`f.cold`, `f.constprop.0`) is a function of its own.
@@ -44,12 +41,27 @@ def load(
     ExperimentNotFoundError if there is no experiment at a path, ExperimentError if it cannot be read; damaged parts
     are left out and counted in `Profile.losses`.
     """
+    # Imported here, because a report of a profile that is kept needs nothing of it.
+    from collector.analysis import open_analysis
+    from collector.load.loader import Loader
+    from collector.symbols.symbolizer import Symbolizer
+
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     symbolizer = symbolizer or Symbolizer(has_inlines=has_inlines, has_pieces=has_pieces, progress=progress)
+    files = [path for path in listed if os.path.isfile(path)]
     loader = Loader(symbolizer, analysis or open_analysis(), progress)
     for path in listed:
-        loader.add(os.fspath(path))
-    return loader.finish()
+        if path not in files:
+            loader.add(os.fspath(path))
+    return loader.finish() if not files else _merge_files(files, loader.finish() if len(files) < len(listed) else None)
+
+
+def _merge_files(files: Sequence[Path], loaded: Profile | None) -> Profile:
+    from collector.load.serial import read_profile
+    from collector.profile.merge import merge
+
+    profiles = [*([loaded] if loaded is not None else []), *map(read_profile, files)]
+    return profiles[0] if len(profiles) == 1 else merge(profiles)
 
 
 def open_experiment(path: Path | Sequence[Path], *, progress: Progress | None = None) -> Experiment:

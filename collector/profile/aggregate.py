@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
-from collector.profile.metrics import Values, reported_values
+from collector.profile.groupings import by_function, by_line, by_module, numbered
+from collector.profile.metrics import Values, reported_rows, reported_values
 from collector.profile.model import Function, Module, Process, Profile, Thread
 from collector.profile.samples import GroupSums
 
@@ -78,8 +78,7 @@ def total_values(profile: Profile) -> Values:
 
 def functions(profile: Profile) -> list[FunctionRow]:
     """Functions that are on any stack, the one with most exclusive time first."""
-    group_of_frame = [frame.function for frame in profile.frames]
-    sums = profile.samples.sum_groups(group_of_frame, len(profile.functions))
+    sums = profile.samples.sum_groups(by_function(profile))
     rows = [
         FunctionRow(function, profile.modules[function.module], exclusive, inclusive)
         for function, (exclusive, inclusive) in zip(profile.functions, _reported(profile, sums))
@@ -94,11 +93,9 @@ def lines(profile: Profile) -> list[LineRow]:
 
     Code without a known line is one row a function, with no line.
     """
-    group_of_frame, keys = _numbered((frame.file, frame.line, frame.function) for frame in profile.frames)
+    grouping, keys = by_line(profile)
     rows = []
-    for (file, line, index), (exclusive, inclusive) in zip(
-        keys, _reported(profile, profile.samples.sum_groups(group_of_frame, len(keys)))
-    ):
+    for (file, line, index), (exclusive, inclusive) in zip(keys, _reported(profile, profile.samples.sum_groups(grouping))):
         if inclusive[0]:
             function = profile.functions[index]
             rows.append(LineRow(file, line, function, profile.modules[function.module], exclusive, inclusive))
@@ -108,8 +105,7 @@ def lines(profile: Profile) -> list[LineRow]:
 
 def objects(profile: Profile) -> list[ObjectRow]:
     """Modules that are on any stack, the one with most exclusive time first."""
-    group_of_frame = [profile.functions[frame.function].module for frame in profile.frames]
-    sums = profile.samples.sum_groups(group_of_frame, len(profile.modules))
+    sums = profile.samples.sum_groups(by_module(profile))
     rows = [
         ObjectRow(module, exclusive, inclusive)
         for module, (exclusive, inclusive) in zip(profile.modules, _reported(profile, sums))
@@ -147,7 +143,7 @@ def processes(profile: Profile) -> list[ProcessRow]:
 
 def stack_ends(profile: Profile) -> list[StackEndRow]:
     """Samples by the way their stack ended, the most frequent first."""
-    group_of_cell, causes = _numbered(profile.samples.cells().ends)
+    group_of_cell, causes = numbered(profile.samples.cells().ends)
     base, counts = _sums_by(profile, group_of_cell, len(causes))
     rows = [
         StackEndRow(cause, count, reported_values(profile.metrics, values))
@@ -158,9 +154,7 @@ def stack_ends(profile: Profile) -> list[StackEndRow]:
 
 
 def _reported(profile: Profile, sums: GroupSums) -> Iterable[tuple[Values, Values]]:
-    metrics = profile.metrics
-    for exclusive, inclusive in zip(zip(*sums.exclusive), zip(*sums.inclusive)):
-        yield reported_values(metrics, exclusive), reported_values(metrics, inclusive)
+    return zip(reported_rows(profile.metrics, sums.exclusive), reported_rows(profile.metrics, sums.inclusive))
 
 
 def _sums_by(profile: Profile, group_of_cell: Iterable[int], count: int) -> tuple[list[list[float]], list[int]]:
@@ -173,15 +167,6 @@ def _sums_by(profile: Profile, group_of_cell: Iterable[int], count: int) -> tupl
         for base, value in enumerate(values):
             into[base] += value
     return sums, sample_counts
-
-
-Key = TypeVar("Key", bound=Hashable)
-
-
-def _numbered(keys: Iterable[Key]) -> tuple[list[int], list[Key]]:
-    """Each key's number in the order of first appearance, and the keys by number."""
-    numbers: dict[Key, int] = {}
-    return [numbers.setdefault(key, len(numbers)) for key in keys], list(numbers)
 
 
 def _falling(values: Sequence[float]) -> float:

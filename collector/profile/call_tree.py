@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from collector.profile.metrics import Values, cpu_time, reported_values
+from collector.profile.groupings import by_function
+from collector.profile.metrics import SYSTEM, USER, Values, add_values, cpu_time, reported_values
 from collector.profile.model import Function, Module, Profile
 from collector.profile.samples import CallSums, Columns
 
@@ -38,56 +39,51 @@ class CallNode:
 class _Branch:
     __slots__ = ("callees", "exclusive", "function", "inclusive")
 
-    def __init__(self, function: int, exclusive: list[float]) -> None:
+    def __init__(self, function: int, exclusive: Values, inclusive: Values) -> None:
         self.function = function
         self.callees: list[_Branch] = []
         self.exclusive = exclusive
-        self.inclusive = list(exclusive)
+        self.inclusive = inclusive
 
 
 def call_tree(profile: Profile, *, threshold: float = 0.0) -> list[CallNode]:
     """The call tree without the branches whose inclusive time is below `threshold` (0 to 1) of the total."""
-    root = _grow(profile.samples.call_sums([frame.function for frame in profile.frames], len(profile.functions)))
-    return _listed(profile, root, threshold * cpu_time(root.inclusive))
-
-
-def _grow(sums: CallSums) -> _Branch:
-    """The tree of finished stacks, with the tree of unfinished ones, if there are any, as one branch of its root."""
-    root = _grow_one(sums, sums.finished, _TOP)
-    unfinished = _grow_one(sums, sums.unfinished, _UNFINISHED)
-    if any(unfinished.inclusive):
+    sums = profile.samples.call_sums(by_function(profile))
+    root = _Branch(_TOP, _row(sums.finished, 0), _row(sums.finished_inclusive, 0))
+    unfinished = _Branch(_UNFINISHED, _row(sums.unfinished, 0), _row(sums.unfinished_inclusive, 0))
+    root.inclusive = add_values(root.inclusive, unfinished.inclusive)
+    least = threshold * cpu_time(root.inclusive)
+    _grow(root, sums, sums.finished, sums.finished_inclusive, least)
+    if any(unfinished.inclusive) and cpu_time(unfinished.inclusive) >= least:
         root.callees.append(unfinished)
-        _add(root.inclusive, unfinished.inclusive)
-    return root
+        _grow(unfinished, sums, sums.unfinished, sums.unfinished_inclusive, least)
+    return _listed(profile, root)
 
 
-def _grow_one(sums: CallSums, columns: Columns, title: int) -> _Branch:
-    branches = [_Branch(function, list(values)) for function, values in zip(sums.groups, zip(*columns))]
-    branches[0].function = title
-    for node in range(len(branches) - 1, 0, -1):  # callees stand behind their callers, so this one is complete
-        branch = branches[node]
-        if any(branch.inclusive):
-            caller = branches[sums.parents[node]]
-            caller.callees.append(branch)
-            _add(caller.inclusive, branch.inclusive)
-    return branches[0]
+def _grow(top: _Branch, sums: CallSums, exclusive: Columns, inclusive: Columns, least: float) -> None:
+    """The branches below `top`. A caller stands before its callees and is never shorter, so it is there when they come."""
+    branches = {0: top}
+    long_enough = [node for node, (user, system) in enumerate(zip(inclusive[USER], inclusive[SYSTEM])) if user + system >= least]
+    for node in long_enough:
+        whole = _row(inclusive, node)
+        if node and any(whole):
+            branch = branches[node] = _Branch(sums.groups[node], _row(exclusive, node), whole)
+            branches[sums.parents[node]].callees.append(branch)
 
 
-def _add(into: list[float], values: list[float]) -> None:
-    for base, value in enumerate(values):
-        into[base] += value
+def _row(columns: Columns, node: int) -> Values:
+    return tuple([column[node] for column in columns])
 
 
-def _listed(profile: Profile, root: _Branch, least: float) -> list[CallNode]:
+def _listed(profile: Profile, root: _Branch) -> list[CallNode]:
     nodes: list[CallNode] = []
     waiting: list[tuple[_Branch, int | None, int]] = [(root, None, 0)]
     while waiting:
         branch, parent, depth = waiting.pop()
         nodes.append(_node(profile, branch, len(nodes), parent, depth))
         here = nodes[-1].id
-        callees = [callee for callee in branch.callees if cpu_time(callee.inclusive) >= least]
-        callees.sort(key=lambda callee: (cpu_time(callee.inclusive), callee.function))
-        waiting.extend((callee, here, depth + 1) for callee in callees)
+        branch.callees.sort(key=lambda callee: (cpu_time(callee.inclusive), callee.function))
+        waiting.extend((callee, here, depth + 1) for callee in branch.callees)
     return nodes
 
 

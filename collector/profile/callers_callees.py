@@ -7,8 +7,10 @@ is the one of the outermost call, the callee that of the innermost.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from collector.profile.groupings import by_function
 from collector.profile.metrics import Values, reported_values
 from collector.profile.model import Function, Module, Profile
 from collector.profile.samples import Columns
@@ -37,10 +39,10 @@ class Neighbours:
 
 def callers_callees(profile: Profile, function: int) -> Neighbours:
     """Callers and callees of the function at this position of `profile.functions`."""
-    sums = profile.samples.neighbours([frame.function for frame in profile.frames], len(profile.functions), function)
-    itself = [column[-1] for column in sums.callees]
-    callers = _rows(profile, sums.callers, len(profile.functions) + 1)
-    callees = _rows(profile, sums.callees, len(profile.functions))
+    sums = profile.samples.edge_sums(by_function(profile))
+    itself = [column[function] for column in sums.exclusive]
+    callers = _rows(profile, sums.outermost, [(edge, sums.callers[edge]) for edge in _edges_of(sums.callees, function)])
+    callees = _rows(profile, sums.innermost, [(edge, sums.callees[edge]) for edge in _edges_of(sums.callers, function)])
     known = profile.functions[function]
     return Neighbours(
         known,
@@ -52,9 +54,14 @@ def callers_callees(profile: Profile, function: int) -> Neighbours:
     )
 
 
-def _rows(profile: Profile, columns: Columns, group_count: int) -> tuple[NeighbourRow, ...]:
+def _edges_of(groups: Sequence[int], group: int) -> list[int]:
+    return [edge for edge, known in enumerate(groups) if known == group]
+
+
+def _rows(profile: Profile, columns: Columns, edges: Sequence[tuple[int, int]]) -> tuple[NeighbourRow, ...]:
     rows = []
-    for index, base in enumerate(list(zip(*columns))[:group_count]):
+    for edge, index in edges:
+        base = [column[edge] for column in columns]
         if any(base):
             function = profile.functions[index] if index < len(profile.functions) else None
             module = profile.modules[function.module] if function else None

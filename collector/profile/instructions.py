@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from collector.profile.metrics import Values, add_values, reported_values
 from collector.profile.model import Frame, Profile
+from collector.profile.samples import Grouping
 
 Place = tuple[str | None, int | None]
 """Source file and line."""
@@ -64,7 +65,7 @@ class Listing:
 def code_times(profile: Profile, function: int) -> list[CodeTimes]:
     """The pieces of code of a function that were sampled, the busiest first."""
     groups, frames = _group_addresses(profile, function)
-    sums = profile.samples.sum_groups(groups, len(frames) + 1)
+    sums = profile.samples.sum_groups(Grouping("", len(frames) + 1, lambda: groups))
     exclusive, inclusive = list(zip(*sums.exclusive)), list(zip(*sums.inclusive))
     pieces: dict[int, CodeTimes] = {}
     for group, frame in enumerate(frames, 1):

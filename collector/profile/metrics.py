@@ -45,6 +45,15 @@ def reported_values(metrics: Sequence[Metric], base: Sequence[float]) -> Values:
     return tuple(sum(base[part] for part in metric.parts) for metric in metrics)
 
 
+def reported_rows(metrics: Sequence[Metric], columns: Sequence[Sequence[float]]) -> list[Values]:
+    """The reported metrics of many rows, from columns of base values."""
+    return list(zip(*[_added([columns[part] for part in metric.parts]) for metric in metrics]))
+
+
+def _added(columns: list[Sequence[float]]) -> Sequence[float]:
+    return columns[0] if len(columns) == 1 else list(map(sum, zip(*columns)))
+
+
 def figures(metrics: Sequence[Metric], values: Values) -> Figures:
     """The figures by their names, without what adding them up cost in precision."""
     return {metric.name: round(value, 9) if metric.unit else round(value) for metric, value in zip(metrics, values)}

@@ -5,13 +5,16 @@ Tables refer to each other by position. Times are nanoseconds of the recorded ma
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from collector.profile.metric_series import MetricSeries
 from collector.profile.metrics import CPU_METRICS, Metric
 from collector.profile.samples import Samples
 from collector.readings import Readings
+
+if TYPE_CHECKING:
+    from collector.profile.metric_series import MetricSeries
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +230,8 @@ class Profile:
 
     recordings: tuple[Recording, ...]
     modules: tuple[Module, ...]
-    functions: tuple[Function, ...]
-    frames: tuple[Frame, ...]
+    functions: Sequence[Function]
+    frames: Sequence[Frame]
     processes: tuple[Process, ...]
     threads: tuple[Thread, ...]
     samples: Samples
@@ -238,5 +241,5 @@ class Profile:
     pauses: tuple[Pause, ...] = ()
     codes: tuple[Code, ...] = ()
     unrecorded: tuple[Unrecorded, ...] = ()
-    series: tuple[MetricSeries, ...] = ()
+    series: Sequence[MetricSeries] = ()
     metrics: tuple[Metric, ...] = field(default=CPU_METRICS)

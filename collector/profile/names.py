@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -90,6 +89,8 @@ def _without_parameters(function: Function) -> str:
 
 
 def _near(text: str, names: Iterable[str]) -> tuple[str, ...]:
+    import difflib  # only where something was misspelt
+
     by_lower = {name.lower(): name for name in names}
     close = difflib.get_close_matches(text.lower(), by_lower, n=3, cutoff=0.6)
     return tuple(by_lower[name] for name in close)

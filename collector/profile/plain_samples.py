@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from collector.profile.causes import is_finished
-from collector.profile.samples import CallSums, Cells, Columns, GroupSums, NeighbourSums
+from collector.profile.samples import NOTHING, CallSums, Cells, Columns, EdgeSums, Grouping, GroupSums
 from collector.units import NS_PER_S
 
 Keys = Callable[["PlainStack"], Iterable[Hashable]]
@@ -54,15 +54,17 @@ class PlainSamples:
         counts = [sums[key][-1] for key in keys]
         return Cells([thread for thread, _ in keys], [end for _, end in keys], counts, _transposed(values, self.columns + 1))
 
-    def sum_groups(self, groups: Sequence[int], group_count: int) -> GroupSums:
+    def sum_groups(self, grouping: Grouping) -> GroupSums:
         """See `samples.Samples`."""
+        groups = grouping.groups
         exclusive = self._sum(lambda stack: (groups[stack.frames[-1]],))
         inclusive = self._sum(lambda stack: dict.fromkeys(groups[frame] for frame in stack.frames))
-        return GroupSums(self._columns(exclusive, range(group_count)), self._columns(inclusive, range(group_count)))
+        return GroupSums(self._columns(exclusive, range(grouping.count)), self._columns(inclusive, range(grouping.count)))
 
-    def call_sums(self, groups: Sequence[int], group_count: int) -> CallSums:
+    def call_sums(self, grouping: Grouping) -> CallSums:
         """See `samples.Samples`."""
-        nodes: dict[tuple[int, int], int] = {(-1, -1): 0}
+        groups = grouping.groups
+        nodes: dict[tuple[int, int], int] = {(NOTHING, NOTHING): 0}
 
         def node_of(stack: PlainStack) -> int:
             node = 0
@@ -75,23 +77,34 @@ class PlainSamples:
         unfinished = self._sum(lambda stack: () if is_finished(stack.end) else (node_of(stack),))
         every = range(len(nodes))
         parents, own = [parent for parent, _ in nodes], [group for _, group in nodes]
-        return CallSums(parents, own, self._columns(finished, every), self._columns(unfinished, every))
+        own_finished, own_unfinished = self._columns(finished, every), self._columns(unfinished, every)
+        return CallSums(parents, own, own_finished, own_unfinished, _summed_up(parents, own_finished), _summed_up(parents, own_unfinished))
 
-    def neighbours(self, groups: Sequence[int], group_count: int, focus: int) -> NeighbourSums:
+    def edge_sums(self, grouping: Grouping) -> EdgeSums:
         """See `samples.Samples`."""
-
-        def next_to(path: list[int]) -> Iterator[int]:
-            if focus in path:
-                place = path.index(focus)
-                yield path[place - 1] if place else group_count
+        groups = grouping.groups
 
         def path_of(stack: PlainStack) -> list[int]:
-            return [groups[frame] for frame in stack.frames]
+            return [grouping.count, *(groups[frame] for frame in stack.frames)]
 
-        callers = self._sum(lambda stack: next_to(path_of(stack)))
-        callees = self._sum(lambda stack: next_to(path_of(stack)[::-1]))
-        every = range(group_count + 1)
-        return NeighbourSums(self._columns(callers, every), self._columns(callees, every))
+        def outermost(stack: PlainStack) -> Iterator[tuple[int, int]]:
+            path = path_of(stack)
+            return ((path[path.index(group) - 1], group) for group in set(path[1:]))
+
+        def innermost(stack: PlainStack) -> Iterator[tuple[int, int]]:
+            path = path_of(stack)[:0:-1]  # the leaf first
+            return ((group, path[path.index(group) - 1]) for group in set(path) - {path[0]})
+
+        first, last = self._sum(outermost), self._sum(innermost)
+        exclusive = self._sum(lambda stack: (groups[stack.frames[-1]],))
+        edges = cast("list[tuple[int, int]]", list(dict.fromkeys((*first, *last))))
+        return EdgeSums(
+            [caller for caller, _ in edges],
+            [callee for _, callee in edges],
+            self._columns(first, edges),
+            self._columns(last, edges),
+            self._columns(exclusive, range(grouping.count)),
+        )
 
     def select(self, threads: Collection[int] | None, start_ns: int | None, end_ns: int | None) -> PlainSamples:
         """See `samples.Samples`."""
@@ -142,3 +155,12 @@ def _add(into: list, figures: Sequence) -> None:  # type: ignore[type-arg]
 
 def _transposed(rows: Sequence[Sequence[float]], width: int) -> Columns:
     return tuple([row[column] for row in rows] for column in range(width))
+
+
+def _summed_up(parents: Sequence[int], columns: Columns) -> Columns:
+    """The same with those of all nodes below; callees stand behind their callers."""
+    summed = tuple(list(column) for column in columns)
+    for node in range(len(parents) - 1, 0, -1):
+        for column in summed:
+            column[parents[node]] += column[node]
+    return summed

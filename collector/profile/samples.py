@@ -1,17 +1,35 @@
 """samples -- the samples of a profile, and the questions that can be asked of them
 
 Where they are kept and how they are added up is not this package's business: `Samples` is what it must answer. A *group* is any set
-of frames: a function, a line, a module, one address. `groups[i]` is the group of frame i of the profile.
+of frames: a function, a line, a module, one address.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cached_property
+from typing import Final, Protocol
 
 Columns = tuple[Sequence[float], ...]
 """One sequence for each base metric: values in seconds, and last the number of samples."""
+
+NOTHING: Final = (1 << 32) - 1
+"""Stands for no node and no group."""
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Groups of frames, `count` of them. Those with the same name are the same for the same profile; without a name it is asked only once."""
+
+    name: str
+    count: int
+    find: Callable[[], Sequence[int]]
+
+    @cached_property
+    def groups(self) -> Sequence[int]:
+        """The group of each frame of the profile."""
+        return self.find()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,27 +56,33 @@ class GroupSums:
 
 @dataclass(frozen=True, slots=True)
 class CallSums:
-    """The tree of calls of groups, by node: node 0 is the root, and a parent always stands before its children.
+    """The tree of calls of groups, by node: node 0 is the root (its parent and group are NOTHING), and a parent always stands before its children.
 
     Recursion is folded: a group that is on the path already goes on from its node there. `finished` and `unfinished` are the exclusive
-    times of stacks that reach the start of their thread, and of those that do not.
+    times of stacks that reach the start of their thread, and of those that do not; the inclusive ones have those of all nodes below.
     """
 
     parents: Sequence[int]
     groups: Sequence[int]
     finished: Columns
     unfinished: Columns
+    finished_inclusive: Columns
+    unfinished_inclusive: Columns
 
 
 @dataclass(frozen=True, slots=True)
-class NeighbourSums:
-    """Sums by group next to one group: who called its outermost call, and whom its innermost called.
+class EdgeSums:
+    """Sums by edge: one group calling another, both by their numbers; a caller of `Grouping.count` is the start of the stack.
 
-    One more than there are groups: the last is the start of the stack (callers), or the group itself (callees).
+    `outermost` are the samples in which the edge leads to the outermost call of its callee, `innermost` those in which it leads on from
+    the innermost call of its caller. A group ends its innermost call itself in its `exclusive` time, which is by group.
     """
 
-    callers: Columns
-    callees: Columns
+    callers: Sequence[int]
+    callees: Sequence[int]
+    outermost: Columns
+    innermost: Columns
+    exclusive: Columns
 
 
 class Samples(Protocol):
@@ -67,14 +91,14 @@ class Samples(Protocol):
     def cells(self) -> Cells:
         """Their sums by thread and end of the stack."""
 
-    def sum_groups(self, groups: Sequence[int], group_count: int) -> GroupSums:
+    def sum_groups(self, grouping: Grouping) -> GroupSums:
         """Exclusive and inclusive sums of all groups."""
 
-    def call_sums(self, groups: Sequence[int], group_count: int) -> CallSums:
+    def call_sums(self, grouping: Grouping) -> CallSums:
         """The tree of calls."""
 
-    def neighbours(self, groups: Sequence[int], group_count: int, focus: int) -> NeighbourSums:
-        """Callers and callees of one group."""
+    def edge_sums(self, grouping: Grouping) -> EdgeSums:
+        """Callers and callees of all groups."""
 
     def select(self, threads: Collection[int] | None, start_ns: int | None, end_ns: int | None) -> Samples:
         """Those of some threads (positions in the profile), from one moment up to, not including, another; None is no restriction."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from collector.profile.groupings import by_source_line
 from collector.profile.metrics import Values, reported_values
 from collector.profile.model import Profile
 
@@ -19,20 +20,18 @@ class SourceRow:
 
 def source_lines(profile: Profile, file: str) -> list[SourceRow]:
     """The lines of `file` that are on any stack, in the order of the file."""
-    numbers = sorted({frame.line for frame in profile.frames if frame.file == file and frame.line})
-    group_of_line = {line: group for group, line in enumerate(numbers, 1)}
-    groups = [group_of_line.get(frame.line or 0, 0) if frame.file == file else 0 for frame in profile.frames]
-    sums = profile.samples.sum_groups(groups, len(numbers) + 1)
-    exclusive, inclusive = list(zip(*sums.exclusive)), list(zip(*sums.inclusive))
+    grouping, places = by_source_line(profile)
+    sums = profile.samples.sum_groups(grouping)
     rows = [
         SourceRow(
             line,
-            reported_values(profile.metrics, exclusive[group]),
-            reported_values(profile.metrics, inclusive[group]),
+            reported_values(profile.metrics, [column[group] for column in sums.exclusive]),
+            reported_values(profile.metrics, [column[group] for column in sums.inclusive]),
         )
-        for line, group in group_of_line.items()
+        for group, (path, line) in enumerate(places)
+        if path == file and line
     ]
-    return [row for row in rows if any(row.inclusive)]
+    return sorted((row for row in rows if any(row.inclusive)), key=lambda row: row.line)
 
 
 def function_span(profile: Profile, function: int) -> tuple[str, int, int] | None:

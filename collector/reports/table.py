@@ -6,7 +6,7 @@ shortened, the longest first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from collector.reports.style import Style, pad, printable, shorten, text_width
@@ -48,17 +48,14 @@ def name(title: str, least: int = 12, keep: str = "middle", rank: int = 0) -> Co
 
 def table_lines(columns: Sequence[Column], rows: Sequence[Sequence[str]], style: Style) -> list[str]:
     """The table as lines: one or two of headings, then one a row."""
-    cells = [[printable(cell) for cell in row] for row in rows]
-    widths = [
-        max([text_width(column.unit), *(text_width(row[position]) for row in cells)])
-        for position, column in enumerate(columns)
-    ]
+    cells = [texts if "".join(texts).isprintable() else list(map(printable, texts)) for texts in zip(*rows)] or [[] for _ in columns]
+    widths = [max([text_width(column.unit), *map(_measure(texts), texts)]) for column, texts in zip(columns, cells)]
     kept = _kept_columns(columns, widths, style.width - len(INDENT))
     columns = [columns[position] for position in kept]
-    cells = [[row[position] for position in kept] for row in cells]
     widths = _fitting(columns, [widths[position] for position in kept], style.width - len(INDENT))
     lines = [style.bold(line) for line in _heading(columns, widths, style.width)]
-    lines += [_line(columns, widths, row) for row in cells]
+    fitted = [_fitted(column, width, cells[position]) for column, width, position in zip(columns, widths, kept)]
+    lines += [(INDENT + (" " * _GAP).join(texts)).rstrip() for texts in zip(*fitted)]
     return lines
 
 
@@ -116,13 +113,19 @@ def _heading(columns: Sequence[Column], widths: Sequence[int], page_width: int) 
         titles.append(pad(shorten(columns[first].title, room), room, is_right=not columns[first].is_text))
     lines = [(INDENT + (" " * _GAP).join(titles)).rstrip()]
     if any(column.unit for column in columns):
-        lines.append(_line(columns, widths, [column.unit for column in columns]))
+        units = [_fitted(column, width, [column.unit])[0] for column, width in zip(columns, widths)]
+        lines.append((INDENT + (" " * _GAP).join(units)).rstrip())
     return lines
 
 
-def _line(columns: Sequence[Column], widths: Sequence[int], cells: Sequence[str]) -> str:
-    fitted = []
-    for column, width, cell in zip(columns, widths, cells):
-        text = shorten(cell, width, column.keep) if column.is_text else cell
-        fitted.append(pad(text, width, is_right=not column.is_text))
-    return (INDENT + (" " * _GAP).join(fitted)).rstrip()
+def _fitted(column: Column, width: int, texts: Sequence[str]) -> list[str]:
+    """The texts of a column, each as wide as the column."""
+    if column.is_text:
+        measure = _measure(texts)
+        return [pad(text if measure(text) <= width else shorten(text, width, column.keep), width) for text in texts]
+    return [text.rjust(width) for text in texts]
+
+
+def _measure(texts: Sequence[str]) -> Callable[[str], int]:
+    """What gives the width of each of the texts: in nearly every table just their length."""
+    return len if "".join(texts).isascii() else text_width

@@ -32,7 +32,7 @@ _LONGEST_CODE_BYTES = 1 << 24  # of a function that is disassembled
 class ModuleSymbols:
     """Functions and lines of one module; never raises for what a file contains.
 
-    `complaints` says in a sentence each what was expected and is missing.
+    `complaints` says in a sentence each what was expected and is missing, `looked_at` which files that depends on.
     """
 
     def __init__(self, path: str, build_id: bytes | None, cache: SymbolCache, debug_dirs: tuple[str, ...] = (),
@@ -40,6 +40,7 @@ class ModuleSymbols:
         self.path = path.removesuffix(_DELETED)
         self.name = os.path.basename(self.path) or path
         self.complaints: list[str] = []
+        self.looked_at = [self.path]
         self._build_id = build_id
         self._cache = cache
         self._debug_dirs = debug_dirs
@@ -158,6 +159,7 @@ class ModuleSymbols:
         self._functions = FunctionTable(arrays["starts"], arrays["ends"], arrays["function_starts"],
                                         arrays["name_offsets"], arrays["names"].tobytes(), header["aliases"])
         self._segments = header["segments"]
+        self.looked_at += header.get("evidence", {})
         if header["line_path"]:
             from collector.symbols.unit_index import UnitIndex
 

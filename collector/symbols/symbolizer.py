@@ -134,6 +134,11 @@ class Symbolizer:
         """
         return self._module(path, build_id).elf_address_of_offset(file_offset)
 
+    @property
+    def looked_at(self) -> set[str]:
+        """Every file whose appearance or change would alter what was said so far."""
+        return {path for module in self._modules.values() for path in module.looked_at}
+
     def code_of(self, path: str, build_id: bytes | None, elf_addresses: Iterable[int],
                 layout: Layout = "image", file: RecordedFile | None = None) -> list[tuple[int, bytes]]:
         """[(start, bytes)] of the functions that the addresses lie in, in elf addresses; bytes are missing where the file is."""

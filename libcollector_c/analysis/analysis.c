@@ -162,9 +162,10 @@ int col_analysis_finish(struct col_analysis *analysis, struct col_answer *answer
 {
     struct col_reading *reading = &analysis->reading;
     struct col_follow *follow = &reading->follow;
-    size_t nodes = follow->want & COL_WANT_TREE ? follow->tree.count : 0;
+    bool is_tree = (follow->want & COL_WANT_TREE) != 0;
+    size_t nodes = is_tree || (follow->want & COL_WANT_EDGES) ? follow->tree.count : 0;
     if (!col_sums_reserve(&follow->finished, reading->columns, nodes) ||
-        !col_sums_reserve(&follow->unfinished, reading->columns, nodes))
+        !col_sums_reserve(&follow->unfinished, reading->columns, nodes) || (is_tree && !col_follow_sum_up(follow)))
         return -ENOMEM;
     *answer = (struct col_answer){
         .cells = reading->cells.rows,
@@ -175,6 +176,8 @@ int col_analysis_finish(struct col_analysis *analysis, struct col_answer *answer
         .node_groups = follow->tree.groups,
         .finished = follow->finished.totals,
         .unfinished = follow->unfinished.totals,
+        .finished_inclusive = follow->sums_below[0],
+        .unfinished_inclusive = follow->sums_below[1],
         .node_count = nodes,
     };
     return 0;

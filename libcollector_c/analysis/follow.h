@@ -11,35 +11,43 @@
 #include "call_nodes.h"
 #include "sums.h"
 
-/* What is open of a group. `node`: where it is in the tree. */
+/* What is open of a group. */
 struct col_open_group {
     uint32_t depth; /* how many times it is on the path */
-    uint32_t node;
+    uint32_t node;  /* TREE: where it is in the tree; EDGES: the depth at which it was called last */
+};
+
+/* EDGES: a call that is on the path. `before`: the depth at which the called group stands above, or NONE. */
+struct col_open_call {
+    uint32_t edge;
+    uint32_t before;
 };
 
 struct col_follow {
     uint64_t want;
     uint32_t columns;
-    uint32_t focus;
     uint32_t group_count;
     uint32_t *path; /* groups from the root on */
     uint32_t depth;
     size_t path_capacity;
     uint32_t *nodes; /* TREE: by depth, the node that the path had reached */
     size_t node_capacity;
-    uint32_t *focused; /* NEIGHBOURS: the depths at which the focus is on the path */
-    uint32_t focused_count;
-    size_t focused_capacity;
+    struct col_open_call *calls; /* EDGES: by depth */
+    size_t call_capacity;
+    uint64_t *since; /* EDGES: by depth, the figures of `passed` when its call became the innermost of the caller */
+    size_t since_capacity;
     struct col_open_group *open;
     size_t open_capacity;
     uint64_t *came; /* by group: the figures of `passed` when it came */
     size_t came_capacity;
     uint64_t passed[COL_ANALYSIS_MOST_COLUMNS + 1];
-    struct col_sums exclusive; /* or by caller */
-    struct col_sums inclusive; /* or by callee */
-    struct col_sums finished;
-    struct col_sums unfinished;
-    struct col_call_nodes tree;
+    struct col_sums exclusive;
+    struct col_sums inclusive;
+    struct col_sums finished;   /* EDGES: by outermost call */
+    struct col_sums unfinished; /* EDGES: by innermost call */
+    struct col_call_nodes tree; /* EDGES: the calls */
+    double *sums_below[2];
+    size_t below_capacity[2];
 };
 
 /* Zeroed memory is ready to begin. 0 or -errno. */
@@ -86,6 +94,9 @@ bool col_follow_count(struct col_follow *follow, const uint64_t *figures, bool i
 
 /* A thread is done, whose values are multiplied by `scale`. The path is empty. */
 void col_follow_settle(struct col_follow *follow, double scale);
+
+/* TREE: the sums of finished and of unfinished stacks with those of all nodes below. False if memory is short. */
+bool col_follow_sum_up(struct col_follow *follow);
 
 void col_follow_free(struct col_follow *follow);
 

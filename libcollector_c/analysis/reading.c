@@ -144,6 +144,8 @@ static int visit_stacks(struct col_reading *reading, const struct col_sample_rec
     if (walk->is_out_of_memory)
         return -ENOMEM;
     col_follow_pop(&reading->follow, 0);
+    if (reading->purpose == COL_TO_MARK) /* what is marked is not counted */
+        return 0;
     for (; stack <= record->stack_count; stack++)
         if (rows[stack * width + reading->columns] > 0 &&
             !count_empty(reading, COL_END_NO_UNWIND_INFO, rows + stack * width))

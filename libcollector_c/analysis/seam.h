@@ -90,7 +90,7 @@ struct col_expansion {
     uint64_t empty_frames[8]; /* by StackEnd: the frame that stands for a stack without any; NONE: there is none */
 };
 
-enum col_want { COL_WANT_GROUPS = 1, COL_WANT_TREE = 2, COL_WANT_NEIGHBOURS = 4 };
+enum col_want { COL_WANT_GROUPS = 1, COL_WANT_TREE = 2, COL_WANT_EDGES = 4 };
 
 struct col_question {
     const uint32_t *groups;   /* by frame: its group, below group_count */
@@ -99,23 +99,25 @@ struct col_question {
     uint64_t frame_count;
     uint64_t thread_count;
     uint64_t group_count;
-    uint64_t want;
-    uint64_t focus;    /* NEIGHBOURS: the group whose callers and callees are asked */
+    uint64_t want;     /* EDGES and TREE exclude each other */
     uint64_t start_ns; /* samples from here on ... */
     uint64_t end_ns;   /* ... up to here; UINT64_MAX: all of them */
 };
 
-/* Rows of `columns` + 1 figures: the value columns, and the number of samples. Neighbours: by group, then "start of
-   the stack" (callers), or "itself" (callees). */
+/* Rows of `columns` + 1 figures: the value columns, and the number of samples. With EDGES a node is a call: parents is
+   the calling group (group_count: the start of the stack), node_groups the called one; finished holds the samples in
+   which it is the outermost call of the called group, unfinished those in which it is the innermost of the calling. */
 struct col_answer {
     const uint64_t *cells; /* rows: thread, StackEnd, and the figures, not multiplied */
     size_t cell_count;
-    const double *exclusive; /* by group, or caller */
-    const double *inclusive; /* by group, or callee */
+    const double *exclusive; /* GROUPS, EDGES: by group */
+    const double *inclusive; /* GROUPS */
     const uint32_t *parents; /* TREE: by node; node 0 is the root */
     const uint32_t *node_groups;
     const double *finished; /* by node: stacks that reach the start of their thread */
     const double *unfinished;
+    const double *finished_inclusive; /* TREE: with those of all nodes below */
+    const double *unfinished_inclusive;
     size_t node_count;
 };
 

@@ -57,7 +57,7 @@ def parse_words(words: Sequence[str]) -> Request:
 
 def _check_experiment(word: str) -> None:
     """A word behind the first that is no directory and looks like no path was meant to be a view."""
-    if os.path.isdir(word) or "/" in word or word.endswith(".expt"):
+    if os.path.exists(word) or "/" in word or word.endswith(".expt"):
         return
     import difflib
 

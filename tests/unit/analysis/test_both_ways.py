@@ -24,7 +24,7 @@ from collector.experiment.origin import Origin
 from collector.format import Kind, MapAction, MapKind
 from collector.load import load
 from collector.profile.plain_samples import PlainSamples
-from collector.profile.samples import Samples
+from collector.profile.samples import Grouping, Samples
 
 THOROUGH = bool(os.environ.get("COLLECTOR_TEST_THOROUGH"))
 RECORDER = 2 * BASE
@@ -204,16 +204,19 @@ def test_an_address_may_have_several_frames(tmp_path: Path) -> None:
     """As inlined functions have: 0 is main, 1 and 2 were inlined into the leaf's function 3, caller first; the other leaf shows nothing."""
     payloads = [begin(), clock(), samples([([BASE + 0x2010, BASE + 0x1008], 0), ([BASE + 0x1020], 0)], [0, 0, 1])]
     expansion = Expansion(array("I", range(4)), array("Q"), array("I", [0, 2, 3, 6]), array("I", [0, 4, 0, 3, 1, 2]))
+    grouping = Grouping("", 5, lambda: range(5))
     for one in both_samples(tmp_path, payloads, expansion, 5):
-        sums = one.sum_groups(range(5), 5)
+        sums = one.sum_groups(grouping)
         assert list(sums.exclusive[2]) == [1, 0, 2, 0, 0]
         assert list(sums.inclusive[2]) == [3, 2, 2, 2, 2]
-        tree = one.call_sums(range(5), 5)
+        tree = one.call_sums(grouping)
         assert sorted(zip(tree.groups[1:], (tree.groups[parent] if parent else -1 for parent in tree.parents[1:]))) == [
             (0, -1), (1, 3), (2, 1), (3, 4), (4, 0),
         ]  # fmt: skip
-        near = one.neighbours(range(5), 5, 1)
-        assert (list(near.callers[2]), list(near.callees[2])) == ([0, 0, 0, 2, 0, 0], [0, 0, 2, 0, 0, 0])
+        edges = one.edge_sums(grouping)
+        calls = dict(zip(zip(edges.callers, edges.callees), zip(edges.outermost[2], edges.innermost[2])))
+        assert calls == {(5, 0): (3, 0), (0, 4): (2, 2), (4, 3): (2, 2), (3, 1): (2, 2), (1, 2): (2, 2)}
+        assert list(edges.exclusive[2]) == [1, 0, 2, 0, 0]
 
 
 def test_records_of_nobody_are_left_out(tmp_path: Path) -> None:
@@ -247,7 +250,7 @@ def test_the_library_takes_any_number_of_value_columns(tmp_path: Path, columns: 
     analysis.expand(Expansion(array("I", range(len(entries) + 1)), array("Q"), array("I", range(len(entries) + 1)), array("I", range(len(entries)))))
     asked = analysis.samples([1e9], len(entries), True)
     groups = [entry.address - BASE >> 4 for entry in entries]  # 1 and 2
-    sums = asked.sum_groups(groups, 3)
+    sums = asked.sum_groups(Grouping("", 3, lambda: groups))
     wanted = list(range(1, columns + 1))
     assert [column[1] for column in sums.exclusive] == [*(2 * value for value in wanted), 2]
     assert [column[2] for column in sums.inclusive] == [*(10 * value for value in wanted), 1]

@@ -16,6 +16,8 @@ from small_experiment import BASE, PID, T0, begin, clock, mapping, samples, writ
 from collector.cli.main import main
 from collector.cli.reporting.words import VIEWS, parse_words
 from collector.errors import UsageError
+from collector.load import load
+from collector.load.serial import write_profile
 
 
 @pytest.fixture
@@ -75,6 +77,16 @@ def test_callers_and_callees_of_a_function(experiment: str, capsys) -> None:
     assert status == 0
     assert "prog+0x2010" in out
     assert json.loads(report(capsys, experiment, "callers-callees", "+0x2010", "--json")[1])["function"]["function"] == "prog+0x2010"
+
+
+def test_profiles_in_files_are_added_up_as_experiments_are(experiment: str, capsys, tmp_path: Path) -> None:
+    write_small(tmp_path / "other.expt", indexes=(1, 1, 1))
+    write_profile(load("other.expt"), "other.profile")
+    together = report(capsys, experiment, "other.expt", "functions")
+    assert report(capsys, experiment, "other.profile", "functions") == together
+    assert report(capsys, "other.profile", "functions") == report(capsys, "other.expt", "functions")
+    _, sentence = complaint(capsys, "other.profile", "functions", "--time", "0-1")
+    assert sentence.endswith("for this the experiment is needed")
 
 
 def test_experiments_are_added_up(experiment: str, capsys, tmp_path: Path) -> None:

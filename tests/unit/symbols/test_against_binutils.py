@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from collector.symbols import Symbolizer
 from collector.symbols.elf_image import ElfImage
+from collector.symbols.symbolizer import Symbolizer
 
 BUILDS = [
     ("gcc", "-O2", "-gdwarf-5"),

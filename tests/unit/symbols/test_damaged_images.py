@@ -9,8 +9,8 @@ import signal
 import pytest
 
 from collector.errors import CollectorError
-from collector.symbols import Symbolizer
 from collector.symbols.elf_image import ElfImage
+from collector.symbols.symbolizer import Symbolizer
 
 FILES_A_KIND = 2000 if os.environ.get("COLLECTOR_TEST_THOROUGH") else 60
 HANG_SECONDS = 120 + 2 * FILES_A_KIND

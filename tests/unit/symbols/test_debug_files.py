@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
-from collector.symbols import Symbolizer
 from collector.symbols.debug_files import build_id_path, find_supplement
 from collector.symbols.elf_image import ElfImage
+from collector.symbols.symbolizer import Symbolizer
 
 
 @pytest.fixture

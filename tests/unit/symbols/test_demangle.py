@@ -6,8 +6,7 @@ import shutil
 
 import pytest
 
-from collector.symbols import demangle, short_name
-from collector.symbols.demangle import _run_filter, _runtime, demangle_many, without_underscore
+from collector.symbols.demangle import _run_filter, _runtime, demangle, demangle_many, short_name, without_underscore
 
 needs_runtime = pytest.mark.skipif(_runtime() is None, reason="there is no C++ runtime to demangle with")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from collector.symbols import Symbolizer
 from collector.symbols.elf_image import ElfImage
 from collector.symbols.function_table import FunctionTable, _fill_with_frames, _flatten, build_function_table
+from collector.symbols.symbolizer import Symbolizer
 
 
 def addresses_of(path, run_tool) -> dict[str, int]:

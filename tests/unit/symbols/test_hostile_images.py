@@ -21,7 +21,7 @@ _CPU_SECONDS = 120
 _CODE = 0x1000
 _READER = """
 import sys
-from collector.symbols import Symbolizer
+from collector.symbols.symbolizer import Symbolizer
 symbolizer = Symbolizer(cache_dir=sys.argv[2])
 for address in range(0x1000, 0x1100, 16):
     location = symbolizer.locate(sys.argv[1], None, address)

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from collector.symbols import Location, Symbolizer, lookup_address
 from collector.symbols.elf_image import ElfImage
 from collector.symbols.inline_table import InlinedCall
-from collector.symbols.symbolizer import _chain
+from collector.symbols.symbolizer import Location, Symbolizer, _chain, lookup_address
 
 
 @pytest.fixture

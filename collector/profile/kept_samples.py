@@ -1,0 +1,92 @@
+"""kept_samples -- answers that samples gave before, kept instead of the samples
+
+A question is its kind and the name of its grouping. What was not kept is asked of the samples themselves, where they are at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, TypeVar, cast
+
+from collector.profile.groupings import by_function, by_line, by_module, by_source_line
+from collector.profile.model import Frame, Profile
+from collector.profile.samples import CallSums, Cells, EdgeSums, Grouping, GroupSums, Samples
+
+Question = tuple[str, str]
+"""Which method of `samples.Samples`, and the name of the grouping."""
+
+Answers = dict[Question, Any]
+"""What a method gave, or a function that makes it when it is wanted."""
+
+T = TypeVar("T")
+
+
+class NotKeptError(LookupError):
+    """Nobody asked this before, and the samples are not here."""
+
+    def __init__(self) -> None:
+        super().__init__("a profile file has no samples, only what views of the whole show: for this the experiment is needed")
+
+
+class KeptSamples:
+    """See `samples.Samples`. What `source` has to be asked is kept in `answers`."""
+
+    def __init__(self, answers: Answers, source: Samples | None = None) -> None:
+        self.answers = answers
+        self._source = source
+
+    def cells(self) -> Cells:
+        """See `samples.Samples`."""
+        return self._answer("cells", "cells", lambda source: source.cells())
+
+    def sum_groups(self, grouping: Grouping) -> GroupSums:
+        """See `samples.Samples`."""
+        return self._answer("sum_groups", grouping.name, lambda source: source.sum_groups(grouping))
+
+    def call_sums(self, grouping: Grouping) -> CallSums:
+        """See `samples.Samples`."""
+        return self._answer("call_sums", grouping.name, lambda source: source.call_sums(grouping))
+
+    def edge_sums(self, grouping: Grouping) -> EdgeSums:
+        """See `samples.Samples`."""
+        return self._answer("edge_sums", grouping.name, lambda source: source.edge_sums(grouping))
+
+    def select(self, threads: Collection[int] | None, start_ns: int | None, end_ns: int | None) -> Samples:
+        """See `samples.Samples`. Nothing is kept of a part."""
+        if self._source is None:
+            raise NotKeptError
+        return self._source.select(threads, start_ns, end_ns)
+
+    def _answer(self, kind: str, name: str, ask: Callable[[Samples], T]) -> T:
+        question = kind, name
+        answer = self.answers.get(question)
+        if answer is None:
+            if self._source is None:
+                raise NotKeptError
+            answer = ask(self._source)
+        elif callable(answer):
+            answer = answer()
+        if name:
+            self.answers[question] = answer
+        return cast(T, answer)
+
+
+def read_answers(profile: Profile) -> Answers:
+    """All answers that are kept of a profile."""
+    kept = profile.samples.answers if isinstance(profile.samples, KeptSamples) else {}
+    return {question: answer() if callable(answer) else answer for question, answer in kept.items()}
+
+
+def ask_all(profile: Profile) -> None:
+    """Ask the samples all that views ask of a whole profile."""
+    samples, functions = profile.samples, by_function(profile)
+    samples.cells()
+    for grouping in (functions, by_module(profile), by_line(profile)[0], by_source_line(profile)[0]):
+        samples.sum_groups(grouping)
+    samples.call_sums(functions)
+    samples.edge_sums(functions)
+
+
+def merged_addresses(frames: Iterable[Frame]) -> tuple[Frame, ...]:
+    """The frames without their addresses, each once, in the order in which they came: so groups keep their numbers."""
+    return tuple(dict.fromkeys(Frame(frame.function, frame.file, frame.line, 0, frame.kind, frame.code) for frame in frames))

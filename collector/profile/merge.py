@@ -1,0 +1,191 @@
+"""merge -- several profiles as one, as if their experiments had been loaded together
+
+Modules, functions and places in the code that are the same become one; recordings, processes and threads stand one behind the other. Only sums are
+added, so the profiles may have come from files.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from collector.profile.groupings import by_function, by_line, by_module, by_source_line
+from collector.profile.kept_samples import KeptSamples, merged_addresses
+from collector.profile.model import Frame, Function, Message, Module, Profile
+from collector.profile.samples import NOTHING, CallSums, Cells, Columns, EdgeSums, Grouping, GroupSums
+
+Numbers = Sequence[int]
+"""By a number in one of the profiles, the number in the one that they become."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One of the profiles, and where its tables went."""
+
+    profile: Profile
+    modules: Numbers
+    functions: Numbers
+    frames: tuple[Frame, ...]
+    offsets: dict[str, int]
+
+
+@dataclass(slots=True)
+class _Tables:
+    """What modules, functions, frames of all profiles become."""
+
+    modules: dict[Module, int] = field(default_factory=dict)
+    functions: dict[tuple[str, str, int, str | None], int] = field(default_factory=dict)
+    function_rows: list[Function] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("recordings", "processes", "threads", "codes"), 0))
+
+    def add(self, profile: Profile) -> _Part:
+        offsets = dict(self.counts)
+        modules = [self.modules.setdefault(module, len(self.modules)) for module in profile.modules]
+        functions = [self._number(replace(function, module=modules[function.module])) for function in profile.functions]
+        frames = merged_addresses(
+            frame._replace(function=functions[frame.function], code=frame.code + offsets["codes"] if frame.code >= 0 else -1)
+            for frame in profile.frames
+        )
+        for name in ("recordings", "processes", "threads"):
+            self.counts[name] += len(getattr(profile, name))
+        self.counts["codes"] += max([len(profile.codes), *(frame.code + 1 for frame in profile.frames)])
+        return _Part(profile, modules, functions, frames, offsets)
+
+    def _number(self, function: Function) -> int:
+        key = function.name, function.raw_name, function.module, function.file
+        number = self.functions.setdefault(key, len(self.functions))
+        if number == len(self.function_rows):
+            self.function_rows.append(function)
+        return number
+
+
+def merge(profiles: Sequence[Profile]) -> Profile:
+    """One profile of several, whose metrics are the same. ValueError if they are not, or there is none."""
+    if not profiles or any(profile.metrics != profiles[0].metrics for profile in profiles):
+        raise ValueError("profiles with different metrics cannot be merged")
+    tables = _Tables()
+    parts = [tables.add(profile) for profile in profiles]
+    samples = KeptSamples({})
+    merged = Profile(
+        recordings=tuple(row for part in parts for row in part.profile.recordings),
+        modules=tuple(tables.modules),
+        functions=tuple(tables.function_rows),
+        frames=tuple(dict.fromkeys(frame for part in parts for frame in part.frames)),
+        processes=_moved(parts, "processes", experiment="recordings"),
+        threads=_moved(parts, "threads", process="processes"),
+        samples=samples,
+        points=_moved(parts, "points", experiment="recordings", process="processes"),
+        losses=_moved(parts, "losses", experiment="recordings"),
+        messages=_once(_moved(parts, "messages", experiment="recordings")),
+        pauses=_moved(parts, "pauses", process="processes"),
+        codes=tuple(code for part in parts for code in part.profile.codes),
+        unrecorded=_moved(parts, "unrecorded", experiment="recordings"),
+        series=_moved(parts, "series", experiment="recordings", process="processes"),
+        metrics=profiles[0].metrics,
+    )
+    samples.answers["cells", "cells"] = _merge_cells(parts)
+    _merge_groups(samples, parts, merged)
+    samples.answers["call_sums", "functions"] = _merge_calls(parts)
+    samples.answers["edge_sums", "functions"] = _merge_edges(parts, len(merged.functions))
+    return merged
+
+
+def _moved(parts: Iterable[_Part], table: str, **fields: str) -> tuple[Any, ...]:
+    """The rows of a table of all parts; `fields` are positions in another table."""
+    rows = []
+    for part in parts:
+        for row in getattr(part.profile, table):
+            places = {name: getattr(row, name) for name in fields}
+            rows.append(replace(row, **{name: None if place is None else place + part.offsets[fields[name]] for name, place in places.items()}))
+    return tuple(rows)
+
+
+def _once(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """What is said of a file, and not of a moment, is said once."""
+    known: dict[object, Message] = {}
+    for message in messages:
+        known.setdefault(message if message.time_ns is not None else (message.severity, message.text, message.subject), message)
+    return tuple(known.values())
+
+
+def _merge_cells(parts: Sequence[_Part]) -> Cells:
+    cells = [(part.profile.samples.cells(), part.offsets["threads"]) for part in parts]
+    return Cells(
+        [thread + offset for each, offset in cells for thread in each.threads],
+        [end for each, _ in cells for end in each.ends],
+        [count for each, _ in cells for count in each.counts],
+        tuple([value for each, _ in cells for value in each.values[base]] for base in range(len(cells[0][0].values))),
+    )
+
+
+def _merge_groups(samples: KeptSamples, parts: Sequence[_Part], merged: Profile) -> None:
+    def merge_by(name: str, count: int, grouping_of: Callable[[_Part], tuple[Grouping, Numbers]]) -> None:
+        pairs = [(part.profile.samples.sum_groups(grouping), numbers) for part in parts for grouping, numbers in (grouping_of(part),)]
+        exclusive = _added([(sums.exclusive, numbers) for sums, numbers in pairs], count)
+        samples.answers["sum_groups", name] = GroupSums(exclusive, _added([(sums.inclusive, numbers) for sums, numbers in pairs], count))
+
+    lines = {key: number for number, key in enumerate(by_line(merged)[1])}
+    source_lines = {key: number for number, key in enumerate(by_source_line(merged)[1])}
+
+    def find_lines(part: _Part) -> tuple[Grouping, Numbers]:
+        grouping, keys = by_line(part.profile)
+        return grouping, [lines[file, line, part.functions[function]] for file, line, function in keys]
+
+    def find_source_lines(part: _Part) -> tuple[Grouping, Numbers]:
+        grouping, keys = by_source_line(part.profile)
+        return grouping, [source_lines[key] for key in keys]
+
+    merge_by("functions", len(merged.functions), lambda part: (by_function(part.profile), part.functions))
+    merge_by("modules", len(merged.modules), lambda part: (by_module(part.profile), part.modules))
+    merge_by("lines", len(lines), find_lines)
+    merge_by("source lines", len(source_lines), find_source_lines)
+
+
+def _merge_calls(parts: Sequence[_Part]) -> CallSums:
+    nodes: dict[tuple[int, int], int] = {(NOTHING, NOTHING): 0}
+    pairs: list[tuple[CallSums, list[int]]] = []
+    for part in parts:
+        sums = part.profile.samples.call_sums(by_function(part.profile))
+        numbers = [0]
+        for parent, function in zip(sums.parents[1:], sums.groups[1:]):
+            numbers.append(nodes.setdefault((numbers[parent], part.functions[function]), len(nodes)))
+        pairs.append((sums, numbers))
+
+    def added(name: str) -> Columns:
+        return _added([(getattr(sums, name), numbers) for sums, numbers in pairs], len(nodes))
+
+    parents, functions = array("I", [parent for parent, _ in nodes]), array("I", [function for _, function in nodes])
+    return CallSums(parents, functions, added("finished"), added("unfinished"), added("finished_inclusive"), added("unfinished_inclusive"))
+
+
+def _merge_edges(parts: Sequence[_Part], function_count: int) -> EdgeSums:
+    edges: dict[tuple[int, int], int] = {}
+    pairs: list[tuple[EdgeSums, list[int]]] = []
+    exclusive = []
+    for part in parts:
+        sums = part.profile.samples.edge_sums(by_function(part.profile))
+        callers = [*part.functions, function_count]
+        numbers = [
+            edges.setdefault((callers[caller], part.functions[callee]), len(edges)) for caller, callee in zip(sums.callers, sums.callees)
+        ]
+        pairs.append((sums, numbers))
+        exclusive.append((sums.exclusive, part.functions))
+    return EdgeSums(
+        array("I", [caller for caller, _ in edges]),
+        array("I", [callee for _, callee in edges]),
+        _added([(sums.outermost, numbers) for sums, numbers in pairs], len(edges)),
+        _added([(sums.innermost, numbers) for sums, numbers in pairs], len(edges)),
+        _added(exclusive, function_count),
+    )
+
+
+def _added(pairs: Sequence[tuple[Columns, Numbers]], count: int) -> Columns:
+    """The sums of all, by their new numbers."""
+    added = tuple(array("d", bytes(8 * count)) for _ in pairs[0][0])
+    for columns, numbers in pairs:
+        for into, column in zip(added, columns):
+            for number, value in zip(numbers, column):
+                into[number] += value
+    return added

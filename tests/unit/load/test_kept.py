@@ -1,0 +1,199 @@
+"""test_kept -- the second report of an experiment comes from the cache, shows the same, and is made anew when anything has changed"""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+from small_experiment import write_small
+from test_both_ways import framed, random_frames, write
+
+from collector.cli.main import main
+from collector.cli.reporting.words import VIEWS
+from collector.load import kept, loader
+from collector.load.kept import KeptProfile
+
+WHOLE = [view for view, (argument, _) in VIEWS.items() if not argument]
+
+
+@pytest.fixture
+def experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two random logs, whose program is a file without symbols."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("COLUMNS", raising=False)
+    rng = random.Random(7)
+    path = write(tmp_path / "a.expt", framed(random_frames(rng)))
+    return write(path, framed(random_frames(rng)), 150)
+
+
+@pytest.fixture
+def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The experiments that were read."""
+    read: list[str] = []
+    add = loader.Loader.add
+
+    def add_and_note(self: loader.Loader, path: str) -> None:
+        read.append(path)
+        add(self, path)
+
+    monkeypatch.setattr(loader.Loader, "add", add_and_note)
+    return read
+
+
+def report(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    """What a report shows."""
+    assert main(["report", *map(str, words)]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("form", [(), ("--json",), ("--csv",)])
+@pytest.mark.parametrize("view", WHOLE)
+def test_the_second_report_reads_no_log(experiment: Path, loads: list[str], capsys, view: str, form: tuple) -> None:
+    first = report(capsys, experiment, view, *form)
+    assert len(loads) == 1
+    assert report(capsys, experiment, view, *form) == first
+    assert len(loads) == 1
+
+
+def test_answers_come_together(experiment: Path, loads: list[str], capsys) -> None:
+    first = {view: report(capsys, experiment, view) for view in WHOLE}
+    loads.clear()
+    assert {view: report(capsys, experiment, view) for view in WHOLE} == first
+    assert not loads
+
+
+def test_one_function_after_the_other(experiment: Path, loads: list[str], capsys) -> None:
+    report(capsys, experiment, "functions")
+    report(capsys, experiment, "callers-callees", "prog+0x3000")
+    loads.clear()
+    other = report(capsys, experiment, "callers-callees", "prog+0x4000")
+    assert not loads
+    (experiment / "touched.txt").touch()
+    assert report(capsys, experiment, "callers-callees", "prog+0x4000") == other
+    assert loads
+
+
+@pytest.mark.parametrize("part", [("--thread", "100"), ("--process", "150"), ("--time", "0.1-0.5")])
+def test_parts_are_read_from_the_logs(experiment: Path, loads: list[str], capsys, part: tuple[str, ...]) -> None:
+    whole = report(capsys, experiment, "functions")
+    assert report(capsys, experiment, "functions", *part) != whole
+    assert len(loads) == 2
+    assert report(capsys, experiment, "functions") == whole
+    assert len(loads) == 2
+
+
+def change_log(experiment: Path) -> None:
+    os.utime(experiment / "100.0.log", ns=(1, 1))
+
+
+def change_size(experiment: Path) -> None:
+    log = experiment / "100.0.log"
+    status = log.stat()
+    log.write_bytes(log.read_bytes()[:-3])
+    os.utime(log, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def add_log(experiment: Path) -> None:
+    write(experiment, framed(random_frames(random.Random(8))), 200)
+
+
+def add_copy(experiment: Path) -> None:
+    (experiment / "objects").mkdir()
+
+
+
+def damage(experiment: Path) -> None:
+    path = cached_file(experiment)
+    path.write_bytes(path.read_bytes()[:-1] + b"?")
+
+
+def empty(experiment: Path) -> None:
+    cached_file(experiment).write_bytes(b"")
+
+
+def remove(experiment: Path) -> None:
+    cached_file(experiment).unlink()
+
+
+def cached_file(experiment: Path) -> Path:
+    (path,) = (experiment.parent / "cache" / "collector" / "profiles").iterdir()
+    return path
+
+
+@pytest.mark.parametrize("change", [change_log, change_size, add_log, add_copy, damage, empty, remove])
+def test_what_has_changed_is_read_again(experiment: Path, loads: list[str], capsys, change) -> None:
+    report(capsys, experiment, "functions")
+    change(experiment)
+    again = report(capsys, experiment, "functions")
+    assert len(loads) == 2
+    assert report(capsys, experiment, "functions") == again
+    assert len(loads) == 2
+
+
+def test_a_module_that_has_changed_is_read_again(experiment: Path, tmp_path: Path) -> None:
+    """So is one that appears where none was."""
+    from collector.load import load
+
+    module, missing = tmp_path / "module.so", tmp_path / "module.debug"
+    module.touch()
+    place = KeptProfile([str(experiment)])
+    place.store(place.completing(load(experiment)), [str(module), str(missing)])
+    assert KeptProfile([str(experiment)]).profile is not None
+    missing.touch()
+    assert KeptProfile([str(experiment)]).profile is None
+    missing.unlink()
+    assert KeptProfile([str(experiment)]).profile is not None
+    os.utime(module, ns=(5, 5))
+    assert KeptProfile([str(experiment)]).profile is None
+
+
+def test_warnings_are_told_again(experiment: Path, capsys) -> None:
+    first = report(capsys, experiment)
+    assert "Warning: " in first
+    assert report(capsys, experiment) == first
+
+
+def test_several_experiments_have_a_profile_of_their_own(experiment: Path, tmp_path: Path, loads: list[str], capsys) -> None:
+    write_small(tmp_path / "b.expt")
+    first = report(capsys, experiment, "functions"), report(capsys, experiment, tmp_path / "b.expt", "functions")
+    loads.clear()
+    assert (report(capsys, experiment, "functions"), report(capsys, experiment, tmp_path / "b.expt", "functions")) == first
+    assert not loads
+
+
+def test_a_directory_that_cannot_be_written_is_no_error(experiment: Path, tmp_path: Path, capsys) -> None:
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "collector").write_text("")
+    assert report(capsys, experiment, "functions") == report(capsys, experiment, "functions")
+
+
+def test_the_oldest_profiles_go(experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    write_small(tmp_path / "b.expt")
+    report(capsys, experiment, "functions")
+    size = cached_file(experiment).stat().st_size
+    os.utime(cached_file(experiment), (1, 1))
+    monkeypatch.setattr(kept, "LARGEST_BYTES", size + 10)
+    report(capsys, tmp_path / "b.expt", "functions")
+    assert cached_file(experiment).stat().st_mtime > 1
+
+
+def test_there_are_not_too_many_profiles(experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setattr(kept, "MOST_PROFILES", 1)
+    for number in range(3):
+        write_small(tmp_path / f"{number}.expt")
+        report(capsys, tmp_path / f"{number}.expt", "functions")
+    assert cached_file(experiment).exists()
+
+
+def test_an_experiment_that_is_running_is_not_kept(experiment: Path, tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    from collector.load import load
+
+    place = KeptProfile([str(experiment)])
+    profile = place.completing(load(experiment))
+    place.store(replace(profile, processes=[replace(process, is_running=True) for process in profile.processes]), [])
+    assert KeptProfile([str(experiment)]).profile is None

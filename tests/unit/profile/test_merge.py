@@ -1,0 +1,100 @@
+"""test_merge -- merged profiles show what their experiments show when they are loaded together"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from both_ways import answers
+from small_experiment import ArithmeticSymbolizer
+from test_both_ways import framed, random_frames, write
+from tiny_profile import build_profile, random_profile
+
+from collector.load import load
+from collector.load.serial import read_profile, write_profile
+from collector.profile import aggregate
+from collector.profile.call_tree import call_tree
+from collector.profile.merge import merge
+from collector.profile.model import Loss, Message, Profile
+from collector.profile.source_lines import source_lines
+
+
+def is_close(one: Any, other: Any) -> bool:
+    """Whether two values are the same but for the last bits of their floats."""
+    if dataclasses.is_dataclass(one):
+        return type(one) is type(other) and is_close(dataclasses.astuple(one), dataclasses.astuple(other))  # type: ignore[call-overload]
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(is_close(one[key], other[key]) for key in one)
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(is_close, one, other))
+    return math.isclose(one, other, rel_tol=1e-11, abs_tol=1e-11) if isinstance(one, float) else one == other
+
+
+def shown(profile: Profile) -> dict[str, Any]:
+    """All that both_ways compares, and the lines of files."""
+    found = answers(profile)
+    del found["total"]
+    files = sorted({frame.file for frame in profile.frames if frame.file})
+    return {**found, "source": [source_lines(profile, file) for file in files], "sums": list(aggregate.total_values(profile))}
+
+
+def experiments(tmp_path: Path, seed: int) -> list[Path]:
+    rng = random.Random(seed)
+    return [write(tmp_path / name, framed(random_frames(rng)), 100 + number) for number, name in enumerate(("a.expt", "b.expt", "c.expt"))]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_merging_is_loading_together(tmp_path: Path, seed: int) -> None:
+    paths = experiments(tmp_path, seed)
+    together = load([str(path) for path in paths], symbolizer=ArithmeticSymbolizer())
+    merged = merge([load(str(path), symbolizer=ArithmeticSymbolizer()) for path in paths])
+    assert is_close(shown(merged), shown(together))
+    assert merged.recordings == together.recordings
+    assert sorted(map(str, merged.modules)) == sorted(map(str, together.modules))
+    assert (merged.losses, merged.pauses, merged.points, merged.unrecorded) == (together.losses, together.pauses, together.points, together.unrecorded)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_files_can_be_merged_in_any_order(tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    profiles = [random_profile(rng) for _ in range(3)]
+    for number, profile in enumerate(profiles):
+        write_profile(profile, tmp_path / str(number))
+    read = [read_profile(tmp_path / str(number)) for number in range(3)]
+    rows = [merge(order) for order in (profiles, read, [read[0], merge(read[1:])], [merge(read[:2]), read[2]])]
+    for other in rows[1:]:
+        assert is_close(shown(other), shown(rows[0]))
+    write_profile(rows[1], tmp_path / "merged")
+    assert is_close(shown(read_profile(tmp_path / "merged")), shown(rows[1]))
+
+
+def test_the_same_function_is_one_and_its_namesake_another() -> None:
+    one, other = build_profile([("main;work", 1, 0)]), build_profile([("main;work@libwork.so;work", 2, 0)])
+    rows = {(row.function.name, row.module.name): (row.exclusive[0], row.inclusive[0]) for row in aggregate.functions(merge([one, other]))}
+    assert rows == {("main", "test"): (0, 3), ("work", "test"): (3, 3), ("work", "libwork.so"): (0, 2)}
+
+
+def test_calls_of_different_ways_stay_apart() -> None:
+    merged = merge([build_profile([("main;a;work", 1, 0)]), build_profile([("main;b;work", 2, 0), ("main;a;work", 4, 0)])])
+    tree = [(node.depth, node.title, node.inclusive[0]) for node in call_tree(merged)]
+    assert tree == [(0, "(all)", 7), (1, "main", 7), (2, "a", 5), (3, "work", 5), (2, "b", 2), (3, "work", 2)]
+
+
+def test_rows_point_to_their_own_experiment() -> None:
+    one = replace(build_profile([("main", 1, 0)]), losses=(Loss(0, "damage", 1),), messages=(Message(0, 1, "no symbols"), Message(0, 1, "now", time_ns=3)))
+    merged = merge([one, one])
+    assert [process.experiment for process in merged.processes] == [0, 1]
+    assert [thread.process for thread in merged.threads] == [0, 1]
+    assert [loss.experiment for loss in merged.losses] == [0, 1]
+    assert [(message.experiment, message.text) for message in merged.messages] == [(0, "no symbols"), (0, "now"), (1, "now")]
+
+
+def test_different_metrics_cannot_be_merged() -> None:
+    one = build_profile([("main", 1, 0)])
+    with pytest.raises(ValueError, match="different metrics"):
+        merge([one, replace(one, metrics=one.metrics[:2])])

@@ -11,9 +11,9 @@ from collector.cli.reporting.disassembly import listings_of
 from collector.load import load
 from collector.profile import aggregate
 from collector.profile.model import Profile
-from collector.symbols.symbolizer import Symbolizer
 from collector.symbols.elf_image import ElfImage
 from collector.symbols.pieces import names_of_whole, whole_name
+from collector.symbols.symbolizer import Symbolizer
 
 
 @pytest.mark.parametrize("name, wholes", [

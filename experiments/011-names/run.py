@@ -1,0 +1,138 @@
+"""run -- are inlined functions named as the compiler describes them, and how fast: beside llvm-symbolizer, address by address
+
+    python3 experiments/011-names/run.py [--quick]
+
+A full run also downloads one Debian package with 300 MB of debug information.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from measure import Bench, CannotMeasure, Cost, Report, main, remove, run, spread
+
+HERE = Path(__file__).resolve().parent
+SOURCE = HERE.parent / "sources" / "big.cc"
+BUILDS = {
+    "g++, DWARF 5": ("g++", "-gdwarf-5"),
+    "g++, DWARF 4": ("g++", "-gdwarf-4"),
+    "g++ -O3 -flto": ("g++", "-O3", "-flto"),
+    "clang++, DWARF 5": ("clang++", "-gdwarf-5", "-std=c++17"),
+    "clang++, DWARF 4": ("clang++", "-gdwarf-4", "-std=c++17"),
+}
+RUST = """
+use std::collections::HashMap;
+fn kern(v: &[f64]) -> f64 { v.iter().zip(v.iter().skip(1)).map(|(a, b)| (a * b).sqrt()).filter(|x| *x > 0.5).sum() }
+fn main() {
+    let v: Vec<f64> = (0..1000).map(|i| i as f64 / 500.0).collect();
+    let mut m: HashMap<u64, u64> = HashMap::new();
+    for i in 0..4000u64 { *m.entry(i % 100).or_insert(0) += i; }
+    println!("{} {}", kern(&v), m.len());
+}
+"""
+LARGE = "ceph-mon-dbg"
+
+
+def programs(bench: Bench, report: Report) -> Iterator[tuple[str, Path]]:
+    """What can be had here, each with its name; what cannot is said."""
+    for name, (compiler, *flags) in BUILDS.items():
+        yield from attempt(report, name, lambda: bench.compile(SOURCE, *flags, compiler=compiler, name=name.replace(" ", "_").replace(",", "")))
+    source = bench.scratch / "names.rs"
+    source.write_text(RUST)
+    yield from attempt(report, "rustc -O", lambda: built_by_rustc(source))
+    if not bench.is_quick:
+        for path in fetched(bench, report):
+            yield f"{LARGE}: {path.stat().st_size / 1e6:.0f} MB", path
+
+
+def attempt(report: Report, name: str, build) -> Iterator[tuple[str, Path]]:
+    try:
+        yield name, build()
+    except CannotMeasure as reason:
+        report.say(f"{name:28}not here: {reason}")
+
+
+def built_by_rustc(source: Path) -> Path:
+    run(["rustc", "-O", "-g", source, "-o", source.with_suffix("")])
+    return source.with_suffix("")
+
+
+def fetched(bench: Bench, report: Report) -> list[Path]:
+    try:
+        run(["apt-get", "download", LARGE], directory=bench.scratch)
+        (package,) = bench.scratch.glob(f"{LARGE}_*.deb")
+        run(["dpkg-deb", "-x", package, bench.scratch / "large"])
+    except (CannotMeasure, ValueError) as reason:
+        report.say(f"{LARGE:28}not here: {reason}")
+        return []
+    return sorted((bench.scratch / "large").rglob("*.debug"))
+
+
+def by_llvm(text: str) -> dict[int, list[list]]:
+    """What llvm-symbolizer said, in the form of chains.py."""
+    rows = [json.loads(line) for line in text.splitlines()]
+    return {
+        int(row["Address"], 16): [[s["FunctionName"], Path(s["FileName"]).name, s["Line"]] for s in reversed(row.get("Symbol") or [])] for row in rows
+    }
+
+
+def is_same(ours: list[list], theirs: list[list]) -> bool:
+    """The inlined names, and file and line of each call; a name that is no linkage name may be told with what it is within."""
+    if len(ours) != len(theirs):
+        return False
+    names = all(a[0] == b[0] or a[0].endswith(f"::{b[0]}") for a, b in zip(ours[1:], theirs[1:]))
+    return names and [a[1:] for a in ours[:-1]] == [b[1:] for b in theirs[:-1]]
+
+
+def measure_it(bench: Bench) -> Report:
+    """All of it."""
+    report = Report()
+    count = bench.choose(2_000, 20_000)
+    report.say(f"up to {count:,} random addresses a file; CPU seconds of the whole command, and its peak of memory")
+    report.say(f"{'file':28}{'addresses':>10}{'inlined':>9}{'the same':>10}{'first time':>22}{'again':>10}{'llvm-symbolizer':>26}")
+    compared = equal = 0
+    colder: list[float] = []
+    for name, path in programs(bench, report):
+        addresses, cache = bench.scratch / "addresses", bench.scratch / "cache"
+        addresses.write_text(run([bench.python, HERE / "chains.py", path, count]).output)
+        words = [bench.python, HERE / "chains.py", path, addresses, cache]
+        listed = [int(line) for line in addresses.read_text().split()]
+        hexadecimal = bench.scratch / "hexadecimal"
+        hexadecimal.write_text("".join(f"{address:#x}\n" for address in listed))
+        llvm = ["sh", "-c", 'exec llvm-symbolizer --no-demangle --inlining --output-style=JSON --obj="$1" < "$2"', "sh", path, hexadecimal]
+        firsts, agains, theirs = [], [], []
+        for _ in range(bench.choose(1, 3)):
+            remove(cache)
+            firsts.append(run(words))
+            agains.append(run(words))
+            theirs.append(run(llvm))
+        expected = by_llvm(theirs[0].output)
+        ours: dict[int, list[list]] = dict(map(json.loads, agains[0].output.splitlines()))
+        same = sum(is_same(ours[address], expected.get(address, [])) for address in listed)
+        inlined = sum(len(chain) > 1 for chain in ours.values()) / len(listed)
+        compared, equal = compared + len(listed), equal + same
+        colder.append(cpu(firsts) / cpu(theirs))
+        report.say(
+            f"{name:28}{len(listed):10,}{100 * inlined:7.0f} %{100 * same / len(listed):8.2f} %{cpu(firsts):9.2f} s{peak(firsts):6.0f} MiB"
+            f"{cpu(agains):8.2f} s{cpu(theirs):13.2f} s{peak(theirs):6.0f} MiB"
+        )
+    report.head("chains of inlined calls that are llvm-symbolizer's", f"{100 * equal / compared:.3f} % of {compared:,}", "", ">= 99.99 %", equal >= 0.9999 * compared)
+    report.head("first time, CPU of llvm-symbolizer", f"{spread(colder).text(1, 1)} times", "1", "<= 1", spread(colder).median <= 1)
+    return report
+
+
+def cpu(costs: list[Cost]) -> float:
+    return spread([cost.cpu_s for cost in costs]).median
+
+
+def peak(costs: list[Cost]) -> float:
+    return max(cost.peak_kib for cost in costs) / 1024
+
+
+if __name__ == "__main__":
+    main(__file__, measure_it)

@@ -142,15 +142,16 @@ def test_contradictions_are_told(tmp_path: Path, change: dict) -> None:
         read_profile(rewritten(tmp_path / "a", change))
 
 
-ONE, TWO, NODES = [1, bytes(8)], [2, bytes(16)], b"\xff\xff\xff\xff\0\0\0\0"
+ONE, TWO, NODES = [1, *[bytes(8)] * 3], [2, *[bytes(16)] * 3], b"\xff\xff\xff\xff\0\0\0\0"
 
 
 @pytest.mark.parametrize(
     "answer",
     [
         5,
-        {"exclusive": [1 << 40, b""], "inclusive": [0, b""]},
-        {"exclusive": ONE, "inclusive": [2, bytes(8)]},
+        {"exclusive": [1 << 40, b"", b"", b""], "inclusive": TWO},
+        {"exclusive": TWO, "inclusive": [2, *[bytes(8)] * 3]},
+        {"exclusive": TWO, "inclusive": TWO[:2]},
         {"parents": b"\xff" * 8, "groups": NODES, **dict.fromkeys(("finished", "unfinished", "finished_inclusive", "unfinished_inclusive"), TWO)},
         {"parents": NODES, "groups": b"\xff" * 8, **dict.fromkeys(("finished", "unfinished", "finished_inclusive", "unfinished_inclusive"), TWO)},
         {"callers": b"\3\0\0\0", "callees": bytes(4), "outermost": ONE, "innermost": ONE, "exclusive": TWO},
@@ -161,6 +162,39 @@ def test_contradictions_of_answers_are_told(tmp_path: Path, answer: object) -> N
     profile, _ = open_profile(rewritten(tmp_path / "a", {}, answer))
     with pytest.raises(ExperimentError, match="the profile"):
         read_answers(profile)
+
+
+def mutated(rng: random.Random, value: object) -> object:
+    """The value with one thing in it exchanged."""
+    if isinstance(value, dict) and value and rng.random() < 0.95:
+        key = rng.choice(sorted(value))
+        return {**value, key: mutated(rng, value[key])}
+    if isinstance(value, (list, tuple)) and value and rng.random() < 0.95:
+        place = rng.randrange(len(value))
+        return [*value[:place], mutated(rng, value[place]), *value[place + 1 :]]
+    if isinstance(value, bytes) and value and rng.random() < 0.7:
+        place = rng.randrange(len(value))
+        return value[:place] + bytes([rng.randrange(256)]) + value[place + 1 :]
+    return rng.choice((None, 0, 1, -1, 1 << 63, 0.5, "", "x", b"", bytes(8), [], {}, True))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_hostile_tables_are_refused_or_shown(tmp_path: Path, seed: int) -> None:
+    """With right checksums, whatever stands in the file gives a page or a sentence."""
+    rng = random.Random(seed)
+    write_profile(with_all_tables(random_profile(rng)), tmp_path / "a")
+    data = (tmp_path / "a").read_bytes()
+    _, length = PART.unpack_from(data, len(MAGIC))
+    head = msgpack.unpackb(data[len(MAGIC) + PART.size :][:length], unicode_errors="surrogatepass")
+    del head["answers"]
+    for _ in range(150):
+        (tmp_path / "b").write_bytes(data)
+        key = rng.choice(sorted(head))
+        rewritten(tmp_path / "b", {key: mutated(rng, head[key])})
+        try:
+            every_page(read_profile(tmp_path / "b"))
+        except ExperimentError:
+            pass
 
 
 def test_other_files_are_no_profiles(tmp_path: Path) -> None:

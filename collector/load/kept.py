@@ -111,9 +111,9 @@ def _state_of(paths: Sequence[str]) -> Seen | None:
     """What a profile depends on before any module is looked at; None if there is nothing to be read."""
     try:
         files = [sorted(_iter_seen(os.path.abspath(path))) for path in paths]
+        own = max(entry.stat().st_mtime_ns for part in _own_parts() for entry in os.scandir(part) if entry.is_file())
     except OSError:
         return None
-    own = max(entry.stat().st_mtime_ns for part in _own_parts() for entry in os.scandir(part) if entry.is_file())
     environment = tuple(os.environ.get(name) for name in _ENVIRONMENT)
     return own, environment, tuple(tuple(each) for each in files)
 

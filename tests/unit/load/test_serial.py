@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import zlib
 from pathlib import Path
@@ -17,7 +18,7 @@ from collector.load.serial import MAGIC, open_profile, read_profile, write_profi
 from collector.profile.filters import select
 from collector.profile.kept_samples import NotKeptError, read_answers
 from collector.profile.metric_series import MetricSeries, PluginMetric
-from collector.profile.model import Loss, Message, Pause, Profile, SamplePoint, Unrecorded
+from collector.profile.model import Frame, Function, Loss, Message, Pause, Profile, SamplePoint, Unrecorded
 from collector.readings import READINGS
 
 PART = serial._PART
@@ -72,6 +73,14 @@ def test_the_same_profile_gives_the_same_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes() == (tmp_path / "c").read_bytes()
 
 
+def test_every_field_is_written(tmp_path: Path) -> None:
+    write_profile(build_profile([("main", 1, 0)]), tmp_path / "a")
+    head = head_of(tmp_path / "a")
+    assert head["frames"].keys() == set(Frame._fields) - {"address"}
+    assert head["functions"].keys() == {field.name for field in dataclasses.fields(Function)}
+    assert head.keys() >= {field.name for field in dataclasses.fields(Profile)} - {"samples", "codes"}
+
+
 def test_an_empty_profile(tmp_path: Path) -> None:
     write_profile(build_profile([]), tmp_path / "a")
     assert every_page(read_profile(tmp_path / "a")) == every_page(build_profile([]))
@@ -108,11 +117,17 @@ def test_damage_is_told(tmp_path: Path, seed: int) -> None:
             read_profile(tmp_path / "b")
 
 
-def rewritten(path: Path, change: dict, answer: object = None) -> Path:
-    """The file with some entries of its head replaced, or all answers, and the right checksums."""
+def head_of(path: Path) -> dict:
     data = path.read_bytes()[len(MAGIC) :]
     _, length = PART.unpack_from(data)
-    document = msgpack.unpackb(data[PART.size : PART.size + length], unicode_errors="surrogatepass")
+    found: dict = msgpack.unpackb(data[PART.size : PART.size + length], unicode_errors="surrogatepass")
+    return found
+
+
+def rewritten(path: Path, change: dict, answer: object = None) -> Path:
+    """The file with some entries of its head replaced, or all answers, and the right checksums."""
+    data, document = path.read_bytes()[len(MAGIC) :], head_of(path)
+    _, length = PART.unpack_from(data)
     parts = data[PART.size + length :]
     if answer is not None:
         part = msgpack.packb(answer)
@@ -183,9 +198,7 @@ def test_hostile_tables_are_refused_or_shown(tmp_path: Path, seed: int) -> None:
     """With right checksums, whatever stands in the file gives a page or a sentence."""
     rng = random.Random(seed)
     write_profile(with_all_tables(random_profile(rng)), tmp_path / "a")
-    data = (tmp_path / "a").read_bytes()
-    _, length = PART.unpack_from(data, len(MAGIC))
-    head = msgpack.unpackb(data[len(MAGIC) + PART.size :][:length], unicode_errors="surrogatepass")
+    data, head = (tmp_path / "a").read_bytes(), head_of(tmp_path / "a")
     del head["answers"]
     for _ in range(150):
         (tmp_path / "b").write_bytes(data)

@@ -58,7 +58,7 @@ class KeptProfile:
         if self._state is None or is_known or any(process.is_running for process in profile.processes):
             return
         made_from = self._state, [_seen(path) for path in sorted(looked_at)]
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ExperimentError):  # no room on the disk, or for a number that a damaged log holds
             os.makedirs(self._directory, exist_ok=True, mode=0o700)
             self._write(pack(profile, answers, made_from))
             self._trim()

@@ -57,9 +57,10 @@ def write_profile(profile: model.Profile, path: str | os.PathLike[str]) -> None:
     """Write all that views show of a whole profile. The same profile gives the same bytes. ExperimentError if it cannot be written."""
     kept = KeptSamples({}, profile.samples)
     ask_all(dataclasses.replace(profile, samples=kept))
+    pieces = pack(profile, kept.answers)
     try:
         with open(path, "wb") as file:
-            file.writelines(pack(profile, kept.answers))
+            file.writelines(pieces)
     except OSError as error:
         raise ExperimentError(f"the profile {os.fspath(path)} cannot be written: {(error.strerror or str(error)).lower()}") from error
 
@@ -76,7 +77,14 @@ def read_profile(path: str | os.PathLike[str]) -> model.Profile:
 
 
 def pack(profile: model.Profile, answers: Answers, made_from: Sequence[object] = ()) -> list[bytes]:
-    """The bytes of a file, piece by piece. `made_from` is given back by open_profile."""
+    """The bytes of a file, piece by piece. `made_from` is given back by open_profile. ExperimentError if a number has no room."""
+    try:
+        return _pack(profile, answers, made_from)
+    except (OverflowError, ValueError) as error:
+        raise ExperimentError(f"the profile cannot be written: {error}") from error
+
+
+def _pack(profile: model.Profile, answers: Answers, made_from: Sequence[object]) -> list[bytes]:
     strings = _Strings()
     frames = merged_addresses(profile.frames)
     document: Document = {

@@ -73,6 +73,13 @@ def test_the_same_profile_gives_the_same_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes() == (tmp_path / "c").read_bytes()
 
 
+def test_a_number_without_room_is_told(tmp_path: Path) -> None:
+    profile = build_profile([("main", 1, 0)])
+    frames = [frame._replace(line=-5) for frame in profile.frames]
+    with pytest.raises(ExperimentError, match="cannot be written"):
+        write_profile(dataclasses.replace(profile, frames=frames), tmp_path / "a")
+
+
 def test_every_field_is_written(tmp_path: Path) -> None:
     write_profile(build_profile([("main", 1, 0)]), tmp_path / "a")
     head = head_of(tmp_path / "a")

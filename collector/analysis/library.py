@@ -11,9 +11,8 @@ try:
 except ImportError:  # a Python built without libffi: everything is read in Python
     ctypes = None  # type: ignore[assignment]
 
+from collector import native_library
 from collector.errors import ExperimentError
-
-_NAME = "libcollector_analysis.so"
 
 if ctypes is not None:
     _SIZE, _POINTER, _U32, _U64 = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64
@@ -106,14 +105,12 @@ def by_reference(value: object) -> object:
 
 @cache
 def load_library() -> Library | None:
-    """The library, inside the package (a wheel) or beside it (a source tree that was built); None if it is not there."""
+    """The library; None if it is not there."""
     if ctypes is None:
         return None
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    tree = os.path.join(os.path.dirname(package), "libcollector_c", "build")
-    for directory in (os.path.join(package, "native", "lib"), tree):
+    for path in native_library.iter_paths():
         try:
-            return Library(os.path.join(directory, _NAME))
+            return Library(path)
         except (OSError, AttributeError):  # not there, or of another version
             continue
     return None

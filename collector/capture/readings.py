@@ -36,7 +36,7 @@ def read_process(pid: int) -> Readings | None:
         major_faults=major,
         voluntary_switches=voluntary,
         involuntary_switches=involuntary,
-        resident_bytes=int(memory.split()[1]) * _PAGE_BYTES if memory else None,
+        resident_bytes=int(memory.split()[1]) * _PAGE_BYTES or None if memory else None,  # one that ends has given it back
         read_bytes=int(transfer[1]) if transfer else None,
         written_bytes=int(transfer[2]) if transfer else None,
     )

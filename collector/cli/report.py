@@ -39,6 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", metavar="FILE", help="write to FILE instead of the terminal")
     add("-w", "--width", metavar="COLUMNS", type=int, help="width of the text; default: the terminal's, or 100")
     add("--threshold", metavar="PERCENT", type=float, help="calltree: leave out branches below this; default 0.5")
+    add("--no-inlines", action="store_true", help="count inlined calls for the functions around them")
+    add("--pieces", action="store_true", help="show pieces of functions (f.cold, f.part.0, f.constprop.0) apart from them")
     add("--process", metavar="PID", type=int, action="append", help="only this process; may be repeated")
     add("--thread", metavar="TID", type=int, action="append", help="only this thread; may be repeated")
     add("--time", metavar="START-END", help="only this span, in seconds since the experiment began")
@@ -58,7 +60,10 @@ def run(args: argparse.Namespace) -> int:
     def show(profile: Profile) -> None:
         _write(make_page(_chosen(profile, args), request.view, request.argument, options), args.output)
 
-    _show_kept_or_loaded(request.paths, show)
+    if args.no_inlines or args.pieces:  # what is kept has the usual names
+        show(_load(request.paths, not args.no_inlines, args.pieces)[0])
+    else:
+        _show_kept_or_loaded(request.paths, show)
     gc.freeze()  # nor at the end, when the interpreter would look for it after all
     return 0
 
@@ -91,14 +96,14 @@ def _show_kept_or_loaded(paths: tuple[str, ...], show: Callable[[Profile], None]
     kept.store(profile, looked_at)
 
 
-def _load(paths: tuple[str, ...]) -> tuple[Profile, set[str]]:
+def _load(paths: tuple[str, ...], has_inlines: bool = True, has_pieces: bool = False) -> tuple[Profile, set[str]]:
     """The profile, and the files that its names depend on."""
     from collector.cli.reporting.progress import ProgressLine
     from collector.load import load
     from collector.symbols.symbolizer import Symbolizer
 
     progress = ProgressLine(sys.stderr)
-    symbolizer = Symbolizer(progress=progress)
+    symbolizer = Symbolizer(has_inlines=has_inlines, has_pieces=has_pieces, progress=progress)
     try:
         return load(paths, symbolizer=symbolizer, progress=progress), symbolizer.looked_at
     finally:

@@ -28,11 +28,15 @@ def load(
     paths: Path | Sequence[Path],
     *,
     symbolizer: Symbolizer | None = None,
+    has_inlines: bool = True,
+    has_pieces: bool = False,
     progress: Progress | None = None,
     analysis: Analysis | None = None,
 ) -> Profile:
     """The profile of one experiment, or of several added up; a path may also be a file that write_profile made.
 
+    Without `has_inlines` an inlined call counts for the function around it. With `has_pieces` a piece of a function that the compiler
+    cut off or adapted (`f.cold`, `f.constprop.0`) is a function of its own.
     `progress(done, total, text)` is called during long work. `analysis` is a new one, if it is not to be the fastest there is.
     ExperimentNotFoundError if there is no experiment at a path, ExperimentError if it cannot be read; damaged parts
     are left out and counted in `Profile.losses`.
@@ -43,8 +47,9 @@ def load(
     from collector.symbols.symbolizer import Symbolizer
 
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    symbolizer = symbolizer or Symbolizer(has_inlines=has_inlines, has_pieces=has_pieces, progress=progress)
     files = [path for path in listed if os.path.isfile(path)]
-    loader = Loader(symbolizer or Symbolizer(progress=progress), analysis or open_analysis(), progress)
+    loader = Loader(symbolizer, analysis or open_analysis(), progress)
     for path in listed:
         if path not in files:
             loader.add(os.fspath(path))

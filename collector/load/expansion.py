@@ -25,7 +25,7 @@ def expand_entries(analysis: Analysis, names: NameTable, logs: Sequence[int], pr
     """Name all entries, and tell the analysis. False if an entry turned out to be hidden that it took for one that shows."""
     found = analysis.entries()
     frames = names.name_modules(found.entries, progress)
-    changes = [change for number, frame in enumerate(frames) if frame < 0 and (change := _change_of(names, found.entries[number], number))]
+    changes = [change for number, frame in enumerate(frames) if not frame and (change := _change_of(names, found.entries[number], number))]
     meanings = _Meanings(names, found.entries, frames, changes)
     is_met = analysis.mark(meanings.without_frames(), logs) if changes else None
     expansion = meanings.with_frames(is_met)
@@ -44,7 +44,7 @@ def _name_empty(names: NameTable, counts: Sequence[int], has_hidden: bool) -> tu
     """The frames that stand for stacks without any; those that nothing needs are not named."""
 
     def frame_of(ends: Sequence[int], place: NamedPlace) -> int:
-        return names.name_place(place) if has_hidden or any(counts[end] for end in ends) else NO_FRAME
+        return names.name_place(place)[0] if has_hidden or any(counts[end] for end in ends) else NO_FRAME
 
     not_sampled = int(StackEnd.NOT_SAMPLED)
     lost = frame_of([end for end in range(len(counts)) if end != not_sampled], LOST_STACK)
@@ -53,7 +53,7 @@ def _name_empty(names: NameTable, counts: Sequence[int], has_hidden: bool) -> tu
 
 
 class _Meanings:
-    def __init__(self, names: NameTable, entries: Sequence[Entry], frames: list[int], changes: Sequence[_Change]) -> None:
+    def __init__(self, names: NameTable, entries: Sequence[Entry], frames: list[Sequence[int]], changes: Sequence[_Change]) -> None:
         self._names = names
         self._entries = entries
         self._frames = frames
@@ -71,14 +71,11 @@ class _Meanings:
 
     def with_frames(self, is_met: bytearray | None) -> Expansion:
         """All of it; meanings that nobody met have no frames."""
-        if min(self._frames, default=0) >= 0:
-            one_each = array("I", range(len(self._frames) + 1))
-            return Expansion(one_each, array("Q"), one_each, array("I", self._frames))
         expansion = self.without_frames() if self._times else Expansion(array("I", range(len(self._entries) + 1)))
         expansion.first_frame = array("I", [0])
-        for number, frame in enumerate(self._frames):
-            if frame >= 0:
-                expansion.frames.append(frame)
+        for number, frames in enumerate(self._frames):
+            if frames:
+                expansion.frames.extend(frames)
                 expansion.first_frame.append(len(expansion.frames))
                 continue
             for meaning, time_ns in enumerate(self._moments(number), expansion.first_meaning[number]):
@@ -98,4 +95,4 @@ class _Meanings:
         if place is None:
             self.has_hidden = True
         else:
-            expansion.frames.append(self._names.name_place(place))
+            expansion.frames.extend(self._names.name_place(place))

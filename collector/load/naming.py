@@ -6,8 +6,9 @@ A *space* is what an address counts in: a module's file, or the memory of one pr
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
@@ -18,6 +19,8 @@ from collector.symbols.symbolizer import Location, Symbolizer, lookup_address
 from collector.symbols.terms import Layout
 from collector.target.address_space import RecordedFile
 
+_KINDS: Final = {"unknown": "unknown", "inlined": "inlined"}
+_STRUCTOR: Final = re.compile(r"([CD])[0-5](?=[EI])")
 RECORDER_MODULE: Final = "libcollector.so"
 
 
@@ -91,7 +94,7 @@ class NameTable:
         self._functions: dict[tuple[str, str, int, str | None], int] = {}
         self._function_rows: list[Function] = []
         self._frames: list[Frame] = []
-        self._places: dict[Place, int] = {}
+        self._places: dict[Place, Sequence[int]] = {}
         self.codes: list[Code] = []
         """The code of dynamic functions, by the number in their places."""
 
@@ -128,9 +131,9 @@ class NameTable:
         space = self._spaces[entry.space]
         return None if isinstance(space, ModuleKey) else space
 
-    def name_modules(self, entries: Sequence[Entry], progress: Callable[[int, int, str], None] | None = None) -> list[int]:
-        """The frame of each entry; -1 of those that belong to no module but to the memory of a process."""
-        frames = [-1] * len(entries)
+    def name_modules(self, entries: Sequence[Entry], progress: Callable[[int, int, str], None] | None = None) -> list[Sequence[int]]:
+        """The frames of each entry, caller first; none of those that belong to no module but to the memory of a process."""
+        frames: list[Sequence[int]] = [()] * len(entries)
         by_module: dict[int, list[int]] = defaultdict(list)
         for number, (_, space, _) in enumerate(entries):
             by_module[space].append(number)
@@ -140,42 +143,43 @@ class NameTable:
                 continue
             if progress is not None:
                 progress(done, len(by_module), f"naming {os.path.basename(key.path)}")
-            first = len(self._frames)
-            self._frames += self._locate(key, [entries[number] for number in numbers])
-            for frame, number in enumerate(numbers, first):
-                frames[number] = frame
+            for number, found in zip(numbers, self._locate(key, [entries[number] for number in numbers])):
+                frames[number] = found
         return frames
 
-    def name_place(self, place: Place) -> int:
-        """The frame of a place."""
-        frame = self._places.get(place)
-        if frame is None:
-            frame = self._places[place] = len(self._frames)
+    def name_place(self, place: Place) -> Sequence[int]:
+        """The frames of a place, caller first."""
+        frames = self._places.get(place)
+        if frames is None:
             if isinstance(place, NamedPlace):
                 self._frames.append(self._name(place))
+                frames = range(len(self._frames) - 1, len(self._frames))
             else:
-                self._frames += self._locate(place.module, [Entry(place.elf_address, 0, place.is_leaf)])
-        return frame
+                (frames,) = self._locate(place.module, [Entry(place.elf_address, 0, place.is_leaf)])
+            self._places[place] = frames
+        return frames
 
-    def _locate(self, key: ModuleKey, entries: Sequence[Entry]) -> list[Frame]:
+    def _locate(self, key: ModuleKey, entries: Sequence[Entry]) -> Iterator[Sequence[int]]:
+        """Make frames of each entry."""
         path, build_id, copy, layout, file = key
         module = self._number_module(Module(os.path.basename(path) or path, path, build_id.hex(), copy, layout, file))
         wanted = [lookup_address(address, is_leaf) for address, _, is_leaf in entries]
-        located = self._symbolizer.locate_many(copy or path, build_id or None, wanted, layout, file)
-        heads: dict[int, tuple[int, str | None, int | None, str]] = {}  # by location: many addresses share one
-        frames = []
+        located = self._symbolizer.locate_chains(copy or path, build_id or None, wanted, layout, file)
+        heads: dict[int, list[tuple[int, str | None, int | None, str]]] = {}  # by chain: many addresses share one
+        frames = self._frames
         for (address, _, _), inside in zip(entries, wanted):
-            where = located[inside]
-            head = heads.get(id(where))
+            chain = located[inside]
+            head = heads.get(id(chain))
             if head is None:
-                kind = "unknown" if where.kind == "unknown" else "native"
-                head = heads[id(where)] = self._function_at(where, module), where.file, where.line, kind
-            function, source, line, kind = head
-            frames.append(Frame._make((function, source, line, address, kind, -1)))
-        return frames
+                head = heads[id(chain)] = [
+                    (self._function_at(where, module), where.file, where.line, _KINDS.get(where.kind, "native")) for where in chain
+                ]
+            first = len(frames)
+            frames += [Frame._make((function, source, line, address, kind, -1)) for function, source, line, kind in head]
+            yield range(first, len(frames))
 
     def _function_at(self, where: Location, module: int) -> int:
-        function = self._functions.get((where.function, where.raw_name, module, where.function_file))
+        function = self._functions.get((where.function, _identity(where.raw_name), module, where.function_file))
         return self._number_function(_function_of(where, module)) if function is None else function
 
     def _name(self, place: NamedPlace) -> Frame:
@@ -190,12 +194,17 @@ class NameTable:
 
     def _number_function(self, function: Function) -> int:
         """The same name in the same file of the same module is the same function, whatever the line."""
-        key = (function.name, function.raw_name, function.module, function.file)
+        key = (function.name, _identity(function.raw_name), function.module, function.file)
         number = self._functions.get(key)
         if number is None:
             number = self._functions[key] = len(self._function_rows)
             self._function_rows.append(function)
         return number
+
+
+def _identity(raw_name: str) -> str:
+    """The linker's name, the same for all variants of a C++ constructor or destructor: of whole objects, of bases, inlined."""
+    return _STRUCTOR.sub(r"\1", raw_name) if raw_name.startswith("_Z") else raw_name
 
 
 def _function_of(where: Location, module: int) -> Function:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from collector.profile.metrics import Values, add_values, reported_values
-from collector.profile.model import Profile
+from collector.profile.model import Frame, Profile
 from collector.profile.samples import Grouping
 
 Place = tuple[str | None, int | None]
@@ -64,14 +64,11 @@ class Listing:
 
 def code_times(profile: Profile, function: int) -> list[CodeTimes]:
     """The pieces of code of a function that were sampled, the busiest first."""
-    frames = [(number, frame) for number, frame in enumerate(profile.frames) if frame.function == function]
-    groups = [0] * len(profile.frames)
-    for group, (number, _) in enumerate(frames, 1):
-        groups[number] = group
+    groups, frames = _group_addresses(profile, function)
     sums = profile.samples.sum_groups(Grouping("", len(frames) + 1, lambda: groups))
     exclusive, inclusive = list(zip(*sums.exclusive)), list(zip(*sums.inclusive))
     pieces: dict[int, CodeTimes] = {}
-    for group, (_, frame) in enumerate(frames, 1):
+    for group, frame in enumerate(frames, 1):
         own, whole = reported_values(profile.metrics, exclusive[group]), reported_values(profile.metrics, inclusive[group])
         piece = pieces.setdefault(frame.code, CodeTimes(frame.code))
         if any(own):
@@ -81,6 +78,23 @@ def code_times(profile: Profile, function: int) -> list[CodeTimes]:
             _add(piece.called, frame.address, whole)
             piece.places.setdefault(frame.address - 1, (frame.file, frame.line))
     return sorted(pieces.values(), key=lambda piece: (-piece.own_s, -piece.called_s))
+
+
+def _group_addresses(profile: Profile, function: int) -> tuple[list[int], list[Frame]]:
+    """A group for each address on which the function is, with all frames of that address, and the last of them; all else is group 0."""
+    groups: list[int] = []
+    last: list[Frame] = []
+    for frame in profile.frames:
+        if frame.kind != "inlined":
+            start, is_in = len(groups), False
+        if frame.function == function and not is_in:
+            is_in = True
+            last.append(frame)
+            groups[start:] = [len(last)] * (len(groups) - start)
+        if is_in:
+            last[-1] = frame
+        groups.append(len(last) if is_in else 0)
+    return groups, last
 
 
 def annotate(times: CodeTimes, instructions: Sequence[tuple[int, str]], places: Mapping[int, Place], width: int) -> tuple[InstructionRow, ...]:

@@ -52,6 +52,7 @@ class Function:
 class Frame(NamedTuple):
     """A place in the code; `address` as written in the ELF file; `kind` native, inlined, dynamic, python or unknown.
 
+    An address has several frames where functions were inlined: they follow each other, the caller first, and all but the first are inlined.
     For a function that the program made at run time `code` is the position of its code, else -1; `address` is then the process's.
     """
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -26,12 +27,12 @@ class Match(Generic[Found]):
 def find_functions(profile: Profile, text: str) -> Match[int]:
     """Positions of the functions that `text` names.
 
-    The first of these rules that finds something decides: the exact name (also mangled or short), the name
+    The first of these rules that finds something decides: the exact name (also mangled, short, or as `FILE:NAME`), the name
     without its parameters, the last part of a qualified name, the beginning of a name, any part of a name.
     """
     sampled = _sampled_functions(profile)
     rules: tuple[Callable[[Function], bool], ...] = (
-        lambda function: text in (function.name, function.raw_name, function.short_name),
+        lambda function: text in (function.name, function.raw_name, function.short_name, _with_file(function)),
         lambda function: text == _without_parameters(function),
         lambda function: _without_parameters(function).endswith("::" + text),
         lambda function: function.name.startswith(text),
@@ -42,6 +43,13 @@ def find_functions(profile: Profile, text: str) -> Match[int]:
         if found:
             return Match(found, is_whole=place < 3)
     return Match((), _near(text, (profile.functions[index].name for index in sampled)))
+
+
+def telling_names(functions: Sequence[Function]) -> list[str]:
+    """For each function a name that none of the others has: its own, the linker's, or that with its file; its own if there is none."""
+    choices = [(function.name, function.raw_name, _with_file(function)) for function in functions]
+    counts = [Counter(names) for names in zip(*choices)]
+    return [next((name for name, count in zip(names, counts) if count[name] == 1), names[0]) for names in choices]
 
 
 def find_files(profile: Profile, text: str) -> Match[str]:
@@ -62,6 +70,10 @@ def find_files(profile: Profile, text: str) -> Match[str]:
 
 def _sampled_functions(profile: Profile) -> list[int]:
     return sorted({frame.function for frame in profile.frames})
+
+
+def _with_file(function: Function) -> str:
+    return f"{function.file.rpartition('/')[2]}:{function.name}" if function.file else function.name
 
 
 def _without_parameters(function: Function) -> str:

@@ -2,9 +2,10 @@
 
 The C++ runtime that is installed demangles: __cxa_demangle of libstdc++ or libc++abi, called
 in this process. libstdc++ refuses names of more than 1024 characters to spare its stack, and
-Rust's newer scheme (`_R...`) is not its own: those go to binutils' c++filt, all in one run.
-Where nobody can read a name it is shown mangled. Source: Itanium C++ ABI, section "Demangler
-API"; Rust's legacy scheme is the same with a hash behind the name.
+Rust's newer scheme (`_R...`) and D's are not its own: those go to binutils' c++filt, all of a scheme
+in one run. Where nobody can read a name it is shown mangled. Source: Itanium C++ ABI, section
+"Demangler API"; Rust's legacy scheme is the same with a hash behind the name. For Fortran: the
+manual of GNU Fortran, section "Naming conventions".
 """
 
 from __future__ import annotations
@@ -19,7 +20,13 @@ _RUNTIMES = ("libstdc++.so.6", "libc++abi.so.1", "libc++.so.1")
 _LONGEST_FOR_LIBSTDCXX = 1024
 _FILTER_SECONDS = 10
 
+_D_NAME = re.compile(r"_D(?:\d|main$)")
+_FORTRAN_MODULE = re.compile(r"__([a-z][a-z0-9_.]*)_MOD_(?=.)")
+_FORTRAN_EXTERNAL = re.compile(r"([a-z][a-z0-9_]*)_")
+_FORTRAN_SOURCE = re.compile(r"\.f(?:or|tn|pp|\d\d)?$", re.IGNORECASE)
+_NUMBERED = re.compile(r"([A-Za-z_]\w*)\.\d+")
 _RUST_HASH = re.compile(r"::h[0-9a-f]{16}(?=$|[ .])")
+_RUST_UNDERSCORE = re.compile(r"(?<![^:])_(?=\$)")  # no identifier of the linker begins with a dollar
 _RUST_CRATE_HASH = re.compile(r"(?<=\w)\[[0-9a-f]{8,16}\]")
 _RUST_ESCAPE = re.compile(r"\$(SP|BP|RF|LT|GT|LP|RP|C|u[0-9a-f]{1,6})\$")
 _RUST_CHARACTERS = {"SP": "@", "BP": "*", "RF": "&", "LT": "<", "GT": ">", "LP": "(", "RP": ")", "C": ","}
@@ -31,17 +38,17 @@ _BRACKET_OR_OPERATOR = re.compile(r"[<({\[\])}>]|operator")
 
 
 def demangle(name: str) -> str:
-    """`name` in C++ or Rust notation; unchanged when it is not mangled or cannot be read.
+    """`name` in the notation of C++, Rust, D or Fortran; unchanged when it is not mangled or cannot be read.
 
-    Parts that a compiler cut off keep their mark: `f(int) [clone .cold]`.
+    Parts that a compiler cut off keep their mark: `f(int) [clone .cold]`. Functions within others lose their number: `inner.0`.
     """
     return demangle_many((name,))[name]
 
 
 def demangle_many(names: Iterable[str]) -> dict[str, str]:
-    """{name: demangled name}; one run of c++filt for all that need it."""
+    """{name: demangled name}; one run of c++filt for all of a scheme that need it."""
     shown: dict[str, str] = {}
-    refused: list[str] = []
+    refused: dict[str, list[str]] = {}
     for name in names:
         mangled = name.removesuffix("@plt")
         run = _runtime() if mangled.startswith(("_Z", "__Z", "___Z")) else None
@@ -49,17 +56,24 @@ def demangle_many(names: Iterable[str]) -> dict[str, str]:
         if plain is not None:
             shown[name] = (_as_rust(plain) if _RUST_HASH.search(plain) else plain) + name[len(mangled):]
         else:
-            shown[name] = name
-            if _is_for_filter(name):
-                refused.append(name)
-    if refused:
-        shown.update(zip(refused, _run_filter(tuple(refused))))
+            shown[name] = _as_fortran(name)
+            scheme = _scheme_for_filter(name)
+            if scheme:
+                refused.setdefault(scheme, []).append(name)
+    for scheme, mangled_names in refused.items():
+        shown.update(zip(mangled_names, _run_filter(scheme, tuple(mangled_names))))
     return shown
 
 
-def _is_for_filter(name: str) -> bool:
-    is_long = len(name) > _LONGEST_FOR_LIBSTDCXX and name.startswith("_Z")
-    return (is_long or name.startswith("_R")) and name.isascii() and name.isprintable()
+def _scheme_for_filter(name: str) -> str:
+    """What c++filt calls the scheme of a name that it shall read; empty if it shall not."""
+    if not (name.isascii() and name.isprintable()):
+        return ""
+    if _D_NAME.match(name):
+        return "dlang"
+    if name.startswith("_R"):
+        return "rust"
+    return "gnu-v3" if len(name) > _LONGEST_FOR_LIBSTDCXX and name.startswith("_Z") else ""
 
 
 @functools.cache
@@ -94,23 +108,24 @@ def _call(call: Callable[..., int | None], free: Callable[[int], None], name: st
 
 
 @functools.cache
-def _run_filter(names: tuple[str, ...]) -> tuple[str, ...]:
+def _run_filter(scheme: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """What c++filt makes of `names`; themselves where there is none."""
     import subprocess
 
     try:
-        made = subprocess.run(["c++filt", "-r"], input="\n".join(names), capture_output=True, text=True,
+        made = subprocess.run(["c++filt", "-r", "-s", scheme], input="\n".join(names), capture_output=True, text=True,
                               timeout=_FILTER_SECONDS)
     except (OSError, subprocess.SubprocessError, ValueError):
         return names
-    lines = [_RUST_CRATE_HASH.sub("", line) for line in made.stdout.splitlines()]
+    lines = made.stdout.splitlines()
+    if scheme == "rust":
+        lines = [_RUST_CRATE_HASH.sub("", line) for line in lines]
     return tuple(lines) if made.returncode == 0 and len(lines) == len(names) else names
 
 
 def _as_rust(name: str) -> str:
-    name = _RUST_HASH.sub("", name)
-    name = _RUST_ESCAPE.sub(_rust_character, name.replace("..", "::"))
-    return re.sub(r"(^|::)_(?=<)", r"\1", name)
+    name = _RUST_UNDERSCORE.sub("", _RUST_HASH.sub("", name))
+    return _RUST_ESCAPE.sub(_rust_character, name.replace("..", "::"))
 
 
 def _rust_character(match: re.Match[str]) -> str:
@@ -119,6 +134,20 @@ def _rust_character(match: re.Match[str]) -> str:
         return _RUST_CHARACTERS[code]
     value = int(code[1:], 16)
     return chr(value) if 0x20 <= value < 0xD800 else match.group(0)
+
+
+def _as_fortran(name: str) -> str:
+    module = _FORTRAN_MODULE.match(name)
+    if module:
+        return module[1].replace(".", "::") + "::" + name[module.end():]
+    numbered = _NUMBERED.fullmatch(name)  # so are nested functions of GNU C
+    return numbered[1] if numbered else name
+
+
+def without_underscore(name: str, source: str | None) -> str:
+    """`name` without the underscore behind names of external procedures, if `source` is a Fortran file."""
+    external = _FORTRAN_EXTERNAL.fullmatch(name)
+    return external[1] if external and source and _FORTRAN_SOURCE.search(source) else name
 
 
 def short_name(name: str) -> str:

@@ -8,7 +8,9 @@ Source: DWARF 5 sections 3.1, 7.4 and 7.5.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from collector.errors import DamagedImageError
@@ -34,6 +36,8 @@ _LEAST_UNIT_BYTES = 11
 _SHARED_BYTES, _SHARED_RATIO = 1 << 24, 4  # of abbreviations, lists of ranges and names: see DwarfData.work
 _HAS_CODE = (1, 4)  # DW_UT_compile, DW_UT_skeleton
 _HIGHEST = (1 << 64) - 1
+
+Value = tuple[int, "int | str | None"]  # form, and the number or string
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,8 @@ class DwarfData:
         self.image = image
         self.supplement = supplement
         self._work = 0
+        self._roots: dict[int, UnitRoot] = {}
+        self._unit_offsets: array[int] | None = None
         self.info = self._section("info")
         self.line = self._section("line")
 
@@ -74,6 +80,10 @@ class DwarfData:
     def whole(self, name: str) -> bytes:
         """All of .debug_`name`."""
         return self.image.data(self._section(name))
+
+    def slice(self, name: str, offset: int, size_bytes: int) -> bytes:
+        """Up to `size_bytes` bytes of .debug_`name`."""
+        return self.image.slice(self._section(name), offset, size_bytes)
 
     def work(self, size_bytes: int) -> None:
         """Count bytes that units may share: DamagedImageError where reading them again and again becomes the file's only purpose."""
@@ -93,6 +103,9 @@ class DwarfData:
 
     def iter_units(self) -> Iterator[UnitHeader]:
         """The units that may own code, in file order; ends quietly where damage begins."""
+        return (unit for unit, may_have_code in self._iter_headers() if may_have_code)
+
+    def _iter_headers(self) -> Iterator[tuple[UnitHeader, bool]]:
         if self.info is None:
             return
         offset = 0
@@ -104,10 +117,8 @@ class DwarfData:
             if header is None:
                 return
             self.work(_LEAST_UNIT_BYTES)
-            unit, may_have_code = header
-            if may_have_code:
-                yield unit
-            offset = unit.end
+            yield header
+            offset = header[0].end
 
     def unit_at(self, offset: int) -> UnitHeader:
         """The unit whose header is at `offset`."""
@@ -116,9 +127,19 @@ class DwarfData:
             raise DamagedImageError(f"There is no compilation unit at {offset:#x} of {self.image.path}.")
         return header[0]
 
+    def unit_around(self, offset: int) -> UnitHeader:
+        """The unit, of any kind, that holds the entry at `offset`."""
+        if self._unit_offsets is None:
+            self._unit_offsets = array("Q", (unit.offset for unit, _ in self._iter_headers()))
+        index = bisect_right(self._unit_offsets, offset) - 1
+        return self.unit_at(self._unit_offsets[index] if index >= 0 else offset)
+
     def root(self, unit: UnitHeader) -> UnitRoot:
         """Read the first entry of `unit`."""
-        return _RootReader(self, unit).read()
+        root = self._roots.get(unit.offset)
+        if root is None:
+            root = self._roots[unit.offset] = RootReader(self, unit).root
+        return root
 
 
 def _string_at(image: ElfImage, section: Section | None, offset: int) -> str:
@@ -153,22 +174,23 @@ def _parse_unit_header(head: bytes, offset: int) -> tuple[UnitHeader, bool] | No
     return unit, 2 <= version <= 5 and kind in _HAS_CODE
 
 
-class _RootReader:
-    """Reads one unit's first entry; raises DamagedImageError."""
+class RootReader:
+    """Reads one unit's first entry, and then what needs it in others: their values are {attribute: (form, number or string)}.
+
+    Raises DamagedImageError.
+    """
 
     def __init__(self, dwarf: DwarfData, unit: UnitHeader) -> None:
         self.dwarf = dwarf
         self.unit = unit
         size = min(unit.end - unit.entry_offset, _LONGEST_ROOT_ENTRY)
         self.cursor = ByteCursor(dwarf.image.slice(dwarf.info, unit.entry_offset, size))
-        self.values: dict[int, tuple[int, int | str | None]] = {}
-
-    def read(self) -> UnitRoot:
+        self.values: dict[int, Value] = {}
         code = self.cursor.uleb()
         for attribute, form, constant in self._specification(code):
             self.values[attribute] = form, self._value(form, constant)
-        return UnitRoot(self._text(DW_AT_NAME), self._text(DW_AT_COMP_DIR),
-                        self._number(DW_AT_STMT_LIST), tuple(self._ranges()))
+        self.root = UnitRoot(self.text(self.values.get(DW_AT_NAME)), self.text(self.values.get(DW_AT_COMP_DIR)),
+                             self._number(DW_AT_STMT_LIST), tuple(self.ranges(self.values)))
 
     def _specification(self, wanted: int) -> list[tuple[int, int, int]]:
         """[(attribute, form, implicit constant)] of the abbreviation with that code."""
@@ -223,8 +245,9 @@ class _RootReader:
         value = self.values.get(attribute, (0, default))[1]
         return value if isinstance(value, int) else default
 
-    def _text(self, attribute: int) -> str | None:
-        form, value = self.values.get(attribute, (0, None))
+    def text(self, attribute: Value | None) -> str | None:
+        """The string that an attribute's form and number stand for; None where it is in a file that is missing."""
+        form, value = attribute or (0, None)
         if value is None or isinstance(value, str):
             return value
         if form == 0x0E:
@@ -236,14 +259,13 @@ class _RootReader:
         if form in _STRING_INDEX_FORMS:
             width = self.unit.offset_bytes
             base = self._number(DW_AT_STR_OFFSETS_BASE, 0) or 0
-            section = self.dwarf._section("str_offsets")
-            raw = self.dwarf.image.slice(section, base + value * width, width)
+            raw = self.dwarf.slice("str_offsets", base + value * width, width)
             return self.dwarf.string("str", ByteCursor(raw).fixed(width))
         return None
 
     def _indexed_address(self, index: int) -> int:
         base = self._number(DW_AT_ADDR_BASE) or self._number(DW_AT_GNU_ADDR_BASE) or 0
-        raw = self.dwarf.image.slice(self.dwarf._section("addr"), base + 8 * index, 8)
+        raw = self.dwarf.slice("addr", base + 8 * index, 8)
         return ByteCursor(raw).fixed(8)
 
     def _indexed_list(self, index: int) -> int:
@@ -251,29 +273,31 @@ class _RootReader:
         base, width = self._number(DW_AT_RNGLISTS_BASE, 0) or 0, self.unit.offset_bytes
         return base + ByteCursor(self.dwarf.whole("rnglists"), base + index * width).fixed(width)
 
-    def _low_pc(self) -> int | None:
-        form, value = self.values.get(DW_AT_LOW_PC, (0, None))
+    def _low_pc(self, values: Mapping[int, Value]) -> int | None:
+        form, value = values.get(DW_AT_LOW_PC, (0, None))
         if not isinstance(value, int):
             return None
         return self._indexed_address(value) if form in _ADDRESS_INDEX_FORMS else value
 
-    def _ranges(self) -> Iterator[tuple[int, int]]:
-        for low, high in self._entries_of_ranges():
+    def ranges(self, values: Mapping[int, Value]) -> Iterator[tuple[int, int]]:
+        """[low, high) of an entry's code."""
+        for low, high in self._entries_of_ranges(values):
             self.dwarf.work(2)
             if low < high:
                 yield low, high
 
-    def _entries_of_ranges(self) -> Iterator[tuple[int, int]]:
-        low = self._low_pc()
-        form, offset = self.values.get(DW_AT_RANGES, (0, None))
+    def _entries_of_ranges(self, values: Mapping[int, Value]) -> Iterator[tuple[int, int]]:
+        form, offset = values.get(DW_AT_RANGES, (0, None))
         if isinstance(offset, int):
+            base = self._low_pc(self.values) or 0
             if self.unit.version < 5:
-                yield from iter_old_ranges(self.dwarf.whole("ranges"), offset, low or 0)
+                yield from iter_old_ranges(self.dwarf.whole("ranges"), offset, base)
             else:
                 offset = self._indexed_list(offset) if form == 0x23 else offset
-                yield from iter_ranges(self.dwarf.whole("rnglists"), offset, low or 0, self._indexed_address)
+                yield from iter_ranges(self.dwarf.whole("rnglists"), offset, base, self._indexed_address)
             return
-        form, high = self.values.get(DW_AT_HIGH_PC, (0, None))
+        low = self._low_pc(values)
+        form, high = values.get(DW_AT_HIGH_PC, (0, None))
         if low is None or not isinstance(high, int):
             return
         if form in _ADDRESS_INDEX_FORMS:

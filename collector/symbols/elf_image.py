@@ -15,6 +15,7 @@ import io
 import os
 import struct
 import zlib
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -256,6 +257,11 @@ class ElfImage:
         if self._decompressed_bytes + size_bytes > _MOST_DECOMPRESSED_BYTES:
             raise SymbolError(f"{section.name} of {self.path} is not read: its sections hold more than {_MOST_DECOMPRESSED_BYTES >> 20} MiB when decompressed.")
         return size_bytes
+
+    def is_code(self, elf_address: int) -> bool:
+        """Whether there are instructions at an address; linkers leave functions that they discard outside."""
+        index = bisect_right(self.code_ranges, (elf_address, _HIGHEST)) - 1
+        return index >= 0 and elf_address < self.code_ranges[index][1]
 
     def elf_address_of_offset(self, file_offset: int) -> int | None:
         """The virtual address that the byte at `file_offset` is mapped to, or None.

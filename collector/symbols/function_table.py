@@ -11,10 +11,14 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import repeat
+from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+from collector.symbols.pieces import names_of_whole
 
 if TYPE_CHECKING:
     from collector.symbols.elf_image import ElfImage
@@ -34,18 +38,23 @@ class FunctionRange:
 
 
 class FunctionTable:
-    """Disjoint ranges in ascending order, as arrays so that they load and bisect fast."""
+    """Disjoint ranges in ascending order, as arrays so that they load and bisect fast.
 
-    def __init__(self, starts: array[int], ends: array[int], function_starts: array[int], name_offsets: array[int], names: bytes) -> None:
+    `aliases` are names that pieces of functions go by and the functions themselves do not, and where those begin.
+    """
+
+    def __init__(self, starts: array[int], ends: array[int], function_starts: array[int], name_offsets: array[int], names: bytes,
+                 aliases: Mapping[str, Sequence[int]]) -> None:
         self.starts = starts
         self.ends = ends
         self.function_starts = function_starts
         self.name_offsets = name_offsets
         self.names = names
+        self.aliases = aliases
         self._ranges: dict[int, FunctionRange] = {}
 
     @classmethod
-    def from_ranges(cls, ranges: Iterable[Range]) -> FunctionTable:
+    def from_ranges(cls, ranges: Iterable[Range], aliases: Mapping[str, Sequence[int]] = MappingProxyType({})) -> FunctionTable:
         """The table of ascending disjoint `ranges`."""
         starts, ends, function_starts, name_offsets = array("Q"), array("Q"), array("Q"), array("I")
         pieces, offsets, size_bytes = [b"\0"], {"": 0}, 1
@@ -60,7 +69,7 @@ class FunctionTable:
             ends.append(end)
             function_starts.append(function_start)
             name_offsets.append(offset)
-        return cls(starts, ends, function_starts, name_offsets, b"".join(pieces))
+        return cls(starts, ends, function_starts, name_offsets, b"".join(pieces), aliases)
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -84,15 +93,17 @@ class FunctionTable:
                                                         self._name(self.name_offsets[index]))
         return known
 
-    def start_of_name(self, name: str) -> int | None:
-        """Where the function of that name begins, or None."""
+    def starts_of_name(self, name: str) -> list[int]:
+        """Where the functions of that name begin: static ones of several source files may share it."""
         offset = self.names.find(b"\0" + name.encode("utf-8", "replace") + b"\0")
-        if offset < 0:
-            return None
-        try:
-            return self.function_starts[self.name_offsets.index(offset + 1)]
-        except ValueError:
-            return None
+        return [*(self._starts_by_name.get(offset + 1, ()) if offset >= 0 else ()), *self.aliases.get(name, ())]
+
+    @cached_property
+    def _starts_by_name(self) -> dict[int, dict[int, None]]:
+        starts: dict[int, dict[int, None]] = {}
+        for offset, start in zip(self.name_offsets, self.function_starts):
+            starts.setdefault(offset, {})[start] = None
+        return starts
 
     def _name(self, offset: int) -> str:
         return self.names[offset:self.names.find(b"\0", offset)].decode("utf-8", "replace")
@@ -114,7 +125,16 @@ def build_function_table(image: ElfImage, debug_images: Sequence[ElfImage] = ())
     symbols += [Symbol(start, size, name, False) for start, size, name in stubs if start not in known]
     symbols.sort(key=lambda symbol: symbol.start)
     named = _flatten(_extents(symbols, frames, image.code_ranges))
-    return FunctionTable.from_ranges(_fill_with_frames(named, frames))
+    return FunctionTable.from_ranges(_fill_with_frames(named, frames), _aliases_of_wholes(symbols))
+
+
+def _aliases_of_wholes(symbols: list[Symbol]) -> dict[str, list[int]]:
+    wanted = {name for symbol in symbols for name in names_of_whole(symbol.name)}
+    aliases: dict[str, list[int]] = {}
+    for symbol in symbols:
+        for alias in wanted.intersection(symbol.aliases):
+            aliases.setdefault(alias, []).append(symbol.start)
+    return aliases
 
 
 def _inside_code(image: ElfImage, symbols: list[Symbol]) -> list[Symbol]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 NOTHING = 0xFFFFFFFF
+ARRAYS = ("starts", "nodes", "parents", "functions", "call_files", "call_lines", "declared_files", "declared_lines")
 
 
 class InlinedCall(NamedTuple):
@@ -49,6 +50,17 @@ class InlineTable:
     names: tuple[str, ...]
     files: tuple[str, ...]
     _chains: dict[int, tuple[InlinedCall, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, array[int]], names: Iterable[str], files: Iterable[str]) -> InlineTable:
+        """The table of the columns that ARRAYS names."""
+        starts, nodes, parents, functions, call_files, call_lines, declared_files, declared_lines = (columns[name] for name in ARRAYS)
+        return cls(starts, nodes, parents, functions, call_files, call_lines, declared_files, declared_lines, tuple(names), tuple(files))
+
+    @property
+    def columns(self) -> dict[str, array[int]]:
+        """All arrays by their names."""
+        return {name: getattr(self, name) for name in ARRAYS}
 
     def chain_at(self, elf_address: int) -> tuple[InlinedCall, ...]:
         """The inlined calls that an instruction belongs to, outermost first; nothing if it is the function's own."""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from collector.errors import DamagedImageError
 from collector.symbols.byte_cursor import ByteCursor
+from collector.symbols.native_lines import LineRows, is_available, run_line_program
 
 if TYPE_CHECKING:
     from collector.symbols.dwarf_unit import DwarfData, UnitRoot
@@ -83,8 +84,15 @@ def read_line_table(dwarf: DwarfData, root: UnitRoot, is_code: Callable[[int], b
         return LineTable(array("Q"), array("I"), array("I"), ())
     data, offset_bytes = _unit_bytes(dwarf, root.line_offset)
     header = _read_header(dwarf, data, offset_bytes, root)
-    sequences = _run(data, header)
+    sequences = _run_natively(data, header) if is_available() else _run(data, header)
     return _joined([s for s in sequences if is_code(s[0][0])], header.files)
+
+
+def read_file_names(dwarf: DwarfData, root: UnitRoot) -> tuple[str, ...]:
+    """The source files of the unit `root` begins, by number as its entries count them. Raises DamagedImageError."""
+    if root.line_offset is None:
+        return ()
+    return _read_header(dwarf, *_unit_bytes(dwarf, root.line_offset), root).files
 
 
 def _unit_bytes(dwarf: DwarfData, offset: int) -> tuple[bytes, int]:
@@ -189,7 +197,13 @@ def _join(directory: str, name: str) -> str:
     return posixpath.normpath(posixpath.join(directory, name)) if name else directory
 
 
-def _run(data: bytes, header: _Header) -> list[tuple[array[int], array[int], array[int]]]:
+def _run_natively(data: bytes, header: _Header) -> list[LineRows]:
+    return run_line_program(
+        data, header.program_at, header.operand_counts, header.minimum_bytes, header.line_base, header.line_range
+    )
+
+
+def _run(data: bytes, header: _Header) -> list[LineRows]:
     """Run the line program: for each sequence its addresses, file numbers and lines.
 
     The last row of a sequence is its end marker, with the file number _NO_FILE.
@@ -255,7 +269,7 @@ def _run(data: bytes, header: _Header) -> list[tuple[array[int], array[int], arr
     return sequences
 
 
-def _joined(sequences: list[tuple[array[int], array[int], array[int]]], files: tuple[str, ...]) -> LineTable:
+def _joined(sequences: list[LineRows], files: tuple[str, ...]) -> LineTable:
     """One table of all sequences, in the order of their addresses."""
     addresses, file_ids, lines = array("Q"), array("I"), array("I")
     for rows_addresses, rows_files, rows_lines in sorted(sequences, key=lambda sequence: sequence[0][0]):

@@ -47,6 +47,7 @@ def _record_of(path: str, image: ElfImage, debug_files: DebugFiles, debug_dirs: 
         "segments": [[s.elf_address, s.file_offset, s.file_bytes, s.memory_bytes, s.is_executable]
                      for s in image.segments],
         "code_ranges": image.code_ranges,
+        "aliases": table.aliases,
     }
     return header, {"starts": table.starts, "ends": table.ends, "function_starts": table.function_starts,
                     "name_offsets": table.name_offsets, "names": array("B", table.names)}

@@ -7,7 +7,6 @@ also when the module's own file has gone: a build id names one build for ever.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,15 +14,16 @@ from typing import TYPE_CHECKING, Any
 from collector.errors import SymbolError
 from collector.symbols.cache import Record, SymbolCache, signature_of
 from collector.symbols.function_table import FunctionRange, FunctionTable
+from collector.symbols.pieces import names_of_whole
 from collector.symbols.recorded_file import is_replaced
 from collector.symbols.terms import VDSO_PATH, Layout, Progress, SourceLine
 
 if TYPE_CHECKING:
     from collector.symbols.elf_image import ElfImage
+    from collector.symbols.inline_table import InlinedCall
     from collector.symbols.unit_index import UnitIndex
     from collector.target.address_space import RecordedFile
 
-_COLD_PART = re.compile(r"\.cold(\.\d+)?$")
 _DELETED = " (deleted)"
 _NO_FILE_PREFIXES = ("[", "//", "/memfd:", "anon_inode:")
 _LONGEST_CODE_BYTES = 1 << 24  # of a function that is disassembled
@@ -65,17 +65,16 @@ class ModuleSymbols:
         ranges = {index: self._functions.range_at(index) for index in set(indexes) if index >= 0}
         return list(map(ranges.get, indexes))
 
-    def definition_address(self, function: FunctionRange) -> int:
-        """An address whose source line is that of the function's definition.
-
-        A part that the compiler moved away (`f.cold`) is defined where `f` is.
-        """
-        whole = _COLD_PART.sub("", function.name)
-        if whole != function.name:
-            start = self._functions.start_of_name(whole)
-            if start is not None:
-                return start
-        return function.function_start
+    def whole_of(self, function: FunctionRange) -> FunctionRange:
+        """The function of the same unit that this one is a piece of (`f` of `f.cold`); itself if there is none."""
+        units = self._units
+        for name in names_of_whole(function.name):
+            starts = self._functions.starts_of_name(name)
+            if units is not None:
+                starts = [start for start in starts if units.are_in_one_unit(start, function.function_start)]
+            if len(starts) == 1:
+                return self.function_at(starts[0]) or function
+        return function
 
     def find_lines(self, elf_addresses: Iterable[int], *, is_entry: bool = False,
                    progress: Progress | None = None) -> dict[int, SourceLine]:
@@ -86,6 +85,10 @@ class ModuleSymbols:
         self.complaints += [c for c in self._units.complaints if c not in self.complaints]
         return found
 
+    def find_inlined(self, elf_addresses: Iterable[int]) -> dict[int, tuple[InlinedCall, ...]]:
+        """{address: the inlined calls it lies in, outermost first} for those that lie in one."""
+        return self._units.find_inlined(elf_addresses) if self._units else {}
+
     def elf_address_of_offset(self, file_offset: int) -> int:
         """The elf address of a byte of the file; `file_offset` itself where the file is unknown."""
         from collector.symbols.elf_image import Segment, address_of_offset
@@ -94,15 +97,15 @@ class ModuleSymbols:
         return file_offset if elf_address is None else elf_address
 
     def code_ranges_of(self, elf_addresses: Iterable[int]) -> list[tuple[int, int]]:
-        """[(start, end)] of the pieces of functions that the addresses lie in, ascending; of one function, those that touch are one."""
-        found = sorted({(r.start, r.end) for a in elf_addresses if (r := self.function_at(a)) is not None})
-        joined: list[tuple[int, int]] = []
-        for start, end in found:
-            if joined and joined[-1][1] >= start:
-                joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        """[(start, end)] of what the addresses lie in, ascending; ranges of one symbol that touch are one."""
+        found = sorted({(r.start, r.end, r.function_start) for a in elf_addresses if (r := self.function_at(a)) is not None})
+        joined: list[tuple[int, int, int]] = []
+        for start, end, symbol in found:
+            if joined and joined[-1][1:] == (start, symbol):
+                joined[-1] = joined[-1][0], end, symbol
             else:
-                joined.append((start, end))
-        return joined
+                joined.append((start, end, symbol))
+        return [(start, end) for start, end, _ in joined]
 
     def code_bytes(self, start: int, end: int) -> bytes:
         """What the module holds between two elf addresses; empty where it cannot be read, or is another build now."""
@@ -154,7 +157,7 @@ class ModuleSymbols:
     def _use(self, record: Record, key: str) -> None:
         header, arrays = record
         self._functions = FunctionTable(arrays["starts"], arrays["ends"], arrays["function_starts"],
-                                        arrays["name_offsets"], arrays["names"].tobytes())
+                                        arrays["name_offsets"], arrays["names"].tobytes(), header["aliases"])
         self._segments = header["segments"]
         self.looked_at += header.get("evidence", {})
         if header["line_path"]:

@@ -5,9 +5,9 @@ from a name are decided here and nowhere else:
 
 * FUNC and IFUNC entries of defined symbols; NOTYPE entries with a place in code are labels of
   assembly, worth less.
-* Of aliases the one that other modules can see, then the one with fewer leading underscores
-  (`malloc` before `__libc_malloc`, `write` before `__write`), then the shorter, then the one
-  that sorts first: the same answer on every run.
+* Of aliases the one that other modules can see, of others one that has a size (an empty `f.cold` lies
+  where the next one begins), then the one with fewer leading underscores (`malloc` before `__libc_malloc`,
+  `write` before `__write`), then the shorter, then the one that sorts first: the same answer on every run.
 * A symbol version (`memcpy@@GLIBC_2.14`) is no part of the name.
 """
 
@@ -56,12 +56,13 @@ class SymbolText:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """One address that has a name; `size_bytes` 0 when the table does not say."""
+    """One address that has a name; `size_bytes` 0 when the table does not say, `aliases` its other names."""
 
     start: int
     size_bytes: int
     name: str
     is_label: bool
+    aliases: tuple[str, ...] = ()
 
 
 def read_symbols(images: list[ElfImage]) -> list[Symbol]:
@@ -94,14 +95,15 @@ def _choose(start: int, entries: list[tuple[int, int, int, int, SymbolText]]) ->
     if len(entries) > 1:
         functions = [entry for entry in entries if entry[0] != _STT_NOTYPE]
         entries = functions or entries
-        sizes = [entry[2] for entry in entries]
-        kind, binding, _, name_at, text = min(entries, key=_rank)
-        return Symbol(start, max(sizes), text.name_at(name_at), kind == _STT_NOTYPE)
+        ranks = sorted(map(_rank, entries))
+        names = tuple(dict.fromkeys(rank[-1] for rank in ranks))
+        return Symbol(start, max(entry[2] for entry in entries), names[0], not functions, names[1:])
     kind, _, size, name_at, text = entries[0]
     return Symbol(start, size, text.name_at(name_at), kind == _STT_NOTYPE)
 
 
-def _rank(entry: tuple[int, int, int, int, SymbolText]) -> tuple[bool, int, int, str]:
-    _, binding, _, name_at, text = entry
+def _rank(entry: tuple[int, int, int, int, SymbolText]) -> tuple[bool, bool, int, int, str]:
+    _, binding, size, name_at, text = entry
     name = text.name_at(name_at)
-    return binding == _STB_LOCAL, len(name) - len(name.lstrip("_")), len(name), name
+    is_local = binding == _STB_LOCAL
+    return is_local, is_local and size == 0, len(name) - len(name.lstrip("_")), len(name), name

@@ -6,18 +6,20 @@ The one entry point of this package, and the one place that knows "return addres
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from collector.symbols.cache import SymbolCache
-from collector.symbols.demangle import demangle_many
+from collector.symbols.demangle import demangle_many, without_underscore
 from collector.symbols.function_table import FunctionRange
+from collector.symbols.inline_table import InlinedCall
 from collector.symbols.module_symbols import ModuleSymbols
+from collector.symbols.pieces import whole_name
 from collector.symbols.terms import Layout, Progress, SourceLine
 from collector.target.address_space import RecordedFile
 
-LocationKind = Literal["symbol", "frame", "unknown"]
+LocationKind = Literal["symbol", "frame", "inlined", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +27,10 @@ class Location:
     """What is known about one elf address of one module.
 
     `kind` says where the name comes from: a symbol; the unwind entry that covers a function
-    without a symbol (`module+0xSTART`, the elf address where it starts); or nothing at all
-    (`module+0xADDRESS`). `raw_name` is the name as the linker knows it. `file` and `line` belong
-    to the instruction, `function_file` and `function_line` to the function's definition.
+    without a symbol (`module+0xSTART`, the elf address where it starts); debug information, which tells
+    what was inlined; or nothing at all (`module+0xADDRESS`). `raw_name` is the name as the linker knows it, of a
+    piece (`f.cold`) that of the whole function. `file` and `line` belong to the instruction, `function_file` and
+    `function_line` to the function's definition.
     """
 
     function: str
@@ -59,15 +62,22 @@ class Symbolizer:
     """
 
     def __init__(self, *, cache_dir: str | os.PathLike[str] | None = None,
-                 debug_dirs: Iterable[str] = (), progress: Progress | None = None) -> None:
-        """`cache_dir` stands in for the user's cache directory, `debug_dirs` come before
+                 debug_dirs: Iterable[str] = (), has_inlines: bool = True, has_pieces: bool = False,
+                 progress: Progress | None = None) -> None:
+        """Without `has_inlines` an inlined call is part of the function around it; with `has_pieces` pieces of
+        functions keep their own names.
+
+        `cache_dir` stands in for the user's cache directory, `debug_dirs` come before
         /usr/lib/debug, and `progress(done, total, text)` is called during long work."""
         self.warnings: list[str] = []
         self._cache = SymbolCache(cache_dir)
         self._debug_dirs = tuple(os.path.abspath(directory) for directory in debug_dirs)
+        self._has_pieces = has_pieces
         self._progress = progress
+        self._has_inlines = has_inlines
         self._modules: dict[tuple[str, bytes | None, Layout, RecordedFile | None], ModuleSymbols] = {}
         self._locations: dict[ModuleSymbols, dict[int, Location]] = {}
+        self._chains: dict[ModuleSymbols, dict[int, tuple[Location, ...]]] = {}
 
     def locate(self, path: str, build_id: bytes | None, elf_address: int) -> Location:
         """The location of an address inside an instruction (see `lookup_address`).
@@ -91,6 +101,30 @@ class Symbolizer:
             known.update(self._locate_new(module, missing))
             self._note_complaints(module)
         return {address: known[address] for address in wanted}
+
+    def locate_chains(self, path: str, build_id: bytes | None, elf_addresses: Iterable[int],
+                      layout: Layout = "image", file: RecordedFile | None = None) -> dict[int, tuple[Location, ...]]:
+        """{elf address: locations}: the function's, and after it those of the calls that were inlined into each other, caller first.
+
+        Arguments are those of `locate_many`. The line of all but the last is that of the inlined call.
+        """
+        located = self.locate_many(path, build_id, elf_addresses, layout, file)
+        module = self._module(path, build_id, layout, file)
+        known = self._chains[module]
+        missing = located.keys() - known.keys()
+        if missing:
+            found = module.find_inlined(sorted(missing)) if self._has_inlines else {}
+            names = demangle_many({call.raw_name for chain in found.values() for call in chain})
+            shared: dict[tuple[int, int], tuple[Location, ...]] = {}
+            for address in missing:
+                outer, calls = located[address], found.get(address, ())
+                key = id(outer), id(calls)  # addresses of one line of one call share both
+                chain = shared.get(key)
+                if chain is None:
+                    chain = shared[key] = _chain(outer, calls, names)
+                known[address] = chain
+            self._note_complaints(module)
+        return {address: known[address] for address in located}
 
     def elf_address_of_offset(self, path: str, build_id: bytes | None, file_offset: int) -> int:
         """The elf address of a byte of the module's file, for mappings give file offsets.
@@ -119,6 +153,7 @@ class Symbolizer:
             module = ModuleSymbols(path, build_id, self._cache, self._debug_dirs, layout, file)
             self._modules[path, build_id, layout, file] = module
             self._locations[module] = {}
+            self._chains[module] = {}
             self._note_complaints(module)
             self._cache.trim()
         return module
@@ -130,11 +165,11 @@ class Symbolizer:
         """Addresses of one function and line share one location: a profile has many more addresses than functions."""
         ordered = sorted(addresses)
         functions = module.functions_at(ordered)
-        known = {function.function_start: function for function in functions if function is not None}
-        definitions = {start: module.definition_address(function) for start, function in known.items()}
+        wholes = {function: module.whole_of(function) for function in set(functions) if function is not None}
         lines = module.find_lines(addresses, progress=self._progress)
-        entries = module.find_lines(set(definitions.values()), is_entry=True, progress=self._progress)
-        names = demangle_many({function.name for function in functions if function is not None})
+        entries = module.find_lines({whole.function_start for whole in wholes.values()}, is_entry=True, progress=self._progress)
+        raw_names = {function: function.name if self._has_pieces else whole_name(whole.name) for function, whole in wholes.items()}
+        names = demangle_many(set(raw_names.values()))
         shared: dict[tuple[int, SourceLine | None], Location] = {}
         located = {}
         for address, function in zip(ordered, functions):
@@ -144,19 +179,35 @@ class Symbolizer:
                 continue
             location = shared.get((id(function), line))
             if location is None:
-                definition = entries.get(definitions[function.function_start])
-                location = shared[id(function), line] = _known(module.name, function, names[function.name], line, definition)
+                definition = entries.get(wholes[function].function_start)
+                raw_name = raw_names[function]
+                location = shared[id(function), line] = _known(module.name, function, raw_name, names[raw_name], line, definition)
             located[address] = location
         return located
 
 
-def _known(module: str, function: FunctionRange, shown: str, line: SourceLine | None,
+def _known(module: str, function: FunctionRange, raw_name: str, shown: str, line: SourceLine | None,
            definition: SourceLine | None) -> Location:
-    raw_name = function.name or f"{module}+{function.function_start:#x}"
     file, number = line or (None, None)
     definition_file, definition_number = definition or (None, None)
+    if definition_file and definition_file.endswith(".go"):
+        raw_name = shown = function.name  # there `main.cold` is a function like others
+    shown = without_underscore(shown, definition_file)
+    raw_name = raw_name or f"{module}+{function.function_start:#x}"
     return Location(shown or raw_name, raw_name, module, file, number, definition_file, definition_number,
                     function.function_start, "symbol" if function.name else "frame")
+
+
+def _chain(outer: Location, calls: tuple[InlinedCall, ...], names: Mapping[str, str]) -> tuple[Location, ...]:
+    """Each location with the line of the next call, and the last one with the line of the instruction."""
+    if not calls:
+        return (outer,)
+    places = [*((call.call_file, call.call_line) for call in calls), (outer.file, outer.line)]
+    chain = [replace(outer, file=places[0][0], line=places[0][1])]
+    for call, (file, line) in zip(calls, places[1:]):
+        name = without_underscore(names[call.raw_name], call.file)
+        chain.append(Location(name, call.raw_name, outer.module, file, line, call.file, call.line, None, "inlined"))
+    return tuple(chain)
 
 
 def _unknown(module: str, address: int, line: SourceLine | None) -> Location:

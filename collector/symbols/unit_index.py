@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 
 from collector.errors import SymbolError
 from collector.symbols.cache import SymbolCache
+from collector.symbols.inline_table import InlinedCall, InlineTable, empty_table
 from collector.symbols.line_table import LineTable, read_line_table
 from collector.symbols.terms import Progress, SourceLine
 
 if TYPE_CHECKING:  # what reads a file is imported when the cache does not know what is in it
     from collector.symbols.dwarf_unit import DwarfData, UnitHeader
     from collector.symbols.elf_image import ElfImage
+    from collector.symbols.native_inlines import NativeInlineReader
 
 _TABLES_IN_MEMORY = 128
 _OVERLAPS_TRIED = 4
@@ -48,6 +50,22 @@ class UnitIndex:
         self._tables: dict[int, LineTable] = {}
         self._ranges: tuple[array[int], array[int], array[int]] | None = None
         self._dwarf: DwarfData | None = None
+        self._inlines: dict[int, InlineTable] = {}
+        self._inline_reader: NativeInlineReader | None = None
+
+    def find_inlined(self, elf_addresses: Iterable[int]) -> dict[int, tuple[InlinedCall, ...]]:
+        """{address: the inlined calls it lies in, outermost first} for those that lie in one."""
+        found = {}
+        try:
+            for address in elf_addresses:
+                for unit in self._units_at(address):
+                    chain = self._inline_table(unit).chain_at(address)
+                    if chain:
+                        found[address] = chain
+                        break
+        finally:
+            self._close()
+        return found
 
     def find_lines(self, elf_addresses: Iterable[int], *, is_entry: bool = False,
                    progress: Progress | None = None) -> dict[int, SourceLine]:
@@ -64,6 +82,13 @@ class UnitIndex:
         finally:
             self._close()
         return found
+
+    def are_in_one_unit(self, first: int, second: int) -> bool:
+        """Whether two addresses belong to the same compilation unit."""
+        try:
+            return self._units_at(first)[:1] == self._units_at(second)[:1]
+        finally:
+            self._close()
 
     def _try_next_unit(self, waiting: dict[int, list[int]], found: dict[int, SourceLine],
                        is_entry: bool, progress: Progress | None) -> dict[int, list[int]]:
@@ -158,6 +183,44 @@ class UnitIndex:
                           {"addresses": table.addresses, "file_ids": table.file_ids, "lines": table.lines})
         return table
 
+    def _inline_table(self, unit: int) -> InlineTable:
+        table = self._inlines.get(unit)
+        if table is None:
+            table = self._inlines[unit] = self._cached_inlines(unit) or self._read_inlines(unit)
+        return table
+
+    def _cached_inlines(self, unit: int) -> InlineTable | None:
+        record = self._cache.load(self._key, f"inlined-{unit:x}")
+        if record is None or record[0].get("source") != self._source:
+            return None
+        header, arrays = record
+        return InlineTable.of_columns(arrays, header["names"], header["files"])
+
+    def _read_inlines(self, unit: int) -> InlineTable:
+        try:
+            table = self._inlines_of(self._open(), unit)
+        except SymbolError as error:
+            self._complain(error)
+            return empty_table()
+        header = {"source": self._source, "names": table.names, "files": table.files}
+        self._cache.store(self._key, f"inlined-{unit:x}", header, table.columns)
+        return table
+
+    def _inlines_of(self, dwarf: DwarfData, unit: int) -> InlineTable:
+        """By the library, or with pyelftools where that is not there."""
+        from collector.symbols.native_dwarf import library
+
+        if library() is None:
+            from collector.symbols.inline_reader import read_inline_table
+
+            return read_inline_table(dwarf, dwarf.unit_at(unit))
+        from collector.symbols.inline_files import FileNumbers
+        from collector.symbols.native_inlines import NativeInlineReader
+
+        if self._inline_reader is None:
+            self._inline_reader = NativeInlineReader(dwarf)
+        return self._inline_reader.read(dwarf.unit_at(unit), FileNumbers(dwarf, unit, self._table(unit).files))
+
     def _is_code(self, address: int) -> bool:
         index = bisect_right(self._code_ranges, (address, 1 << 64)) - 1
         return index >= 0 and address < self._code_ranges[index][1]
@@ -172,6 +235,9 @@ class UnitIndex:
         return self._dwarf
 
     def _close(self) -> None:
+        if self._inline_reader is not None:
+            self._inline_reader.close()
+            self._inline_reader = None
         if self._dwarf is not None:
             self._dwarf.image.close()
             if self._dwarf.supplement is not None:

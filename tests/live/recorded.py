@@ -109,6 +109,13 @@ class Recorded:
             rows.setdefault(row.function.name, row)
         return rows
 
+    @cached_property
+    def without_inlines(self) -> Recorded:
+        """The same, with inlined calls counted for the functions around them."""
+        folded = Recorded(self.outcome, self.path)
+        folded.profile = load([str(self.path)], has_inlines=False)
+        return folded
+
     def function_names(self) -> list[str]:
         """Names of functions that have any time, busiest first."""
         return list(self._functions)

@@ -299,7 +299,8 @@ def test_periodic_samples_of_a_process_that_sleeps() -> None:
     assert 3 <= len(samples) <= 10
     assert {sample.cause for sample in samples} == {SampleCause.PERIODIC}
     assert {f"{sample.pid}.0.log" for sample in samples} == {log.name for log in logs()}
-    assert all(sample.resident_bytes and sample.minor_faults for sample in samples)
+    assert all(sample.minor_faults for sample in samples)
+    assert all(sample.resident_bytes for sample in samples[:-1]), "at the last one it may have given its memory back"
 
 
 def test_periodic_samples_follow_the_cpu_time_of_each_process() -> None:

@@ -70,8 +70,8 @@ def test_fortran_labels(unharmed: Callable[..., Recorded], compiled: Callable[..
     program = compiled("fortran_phases.f90", "-O2", f"-L{library}", "-lfcollector", f"-Wl,-rpath,{library}")
     recorded = unharmed([program])
     assert recorded.labels == ["first", "second"]
-    sine = next(name for name in recorded.function_names() if "sin" in name)
-    assert set(recorded.callers(sine)) == {"MAIN__"}
+    sines = [name for name in recorded.function_names() if "sin" in name]  # libm's debug information tells of inlined ones
+    assert any(set(recorded.callers(sine)) == {"burn"} for sine in sines), sines
 
 
 def test_python_labels(record: Callable[..., Recorded]) -> None:

@@ -20,8 +20,8 @@ program fortran_libm
     power_time = power_time + after - before
   end do
   if (total < 0) print *, total
-  print '(a,i0)', 'calls_sine_ ', nint(sine_time * 1d9, 8)
-  print '(a,i0)', 'calls_power_ ', nint(power_time * 1d9, 8)
+  print '(a,i0)', 'calls_sine ', nint(sine_time * 1d9, 8)
+  print '(a,i0)', 'calls_power ', nint(power_time * 1d9, 8)
 end program fortran_libm
 
 subroutine calls_sine(total, count)

@@ -1,4 +1,4 @@
-! fortran_phases.f90 -- truth: sample points "first" and "second", no trailing blanks; most of the time passes in sin, called by MAIN__
+! fortran_phases.f90 -- truth: sample points "first" and "second", no trailing blanks; most of the time passes in sin, called by burn, which is inlined
 program phases
   implicit none
   include "libfcollector.h"

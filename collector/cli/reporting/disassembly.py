@@ -56,8 +56,9 @@ def _dynamic_listing(profile: Profile, function: int, times: CodeTimes) -> Listi
 
 
 def _file_listings(profile: Profile, function: int, times: CodeTimes) -> list[Listing]:
-    module = profile.modules[profile.functions[function].module]
-    symbolizer = Symbolizer()
+    known = profile.functions[function]
+    module = profile.modules[known.module]
+    symbolizer = Symbolizer(has_pieces=True)
     path, build_id = module.copy or module.path, bytes.fromhex(module.build_id) or None
     wanted = {*times.exclusive, *(address - 1 for address in times.called)}
     ranges = symbolizer.code_of(path, build_id, wanted, _layout_of(module), module.file)
@@ -65,7 +66,8 @@ def _file_listings(profile: Profile, function: int, times: CodeTimes) -> list[Li
     for start, data in ranges:
         if data:
             rows = _file_rows(profile, module, symbolizer, times, start, data)
-            listings.append(Listing(f"{module.path}, from {start:x}", rows))
+            symbol = symbolizer.locate_many(path, build_id, (start,), _layout_of(module), module.file)[start].raw_name
+            listings.append(Listing(f"{module.path}, from {start:x}" + (f" ({symbol})" if symbol != known.raw_name else ""), rows))
     if not listings:
         raise SymbolError(symbolizer.warnings[0] if symbolizer.warnings else f"where it begins and ends in {module.path} is not known, or the file is not here")
     return listings

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from collector.errors import CollectorError, UsageError
 from collector.profile.model import Profile
-from collector.profile.names import find_files, find_functions
+from collector.profile.names import find_files, find_functions, telling_names
 from collector.profile.source_lines import function_span
 from collector.regular_file import read_regular
 from collector.symbols.cache import signature_of
@@ -34,7 +34,9 @@ def meant_function(profile: Profile, word: str) -> int:
     if not match.found:
         raise UsageError(f"no function {word!r} is on any stack{_hint(match.near)}")
     if len(match.found) > 1:
-        raise UsageError(f"{word!r} may mean {_listed(_full_name(profile, index) for index in match.found)}")
+        functions = [profile.functions[index] for index in match.found]
+        modules = [profile.modules[function.module].name for function in functions]
+        raise UsageError(f"{word!r} may mean {_listed(f'{name} ({module})' for name, module in zip(telling_names(functions), modules))}")
     return match.found[0]
 
 
@@ -84,11 +86,6 @@ def _find_change(profile: Profile, path: str) -> str:
     if ended and source[1] > min(ended):
         return "the file has changed since the recording, so lines may not be those that were compiled"
     return ""
-
-
-def _full_name(profile: Profile, index: int) -> str:
-    function = profile.functions[index]
-    return f"{function.name} ({profile.modules[function.module].name})"
 
 
 def _hint(near: tuple[str, ...]) -> str:

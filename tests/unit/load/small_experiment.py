@@ -28,14 +28,18 @@ class ArithmeticSymbolizer:
         self.warnings: list[str] = []
         self.asked: list[tuple[str, bytes | None, set[int]]] = []
 
-    def locate_many(self, path: str, build_id: bytes | None, addresses: Iterable[int], layout: str = "image", file: object = None) -> dict[int, Location]:
+    def locate_chains(
+        self, path: str, build_id: bytes | None, addresses: Iterable[int], layout: str = "image", file: object = None
+    ) -> dict[int, tuple[Location, ...]]:
         """Function f<thousands>, line the rest."""
         wanted = set(addresses)
         self.asked.append((path, build_id, wanted))
         module = path.rpartition("/")[2]
         return {
-            address: Location(
-                f"f{address >> 12}", f"f{address >> 12}", module, f"/src/{module}.c", address & 0xFFF, f"/src/{module}.c", 1, address & ~0xFFF, "symbol"
+            address: (
+                Location(
+                    f"f{address >> 12}", f"f{address >> 12}", module, f"/src/{module}.c", address & 0xFFF, f"/src/{module}.c", 1, address & ~0xFFF, "symbol"
+                ),
             )
             for address in wanted
         }

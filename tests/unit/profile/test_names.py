@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tiny_profile import build_profile
 
-from collector.profile.names import find_files, find_functions
+from collector.profile.model import Frame, Function
+from collector.profile.names import find_files, find_functions, telling_names
 from collector.profile.source_lines import function_span, source_lines
 
 PROFILE = build_profile(
@@ -38,6 +41,18 @@ def found(word: str) -> list[str]:
 )
 def test_functions_are_found_by_the_first_rule_that_fits(word: str, names: list[str]) -> None:
     assert found(word) == names
+
+
+def test_functions_of_one_name_are_told_apart() -> None:
+    """By the linker's name or else by the file; where neither does, by the name alone."""
+    alike = (
+        Function("inner", "inner", "inner.0", 0, "/a/x.f90"), Function("inner", "inner", "inner.1", 0, "/a/x.f90"),
+        Function("check", "check", "check", 0, "/a/x.c"), Function("check", "check", "check", 0, "/b/y.c"),
+        Function("work", "work", "work", 0), Function("work", "work", "work", 1), Function("main", "main", "main", 0, "/a/x.c"),
+    )
+    assert telling_names(alike) == ["inner.0", "inner.1", "x.c:check", "y.c:check", "work", "work", "main"]
+    profile = replace(PROFILE, functions=alike, frames=tuple(Frame(index) for index in range(len(alike))))
+    assert [find_functions(profile, word).found for word in ("check", "y.c:check", "inner.1")] == [(2, 3), (3,), (1,)]
 
 
 def test_near_names_are_offered() -> None:

@@ -43,6 +43,10 @@ class Workshop:
         """The C++ program."""
         return self.build("symbols_names.cc", *options, compiler=compiler)
 
+    def build_pieces(self, *options: str) -> Path:
+        """The C program of two files whose functions the compiler takes to pieces."""
+        return self.build("symbols_pieces.c", *options, str(TARGETS / "symbols_pieces_twin.c"))
+
 
 @pytest.fixture(scope="session")
 def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:

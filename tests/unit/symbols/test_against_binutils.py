@@ -96,7 +96,7 @@ def assert_names_are_nm_s(path: Path, locations, run_tool, *options: str) -> int
 def test_c_program(build, workshop, run_tool, tmp_path):
     path = workshop.build("symbols_shapes.c", *build[1:], compiler=build[0])
     addresses = text_addresses(path)
-    locations = Symbolizer(cache_dir=tmp_path).locate_many(str(path), None, addresses)
+    locations = Symbolizer(cache_dir=tmp_path, has_pieces=True).locate_many(str(path), None, addresses)
     assert differing_lines(path, addresses, locations, run_tool) == []
     assert assert_names_are_nm_s(path, locations, run_tool) > 100
     with_line = {location.raw_name for location in locations.values() if location.line}
@@ -108,7 +108,7 @@ def test_c_program(build, workshop, run_tool, tmp_path):
 def test_cxx_program(build, workshop, run_tool, tmp_path):
     path = workshop.build_names(*build[1:], compiler=build[0])
     addresses = text_addresses(path)
-    locations = Symbolizer(cache_dir=tmp_path).locate_many(str(path), None, addresses)
+    locations = Symbolizer(cache_dir=tmp_path, has_pieces=True).locate_many(str(path), None, addresses)
     assert differing_lines(path, addresses, locations, run_tool) == []
     assert assert_names_are_nm_s(path, locations, run_tool) > 100
     names = {location.function for location in locations.values()}

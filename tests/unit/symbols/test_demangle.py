@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from collector.symbols.demangle import _runtime, demangle, demangle_many, short_name
+from collector.symbols.demangle import _run_filter, _runtime, demangle, demangle_many, short_name, without_underscore
 
 needs_runtime = pytest.mark.skipif(_runtime() is None, reason="there is no C++ runtime to demangle with")
 
@@ -20,6 +20,9 @@ needs_runtime = pytest.mark.skipif(_runtime() is None, reason="there is no C++ r
     ("_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write"),
     ("_ZN60_$LT$alloc..string..String$u20$as$u20$core..fmt..Display$GT$3fmt17h0123456789abcdefE",
      "<alloc::string::String as core::fmt::Display>::fmt"),
+    ("_ZN3std2rt10lang_start28_$u7b$$u7b$closure$u7d$$u7d$17hcbe69001a6df8e06E", "std::rt::lang_start::{{closure}}"),
+    ("_ZN3leg16_$udc$n$uef$code13gr$uf6$$udf$e17h8221f6e6a1492cb1E", "leg::\u00dcn\u00efcode::gr\u00f6\u00dfe"),
+    ("_ZN4core3f_a4_b_c17h0123456789abcdefE", "core::f_a::_b_c"),
     ("main", "main"),
     ("_Zebra", "_Zebra"),
     ("", ""),
@@ -49,9 +52,62 @@ def test_names_of_new_rust():
     assert plain["main"] == "main"
 
 
+def test_names_of_d():
+    if shutil.which("c++filt") is None:
+        pytest.skip("c++filt is not installed")
+    plain = demangle_many(["_Dmain", "_D4core6memory2GC4callFZv", "_D8demangle4testFAiXv@plt", "_D1f1gFG16777216iZv", "_Dark",
+                           "_RNvNtCsgEmfK2I1SDS_4core3fmt5write"])
+    assert list(plain.values()) == ["D main", "core.memory.GC.call()", "demangle.test(int[]...)@plt", "f.g(int[16777216])", "_Dark",
+                                    "core::fmt::write"]
+
+
+@pytest.mark.parametrize("name", ["_Dmain", "_D4core6memory2GC4callFZv", "_RNvNtCsgEmfK2I1SDS_4core3fmt5write"])
+def test_without_the_filter_names_stay_as_they_are(name, monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    _run_filter.cache_clear()
+    assert demangle(name) == name
+    _run_filter.cache_clear()
+
+
+@pytest.mark.parametrize("mangled, plain", [
+    ("__kern_MOD_smooth", "kern::smooth"),
+    ("__my_kern_MOD_smooth_it", "my_kern::smooth_it"),
+    ("__par.child_MOD_only_here", "par::child::only_here"),
+    ("__par_MOD___copy_par_T", "par::__copy_par_T"),
+    ("__kern_MOD_smooth@plt", "kern::smooth@plt"),
+    ("inner.0", "inner"),
+    ("inner_loop.12", "inner_loop"),
+    ("MAIN__", "MAIN__"),
+    ("smooth_", "smooth_"),
+    ("__kern_MOD_", "__kern_MOD_"),
+    ("main.main.func1.1", "main.main.func1.1"),
+    ("f.avx2", "f.avx2"),
+    (".L.0", ".L.0"),
+    ("1.0", "1.0"),
+])
+def test_names_of_fortran(mangled, plain):
+    assert demangle(mangled) == plain
+
+
+@pytest.mark.parametrize("name, source, plain", [
+    ("smooth_", "/a/kern.f90", "smooth"),
+    ("smooth_it_", "/a/KERN.F", "smooth_it"),
+    ("smooth_", "kern.for", "smooth"),
+    ("smooth_", "/a/kern.c", "smooth_"),
+    ("smooth_", "/a/kern.f90.c", "smooth_"),
+    ("smooth_", None, "smooth_"),
+    ("smooth", "/a/kern.f90", "smooth"),
+    ("MAIN__", "/a/kern.f90", "MAIN__"),
+    ("kern::smooth_", "/a/kern.f90", "kern::smooth_"),
+    ("_", "/a/kern.f90", "_"),
+])
+def test_underscores_of_fortran(name, source, plain):
+    assert without_underscore(name, source) == plain
+
+
 @needs_runtime
 def test_hostile_names():
-    for name in ("_Z" + "P" * 5000 + "i", "_ZN" + "1a" * 5000, "_Z1f" + "F" * 3000, "_Z\0", "_Z\udc80", "_R\n", "_R" + "N" * 3000):
+    for name in ("_Z" + "P" * 5000 + "i", "_ZN" + "1a" * 5000, "_Z1f" + "F" * 3000, "_Z\0", "_Z\udc80", "_R\n", "_R" + "N" * 3000, "_D9\n", "_D" + "9" * 3000):
         assert isinstance(demangle(name), str)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +38,7 @@ def test_hand_written_code(assembly, run_tool, tmp_path):
     assert [name("plain_label", d) for d in (0, 2)] == ["plain_label"] * 2
     assert name("nameless", 3) == "nameless"
     assert name("sized_without_frame", 1) == "sized_without_frame"
+    assert [name("__full_part", d) for d in (0, 1)] == ["__full_part"] * 2
 
 
 def test_stripped_code_never_takes_a_neighbours_name(assembly, run_tool, tmp_path):
@@ -84,10 +86,24 @@ def test_a_cold_part_is_defined_where_its_function_is(workshop, tmp_path):
         pytest.skip("this compiler moves no cold part away")
     symbolizer = Symbolizer(cache_dir=tmp_path)
     for cold in colds:
-        whole = symbolizer.locate(str(program), None, table.start_of_name(cold.name.removesuffix(".cold")))
+        whole = symbolizer.locate(str(program), None, table.starts_of_name(cold.name.removesuffix(".cold"))[0])
         part = symbolizer.locate(str(program), None, cold.start)
-        assert part.function in (whole.function + " [clone .cold]", whole.function + ".cold")
+        assert (part.function, part.raw_name) == (whole.function, whole.raw_name)
         assert (part.function_file, part.function_line) == (whole.function_file, whole.function_line)
+
+
+@pytest.mark.parametrize("options", [("-gdwarf-5",), ("-gdwarf-4", "-flto"), ()], ids=" ".join)
+def test_cold_parts_of_two_functions_of_one_name(options, workshop, run_tool, tmp_path):
+    """Two files have a static function of one name: each cold part goes with its own."""
+    program = workshop.build_pieces("-O2", *options)
+    rows = [row.split() for row in run_tool("nm", "-S", program).splitlines()]
+    colds = [int(row[0], 16) for row in rows if row[-1].startswith("checked") and ".cold" in row[-1]]
+    if len(colds) < 2:
+        pytest.skip("this compiler moves no cold part away")
+    located = Symbolizer(cache_dir=tmp_path).locate_many(str(program), None, colds)
+    files = {where.function_file and Path(where.function_file).name for where in located.values()}
+    assert files == ({"symbols_pieces.c", "symbols_pieces_twin.c"} if options else {None})
+    assert all(where.file == where.function_file for where in located.values())
 
 
 def test_nested_ranges_are_cut():

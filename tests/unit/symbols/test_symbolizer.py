@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from collector.symbols.elf_image import ElfImage
-from collector.symbols.symbolizer import Location, Symbolizer, lookup_address
+from collector.symbols.inline_table import InlinedCall
+from collector.symbols.symbolizer import Location, Symbolizer, _chain, lookup_address
 
 
 @pytest.fixture
@@ -50,6 +51,23 @@ def test_a_call_at_the_end_of_a_function_stays_in_it(program, run_tool, tmp_path
     mine = symbolizer.locate(str(program), None, lookup_address(after, False))
     assert mine.function.startswith("middle_step") and mine.line
     assert symbolizer.locate(str(program), None, at).function == mine.function
+
+
+def test_a_program_in_fortran(workshop, run_tool, tmp_path):
+    """Names as gdb shows them, but for the main program; of the two procedures `inner` each is one, by its linker's name."""
+    path = workshop.build("symbols_fortran.f90", "-g", "-O1", "-fno-inline", f"-J{tmp_path}", compiler="gfortran")
+    rows = [row.split() for row in run_tool("nm", path).splitlines()]
+    located = Symbolizer(cache_dir=tmp_path).locate_many(str(path), None, [int(row[0], 16) for row in rows if row[-2] in "tT"])
+    shown = {(where.function, where.raw_name) for where in located.values() if where.file and where.file.endswith(".f90")}
+    inner = sorted(name for name, _ in shown if name == "inner")
+    assert {name for name, _ in shown} == {"kern::smooth", "apart", "inner", "MAIN__", "main"} and len(inner) == 2
+    assert ("apart", "apart_") in shown and ("kern::smooth", "__kern_MOD_smooth") in shown
+
+
+def test_inlined_procedures_of_fortran_have_no_underscore():
+    outer = Location("MAIN__", "MAIN__", "a", "/a.f90", 3, "/a.f90", 1, 0x1000, "symbol")
+    chain = _chain(outer, (InlinedCall("apart_", "/a.f90", 7, "/a.f90", 20),), {"apart_": "apart_"})
+    assert [(where.function, where.raw_name, where.line) for where in chain] == [("MAIN__", "MAIN__", 7), ("apart", "apart_", 3)]
 
 
 def test_vanished_file(program, build_id, addresses, tmp_path):

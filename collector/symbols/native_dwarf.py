@@ -1,0 +1,103 @@
+"""native_dwarf -- the functions of libcollector_analysis that read debug information (libcollector_c/dwarf), if it is there"""
+
+from __future__ import annotations
+
+from array import array
+from functools import cache
+from typing import Any
+
+try:
+    import ctypes
+except ImportError:  # a Python built without libffi
+    ctypes = None  # type: ignore[assignment]
+
+from collector import native_library
+from collector.errors import DamagedImageError
+
+if ctypes is not None:
+    SIZE, POINTER = ctypes.c_size_t, ctypes.c_void_p
+
+    class Bytes(ctypes.Structure):
+        """A section."""
+
+        _fields_ = [("start", ctypes.c_char_p), ("size", SIZE)]
+
+    class Inlines(ctypes.Structure):
+        """The inlined calls of a unit."""
+
+        _fields_ = [
+            ("starts", POINTER), ("nodes", POINTER), ("start_count", SIZE), ("parents", POINTER), ("functions", POINTER),
+            ("call_files", POINTER), ("call_lines", POINTER), ("node_count", SIZE), ("names", POINTER), ("name_bytes", SIZE),
+            ("declared_units", POINTER), ("declared_files", POINTER), ("declared_lines", POINTER), ("function_count", SIZE),
+        ]
+
+    class LineProgram(ctypes.Structure):
+        """A line program, and what its header says."""
+
+        _fields_ = [
+            ("bytes", POINTER), ("size", SIZE), ("operand_counts", ctypes.c_char_p), ("minimum_bytes", ctypes.c_uint8),
+            ("line_base", ctypes.c_int8), ("line_range", ctypes.c_uint8), ("opcode_base", ctypes.c_uint8),
+        ]
+
+    class LineRows(ctypes.Structure):
+        """What a line program made."""
+
+        _fields_ = [
+            ("addresses", POINTER), ("files", POINTER), ("lines", POINTER), ("row_count", SIZE), ("ends", POINTER), ("sequence_count", SIZE),
+        ]
+
+    _PROTOTYPES = {
+        "col_dwarf_open": (POINTER, POINTER, POINTER, ctypes.c_uint64),
+        "col_dwarf_inlines": (ctypes.c_int, POINTER, ctypes.c_uint64, ctypes.POINTER(Inlines)),
+        "col_dwarf_close": (None, POINTER),
+        "col_lines_open": (POINTER,),
+        "col_lines_run": (ctypes.c_int, POINTER, ctypes.POINTER(LineProgram), ctypes.POINTER(LineRows)),
+        "col_lines_close": (None, POINTER),
+    }
+
+
+@cache
+def library() -> Any:
+    """The library; None if it is not there."""
+    if ctypes is None:
+        return None
+    for path in native_library.iter_paths():
+        try:
+            loaded = ctypes.CDLL(path)
+            for name, (result, *arguments) in _PROTOTYPES.items():
+                function = getattr(loaded, name)
+                function.restype, function.argtypes = result, arguments
+        except (OSError, AttributeError):  # not there, or of another version
+            continue
+        return loaded
+    return None
+
+
+def check(status: int, sentence: str) -> None:
+    """Raise what a status says; `sentence` is for damage."""
+    if status == -12:
+        raise MemoryError
+    if status:
+        raise DamagedImageError(sentence)
+
+
+def by_reference(value: object) -> Any:
+    """Its address, for a call."""
+    return ctypes.byref(value)  # type: ignore[arg-type]
+
+
+def address_of(data: bytes) -> int:
+    """Where the bytes lie, as long as they are kept."""
+    return ctypes.cast(ctypes.c_char_p(data), POINTER).value or 0
+
+
+def bytes_at(address: int | None, count: int) -> bytes:
+    """A copy of what lies at an address."""
+    return ctypes.string_at(address, count) if address and count else b""
+
+
+def array_at(kind: str, address: int | None, count: int) -> array[int]:
+    """A copy of the numbers at an address."""
+    values = array(kind)
+    values.frombytes(bytes_at(address, count * values.itemsize))
+    return values

@@ -1,0 +1,56 @@
+"""native_inlines -- inlined calls, read by libcollector_analysis (libcollector_c/dwarf/inlines.h) where it is there"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import collector.symbols.native_dwarf as native
+from collector.symbols.inline_table import InlineTable
+
+if TYPE_CHECKING:
+    from collector.symbols.dwarf_unit import DwarfData, UnitHeader
+    from collector.symbols.inline_files import FileNumbers
+
+_SECTIONS = ("info", "abbrev", "str", "line_str", "str_offsets", "addr", "ranges", "rnglists")
+
+
+class NativeInlineReader:
+    """Reads units of one image; close it."""
+
+    def __init__(self, dwarf: DwarfData) -> None:
+        self._dwarf = dwarf
+        self._sections = _sections_of(dwarf.whole)
+        supplement = dwarf.supplement
+        self._supplement = _sections_of(lambda name: supplement.data(supplement.section(".debug_" + name))) if supplement else None
+        lowest = min((start for start, _ in dwarf.image.code_ranges), default=0)
+        self._handle = native.library().col_dwarf_open(self._sections, self._supplement, lowest)
+        if not self._handle:
+            raise MemoryError
+
+    def close(self) -> None:
+        """Give back its memory."""
+        if self._handle:
+            native.library().col_dwarf_close(self._handle)
+            self._handle = None
+
+    def read(self, unit: UnitHeader, numbers: FileNumbers) -> InlineTable:
+        """The inlined calls of a unit, with new `numbers`; raises DamagedImageError."""
+        found = native.Inlines()
+        status = native.library().col_dwarf_inlines(self._handle, unit.offset, native.by_reference(found))
+        native.check(status, f"The debug information of {self._dwarf.image.path} contradicts itself.")
+        numbers_at, starts, nodes, functions = native.array_at, found.start_count, found.node_count, found.function_count
+        call_files = numbers.of_unit(unit.offset, numbers_at("I", found.call_files, nodes))
+        declared_units = numbers_at("Q", found.declared_units, functions)
+        declared_files = numbers.of_units(declared_units, numbers_at("I", found.declared_files, functions))
+        names = native.bytes_at(found.names, found.name_bytes).split(b"\0")[:-1]
+        return InlineTable(
+            numbers_at("Q", found.starts, starts), numbers_at("I", found.nodes, starts), numbers_at("I", found.parents, nodes),
+            numbers_at("I", found.functions, nodes), call_files, numbers_at("I", found.call_lines, nodes), declared_files,
+            numbers_at("I", found.declared_lines, functions), tuple(name.decode("utf-8", "backslashreplace") for name in names), tuple(numbers.files),
+        )
+
+
+def _sections_of(section_named: Callable[[str], bytes]) -> Any:
+    contents = [section_named(name) for name in _SECTIONS]
+    return (native.Bytes * len(_SECTIONS))(*[native.Bytes(data or None, len(data)) for data in contents])

@@ -1,0 +1,102 @@
+/* abbreviations.c -- a table of abbreviations, in the order of their codes */
+#include "abbreviations.h"
+
+#include "forms.h"
+
+#include "../analysis/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { MOST_TAG = 0xffff };
+
+static bool add_attributes(struct col_dwarf_abbreviations *table, struct col_dwarf_cursor *cursor)
+{
+    for (;;) {
+        uint64_t name = col_dwarf_uleb(cursor), form = col_dwarf_uleb(cursor);
+        int64_t constant = form == DW_FORM_implicit_const ? col_dwarf_sleb(cursor) : 0;
+        if (cursor->is_bad || (name == 0 && form == 0))
+            return true;
+        if (!COL_ARRAY_RESERVE(table->attributes, table->attribute_capacity, table->attribute_count + 1))
+            return false;
+        uint32_t known_name = name <= MOST_TAG ? (uint32_t)name : 0, known_form = form <= MOST_TAG ? (uint32_t)form : 0;
+        table->attributes[table->attribute_count++] = (struct col_dwarf_attribute){known_name, known_form, constant};
+    }
+}
+
+static int32_t fixed_bytes(const struct col_dwarf_attribute *attributes, uint32_t count, unsigned offset_bytes)
+{
+    int32_t total = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        int bytes = col_dwarf_form_bytes(attributes[i].form, offset_bytes);
+        if (bytes < 0)
+            return -1;
+        total += bytes;
+    }
+    return total;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct col_dwarf_abbreviation *first = left, *second = right;
+    return (first->code > second->code) - (first->code < second->code);
+}
+
+static int add(struct col_dwarf_abbreviations *table, struct col_dwarf_cursor *cursor, uint64_t code)
+{
+    struct col_dwarf_abbreviation item = {.code = code, .first = (uint32_t)table->attribute_count};
+    uint64_t tag = col_dwarf_uleb(cursor);
+    item.tag = tag <= MOST_TAG ? (uint32_t)tag : 0;
+    item.has_children = col_dwarf_fixed(cursor, 1) != 0;
+    if (!add_attributes(table, cursor) || !COL_ARRAY_RESERVE(table->items, table->capacity, table->count + 1))
+        return -ENOMEM;
+    item.count = (uint32_t)table->attribute_count - item.first;
+    for (unsigned wide = 0; wide < 2; wide++)
+        item.fixed_bytes[wide] = item.count ? fixed_bytes(table->attributes + item.first, item.count, wide ? 8 : 4) : 0;
+    table->items[table->count++] = item;
+    return cursor->is_bad ? -EBADMSG : 0;
+}
+
+int col_dwarf_read_abbreviations(struct col_dwarf_bytes section, uint64_t offset, uint64_t *work,
+                                 struct col_dwarf_abbreviations *table)
+{
+    struct col_dwarf_cursor cursor = col_dwarf_at(section, offset);
+    const uint8_t *start = cursor.at;
+    int status = cursor.is_bad ? -EBADMSG : 0;
+    bool is_sorted = true;
+    table->offset = offset;
+    while (status == 0) {
+        uint64_t code = col_dwarf_uleb(&cursor);
+        if (cursor.is_bad || (uint64_t)(cursor.at - start) > *work)
+            return -EBADMSG;
+        if (code == 0)
+            break;
+        is_sorted &= table->count == 0 || table->items[table->count - 1].code < code;
+        status = add(table, &cursor, code);
+    }
+    *work -= (uint64_t)(cursor.at - start) <= *work ? (uint64_t)(cursor.at - start) : *work;
+    if (status == 0 && !is_sorted)
+        qsort(table->items, table->count, sizeof *table->items, compare);
+    return status;
+}
+
+void col_dwarf_free_abbreviations(struct col_dwarf_abbreviations *table)
+{
+    free(table->items);
+    free(table->attributes);
+}
+
+const struct col_dwarf_abbreviation *col_dwarf_abbreviation(const struct col_dwarf_abbreviations *table, uint64_t code)
+{
+    if (code - 1 < table->count && table->items[code - 1].code == code) /* as compilers number them */
+        return &table->items[code - 1];
+    size_t low = 0, high = table->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (table->items[middle].code < code)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < table->count && table->items[low].code == code ? &table->items[low] : NULL;
+}

@@ -1,0 +1,39 @@
+/* abbreviations.h -- what entries of a unit look like: tags, and attributes with their forms (DWARF 5, section 7.5.3) */
+#ifndef COL_DWARF_ABBREVIATIONS_H
+#define COL_DWARF_ABBREVIATIONS_H
+
+#include "bytes.h"
+
+struct col_dwarf_attribute {
+    uint32_t name;
+    uint32_t form;
+    int64_t constant; /* of DW_FORM_implicit_const */
+};
+
+struct col_dwarf_abbreviation {
+    uint64_t code;
+    uint32_t tag;
+    bool has_children;
+    uint32_t first; /* attribute */
+    uint32_t count;
+    int32_t
+        fixed_bytes[2]; /* of an entry, with offsets of 4 and of 8 bytes; -1 where that differs from entry to entry */
+};
+
+struct col_dwarf_abbreviations {
+    uint64_t offset; /* in .debug_abbrev */
+    struct col_dwarf_abbreviation *items;
+    size_t count, capacity;
+    struct col_dwarf_attribute *attributes;
+    size_t attribute_count, attribute_capacity;
+};
+
+/* Reads a table. 0, -ENOMEM, or -EBADMSG; *work is what may still be read, and becomes less. */
+int col_dwarf_read_abbreviations(struct col_dwarf_bytes section, uint64_t offset, uint64_t *work,
+                                 struct col_dwarf_abbreviations *table);
+void col_dwarf_free_abbreviations(struct col_dwarf_abbreviations *table);
+
+/* NULL if there is none of that code. */
+const struct col_dwarf_abbreviation *col_dwarf_abbreviation(const struct col_dwarf_abbreviations *table, uint64_t code);
+
+#endif

@@ -1,0 +1,107 @@
+/* inlines_fuzz.c -- hostile debug information through the reader of inlined calls, under the sanitizers: no crash, no hang, no read outside
+ *
+ * inlines_fuzz COUNT SEED SECTION...: the sections of a file in the order of enum col_dwarf_section, each in a file of its own;
+ * read as they are, then COUNT times with a few bytes changed.
+ */
+#include "dwarf/inlines.h"
+#include "dwarf/units.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t state;
+
+static size_t below(size_t limit)
+{
+    state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (size_t)(state >> 24) % limit;
+}
+
+static struct col_dwarf_bytes read_file(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file || fseek(file, 0, SEEK_END) != 0)
+        abort();
+    size_t size = (size_t)ftell(file);
+    uint8_t *bytes = malloc(size + !size); /* as large as it is, so that nothing lies behind it */
+    rewind(file);
+    if (!bytes || fread(bytes, 1, size, file) != size)
+        abort();
+    fclose(file);
+    return (struct col_dwarf_bytes){bytes, size};
+}
+
+/* What the caller is promised: rising starts, and numbers that count into what there is. */
+static void look(const struct col_inlines *found)
+{
+    size_t names = 0;
+    for (size_t i = 0; i < found->start_count; i++)
+        if ((i > 0 && found->starts[i] <= found->starts[i - 1]) ||
+            (found->nodes[i] != COL_DWARF_NOTHING && found->nodes[i] >= found->node_count))
+            abort();
+    for (uint32_t i = 0; i < found->node_count; i++)
+        if ((found->parents[i] != COL_DWARF_NOTHING && found->parents[i] >= i) || found->functions[i] >= found->function_count)
+            abort();
+    for (size_t i = 0; i < found->name_bytes; i++)
+        names += found->names[i] == '\0';
+    if (names != found->function_count)
+        abort();
+}
+
+static size_t read_all(const struct col_dwarf_bytes *sections)
+{
+    struct col_dwarf *dwarf = col_dwarf_open(sections, sections, 0); /* its own supplement: any reference leads somewhere */
+    struct col_dwarf_file units = {.work = 0};
+    size_t nodes = 0;
+    memcpy(units.sections, sections, sizeof units.sections);
+    if (!dwarf || col_dwarf_index_units(&units) != 0)
+        abort();
+    for (size_t i = 0; i < units.unit_count; i++) {
+        struct col_inlines found;
+        int status = col_dwarf_inlines(dwarf, units.units[i].offset, &found);
+        if (status == 0)
+            look(&found);
+        else if (status != -EBADMSG)
+            abort();
+        nodes += status == 0 ? found.node_count : 0;
+    }
+    col_dwarf_free_file(&units);
+    col_dwarf_close(dwarf);
+    return nodes;
+}
+
+int main(int argc, char **argv)
+{
+    struct col_dwarf_bytes sections[COL_DWARF_SECTIONS] = {{0}};
+    if (argc != 3 + COL_DWARF_SECTIONS)
+        return 2;
+    state = strtoull(argv[2], NULL, 10);
+    for (int i = 0; i < COL_DWARF_SECTIONS; i++)
+        sections[i] = read_file(argv[3 + i]);
+    printf("%zu calls\n", read_all(sections));
+    for (long round = atol(argv[1]); round > 0; round--) {
+        struct change {
+            uint8_t *at, was;
+        } changes[8];
+        size_t count = 0, wanted = 1 + below(8);
+        while (count < wanted) {
+            size_t which = below(4) ? below(2) : below(COL_DWARF_SECTIONS); /* mostly entries and their abbreviations */
+            if (sections[which].size == 0)
+                continue;
+            uint8_t *at = (uint8_t *)(uintptr_t)sections[which].start + below(sections[which].size);
+            changes[count++] = (struct change){at, *at};
+            *at = (uint8_t)(below(3) ? below(256) : *at ^ 1u << below(8));
+        }
+        read_all(sections);
+        while (count > 0) {
+            count--;
+            *changes[count].at = changes[count].was;
+        }
+    }
+    for (int i = 0; i < COL_DWARF_SECTIONS; i++)
+        free((void *)(uintptr_t)sections[i].start);
+    puts("all held");
+    return 0;
+}

@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         _write(make_page(_chosen(profile, args), request.view, request.argument, options), args.output)
 
     if args.no_inlines or args.pieces:  # what is kept has the usual names
-        show(_load(request.paths, not args.no_inlines, args.pieces)[0])
+        _show_loaded(_load(request.paths, not args.no_inlines, args.pieces)[0], show)
     else:
         _show_kept_or_loaded(request.paths, show)
     gc.freeze()  # nor at the end, when the interpreter would look for it after all
@@ -89,11 +89,17 @@ def _show_kept_or_loaded(paths: tuple[str, ...], show: Callable[[Profile], None]
             return
     loaded, looked_at = _load(paths)
     profile = kept.completing(loaded)
+    _show_loaded(profile, show)
+    kept.store(profile, looked_at)
+
+
+def _show_loaded(profile: Profile, show: Callable[[Profile], None]) -> None:
+    from collector.profile.kept_samples import NotKeptError
+
     try:
         show(profile)
-    except NotKeptError as error:
+    except NotKeptError as error:  # of a profile in a file
         raise UsageError(str(error)) from error
-    kept.store(profile, looked_at)
 
 
 def _load(paths: tuple[str, ...], has_inlines: bool = True, has_pieces: bool = False) -> tuple[Profile, set[str]]:

@@ -58,7 +58,7 @@ class KeptProfile:
         if self._state is None or is_known or any(process.is_running for process in profile.processes):
             return
         made_from = self._state, [_seen(path) for path in sorted(looked_at)]
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ExperimentError):  # no room on the disk, or for a number that a damaged log holds
             os.makedirs(self._directory, exist_ok=True, mode=0o700)
             self._write(pack(profile, answers, made_from))
             self._trim()
@@ -111,9 +111,9 @@ def _state_of(paths: Sequence[str]) -> Seen | None:
     """What a profile depends on before any module is looked at; None if there is nothing to be read."""
     try:
         files = [sorted(_iter_seen(os.path.abspath(path))) for path in paths]
+        own = max(entry.stat().st_mtime_ns for part in _own_parts() for entry in os.scandir(part) if entry.is_file())
     except OSError:
         return None
-    own = max(entry.stat().st_mtime_ns for part in _own_parts() for entry in os.scandir(part) if entry.is_file())
     environment = tuple(os.environ.get(name) for name in _ENVIRONMENT)
     return own, environment, tuple(tuple(each) for each in files)
 

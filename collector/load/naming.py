@@ -6,21 +6,19 @@ A *space* is what an address counts in: a module's file, or the memory of one pr
 from __future__ import annotations
 
 import os
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
 from collector.analysis.seam import Entry
-from collector.profile.model import Code, Frame, Function, Module
+from collector.profile.model import Code, Frame, Function, Module, identity_of
 from collector.symbols.demangle import short_name
 from collector.symbols.symbolizer import Location, Symbolizer, lookup_address
 from collector.symbols.terms import Layout
 from collector.target.address_space import RecordedFile
 
 _KINDS: Final = {"unknown": "unknown", "inlined": "inlined"}
-_STRUCTOR: Final = re.compile(r"([CD])[0-5](?=[EI])")
 RECORDER_MODULE: Final = "libcollector.so"
 
 
@@ -179,7 +177,7 @@ class NameTable:
             yield range(first, len(frames))
 
     def _function_at(self, where: Location, module: int) -> int:
-        function = self._functions.get((where.function, _identity(where.raw_name), module, where.function_file))
+        function = self._functions.get((where.function, identity_of(where.raw_name), module, where.function_file))
         return self._number_function(_function_of(where, module)) if function is None else function
 
     def _name(self, place: NamedPlace) -> Frame:
@@ -194,17 +192,12 @@ class NameTable:
 
     def _number_function(self, function: Function) -> int:
         """The same name in the same file of the same module is the same function, whatever the line."""
-        key = (function.name, _identity(function.raw_name), function.module, function.file)
+        key = function.identity
         number = self._functions.get(key)
         if number is None:
             number = self._functions[key] = len(self._function_rows)
             self._function_rows.append(function)
         return number
-
-
-def _identity(raw_name: str) -> str:
-    """The linker's name, the same for all variants of a C++ constructor or destructor: of whole objects, of bases, inlined."""
-    return _STRUCTOR.sub(r"\1", raw_name) if raw_name.startswith("_Z") else raw_name
 
 
 def _function_of(where: Location, module: int) -> Function:

@@ -15,13 +15,13 @@ import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
-from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgpack
 
 from collector.errors import ExperimentError, ExperimentNotFoundError
-from collector.load.serial_answers import check_positions, pack_answer, pack_column, read_answer, read_column
+from collector.load.serial_answers import Sizes, check_positions, pack_answer, pack_column, read_answer, read_column
+from collector.load.serial_rows import check_references, make_rows, pack_table, read_table
 from collector.profile import model
 from collector.profile.kept_samples import Answers, KeptSamples, ask_all, merged_addresses, read_answers
 from collector.profile.lazy_table import LazyTable
@@ -57,9 +57,10 @@ def write_profile(profile: model.Profile, path: str | os.PathLike[str]) -> None:
     """Write all that views show of a whole profile. The same profile gives the same bytes. ExperimentError if it cannot be written."""
     kept = KeptSamples({}, profile.samples)
     ask_all(dataclasses.replace(profile, samples=kept))
+    pieces = pack(profile, kept.answers)
     try:
         with open(path, "wb") as file:
-            file.writelines(pack(profile, kept.answers))
+            file.writelines(pieces)
     except OSError as error:
         raise ExperimentError(f"the profile {os.fspath(path)} cannot be written: {(error.strerror or str(error)).lower()}") from error
 
@@ -76,13 +77,20 @@ def read_profile(path: str | os.PathLike[str]) -> model.Profile:
 
 
 def pack(profile: model.Profile, answers: Answers, made_from: Sequence[object] = ()) -> list[bytes]:
-    """The bytes of a file, piece by piece. `made_from` is given back by open_profile."""
+    """The bytes of a file, piece by piece. `made_from` is given back by open_profile. ExperimentError if a number has no room."""
+    try:
+        return _pack(profile, answers, made_from)
+    except (OverflowError, ValueError) as error:
+        raise ExperimentError(f"the profile cannot be written: {error}") from error
+
+
+def _pack(profile: model.Profile, answers: Answers, made_from: Sequence[object]) -> list[bytes]:
     strings = _Strings()
     frames = merged_addresses(profile.frames)
     document: Document = {
         "version": VERSION,
         "made_from": made_from,
-        **{name: _pack_table(getattr(profile, name), row) for name, row in _TABLES.items()},
+        **{name: pack_table(getattr(profile, name), row) for name, row in _TABLES.items()},
         "metrics": [dataclasses.astuple(metric) for metric in profile.metrics],
         "series": [_pack_series(series) for series in profile.series],
         "functions": {
@@ -185,15 +193,6 @@ class _Strings:
 _NAMES: Final = ("name", "short_name", "raw_name", "file", "alias")
 
 
-def _pack_table(rows: Sequence[Any], row_type: type) -> Document:
-    names = [field.name for field in dataclasses.fields(row_type)]
-    return {"columns": names, "rows": [[_plain(getattr(row, name)) for name in names] for row in rows]}
-
-
-def _plain(value: Any) -> Any:
-    return dataclasses.astuple(value) if isinstance(value, model.Clock) else value
-
-
 def _pack_series(series: MetricSeries) -> list[Any]:
     columns = list(series.times_ns), list(series.intervals_ns), list(series.readings)
     return [dataclasses.astuple(series.metric), series.process, *columns, series.experiment, series.node]
@@ -202,40 +201,34 @@ def _pack_series(series: MetricSeries) -> list[Any]:
 def _profile(document: Document, file: _File) -> model.Profile:
     name = file.name
     strings = document["strings"]
-    tables = {key: _read_table(document[key], row) for key, row in _TABLES.items()}
+    if strings[0] is not None or any(type(string) is not str for string in strings[1:]):
+        raise ValueError("a string is none")
+    tables = {key: read_table(document[key], row) for key, row in _TABLES.items()}
+    check_references(tables)
     functions = _read_functions(document["functions"], strings, len(tables["modules"]), name)
     frames = _read_frames(document["frames"], strings, len(functions), name)
-    most_groups = len(functions) + len(frames) + len(tables["modules"])
+    metrics = tuple(make_rows(Metric, document["metrics"]))
+    groups, bases = len(functions) + len(frames) + len(tables["modules"]), 1 + max(max(metric.parts) for metric in metrics)
+    sizes = Sizes(len(functions), groups, len(tables["threads"]), bases)
     answers: Answers = {}
     offset = 0
     for title, (checksum, length) in document["answers"].items():
         kind, _, grouping = title.partition(" of ")
         part = offset, checksum, length
-        answers[kind, grouping] = _telling(name, partial(_read_answer, file, kind, part, len(functions), most_groups))
+        answers[kind, grouping] = _telling(name, partial(_read_answer, file, kind, part, sizes))
         offset += length
     return model.Profile(
         **tables,
         functions=functions,
         frames=frames,
         samples=KeptSamples(answers),
-        series=LazyTable(len(document["series"]), _telling(name, lambda: _read_series(document["series"]))),
-        metrics=tuple(Metric(*row) for row in document["metrics"]),
+        series=LazyTable(len(document["series"]), _telling(name, lambda: _read_series(document["series"], tables))),
+        metrics=metrics,
     )
 
 
-def _read_answer(file: _File, kind: str, part: tuple[int, int, int], function_count: int, most_groups: int) -> object:
-    return read_answer(kind, file.read_part(*part), function_count, most_groups)
-
-
-def _read_table(packed: Document, row_type: type) -> tuple[Any, ...]:
-    names = tuple(field.name for field in dataclasses.fields(row_type))
-    if packed["columns"] != names:
-        raise ValueError(f"{row_type.__name__} has other columns")
-    rows = packed["rows"]
-    if row_type is model.Process:
-        place = names.index("clock")
-        rows = [(*row[:place], row[place] and model.Clock(*row[place]), *row[place + 1 :]) for row in rows]
-    return tuple([row_type(*row) for row in rows])
+def _read_answer(file: _File, kind: str, part: tuple[int, int, int], sizes: Sizes) -> object:
+    return read_answer(kind, file.read_part(*part), sizes)
 
 
 def _read_functions(packed: Mapping[str, bytes], strings: Sequence[str | None], module_count: int, name: str) -> LazyTable[model.Function]:
@@ -245,7 +238,9 @@ def _read_functions(packed: Mapping[str, bytes], strings: Sequence[str | None], 
     def rows() -> list[model.Function]:
         text = [[strings[number] for number in read_column("I", packed[field])] for field in _NAMES]
         numbers = [None if line == _NO_LINE else line for line in lines]
-        return list(map(model.Function, *text[:3], modules, text[3], numbers, text[4]))
+        if any(name is None for names in text[:3] for name in names):
+            raise ValueError("a function has no name")
+        return [model.Function(*row) for row in zip(*text[:3], modules, text[3], numbers, text[4], strict=True)]
 
     return LazyTable(len(modules), _telling(name, rows))
 
@@ -257,15 +252,24 @@ def _read_frames(packed: Mapping[str, bytes], strings: Sequence[str | None], fun
     def rows() -> list[model.Frame]:
         files, kinds = ([strings[number] for number in read_column("I", packed[field])] for field in ("file", "kind"))
         lines = [None if line == _NO_LINE else line for line in read_column("I", packed["line"])]
-        return list(map(model.Frame, functions, files, lines, repeat(0), kinds, read_column("i", packed["code"])))
+        columns = functions, files, lines, [0] * len(functions), kinds, read_column("i", packed["code"])
+        return [model.Frame(*row) for row in zip(*columns, strict=True)]
 
     return LazyTable(len(functions), _telling(name, rows))
 
 
-def _read_series(rows: Sequence[Any]) -> list[MetricSeries]:
+def _read_series(rows: Sequence[Any], tables: Mapping[str, Sequence[Any]]) -> list[MetricSeries]:
     from collector.profile.metric_series import MetricSeries, PluginMetric  # most views show none
 
-    return [MetricSeries(PluginMetric(*metric), *rest) for metric, *rest in rows]
+    definitions = make_rows(PluginMetric, [row[0] for row in rows])
+    series = [MetricSeries(metric, *row[1:]) for metric, row in zip(definitions, rows)]
+    for one in series:
+        columns = one.times_ns, one.intervals_ns, one.readings
+        are_numbers = all(set(map(type, column)) <= {int, float} for column in columns)
+        if (type(one.experiment), type(one.node)) != (int, str) or len(set(map(len, columns))) != 1 or not are_numbers:
+            raise ValueError("a series of readings is damaged")
+    check_references({**tables, "series": series})
+    return series
 
 
 def _telling(name: str, read: Callable[[], T]) -> Callable[[], T]:

@@ -7,8 +7,9 @@ import sys
 from array import array
 from collections.abc import Iterable, Sequence
 from operator import ge
-from typing import Any
+from typing import Any, NamedTuple
 
+from collector.profile.causes import STACK_ENDS
 from collector.profile.samples import CallSums, Cells, Columns, EdgeSums, GroupSums
 
 Document = dict[str, Any]
@@ -56,40 +57,57 @@ def _pack_sums(columns: Columns) -> list[object]:
     return [len(columns[0]), *(b"" if column == zeros else column for column in packed)]
 
 
-def read_answer(kind: str, packed: Document, function_count: int, most_groups: int) -> object:
+class Sizes(NamedTuple):
+    """How many rows the tables of a profile have; `groups` is more than any grouping has."""
+
+    functions: int
+    groups: int
+    threads: int
+    base_metrics: int
+
+
+def read_answer(kind: str, packed: Document, sizes: Sizes) -> object:
     """What a method gave, by its name. ValueError, or whatever comes of it, if it contradicts itself."""
     if kind == "cells":
-        return _read_cells(packed)
+        return _read_cells(packed, sizes)
     if kind == "sum_groups":
-        return GroupSums(_read_sums(packed["exclusive"], most_groups), _read_sums(packed["inclusive"], most_groups))
-    return _read_calls(packed, function_count) if kind == "call_sums" else _read_edges(packed, function_count)
+        return GroupSums(*(_read_sums(packed[name], sizes.groups, sizes) for name in ("exclusive", "inclusive")))
+    return _read_calls(packed, sizes) if kind == "call_sums" else _read_edges(packed, sizes)
 
 
-def _read_cells(packed: Document) -> Cells:
+def _read_cells(packed: Document, sizes: Sizes) -> Cells:
     values: Columns = tuple(read_column("d", column) for column in packed["values"])
-    return Cells(read_column("I", packed["threads"]), packed["ends"], read_column("Q", packed["counts"]), values)
+    cells = Cells(read_column("I", packed["threads"]), packed["ends"], read_column("Q", packed["counts"]), values)
+    check_positions(cells.threads, sizes.threads)
+    if len(values) != sizes.base_metrics or {len(cells.threads)} != {len(cells.ends), len(cells.counts), *map(len, values)}:
+        raise ValueError("columns of different lengths")
+    if not STACK_ENDS.keys() >= set(cells.ends):
+        raise ValueError("an unknown end of stacks")
+    return cells
 
 
-def _read_calls(packed: Document, function_count: int) -> CallSums:
+def _read_calls(packed: Document, sizes: Sizes) -> CallSums:
     parents, groups = read_column("I", packed["parents"]), read_column("I", packed["groups"])
-    check_positions(groups[1:], function_count)
-    if any(map(ge, parents[1:], range(1, len(parents)))):
+    check_positions(groups[1:], sizes.functions)
+    if len(parents) != len(groups) or any(map(ge, parents[1:], range(1, len(parents)))):
         raise ValueError("a caller does not stand before its callees")
-    sums = [_read_sums(packed[name], len(parents)) for name in ("finished", "unfinished", "finished_inclusive", "unfinished_inclusive")]
-    return CallSums(parents, groups, *sums)
+    names = "finished", "unfinished", "finished_inclusive", "unfinished_inclusive"
+    return CallSums(parents, groups, *(_read_sums(packed[name], len(parents), sizes, len(parents)) for name in names))
 
 
-def _read_edges(packed: Document, function_count: int) -> EdgeSums:
+def _read_edges(packed: Document, sizes: Sizes) -> EdgeSums:
     callers, callees = read_column("I", packed["callers"]), read_column("I", packed["callees"])
-    check_positions(callers, function_count + 1)
-    check_positions(callees, function_count)
-    outermost, innermost = (_read_sums(packed[name], len(callers)) for name in ("outermost", "innermost"))
-    return EdgeSums(callers, callees, outermost, innermost, _read_sums(packed["exclusive"], function_count))
+    check_positions(callers, sizes.functions + 1)
+    check_positions(callees, sizes.functions)
+    if len(callers) != len(callees):
+        raise ValueError("columns of different lengths")
+    outermost, innermost = (_read_sums(packed[name], len(callers), sizes, len(callers)) for name in ("outermost", "innermost"))
+    return EdgeSums(callers, callees, outermost, innermost, _read_sums(packed["exclusive"], sizes.functions, sizes, sizes.functions))
 
 
-def _read_sums(packed: Sequence[Any], most: int) -> Columns:
+def _read_sums(packed: Sequence[Any], most: int, sizes: Sizes, least: int = 0) -> Columns:
     count, *columns = packed
-    if count > most or any(len(column) not in (0, 8 * count) for column in columns):
+    if not least <= count <= most or len(columns) != sizes.base_metrics or any(len(column) not in (0, 8 * count) for column in columns):
         raise ValueError("columns of different lengths")
     zeros = bytes(8 * count)
     return tuple(read_column("d", column or zeros) for column in columns)

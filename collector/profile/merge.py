@@ -54,8 +54,7 @@ class _Tables:
         return _Part(profile, modules, functions, frames, offsets)
 
     def _number(self, function: Function) -> int:
-        key = function.name, function.raw_name, function.module, function.file
-        number = self.functions.setdefault(key, len(self.functions))
+        number = self.functions.setdefault(function.identity, len(self.functions))
         if number == len(self.function_rows):
             self.function_rows.append(function)
         return number

@@ -5,9 +5,10 @@ Tables refer to each other by position. Times are nanoseconds of the recorded ma
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from collector.profile.metrics import CPU_METRICS, Metric
 from collector.profile.samples import Samples
@@ -15,6 +16,14 @@ from collector.readings import Readings
 
 if TYPE_CHECKING:
     from collector.profile.metric_series import MetricSeries
+
+
+_STRUCTOR: Final = re.compile(r"([CD])[0-5](?=[EI])")
+
+
+def identity_of(raw_name: str) -> str:
+    """The linker's name, the same for all variants of a C++ constructor or destructor: of whole objects, of bases, inlined."""
+    return _STRUCTOR.sub(r"\1", raw_name) if raw_name.startswith("_Z") else raw_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,11 @@ class Function:
     file: str | None = None
     line: int | None = None
     alias: str | None = None
+
+    @property
+    def identity(self) -> tuple[str, str, int, str | None]:
+        """The same name in the same file of the same module is the same function, whatever the line."""
+        return self.name, identity_of(self.raw_name), self.module, self.file
 
 
 class Frame(NamedTuple):

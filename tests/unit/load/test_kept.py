@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 from small_experiment import write_small
-from test_both_ways import framed, random_frames, write
+from test_both_ways import damaged, framed, mutated, random_frames, write
 
 from collector.cli.main import main
 from collector.cli.reporting.words import VIEWS
 from collector.load import kept, loader
 from collector.load.kept import KeptProfile
+from collector.profile.model import Loss
 
 WHOLE = [view for view, (argument, _) in VIEWS.items() if not argument]
 
@@ -156,6 +157,21 @@ def test_warnings_are_told_again(experiment: Path, capsys) -> None:
     assert report(capsys, experiment) == first
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_damaged_logs_are_shown_the_same_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys, seed: int) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    rng = random.Random(seed)
+    payloads = [mutated(rng, payload) if rng.random() < 0.15 else payload for payload in random_frames(rng)]
+    path = write(tmp_path / "a.expt", framed(payloads))
+    write(path, damaged(rng, framed(random_frames(rng))), 150)
+    pages = []
+    for _ in range(2):
+        for view in WHOLE:
+            status = main(["report", str(path), view])
+            pages.append((status, *capsys.readouterr()))
+    assert pages[: len(WHOLE)] == pages[len(WHOLE) :]
+
+
 def test_several_experiments_have_a_profile_of_their_own(experiment: Path, tmp_path: Path, loads: list[str], capsys) -> None:
     write_small(tmp_path / "b.expt")
     first = report(capsys, experiment, "functions"), report(capsys, experiment, tmp_path / "b.expt", "functions")
@@ -186,6 +202,17 @@ def test_there_are_not_too_many_profiles(experiment: Path, tmp_path: Path, monke
         write_small(tmp_path / f"{number}.expt")
         report(capsys, tmp_path / f"{number}.expt", "functions")
     assert cached_file(experiment).exists()
+
+
+def test_a_profile_that_cannot_be_written_is_no_error(experiment: Path) -> None:
+    from dataclasses import replace
+
+    from collector.load import load
+
+    place = KeptProfile([str(experiment)])
+    profile = place.completing(load(experiment))
+    place.store(replace(profile, losses=(Loss(0, "damage", 1 << 70),)), [])
+    assert KeptProfile([str(experiment)]).profile is None
 
 
 def test_an_experiment_that_is_running_is_not_kept(experiment: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import zlib
 from pathlib import Path
@@ -17,7 +18,7 @@ from collector.load.serial import MAGIC, open_profile, read_profile, write_profi
 from collector.profile.filters import select
 from collector.profile.kept_samples import NotKeptError, read_answers
 from collector.profile.metric_series import MetricSeries, PluginMetric
-from collector.profile.model import Loss, Message, Pause, Profile, SamplePoint, Unrecorded
+from collector.profile.model import Frame, Function, Loss, Message, Pause, Profile, SamplePoint, Unrecorded
 from collector.readings import READINGS
 
 PART = serial._PART
@@ -72,6 +73,21 @@ def test_the_same_profile_gives_the_same_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes() == (tmp_path / "c").read_bytes()
 
 
+def test_a_number_without_room_is_told(tmp_path: Path) -> None:
+    profile = build_profile([("main", 1, 0)])
+    frames = [frame._replace(line=-5) for frame in profile.frames]
+    with pytest.raises(ExperimentError, match="cannot be written"):
+        write_profile(dataclasses.replace(profile, frames=frames), tmp_path / "a")
+
+
+def test_every_field_is_written(tmp_path: Path) -> None:
+    write_profile(build_profile([("main", 1, 0)]), tmp_path / "a")
+    head = head_of(tmp_path / "a")
+    assert head["frames"].keys() == set(Frame._fields) - {"address"}
+    assert head["functions"].keys() == {field.name for field in dataclasses.fields(Function)}
+    assert head.keys() >= {field.name for field in dataclasses.fields(Profile)} - {"samples", "codes"}
+
+
 def test_an_empty_profile(tmp_path: Path) -> None:
     write_profile(build_profile([]), tmp_path / "a")
     assert every_page(read_profile(tmp_path / "a")) == every_page(build_profile([]))
@@ -108,11 +124,17 @@ def test_damage_is_told(tmp_path: Path, seed: int) -> None:
             read_profile(tmp_path / "b")
 
 
-def rewritten(path: Path, change: dict, answer: object = None) -> Path:
-    """The file with some entries of its head replaced, or all answers, and the right checksums."""
+def head_of(path: Path) -> dict:
     data = path.read_bytes()[len(MAGIC) :]
     _, length = PART.unpack_from(data)
-    document = msgpack.unpackb(data[PART.size : PART.size + length], unicode_errors="surrogatepass")
+    found: dict = msgpack.unpackb(data[PART.size : PART.size + length], unicode_errors="surrogatepass")
+    return found
+
+
+def rewritten(path: Path, change: dict, answer: object = None) -> Path:
+    """The file with some entries of its head replaced, or all answers, and the right checksums."""
+    data, document = path.read_bytes()[len(MAGIC) :], head_of(path)
+    _, length = PART.unpack_from(data)
     parts = data[PART.size + length :]
     if answer is not None:
         part = msgpack.packb(answer)
@@ -142,15 +164,16 @@ def test_contradictions_are_told(tmp_path: Path, change: dict) -> None:
         read_profile(rewritten(tmp_path / "a", change))
 
 
-ONE, TWO, NODES = [1, bytes(8)], [2, bytes(16)], b"\xff\xff\xff\xff\0\0\0\0"
+ONE, TWO, NODES = [1, *[bytes(8)] * 3], [2, *[bytes(16)] * 3], b"\xff\xff\xff\xff\0\0\0\0"
 
 
 @pytest.mark.parametrize(
     "answer",
     [
         5,
-        {"exclusive": [1 << 40, b""], "inclusive": [0, b""]},
-        {"exclusive": ONE, "inclusive": [2, bytes(8)]},
+        {"exclusive": [1 << 40, b"", b"", b""], "inclusive": TWO},
+        {"exclusive": TWO, "inclusive": [2, *[bytes(8)] * 3]},
+        {"exclusive": TWO, "inclusive": TWO[:2]},
         {"parents": b"\xff" * 8, "groups": NODES, **dict.fromkeys(("finished", "unfinished", "finished_inclusive", "unfinished_inclusive"), TWO)},
         {"parents": NODES, "groups": b"\xff" * 8, **dict.fromkeys(("finished", "unfinished", "finished_inclusive", "unfinished_inclusive"), TWO)},
         {"callers": b"\3\0\0\0", "callees": bytes(4), "outermost": ONE, "innermost": ONE, "exclusive": TWO},
@@ -161,6 +184,37 @@ def test_contradictions_of_answers_are_told(tmp_path: Path, answer: object) -> N
     profile, _ = open_profile(rewritten(tmp_path / "a", {}, answer))
     with pytest.raises(ExperimentError, match="the profile"):
         read_answers(profile)
+
+
+def mutated(rng: random.Random, value: object) -> object:
+    """The value with one thing in it exchanged."""
+    if isinstance(value, dict) and value and rng.random() < 0.95:
+        key = rng.choice(sorted(value))
+        return {**value, key: mutated(rng, value[key])}
+    if isinstance(value, (list, tuple)) and value and rng.random() < 0.95:
+        place = rng.randrange(len(value))
+        return [*value[:place], mutated(rng, value[place]), *value[place + 1 :]]
+    if isinstance(value, bytes) and value and rng.random() < 0.7:
+        place = rng.randrange(len(value))
+        return value[:place] + bytes([rng.randrange(256)]) + value[place + 1 :]
+    return rng.choice((None, 0, 1, -1, 1 << 63, 0.5, "", "x", b"", bytes(8), [], {}, True))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_hostile_tables_are_refused_or_shown(tmp_path: Path, seed: int) -> None:
+    """With right checksums, whatever stands in the file gives a page or a sentence."""
+    rng = random.Random(seed)
+    write_profile(with_all_tables(random_profile(rng)), tmp_path / "a")
+    data, head = (tmp_path / "a").read_bytes(), head_of(tmp_path / "a")
+    del head["answers"]
+    for _ in range(150):
+        (tmp_path / "b").write_bytes(data)
+        key = rng.choice(sorted(head))
+        rewritten(tmp_path / "b", {key: mutated(rng, head[key])})
+        try:
+            every_page(read_profile(tmp_path / "b"))
+        except ExperimentError:
+            pass
 
 
 def test_other_files_are_no_profiles(tmp_path: Path) -> None:

@@ -79,6 +79,17 @@ def test_the_same_function_is_one_and_its_namesake_another() -> None:
     assert rows == {("main", "test"): (0, 3), ("work", "test"): (3, 3), ("work", "libwork.so"): (0, 2)}
 
 
+def test_variants_of_a_constructor_are_one_function() -> None:
+    profiles = [build_profile([("main;A::A()", 1, 0)]) for _ in range(2)]
+    parts = [
+        replace(profile, functions=[replace(function, raw_name=raw_name) if "A" in function.name else function for function in profile.functions])
+        for profile, raw_name in zip(profiles, ("_ZN1AC1Ev", "_ZN1AC2Ev"))
+    ]
+    rows = {row.function.name: row.exclusive[0] for row in aggregate.functions(merge(parts))}
+    assert rows == {"main": 0, "A::A()": 2}
+    assert len(merge(parts).functions) == 2
+
+
 def test_calls_of_different_ways_stay_apart() -> None:
     merged = merge([build_profile([("main;a;work", 1, 0)]), build_profile([("main;b;work", 2, 0), ("main;a;work", 4, 0)])])
     tree = [(node.depth, node.title, node.inclusive[0]) for node in call_tree(merged)]

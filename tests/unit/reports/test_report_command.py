@@ -85,8 +85,9 @@ def test_profiles_in_files_are_added_up_as_experiments_are(experiment: str, caps
     together = report(capsys, experiment, "other.expt", "functions")
     assert report(capsys, experiment, "other.profile", "functions") == together
     assert report(capsys, "other.profile", "functions") == report(capsys, "other.expt", "functions")
-    _, sentence = complaint(capsys, "other.profile", "functions", "--time", "0-1")
-    assert sentence.endswith("for this the experiment is needed")
+    for option in ((), ("--no-inlines",)):
+        _, sentence = complaint(capsys, "other.profile", "functions", "--time", "0-1", *option)
+        assert sentence.endswith("for this the experiment is needed")
 
 
 def test_experiments_are_added_up(experiment: str, capsys, tmp_path: Path) -> None:

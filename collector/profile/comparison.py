@@ -1,0 +1,268 @@
+"""comparison -- runs of a program before and after a change: where the time differs, and whether by more than chance
+
+Compared is exclusive CPU time. With one run on each side, chance is that of the samples: their counts are Poisson, and two of them are
+compared exactly. With more, it is the spread between runs of one side (both sides' together), by Student's t; yet never less than what
+sampling leaves uncertain, for few runs can agree by luck. That is the binomial variance, which for the total is none: the kernel accounts it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from math import exp, inf, sqrt
+from statistics import fmean
+from typing import Any, Final, NamedTuple
+
+from collector.profile import aggregate
+from collector.profile.model import Clock, Function, Module, Profile
+from collector.profile.significance import counts_p, holm, student_quantile, t_p
+
+CONFIDENCE: Final = 0.95
+LEVEL: Final = 0.01  # of what is called significant
+LEAST_SAMPLES: Final = 10  # of both sides together; fewer can hardly tell two functions apart, and a test less makes all others sharper
+_WIDEST = 1000.0  # a ratio known no better than that is not known
+
+Key = tuple[object, ...]
+
+
+class Measure(NamedTuple):
+    """CPU time in seconds, and the number of samples it rests on."""
+
+    time: float
+    samples: float
+
+
+NOTHING: Final = Measure(0.0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a row is about: a function, or a line of it."""
+
+    function: Function
+    module: Module
+    file: str | None
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a comparison needs of one run of the program."""
+
+    name: str
+    command: tuple[str, ...]
+    host: str
+    clocks: frozenset[Clock]
+    total: Measure
+    times: Mapping[Key, Measure]
+    places: Mapping[Key, Place]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Mean time of a run before and after, their difference and ratio, each with the ends of its confidence interval.
+
+    `p` is how likely chance alone makes such a difference, with the number of comparisons taken into account; None if there are too few
+    samples to compare. `verdict`: `slower`, `faster`, `new` or `gone` where that is significant, else `none`.
+    """
+
+    before: float
+    after: float
+    before_samples: int
+    after_samples: int
+    difference: float
+    difference_low: float
+    difference_high: float
+    ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+    p: float | None
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRow:
+    """A function or line, and how its time changed."""
+
+    place: Place
+    change: Change
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All of it; rows with the significant first, then by the size of the difference. `compared` of them had samples enough."""
+
+    before: tuple[Run, ...]
+    after: tuple[Run, ...]
+    by: str
+    total: Change
+    rows: tuple[ComparedRow, ...]
+    compared: int
+
+    @property
+    def has_spread(self) -> bool:
+        """Whether there are runs to see a spread between."""
+        return len(self.before) + len(self.after) > 2
+
+
+def function_run(profile: Profile) -> Run:
+    """A run by functions."""
+    rows = aggregate.functions(profile)
+    return _run(profile, rows, lambda row: (), lambda row: (row.function.file, row.function.line))
+
+
+def line_run(profile: Profile) -> Run:
+    """A run by lines. A line is known by its distance from the start of its function, which a change elsewhere in the file does not shift."""
+
+    def key(row: aggregate.LineRow) -> Key:
+        if row.line is None or row.function.line is None or row.file != row.function.file:
+            return _base(row.file), row.line
+        return "", row.line - row.function.line
+
+    return _run(profile, aggregate.lines(profile), key, lambda row: (row.file, row.line))
+
+
+RUNS: Final[dict[str, Callable[[Profile], Run]]] = {"function": function_run, "line": line_run}
+"""What can be compared, and what makes a run of a profile."""
+
+
+def _run(profile: Profile, rows: Iterable[Any], key: Callable[[Any], Key], where: Callable[[Any], tuple[str | None, int | None]]) -> Run:
+    times: dict[Key, Measure] = {}
+    places: dict[Key, Place] = {}
+    for row in rows:
+        if row.exclusive[0] > 0:
+            function = row.function
+            whole = (function.name, row.module.name, _base(function.file), *key(row))
+            known = times.get(whole, NOTHING)
+            times[whole] = Measure(known.time + row.exclusive[0], known.samples + row.exclusive[3])
+            places.setdefault(whole, Place(function, row.module, *where(row)))
+    total = aggregate.total_values(profile)
+    recording = profile.recordings[0]
+    clocks = frozenset(process.clock for process in profile.processes if process.clock)
+    return Run(recording.name, recording.command, recording.host, clocks, Measure(total[0], total[3]), times, places)
+
+
+def _base(file: str | None) -> str:
+    """Builds of a program lie in different directories."""
+    return (file or "").rpartition("/")[2]
+
+
+def compare(before: Sequence[Run], after: Sequence[Run], by: str = "function") -> Comparison:
+    """Compare runs of the same program, one or several on each side."""
+    names = _other_modules(before, after)
+    totals = [[run.total for run in side] for side in (before, after)]
+    total, p = _change(totals, totals)
+    places = {key: place for run in before for key, place in run.places.items()}
+    places |= {names.get(key, key): place for run in after for key, place in run.places.items()}
+    tables: list[list[Mapping[Key, Measure]]] = [
+        [run.times for run in before],
+        [{names.get(key, key): time for key, time in run.times.items()} for run in after],
+    ]
+    changes = {key: _change([[table.get(key, NOTHING) for table in side] for side in tables], totals) for key in places}
+    tested = [key for key, (change, _) in changes.items() if change.before_samples + change.after_samples >= LEAST_SAMPLES]
+    adjusted = dict(zip(tested, holm([changes[key][1] for key in tested])))
+    rows = [ComparedRow(places[key], _judged(change, adjusted.get(key))) for key, (change, _) in changes.items()]
+    rows.sort(key=lambda row: (row.change.verdict == "none", -abs(row.change.difference), row.place.function.name))
+    return Comparison(tuple(before), tuple(after), by, _judged(total, p), tuple(rows), len(tested))
+
+
+def _other_modules(before: Sequence[Run], after: Sequence[Run]) -> dict[Key, Key]:
+    """What stands on one side only, and on the other with all but its module's name: as when `prog-1` is compared with `prog-2`."""
+    old, new = ({key for run in side for key in run.times} for side in (before, after))
+    counts = Counter(_without_module(key) for key in old ^ new)
+    left = {_without_module(key): key for key in old - new}
+    return {key: left[short] for key in new - old if (short := _without_module(key)) in left and counts[short] == 2}
+
+
+def _without_module(key: Key) -> Key:
+    return key[0], *key[2:]
+
+
+def _judged(change: Change, p: float | None) -> Change:
+    """The change with its p and what that says."""
+    if p is None or p > LEVEL:
+        return replace(change, p=p)
+    verdict = "slower" if change.difference > 0 else "faster"
+    return replace(change, p=p, verdict="new" if not change.before else "gone" if not change.after else verdict)
+
+
+def _change(sides: Sequence[Sequence[Measure]], totals: Sequence[Sequence[Measure]]) -> tuple[Change, float]:
+    """How a row changed, and its p among no others."""
+    counts = [len(side) for side in sides]
+    before, after = (fmean(measure.time for measure in side) for side in sides)
+    samples = [sum(measure.samples for measure in side) for side in sides]
+    weights = _weights(sides, totals)
+    freedom = sum(counts) - 2
+    difference = after - before
+    if freedom:
+        # Both of the same program, if nothing changed: then the best guess at its time is that of all samples.
+        exposures = [count / weight for count, weight in zip(counts, weights)]
+        time, whole = (_common_time(one, exposures) for one in (sides, totals))
+        sampling = time * (1 - time / whole) * sum(1 / exposure for exposure in exposures) if whole else 0.0
+        squares = sum((measure.time - mean) ** 2 for side, mean in zip(sides, (before, after)) for measure in side)
+        variance = max(sampling, squares / freedom * sum(1 / count for count in counts))
+        p = t_p(difference, sqrt(variance), freedom)
+        errors = [variance / sum(1 / count for count in counts) / count for count in counts]
+    else:
+        p = counts_p(before / weights[0], after / weights[1], weights[1] / (weights[0] + weights[1]))
+        errors = [before * weights[0], after * weights[1]]
+    reach = _reach(freedom)
+    error = reach * sqrt(sum(errors))
+    ratio = after / before if before else None
+    low, high = _ratio_ends(before, after, errors, reach)
+    ends = difference - error, difference + error
+    return Change(before, after, round(samples[0]), round(samples[1]), difference, *ends, ratio, low, high, None, "none"), p
+
+
+@cache
+def _reach(freedom: int) -> float:
+    return student_quantile(CONFIDENCE, freedom or inf)
+
+
+def _common_time(sides: Sequence[Sequence[Measure]], exposures: Sequence[float]) -> float:
+    means = (fmean(measure.time for measure in side) for side in sides)
+    return sum(mean * exposure for mean, exposure in zip(means, exposures)) / sum(exposures)
+
+
+def _weights(sides: Sequence[Sequence[Measure]], totals: Sequence[Sequence[Measure]]) -> list[float]:
+    """The time that a sample of the row stands for on each side.
+
+    Usually as much as any sample of that side. Where a row's samples stand for more, as when ticks were withheld, the same is
+    assumed of the other side, which may have none of them.
+    """
+    usual = [sum(one.time for one in side) / max(1.0, sum(one.samples for one in side)) for side in totals]
+    heavy = 1.0
+    for side, weight in zip(sides, usual):
+        samples = sum(measure.samples for measure in side)
+        if weight:
+            heavy = max(heavy, sum(measure.time for measure in side) / max(1.0, samples) / weight)
+    least = max(usual) or 1.0  # a side without any samples is measured by the other
+    return [heavy * (weight or least) for weight in usual]
+
+
+def _ratio_ends(before: float, after: float, errors: Sequence[float], reach: float) -> tuple[float | None, float | None]:
+    """The interval of after / before, from that of its logarithm; None where hardly anything is known of it."""
+    if not before or not after:
+        return None, None
+    factor = exp(min(reach * sqrt(errors[0] / before**2 + errors[1] / after**2), 100.0))
+    return (after / before / factor, after / before * factor) if factor <= _WIDEST else (None, None)
+
+
+def slower_than(comparison: Comparison, limit: float) -> tuple[Change | ComparedRow, ...]:
+    """The total, and functions of at least that share of it, that got significantly slower by more than `limit` of themselves.
+
+    What is new is not among them: it is slower than nothing by any measure, and where it costs time the total shows it.
+    """
+    total = comparison.total
+    found: list[Change | ComparedRow] = [total] if _exceeds(total, limit) else []
+    for row in comparison.rows:
+        change = row.change
+        if _exceeds(change, limit) and (change.before >= limit * total.before or change.after >= limit * total.after):
+            found.append(row)
+    return tuple(found)
+
+
+def _exceeds(change: Change, limit: float) -> bool:
+    return change.verdict == "slower" and change.ratio is not None and change.ratio > 1 + limit

@@ -8,23 +8,17 @@ Several experiments are added up. Without a view it is the overview.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import gc
-import os
-import sys
-from collections.abc import Callable
 
+from collector.cli.reporting.paper import page_style, show_profile, write_page
 from collector.cli.reporting.words import VIEWS, parse_words
-from collector.errors import CollectorError, ExperimentError, UsageError
+from collector.errors import UsageError
 from collector.profile.model import Profile
-from collector.reports.style import Style
 
 NAME = "report"
 HELP = (__doc__ or "") + "\nviews:\n" + "\n".join(
     f"  {f'{view} {argument}'.strip():<27} {meaning}" for view, (argument, meaning) in VIEWS.items()
 )
-
-_WIDTH_OF_FILES = 100
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,15 +49,12 @@ def run(args: argparse.Namespace) -> int:
 
     check_sort(request.view, args.sort)
     threshold = None if args.threshold is None else args.threshold / 100
-    options = PageOptions(args.format or "text", args.limit, args.sort, threshold, _style(args))
+    options = PageOptions(args.format or "text", args.limit, args.sort, threshold, page_style(args.width, args.output))
 
     def show(profile: Profile) -> None:
-        _write(make_page(_chosen(profile, args), request.view, request.argument, options), args.output)
+        write_page(make_page(_chosen(profile, args), request.view, request.argument, options), args.output)
 
-    if args.no_inlines or args.pieces:  # what is kept has the usual names
-        _show_loaded(_load(request.paths, not args.no_inlines, args.pieces)[0], show)
-    else:
-        _show_kept_or_loaded(request.paths, show)
+    show_profile(request.paths, show, not args.no_inlines, args.pieces)
     gc.freeze()  # nor at the end, when the interpreter would look for it after all
     return 0
 
@@ -71,49 +62,8 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> None:
     if args.limit is not None and args.limit < 0:
         raise UsageError(f"--limit is a number of rows, not {args.limit}")
-    if args.width is not None and args.width < 20:
-        raise UsageError(f"--width is at least 20 columns, not {args.width}")
     if args.threshold is not None and not 0 <= args.threshold <= 100:
         raise UsageError(f"--threshold is between 0 and 100 percent, not {args.threshold:g}")
-
-
-def _show_kept_or_loaded(paths: tuple[str, ...], show: Callable[[Profile], None]) -> None:
-    """Show the profile that was kept of the experiments, if it knows enough, else what they say, which is then kept."""
-    from collector.load.kept import KeptProfile
-    from collector.profile.kept_samples import NotKeptError
-
-    kept = KeptProfile(paths)
-    if kept.profile is not None:
-        with contextlib.suppress(NotKeptError, ExperimentError):
-            show(kept.profile)
-            return
-    loaded, looked_at = _load(paths)
-    profile = kept.completing(loaded)
-    _show_loaded(profile, show)
-    kept.store(profile, looked_at)
-
-
-def _show_loaded(profile: Profile, show: Callable[[Profile], None]) -> None:
-    from collector.profile.kept_samples import NotKeptError
-
-    try:
-        show(profile)
-    except NotKeptError as error:  # of a profile in a file
-        raise UsageError(str(error)) from error
-
-
-def _load(paths: tuple[str, ...], has_inlines: bool = True, has_pieces: bool = False) -> tuple[Profile, set[str]]:
-    """The profile, and the files that its names depend on."""
-    from collector.cli.reporting.progress import ProgressLine
-    from collector.load import load
-    from collector.symbols.symbolizer import Symbolizer
-
-    progress = ProgressLine(sys.stderr)
-    symbolizer = Symbolizer(has_inlines=has_inlines, has_pieces=has_pieces, progress=progress)
-    try:
-        return load(paths, symbolizer=symbolizer, progress=progress), symbolizer.looked_at
-    finally:
-        progress.close()
 
 
 def _chosen(profile: Profile, args: argparse.Namespace) -> Profile:
@@ -154,34 +104,3 @@ def _check_known(what: str, wanted: list[int] | None, known: set[int]) -> None:
     for number in wanted or ():
         if number not in known:
             raise UsageError(f"there is no {what} {number} in the experiment")
-
-
-def _style(args: argparse.Namespace) -> Style:
-    is_terminal = args.output is None and sys.stdout.isatty()
-    default = _columns_of_terminal() if is_terminal else _columns_asked()
-    has_color = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return Style(max(20, args.width or default or _WIDTH_OF_FILES), has_color)
-
-
-def _columns_of_terminal() -> int:
-    import shutil  # brings three ways of compression with it
-
-    return shutil.get_terminal_size().columns
-
-
-def _columns_asked() -> int:
-    columns = os.environ.get("COLUMNS", "")
-    return int(columns) if columns.isdecimal() else 0
-
-
-def _write(text: str, path: str | None) -> None:
-    if path is None or path == "-":
-        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # Output has it, whatever the stream
-        sys.stdout.write(text)
-        sys.stdout.flush()
-        return
-    try:
-        with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
-    except OSError as error:
-        raise CollectorError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}") from error

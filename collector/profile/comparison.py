@@ -266,3 +266,16 @@ def slower_than(comparison: Comparison, limit: float) -> tuple[Change | Compared
 
 def _exceeds(change: Change, limit: float) -> bool:
     return change.verdict == "slower" and change.ratio is not None and change.ratio > 1 + limit
+
+
+SORT_KEYS: Final[dict[str, Callable[[ComparedRow], Any]]] = {
+    "difference": lambda row: -abs(row.change.difference),
+    "ratio": lambda row: -(inf if row.change.ratio is None else row.change.ratio),
+    "before": lambda row: -row.change.before,
+    "after": lambda row: -row.change.after,
+    "p": lambda row: (row.change.p is None, row.change.p),
+    "function": lambda row: row.place.function.name,
+    "module": lambda row: row.place.module.name,
+    "line": lambda row: (row.place.file or "", row.place.line or 0),
+}
+"""What the rows can be sorted by."""

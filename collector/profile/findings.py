@@ -1,0 +1,114 @@
+"""findings -- what a comparison says in plain words: notes on what it rests on, and its answer"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from collector.profile.comparison import Change, ComparedRow, Comparison, Run
+from collector.units import format_rate, format_seconds, plural
+
+_FEW_RUNS = 5
+_TOLD = 3
+
+
+def notes(comparison: Comparison) -> list[str]:
+    """What to keep in mind, a sentence each."""
+    told = []
+    for words, facts in (("Machines differ", _hosts), ("Clocks differ, and may charge the same work differently", _clocks)):
+        sides = [_listed(facts(side)) for side in (comparison.before, comparison.after)]
+        if sides[0] != sides[1]:
+            told.append(f"{words}: {sides[0] or 'unknown'} before, {sides[1] or 'unknown'} after.")
+    if not comparison.has_spread:
+        told.append(
+            "With one run on each side, chance is only that of samples: how much runs differ from one to the next is not known."
+            f" Record {_FEW_RUNS} of each, taking turns."
+        )
+    elif min(len(comparison.before), len(comparison.after)) < _FEW_RUNS:
+        told.append(f"So few runs can only show what is much larger than the spread between them: {_FEW_RUNS} or more on each side show more.")
+    return told
+
+
+def _hosts(runs: Sequence[Run]) -> Iterable[str]:
+    return {run.host for run in runs if run.host}
+
+
+def _clocks(runs: Sequence[Run]) -> Iterable[str]:
+    return {f"{clock.name} at {format_rate(clock.period_ns)}" for run in runs for clock in run.clocks}
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(sorted(words))
+
+
+def answer(comparison: Comparison) -> str:
+    """The whole comparison in one sentence."""
+    total, changed = comparison.total, [row for row in comparison.rows if row.change.verdict != "none"]
+    compared = plural(comparison.compared, comparison.by)
+    if not total.before_samples and not total.after_samples:
+        return "There are no samples to compare."
+    span = _span(total)
+    if total.verdict != "none":
+        words = "more" if total.difference > 0 else "less"
+        text = f"The program takes {words} CPU time: {percent(total)} ({span})"
+        return f"{text}; {_groups(changed)}." if changed else f"{text}{_likely(comparison)}."
+    if changed:
+        return f"The total does not differ by more than chance ({span}), but {len(changed)} of {compared} did change: {_groups(changed)}."
+    return f"No difference that these runs can show: the total changed by {span}, and none of {compared} differs by more than chance."
+
+
+def _likely(comparison: Comparison) -> str:
+    """Where no row is certain: the one that moved most the way of the total."""
+    sign = 1 if comparison.total.difference > 0 else -1
+    most = max(comparison.rows, key=lambda row: sign * row.change.difference, default=None)
+    certain = f", but in no {comparison.by} for certain"
+    return certain if most is None else f"{certain}; most likely in {_changed(most)}"
+
+
+def _span(change: Change) -> str:
+    """The interval in words."""
+    if change.ratio_low is None or change.ratio_high is None:
+        return f"{signed_seconds(change.difference_low)} to {signed_seconds(change.difference_high)} s"
+    return f"{_percent(change.ratio_low)} to {_percent(change.ratio_high)}"
+
+
+def _groups(rows: Sequence[ComparedRow]) -> str:
+    groups = []
+    for verdict in ("slower", "faster", "new", "gone"):
+        names = [_changed(row) for row in rows if row.change.verdict == verdict]
+        if names:
+            more = [f"{len(names) - _TOLD} more"] if len(names) > _TOLD else []
+            groups.append(f"{verdict}: {', '.join(names[:_TOLD] + more)}")
+    return "; ".join(groups)
+
+
+def _changed(row: ComparedRow) -> str:
+    return f"{title(row)} ({percent(row.change)})"
+
+
+def title(row: ComparedRow) -> str:
+    """What a row is about: `work`, `work in work.c:12`."""
+    name = row.place.function.short_name
+    if row.place.line is None or row.place.line == row.place.function.line:
+        return name
+    return f"{name} in {(row.place.file or '').rpartition('/')[2]}:{row.place.line}"
+
+
+def percent(change: Change) -> str:
+    """By how much it changed: in percent, or in seconds where it is on one side only."""
+    return f"{signed_seconds(change.difference)} s" if not change.ratio else _percent(change.ratio)
+
+
+def _percent(ratio: float) -> str:
+    return f"{100 * (ratio - 1):+.1f} %".replace("-0.0 ", "+0.0 ")
+
+
+def signed_seconds(value: float) -> str:
+    """Seconds with their sign."""
+    text = format_seconds(value)
+    return text if text.startswith("-") else f"+{text}"
+
+
+def failure(found: Sequence[Change | ComparedRow], limit: float) -> str:
+    """What is slower than `limit` allows."""
+    names: list[str] = [_changed(one) if isinstance(one, ComparedRow) else f"the total ({percent(one)})" for one in found]
+    return f"slower by more than {100 * limit:g} %: {', '.join(names)}"

@@ -1,0 +1,56 @@
+"""test_findings -- the answer and the notes are the sentences that a reader needs"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from simulated_runs import CLOCK, made_run
+
+from collector.profile.comparison import compare, slower_than
+from collector.profile.findings import answer, failure, notes
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "sentence"),
+    [
+        ({"f": 1, "g": 1}, {"f": 1, "g": 1.01}, r"No difference that these runs can show: the total changed by -5.5 % to +6.9 %, and none of 2 functions"),
+        ({"f": 10, "g": 1}, {"f": 10, "g": 2}, "The program takes more CPU time: +9.1 % (+6.3 % to +12.0 %); slower: g (+100.0 %)."),
+        ({"f": 10, "g": 2}, {"f": 10}, "The program takes less CPU time: -16.7 % (-18.9 % to -14.4 %); gone: g (-2.000 s)."),
+        ({"f": 9, "g": 1}, {"f": 9, "g": 0.7, "h": 0.3}, "The total does not differ by more than chance (-2.7 % to +2.8 %), but 2 of 3 functions did change: "),
+        ({"f": 1}, {"f": 1, "h": 0.2}, "; new: h (+0.200 s)."),
+        ({"a": 1, "b": 1, "c": 1, "d": 1, "e": 1}, {"a": 2, "b": 2, "c": 2, "d": 2, "e": 2}, "slower: a (+100.0 %), b (+100.0 %), c (+100.0 %), 2 more."),
+        ({}, {}, "There are no samples to compare."),
+    ],
+)
+def test_the_answer_is_one_sentence(before: dict[str, float], after: dict[str, float], sentence: str) -> None:
+    assert sentence in answer(compare([made_run(before)], [made_run(after)]))
+
+
+def test_a_slower_total_has_its_likely_cause() -> None:
+    before = {f"f{number}": 0.5 for number in range(20)}
+    after = dict.fromkeys(before, 0.53) | {"f3": 0.56}
+    assert answer(compare([made_run(before)], [made_run(after)])).endswith(", but in no function for certain; most likely in f3 (+12.0 %).")
+
+
+def test_notes_tell_what_a_comparison_cannot_know() -> None:
+    runs = [made_run({"f": time}) for time in (1.0, 1.01, 1.02, 1.03, 1.04)]
+    assert "one run on each side" in notes(compare(runs[:1], runs[1:2]))[0]
+    assert "So few runs" in notes(compare(runs[:2], runs[2:4]))[0]
+    assert notes(compare(runs, runs)) == []
+
+
+def test_different_clocks_and_machines_are_noted() -> None:
+    before = [made_run({"f": 1})] * 5
+    after = [replace(run, host="boat", clocks=frozenset({replace(CLOCK, name="cpu-timer", detail="refused")})) for run in before]
+    assert notes(compare(before, after)) == [
+        "Machines differ: engine before, boat after.",
+        "Clocks differ, and may charge the same work differently: sigtrap at 997 Hz before, cpu-timer at 997 Hz after.",
+    ]
+    detailed = [replace(run, clocks=frozenset({replace(CLOCK, detail="why not")})) for run in before]
+    assert notes(compare(before, detailed)) == []
+
+
+def test_a_failure_names_what_is_slower() -> None:
+    comparison = compare([made_run({"f": 10, "g": 1})], [made_run({"f": 10, "g": 2})])
+    assert failure(slower_than(comparison, 0.05), 0.05) == "slower by more than 5 %: the total (+9.1 %), g (+100.0 %)"

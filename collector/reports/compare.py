@@ -1,0 +1,76 @@
+"""compare -- two sets of runs side by side: the total, then what changed most; and the answer in one sentence."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from collector.profile.comparison import CONFIDENCE, LEAST_SAMPLES, LEVEL, Change, ComparedRow, Comparison, Run
+from collector.profile.findings import answer, notes, signed_seconds
+from collector.profile.views import Selection
+from collector.reports import layout
+from collector.reports.style import Style, shorten
+from collector.reports.table import figure, name, table_lines
+from collector.units import format_seconds, plural
+
+_CONFIDENCE = f"{100 * CONFIDENCE:g} %"
+COLUMNS = (
+    figure("Before", "s", rank=1),
+    figure("After", "s"),
+    figure("Difference", "s", rank=2),
+    figure("Difference", f"± {_CONFIDENCE}", rank=3),
+    figure("Ratio"),
+    figure("Ratio", _CONFIDENCE, rank=4),
+    name("Finding", least=7),
+    name("Function", least=20),
+    name("Module", least=10, rank=5),
+    name("Source", least=14, keep="end", rank=6),
+)
+_COMMAND_WIDTH = 60
+_TOTAL = "total CPU time"
+
+
+def render(comparison: Comparison, selection: Selection, style: Style) -> str:
+    """The table of changes; a finding is what differs by more than chance."""
+    lines = [style.bold(shorten(f"CPU time of each {comparison.by} before and after", style.width)), ""]
+    lines += layout.pair_lines(_what_is_compared(comparison), style)
+    table = table_lines(COLUMNS, [[*_cells(comparison.total), _TOTAL, "", ""], *map(_row_cells, selection.rows)], style)
+    lines += ["", *table[:2], style.bold(table[2]), *table[3:]]
+    lines += layout.hidden_line(selection.hidden, comparison.by, style)
+    for sentence in (*notes(comparison), answer(comparison)):
+        lines += ["", *layout.paragraph(sentence, style)]
+    return "\n".join(lines)
+
+
+def _what_is_compared(comparison: Comparison) -> list[tuple[str, str]]:
+    chance = "spread between runs" if comparison.has_spread else "number of samples"
+    return [
+        ("Before", _runs(comparison.before)),
+        ("After", _runs(comparison.after)),
+        ("Compared", f"{plural(comparison.compared, comparison.by)} with {LEAST_SAMPLES} samples or more: exclusive CPU time, mean of a run"),
+        ("Finding", f"more than chance by the {chance}, at {100 * (1 - LEVEL):g} % for all rows together"),
+    ]
+
+
+def _runs(runs: Sequence[Run]) -> str:
+    commands = dict.fromkeys(shlex.join(run.command) for run in runs)
+    command = shorten(next(iter(commands)), _COMMAND_WIDTH, keep="start") + (" and others" if len(commands) > 1 else "")
+    return f"{plural(len(runs), 'run')} of {command}: {', '.join(run.name for run in runs)}"
+
+
+def _cells(change: Change) -> list[str]:
+    has_ratio = change.ratio_low is not None
+    return [
+        format_seconds(change.before) if change.before else "-",
+        format_seconds(change.after) if change.after else "-",
+        signed_seconds(change.difference),
+        format_seconds(change.difference_high - change.difference),
+        f"{change.ratio:.3f}" if change.ratio else "-",
+        f"{change.ratio_low:.3f}–{change.ratio_high:.3f}" if has_ratio else "-",
+        "few samples" if change.p is None else "" if change.verdict == "none" else change.verdict,
+    ]
+
+
+def _row_cells(row: ComparedRow) -> list[str]:
+    place = row.place
+    return [*_cells(row.change), layout.function_title(place.function), place.module.name, layout.place(place.file, place.line)]

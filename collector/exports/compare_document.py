@@ -1,0 +1,41 @@
+"""compare_document -- a comparison as one plain structure (docs/json.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from collector.exports.document import Document
+from collector.exports.plain import plains
+from collector.profile.comparison import CONFIDENCE, LEVEL, Change, ComparedRow, Comparison
+from collector.profile.findings import answer, notes
+
+
+def compare(
+    comparison: Comparison, rows: Iterable[ComparedRow], limit: float | None = None, failed: Sequence[Change | ComparedRow] = ()
+) -> Document:
+    """The comparison with these of its rows; `failed` is what is slower than `limit` allows."""
+    return {
+        "before": [run.name for run in comparison.before],
+        "after": [run.name for run in comparison.after],
+        "by": comparison.by,
+        "method": "runs" if comparison.has_spread else "samples",
+        "confidence": CONFIDENCE,
+        "level": LEVEL,
+        "compared": comparison.compared,
+        "total": plains([comparison.total])[0],
+        "rows": [_row(row) for row in rows],
+        "fail_above": limit,
+        "failed": [_named(one) if isinstance(one, ComparedRow) else None for one in failed],
+        "notes": notes(comparison),
+        "answer": answer(comparison),
+    }
+
+
+def _row(row: ComparedRow) -> dict[str, Any]:
+    return _named(row) | plains([row.change])[0]
+
+
+def _named(row: ComparedRow) -> dict[str, Any]:
+    place = row.place
+    return {"function": place.function.name, "module": place.module.name, "file": place.file, "line": place.line}

@@ -14,7 +14,7 @@ _TOLD = 3
 def notes(comparison: Comparison) -> list[str]:
     """What to keep in mind, a sentence each."""
     told = []
-    for words, facts in (("Machines differ", _hosts), ("Clocks differ, and may charge the same work differently", _clocks)):
+    for words, facts in (("Machines differ", _hosts), ("Clocks differ, and each costs CPU time of its own", _clocks)):
         sides = [_listed(facts(side)) for side in (comparison.before, comparison.after)]
         if sides[0] != sides[1]:
             told.append(f"{words}: {sides[0] or 'unknown'} before, {sides[1] or 'unknown'} after.")

@@ -45,7 +45,7 @@ def test_different_clocks_and_machines_are_noted() -> None:
     after = [replace(run, host="boat", clocks=frozenset({replace(CLOCK, name="cpu-timer", detail="refused")})) for run in before]
     assert notes(compare(before, after)) == [
         "Machines differ: engine before, boat after.",
-        "Clocks differ, and may charge the same work differently: sigtrap at 997 Hz before, cpu-timer at 997 Hz after.",
+        "Clocks differ, and each costs CPU time of its own: sigtrap at 997 Hz before, cpu-timer at 997 Hz after.",
     ]
     detailed = [replace(run, clocks=frozenset({replace(CLOCK, detail="why not")})) for run in before]
     assert notes(compare(before, detailed)) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 
 from collector.profile.comparison import CONFIDENCE, LEAST_SAMPLES, LEVEL, Change, ComparedRow, Comparison, Run
 from collector.profile.findings import answer, notes, signed_seconds
@@ -26,6 +27,7 @@ COLUMNS = (
     name("Module", least=10, rank=5),
     name("Source", least=14, keep="end", rank=6),
 )
+_LINE_COLUMNS = (*COLUMNS[:-2], replace(COLUMNS[-2], rank=6), replace(COLUMNS[-1], rank=0))
 _COMMAND_WIDTH = 60
 _TOTAL = "total CPU time"
 
@@ -34,7 +36,8 @@ def render(comparison: Comparison, selection: Selection, style: Style) -> str:
     """The table of changes; a finding is what differs by more than chance."""
     lines = [style.bold(shorten(f"CPU time of each {comparison.by} before and after", style.width)), ""]
     lines += layout.pair_lines(_what_is_compared(comparison), style)
-    table = table_lines(COLUMNS, [[*_cells(comparison.total), _TOTAL, "", ""], *map(_row_cells, selection.rows)], style)
+    columns = _LINE_COLUMNS if comparison.by == "line" else COLUMNS
+    table = table_lines(columns, [[*_cells(comparison.total), _TOTAL, "", ""], *map(_row_cells, selection.rows)], style)
     lines += ["", *table[:2], style.bold(table[2]), *table[3:]]
     lines += layout.hidden_line(selection.hidden, comparison.by, style)
     for sentence in (*notes(comparison), answer(comparison)):

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from simulated_runs import made_run
@@ -45,6 +46,12 @@ def test_colour_changes_nothing_but_colour() -> None:
     comparison = made_comparison(5)
     plain, coloured = (render(comparison, Selection(list(comparison.rows)), Style(100, has_color)) for has_color in (False, True))
     assert plain != coloured and re.sub(r"\x1b\[\d*m", "", coloured) == plain
+
+
+def test_lines_have_their_source_however_narrow_the_page() -> None:
+    comparison = replace(made_comparison(5), by="line")
+    text = render(comparison, Selection(list(comparison.rows)), Style(60))
+    assert "prog.c:1" in text and "CPU time of each line before and after" in text and "6 lines with 10 samples" in text
 
 
 def test_nothing_to_compare_is_no_error() -> None:

@@ -6,6 +6,7 @@ A command is a module of this package named as the command (packages below it ar
     HELP                    the module's docstring, whose first line says what it does
     add_arguments(parser)   its arguments
     run(args) -> int        does it and gives the exit status
+    prepare(words)          if it has one: its words as argparse can read them
 
 Only the module of the command that was asked for is imported.
 """
@@ -112,7 +113,8 @@ def _run(words: list[str]) -> int:
 
         ready_clock()  # takes as long as the imports to come
     command = load_command(words[0])
-    code: int = command.run(build_parser(command).parse_args(words[1:]))
+    own_words = command.prepare(words[1:]) if hasattr(command, "prepare") else words[1:]
+    code: int = command.run(build_parser(command).parse_args(own_words))
     return code
 
 

@@ -1,0 +1,125 @@
+"""compare -- show what changed from some runs of a program to others, and whether it is more than chance
+
+    collector compare [OPTIONS] BEFORE... -- AFTER...
+
+BEFORE and AFTER are experiments: one run, or better five or more, on each side.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from collector.cli.reporting.paper import page_style, show_profile, write_page
+from collector.errors import UsageError
+from collector.printable import printable
+from collector.profile.comparison import RUNS, SORT_KEYS, ComparedRow, Comparison, Run, compare, slower_than
+from collector.profile.findings import failure
+from collector.profile.model import Profile
+from collector.profile.views import Selection
+
+NAME = "compare"
+HELP = __doc__ or ""
+SLOWER = 3
+"""Exit status if something got slower than --fail-above allows."""
+
+_ROWS = 20
+_USAGE = "collector compare BEFORE... -- AFTER..."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.usage = "collector compare [OPTIONS] BEFORE... -- AFTER..."
+    add = parser.add_argument
+    add("before", metavar="BEFORE", nargs="*", help="experiments of the program as it was")
+    add("--after", metavar="AFTER", nargs="*", help="experiments of the program as it is now; -- is short for it")
+    add("--by", choices=list(RUNS), default="function", help="compare functions (default) or source lines")
+    add("--fail-above", metavar="PERCENT", help=f"exit with {SLOWER} if more than this is lost in the total or an important function")
+    add("-l", "--limit", metavar="N", type=int, help=f"show N rows; 0 is all of them; default {_ROWS}, with --json and --csv all")
+    add("-s", "--sort", metavar="COLUMN", choices=list(SORT_KEYS), help=f"sort by {', '.join(SORT_KEYS)}; default: findings, then difference")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--json", dest="format", action="store_const", const="json", help="as JSON")
+    kind.add_argument("--csv", dest="format", action="store_const", const="csv", help="as CSV")
+    add("-o", "--output", metavar="FILE", help="write to FILE instead of the terminal")
+    add("-w", "--width", metavar="COLUMNS", type=int, help="width of the text; default: the terminal's, or 100")
+    add("--no-inlines", action="store_true", help="count inlined calls for the functions around them")
+
+
+def prepare(words: Sequence[str]) -> list[str]:
+    """The words as argparse can tell them apart: what stands behind `--` is for an option of its own."""
+    if words.count("--") > 1:
+        raise UsageError(f"there are two sides, so `--` stands once: {_USAGE}")
+    return ["--after" if word == "--" else word for word in words]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show the comparison and give the exit status."""
+    _check(args)
+    limit = _percent(args.fail_above)
+    style = page_style(args.width, args.output)
+    before, after = ([_run_of(path, args) for path in side] for side in (args.before, args.after))
+    comparison = compare(before, after, args.by)
+    failed = () if limit is None else slower_than(comparison, limit)
+    selection = _selected(comparison, args)
+    if args.format is None:
+        from collector.reports import compare as text
+
+        write_page(text.render(comparison, selection, style) + "\n", args.output)
+    else:
+        from collector.exports import compare_document, csv_text, json_text
+
+        document = compare_document.compare(comparison, selection.rows, limit, failed)
+        write_page(json_text.to_json(document) if args.format == "json" else csv_text.to_csv(document), args.output)
+    if failed and limit is not None:
+        print(f"collector: {printable(failure(failed, limit))}", file=sys.stderr)
+    return SLOWER if failed else 0
+
+
+def _run_of(path: str, args: argparse.Namespace) -> Run:
+    made: list[Run] = []
+
+    def make(profile: Profile) -> None:
+        if len(profile.recordings) > 1:
+            raise UsageError(f"{path} holds several experiments; name them one by one, as each run counts")
+        made.append(RUNS[args.by](profile))
+
+    show_profile((path,), make, not args.no_inlines)
+    return made[-1]
+
+
+def _check(args: argparse.Namespace) -> None:
+    if args.after is None:
+        raise UsageError(f"which runs are compared with which? {_USAGE}")
+    for side, name in ((args.before, "before"), (args.after, "behind")):
+        if not side:
+            raise UsageError(f"there is no experiment {name} `--`: {_USAGE}")
+    known: set[str] = set()
+    for path in (*args.before, *args.after):
+        if os.path.realpath(path) in known:
+            raise UsageError(f"{path} is named twice; every run counts once")
+        known.add(os.path.realpath(path))
+    if args.limit is not None and args.limit < 0:
+        raise UsageError(f"--limit is a number of rows, not {args.limit}")
+
+
+def _percent(text: str | None) -> float | None:
+    """A share as it is written: `5%`, `5 %`, `0.5`."""
+    if text is None:
+        return None
+    try:
+        value = float(text.removesuffix("%"))
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise UsageError(f"--fail-above is a number of percent such as 5%, not {text!r}")
+    return value / 100
+
+
+def _selected(comparison: Comparison, args: argparse.Namespace) -> Selection:
+    rows: list[ComparedRow] = list(comparison.rows)
+    if args.sort:
+        rows.sort(key=SORT_KEYS[args.sort])
+    limit = args.limit if args.limit is not None else 0 if args.format else _ROWS
+    return Selection(rows[:limit], rows[limit:]) if limit else Selection(rows)

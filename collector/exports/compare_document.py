@@ -23,7 +23,7 @@ def compare(
         "confidence": CONFIDENCE,
         "level": LEVEL,
         "compared": comparison.compared,
-        "total": plains([comparison.total])[0],
+        "total": _figures(comparison.total),
         "rows": [_row(row) for row in rows],
         "fail_above": limit,
         "failed": [_named(one) if isinstance(one, ComparedRow) else None for one in failed],
@@ -33,7 +33,12 @@ def compare(
 
 
 def _row(row: ComparedRow) -> dict[str, Any]:
-    return _named(row) | plains([row.change])[0]
+    return _named(row) | _figures(row.change)
+
+
+def _figures(change: Change) -> dict[str, Any]:
+    """Without more digits than times have; `p` may be very small."""
+    return {key: round(value, 9) if isinstance(value, float) and key != "p" else value for key, value in plains([change])[0].items()}
 
 
 def _named(row: ComparedRow) -> dict[str, Any]:

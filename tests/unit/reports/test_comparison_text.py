@@ -88,4 +88,4 @@ def test_csv_has_the_same_rows() -> None:
     rows = list(csv.DictReader(io.StringIO(to_csv(document_of(comparison, comparison.rows)))))
     assert [row["function"] for row in rows] == [row.place.function.name for row in comparison.rows]
     assert {row["function"]: row["p"] for row in rows}["rare"] == ""
-    assert float(rows[0]["after"]) == comparison.rows[0].change.after
+    assert float(rows[0]["after"]) == pytest.approx(comparison.rows[0].change.after)

@@ -70,7 +70,7 @@ def _cells(change: Change) -> list[str]:
         format_seconds(change.difference_high - change.difference),
         f"{change.ratio:.3f}" if change.ratio else "-",
         f"{change.ratio_low:.3f}–{change.ratio_high:.3f}" if has_ratio else "-",
-        "few samples" if change.p is None else "" if change.verdict == "none" else change.verdict,
+        "too few" if change.p is None else "" if change.verdict == "none" else change.verdict,
     ]
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from collector.profile.comparison import Change, ComparedRow, Comparison, Run
-from collector.units import format_rate, format_seconds, plural
+from collector.profile.comparison import LEAST_SAMPLES, Change, ComparedRow, Comparison, Run
+from collector.units import format_percent, format_rate, format_seconds, plural
 
 _FEW_RUNS = 5
 _TOLD = 3
+_MOST = 0.5
 
 
 def notes(comparison: Comparison) -> list[str]:
@@ -25,6 +26,13 @@ def notes(comparison: Comparison) -> list[str]:
         )
     elif min(len(comparison.before), len(comparison.after)) < _FEW_RUNS:
         told.append(f"So few runs can only show what is much larger than the spread between them: {_FEW_RUNS} or more on each side show more.")
+    judged = sum(row.change.before + row.change.after for row in comparison.rows if row.change.p is not None)
+    whole = comparison.total.before + comparison.total.after
+    if judged < _MOST * whole:
+        told.append(
+            f"Only {format_percent(judged, whole)} % of the time is in {comparison.by}s with {LEAST_SAMPLES} samples or more:"
+            " take more runs, longer ones, or more samples a second (record -p hi)."
+        )
     return told
 
 
@@ -52,16 +60,21 @@ def answer(comparison: Comparison) -> str:
         text = f"The program takes {words} CPU time: {percent(total)} ({span})"
         return f"{text}; {_groups(changed)}." if changed else f"{text}{_likely(comparison)}."
     if changed:
-        return f"The total does not differ by more than chance ({span}), but {len(changed)} of {compared} did change: {_groups(changed)}."
-    return f"No difference that these runs can show: the total changed by {span}, and none of {compared} differs by more than chance."
+        return f"The total does not differ for certain ({span}), but {len(changed)} of {compared} did change; {_groups(changed)}."
+    is_hint = total.difference_low > 0 or total.difference_high < 0
+    words = "There may be a difference, but none is certain" if is_hint else "No difference that these runs can show"
+    return f"{words}: the total changed by {span}, and none of {compared} differs by more than chance."
 
 
 def _likely(comparison: Comparison) -> str:
-    """Where no row is certain: the one that moved most the way of the total."""
-    sign = 1 if comparison.total.difference > 0 else -1
-    most = max(comparison.rows, key=lambda row: sign * row.change.difference, default=None)
+    """Where no row is certain: the one that most of the difference may be in, if there is one."""
     certain = f", but in no {comparison.by} for certain"
-    return certain if most is None else f"{certain}; most likely in {_changed(most)}"
+    whole = comparison.total.difference
+    judged = (row for row in comparison.rows if row.change.p is not None)
+    most = max(judged, key=lambda row: row.change.difference / whole, default=None)
+    if most is None or most.change.difference / whole < _MOST:
+        return certain
+    return f"{certain}; most likely in {_changed(most)}"
 
 
 def _span(change: Change) -> str:

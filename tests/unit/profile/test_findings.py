@@ -17,7 +17,7 @@ from collector.profile.findings import answer, failure, notes
         ({"f": 1, "g": 1}, {"f": 1, "g": 1.01}, r"No difference that these runs can show: the total changed by -5.5 % to +6.9 %, and none of 2 functions"),
         ({"f": 10, "g": 1}, {"f": 10, "g": 2}, "The program takes more CPU time: +9.1 % (+6.3 % to +12.0 %); slower: g (+100.0 %)."),
         ({"f": 10, "g": 2}, {"f": 10}, "The program takes less CPU time: -16.7 % (-18.9 % to -14.4 %); gone: g (-2.000 s)."),
-        ({"f": 9, "g": 1}, {"f": 9, "g": 0.7, "h": 0.3}, "The total does not differ by more than chance (-2.7 % to +2.8 %), but 2 of 3 functions did change: "),
+        ({"f": 9, "g": 1}, {"f": 9, "g": 0.7, "h": 0.3}, "The total does not differ for certain (-2.7 % to +2.8 %), but 2 of 3 functions did change; "),
         ({"f": 1}, {"f": 1, "h": 0.2}, "; new: h (+0.200 s)."),
         ({"a": 1, "b": 1, "c": 1, "d": 1, "e": 1}, {"a": 2, "b": 2, "c": 2, "d": 2, "e": 2}, "slower: a (+100.0 %), b (+100.0 %), c (+100.0 %), 2 more."),
         ({}, {}, "There are no samples to compare."),
@@ -27,10 +27,24 @@ def test_the_answer_is_one_sentence(before: dict[str, float], after: dict[str, f
     assert sentence in answer(compare([made_run(before)], [made_run(after)]))
 
 
-def test_a_slower_total_has_its_likely_cause() -> None:
+def test_a_slower_total_has_its_likely_cause_if_there_is_one() -> None:
     before = {f"f{number}": 0.5 for number in range(20)}
-    after = dict.fromkeys(before, 0.53) | {"f3": 0.56}
-    assert answer(compare([made_run(before)], [made_run(after)])).endswith(", but in no function for certain; most likely in f3 (+12.0 %).")
+    sides = [[made_run(before | {"f3": time}) for time in times] for times in ((0.5, 0.6, 0.7), (0.9, 1.0, 1.1))]
+    assert answer(compare(*sides)).endswith(", but in no function for certain; most likely in f3 (+66.7 %).")
+    everywhere = answer(compare([made_run(before)], [made_run(dict.fromkeys(before, 0.53))]))
+    assert everywhere.endswith(", but in no function for certain.")
+
+
+def test_what_is_likely_is_not_called_nothing() -> None:
+    """At 95 % there is a difference, at 99 % there is none."""
+    sides = [[made_run({"f": time}) for time in times] for times in ((10.0, 10.2, 10.4), (10.5, 10.7, 10.9))]
+    assert answer(compare(*sides)).startswith("There may be a difference, but none is certain: the total changed by +0.4 % to +9.6 %")
+
+
+def test_time_in_rows_that_cannot_be_judged_is_noted() -> None:
+    scattered = {f"f{number}": 0.004 for number in range(30)}
+    told = notes(compare([made_run(scattered | {"g": 0.03})], [made_run(scattered | {"g": 0.03})]))
+    assert told[-1].startswith("Only 20.0 % of the time is in functions with 10 samples or more: ")
 
 
 def test_notes_tell_what_a_comparison_cannot_know() -> None:

@@ -9,6 +9,8 @@ import pytest
 from small_experiment import write_small
 
 from collector.cli.main import main
+from collector.load import load
+from collector.load.serial import write_profile
 
 
 @pytest.fixture(autouse=True)
@@ -106,3 +108,19 @@ def test_mistakes_are_one_sentence(words: tuple[str, ...], status: int, sentence
     given, out, err = run(capsys, *words)
     assert (given, out) == (status, "")
     assert err.count("\n") == 1 and err.startswith("collector: ") and sentence in err
+
+
+def test_a_file_of_a_profile_is_a_run_unless_it_holds_several(tmp_path: Path, capsys) -> None:
+    for path, experiments in (("one.profile", ["b1.expt"]), ("two.profile", ["b1.expt", "b2.expt"])):
+        write_profile(load(experiments), tmp_path / path)
+    status, out, _ = run(capsys, "a1.expt", "--", "one.profile")
+    assert status == 0 and out == run(capsys, "a1.expt", "--", "b1.expt")[1]
+    status, out, err = run(capsys, "a1.expt", "--", "two.profile")
+    assert (status, out) == (2, "") and "two.profile holds several experiments" in err
+
+
+def test_what_is_kept_of_an_experiment_compares_the_same(capsys) -> None:
+    for by in ("function", "line"):
+        first, second = (run(capsys, "--by", by, "a1.expt", "a2.expt", "--", "b1.expt", "--json") for _ in range(2))
+        assert first == second
+        assert json.loads(first[1])["rows"] == json.loads(run(capsys, "--by", by, "--no-inlines", "a1.expt", "a2.expt", "--", "b1.expt", "--json")[1])["rows"]

@@ -53,7 +53,7 @@ ON_X86_64 = pytest.mark.skipif(platform.machine() != "x86_64", reason="this trut
 def run(command: list[str | Path], **environment: str) -> str:
     """The command's output; the test fails with all of it when the command does."""
     done = subprocess.run(
-        [str(word) for word in command], capture_output=True, text=True, timeout=300, env={**os.environ, **environment}
+        [str(word) for word in command], capture_output=True, text=True, timeout=3000 if THOROUGH else 300, env={**os.environ, **environment}
     )
     assert done.returncode == 0, f"{command} gave {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout

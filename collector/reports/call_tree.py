@@ -28,7 +28,8 @@ _DEEPEST_INDENT = 48
 
 def render(profile: Profile, selection: Selection, threshold: float, style: Style) -> str:
     """The call tree; what `threshold` cut off is said below it."""
-    whole = total_values(profile)[0]
+    total = total_values(profile)
+    whole = total[0]
     lines = [layout.title_line(profile, "Call tree", style), ""]
     if not whole:
         return "\n".join(lines + layout.nothing_lines(style))
@@ -43,6 +44,7 @@ def render(profile: Profile, selection: Selection, threshold: float, style: Styl
         body.append([seconds, percent, layout.sample_cell(node.inclusive), exclusive, _clipped(indent, room) + title, module])
     lines += table_lines(COLUMNS, body, style)
     lines += layout.hidden_line(selection.hidden, "branch|branches", style)
+    lines += layout.few_samples_lines(((node.title, node.exclusive) for node in selection.rows), total, style)
     remark = "Recursion is folded: no function stands below itself."
     if threshold:
         remark = f"Branches below {100 * threshold:g} % are not shown (--threshold 0 shows all). {remark}"

@@ -32,7 +32,7 @@ def render(profile: Profile, selection: Selection, style: Style) -> str:
     lines += table_lines(COLUMNS, [_cells(row, total[0]) for row in selection.rows], style)
     hidden = layout.summed((row.exclusive for row in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, "function", style, hidden, total[0])
-    lines += layout.few_samples_lines(((layout.function_title(row.function), row.exclusive) for row in selection.rows), total, style)
+    lines += layout.few_samples_lines(layout.titled(selection.rows), total, style)
     return "\n".join(lines)
 
 

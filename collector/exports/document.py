@@ -23,6 +23,7 @@ from collector.profile.process_rows import experiment_facts, moment, process_tim
 from collector.profile.sample_points import SampleReading, labelled_points
 from collector.profile.samples import sample_count
 from collector.profile.source_lines import SourceRow
+from collector.profile.warnings import Titled, warnings_of
 from collector.units import NS_PER_S
 
 Document = dict[str, Any]
@@ -30,7 +31,8 @@ Document = dict[str, Any]
 
 def functions(profile: Profile, rows: Iterable[aggregate.FunctionRow]) -> Document:
     """The view `functions`."""
-    return _framed(profile, function_times(rows, _figure(profile)))
+    rows = list(rows)
+    return _framed(profile, function_times(rows, _figure(profile)), ((row.function.name, row.exclusive) for row in rows))
 
 
 def function(profile: Profile, row: aggregate.FunctionRow) -> Document:
@@ -42,7 +44,9 @@ def function(profile: Profile, row: aggregate.FunctionRow) -> Document:
 
 def lines(profile: Profile, rows: Iterable[aggregate.LineRow]) -> Document:
     """The view `lines`."""
-    return _framed(profile, line_times(rows, _figure(profile)))
+    rows = list(rows)
+    titled = ((f"{row.file}:{row.line}" if row.line else row.function.name, row.exclusive) for row in rows)
+    return _framed(profile, line_times(rows, _figure(profile)), titled)
 
 
 def objects(profile: Profile, rows: Iterable[aggregate.ObjectRow]) -> Document:
@@ -79,7 +83,8 @@ def samples(profile: Profile, rows: Iterable[SampleReading]) -> Document:
 
 def call_tree(profile: Profile, rows: Iterable[CallNode]) -> Document:
     """The view `calltree`."""
-    return _framed(profile, call_times(rows, _figure(profile)))
+    rows = list(rows)
+    return _framed(profile, call_times(rows, _figure(profile)), ((row.title, row.exclusive) for row in rows))
 
 
 def callers_callees(profile: Profile, neighbours: Neighbours, limit: int | None = None) -> Document:
@@ -170,12 +175,14 @@ def overview(profile: Profile, rows: Iterable[aggregate.FunctionRow]) -> Documen
     return document
 
 
-def _framed(profile: Profile, rows: Iterable[object] = ()) -> Document:
+def _framed(profile: Profile, rows: Iterable[object] = (), titled: Titled = ()) -> Document:
+    """What all views share; `titled` are rows of which may be said that they rest on few samples."""
     names = [recording.name for recording in profile.recordings]
     return {
         "experiment": names[0] if len(names) == 1 else names,
         "metrics": [{"name": metric.name, "unit": metric.unit} for metric in profile.metrics],
         "total": figures(profile.metrics, aggregate.total_values(profile)),
+        "warnings": warnings_of(profile, titled),
         "rows": plains(rows),
     }
 

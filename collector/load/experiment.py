@@ -20,6 +20,7 @@ from collector.profile.metric_rows import MetricValues, metric_values
 from collector.profile.model import Module, Profile
 from collector.profile.names import find_functions
 from collector.profile.sample_points import SampleReading, sample_points
+from collector.profile.warnings import warnings_of
 from collector.units import NS_PER_S
 
 _Row = TypeVar("_Row")
@@ -69,6 +70,11 @@ class Experiment:
     def samples(self) -> list[SampleReading]:
         """The sample points in the order of time: those that the program labelled, and periodic ones."""
         return sample_points(self.profile)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What went wrong in recording and reading, and functions with much time on few samples; a sentence each."""
+        return warnings_of(self.profile, ((row.function.name, row.exclusive) for row in aggregate.functions(self.profile)))
 
     def total(self, metric: str = "cpu") -> float:
         """All samples together, in seconds."""

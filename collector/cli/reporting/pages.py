@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _TABLES = {"functions", "lines", "objects", "threads", "processes", "samples"}
 """Views that are a table; the modules and functions that make them have their names."""
 
+_TELL_ALL = {"overview", "header"}
+"""Views that show every warning themselves."""
+
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
@@ -48,9 +51,12 @@ def check_sort(view: str, sort: str | None) -> None:
 
 def make_page(profile: Profile, view: str, argument: str | None, options: PageOptions) -> str:
     """The view's text, ending in a newline."""
-    if view in _TABLES:
-        return _table_page(profile, view, options)
-    return _MAKERS[view](profile, argument or "", options)
+    page = _table_page(profile, view, options) if view in _TABLES else _MAKERS[view](profile, argument or "", options)
+    if options.format != "text" or view in _TELL_ALL:
+        return page
+    from collector.reports.layout import warning_lines
+
+    return page + "".join(f"{line}\n" for line in warning_lines(profile, options.style, says_outdated=view == "source"))
 
 
 def _table_page(profile: Profile, view: str, options: PageOptions) -> str:

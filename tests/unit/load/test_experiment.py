@@ -68,6 +68,10 @@ def test_values_of_plugin_metrics_by_their_ids() -> None:
     assert read.total == 8192 + (1 << 20)
 
 
+def test_warnings_are_those_of_every_view() -> None:
+    assert EXPERIMENT.warnings == ["the program closed its clock (2 times)"]
+
+
 def test_a_metric_chooses_the_figures() -> None:
     assert EXPERIMENT.total("user") + EXPERIMENT.total("system") == pytest.approx(EXPERIMENT.total())
     by_system = EXPERIMENT.functions("system")

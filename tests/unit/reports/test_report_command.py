@@ -72,6 +72,14 @@ def test_a_file_that_is_gone_gives_addresses_and_a_warning(experiment: str, caps
     assert "Warning: " in report(capsys, experiment)[1]
 
 
+@pytest.mark.parametrize("view", [view for view, (argument, _) in VIEWS.items() if not argument])
+def test_every_view_tells_of_a_module_without_names_once(view: str, experiment: str, capsys) -> None:
+    sentence = "prog is shown without function names: /bin/prog cannot be opened: No such file or directory."
+    out = " ".join(report(capsys, experiment, view)[1].split())
+    assert out.count("is shown without function names") == 1
+    assert sentence in json.loads(report(capsys, experiment, view, "--json")[1])["warnings"]
+
+
 def test_callers_and_callees_of_a_function(experiment: str, capsys) -> None:
     status, out, _ = report(capsys, experiment, "callers-callees", "prog+0x1007")
     assert status == 0

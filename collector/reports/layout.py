@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from collector.profile.aggregate import FunctionRow
 from collector.profile.causes import exit_status, signal_name
 from collector.profile.metrics import CPU_METRICS, Values
 from collector.profile.model import Function, Process, Profile
+from collector.profile.precision import sampling_error
 from collector.profile.warnings import Titled, brief_warnings, few_samples
 from collector.reports.style import Style, printable, shorten
-from collector.reports.table import INDENT
+from collector.reports.table import INDENT, Column
 from collector.units import format_count, format_percent, format_seconds, plural
 
 _SAMPLES = [metric.name for metric in CPU_METRICS].index("samples")
@@ -52,6 +54,24 @@ def paragraph(text: str, style: Style) -> list[str]:
 def time_cells(value: float, whole: float) -> tuple[str, str]:
     """A time in seconds, and its share of the whole in percent."""
     return format_seconds(value), format_percent(value, whole)
+
+
+def figure_cells(values: Values, whole: float, has_errors: bool) -> list[str]:
+    """A time in seconds, perhaps its sampling error, and its share of the whole."""
+    seconds, percent = time_cells(values[0], whole)
+    return [seconds, error_cell(values), percent] if has_errors else [seconds, percent]
+
+
+def error_cell(values: Values) -> str:
+    """The sampling error of a time; empty without samples."""
+    error = sampling_error(values)
+    return "" if error is None else format_seconds(error)
+
+
+def error_columns(columns: Iterable[Column], has_errors: bool) -> list[Column]:
+    """The columns, each time with one of its sampling error behind it, if that is wanted."""
+    pairs = ([column, replace(column, unit="±")] if has_errors and column.unit == "s" else [column] for column in columns)
+    return [column for pair in pairs for column in pair]
 
 
 def sample_cell(values: Values) -> str:

@@ -51,6 +51,9 @@ VIEWS = {
     "processes": table(processes, views.PROCESSES),
     "samples": table(samples, views.SAMPLES),
     "calltree": lambda profile, style: call_tree.render(profile, views.choose_branches(profile, 0.01), 0.01, style),
+    "functions --errors": lambda profile, style: functions.render(profile, views.choose(views.FUNCTIONS, profile), style, True),
+    "lines --errors": lambda profile, style: lines.render(profile, views.choose(views.LINES, profile), style, True),
+    "calltree --errors": lambda profile, style: call_tree.render(profile, views.choose_branches(profile, 0.01), 0.01, style, True),
     "header": header.render,
 }
 ARGUMENT_VIEWS = {

@@ -39,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", metavar="FILE", help="write to FILE instead of the terminal")
     add("-w", "--width", metavar="COLUMNS", type=int, help="width of the text; default: the terminal's, or 100")
     add("--threshold", metavar="PERCENT", type=float, help="calltree: leave out branches below this; default 0.5")
+    add("--errors", action="store_true", help="functions, lines, calltree: show how far off a time may be because it was sampled")
     add("--no-inlines", action="store_true", help="count inlined calls for the functions around them")
     add("--pieces", action="store_true", help="show pieces of functions (f.cold, f.part.0, f.constprop.0) apart from them")
     add("--process", metavar="PID", type=int, action="append", help="only this process; may be repeated")
@@ -51,11 +52,13 @@ def run(args: argparse.Namespace) -> int:
     gc.disable()  # a profile is many values that all stay until the end: nothing that could be collected
     request = parse_words(args.words)
     _check(args)
-    from collector.cli.reporting.pages import PageOptions, check_sort, make_page
+    from collector.cli.reporting.pages import PageOptions, check_errors, check_sort, make_page
 
     check_sort(request.view, args.sort)
+    if args.errors:
+        check_errors(request.view)
     threshold = None if args.threshold is None else args.threshold / 100
-    options = PageOptions(args.format or "text", args.limit, args.sort, threshold, _style(args))
+    options = PageOptions(args.format or "text", args.limit, args.sort, threshold, _style(args), args.errors)
 
     def show(profile: Profile) -> None:
         _write(make_page(_chosen(profile, args), request.view, request.argument, options), args.output)

@@ -80,6 +80,23 @@ def test_every_view_tells_of_a_module_without_names_once(view: str, experiment: 
     assert sentence in json.loads(report(capsys, experiment, view, "--json")[1])["warnings"]
 
 
+def test_sampling_errors_stand_beside_the_times(experiment: str, capsys) -> None:
+    """f2 has two samples of 1 ms: no more than 7.2247 are in the upper end of their range."""
+    def leaf(*words: str) -> dict:
+        rows = json.loads(report(capsys, experiment, *words, "--json")[1])["rows"]
+        return next(row["exclusive"] for row in rows if row["function"] == "prog+0x2010")
+
+    for view in ("functions", "lines", "calltree"):
+        assert leaf(view, "--errors")["error"] == pytest.approx(0.005225, abs=1e-6)
+        assert "error" not in leaf(view)
+        assert "\u00b1" in report(capsys, experiment, view, "--errors")[1]
+        assert "\u00b1" not in report(capsys, experiment, view)[1]
+    row = next(csv.DictReader(io.StringIO(report(capsys, experiment, "functions", "--errors", "--csv")[1])))
+    assert float(row["exclusive_error"]) == pytest.approx(0.005225, abs=1e-6)
+    document = json.loads(report(capsys, experiment, "calltree", "--errors", "--json")[1])
+    assert document["rows"][0]["exclusive"]["error"] is None
+
+
 def test_callers_and_callees_of_a_function(experiment: str, capsys) -> None:
     status, out, _ = report(capsys, experiment, "callers-callees", "prog+0x1007")
     assert status == 0
@@ -155,6 +172,7 @@ def test_source_is_read_from_disk(experiment: str, capsys) -> None:
         (["small.expt", "callers-callees", "prog"], 2, "may mean"),
         (["small.expt", "functions", "--sort", "colour"], 2, "there are exclusive, inclusive"),
         (["small.expt", "header", "--sort", "pid"], 2, "--sort is for"),
+        (["small.expt", "threads", "--errors"], 2, "--errors is for functions, lines, calltree"),
         (["small.expt", "--limit", "-1"], 2, "--limit"),
         (["small.expt", "--width", "3"], 2, "--width"),
         (["small.expt", "calltree", "--threshold", "101"], 2, "--threshold"),

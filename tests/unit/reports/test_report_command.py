@@ -202,6 +202,31 @@ def test_words_are_experiments_then_a_view_then_its_argument(tmp_path: Path, mon
         parse_words([])
 
 
+@pytest.mark.parametrize(
+    ("words", "view", "argument"),
+    [
+        ("func", "functions", None), ("func main", "function", "main"), ("function main", "function", "main"), ("thr", "threads", None),
+        ("callers main", "callers-callees", "main"), ("callt", "calltree", None), ("callers lines", "callers-callees", "lines"),
+    ],
+)  # fmt: skip
+def test_the_beginning_of_a_view_is_enough(words: str, view: str, argument: str | None, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    request = parse_words(["a", "b.expt", *words.split()])
+    assert (request.paths, request.view, request.argument) == (("a", "b.expt"), view, argument)
+    (tmp_path / words.split()[0]).mkdir()
+    if words.split()[0] not in VIEWS:
+        assert parse_words(["a", words.split()[0], "lines"]).paths == ("a", words.split()[0])
+
+
+def test_a_beginning_of_several_views_is_none_of_them(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for word, views in (("call", "callers-callees or calltree"), ("o", "overview or objects"), ("s", "source or samples")):
+        with pytest.raises(UsageError, match=f"the view '{word}' is not clear: {views}\\?"):
+            parse_words(["a", word])
+    with pytest.raises(UsageError, match="no view and no experiment ''"):
+        parse_words(["a", ""])
+
+
 def test_a_damaged_experiment_is_shown_as_far_as_it_goes(experiment: str, capsys, tmp_path: Path) -> None:
     log = tmp_path / experiment / f"{PID}.0.log"
     data = log.read_bytes()

@@ -53,6 +53,7 @@ def run(args: argparse.Namespace) -> int:
     request = parse_words(args.words)
     _check(args)
     from collector.cli.reporting.pages import PageOptions, check_errors, check_sort, make_page
+    from collector.load.outdated import with_outdated
 
     check_sort(request.view, args.sort)
     if args.errors:
@@ -61,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     options = PageOptions(args.format or "text", args.limit, args.sort, threshold, _style(args), args.errors)
 
     def show(profile: Profile) -> None:
-        _write(make_page(_chosen(profile, args), request.view, request.argument, options), args.output)
+        _write(make_page(with_outdated(_chosen(profile, args)), request.view, request.argument, options), args.output)
 
     if args.no_inlines or args.pieces:  # what is kept has the usual names
         _show_loaded(_load(request.paths, not args.no_inlines, args.pieces)[0], show)

@@ -11,6 +11,7 @@ from operator import attrgetter, itemgetter
 from typing import TypeVar
 
 from collector.errors import UsageError
+from collector.load.outdated import with_outdated
 from collector.profile import aggregate, code_rows, process_rows
 from collector.profile.call_tree import call_tree
 from collector.profile.callers_callees import callers_callees
@@ -74,7 +75,7 @@ class Experiment:
     @property
     def warnings(self) -> list[str]:
         """What went wrong in recording and reading, and functions with much time on few samples; a sentence each."""
-        return warnings_of(self.profile, ((row.function.name, row.exclusive) for row in aggregate.functions(self.profile)))
+        return warnings_of(with_outdated(self.profile), ((row.function.name, row.exclusive) for row in aggregate.functions(self.profile)))
 
     def total(self, metric: str = "cpu") -> float:
         """All samples together, in seconds."""

@@ -94,6 +94,11 @@ def test_a_part_is_an_experiment() -> None:
     assert EXPERIMENT.select(pids=[200]).total() == pytest.approx(1.0)
     assert EXPERIMENT.select(tids=[101]).total() == pytest.approx(2.6)
     assert EXPERIMENT.select(start=0, end=1).total() == pytest.approx(4.0)
+    assert EXPERIMENT.select(functions=["^work$"], leaf=["read"]).total() == pytest.approx(4.0)
+    assert EXPERIMENT.select(modules=["libc*"], tids=["worker*"]).total() == pytest.approx(2.5)
+    assert EXPERIMENT.select(between=("read input", "solve")).total() == pytest.approx(8.5 - 3)
+    with pytest.raises(UsageError, match="no function nothing is on any stack"):
+        EXPERIMENT.select(functions=["nothing"])
 
 
 def test_processes_and_threads_tell_how_they_ended() -> None:

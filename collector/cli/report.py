@@ -42,9 +42,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--errors", action="store_true", help="functions, lines, calltree: show how far off a time may be because it was sampled")
     add("--no-inlines", action="store_true", help="count inlined calls for the functions around them")
     add("--pieces", action="store_true", help="show pieces of functions (f.cold, f.part.0, f.constprop.0) apart from them")
-    add("--process", metavar="PID", type=int, action="append", help="only this process; may be repeated")
-    add("--thread", metavar="TID", type=int, action="append", help="only this thread; may be repeated")
+    add("--process", metavar="PID|NAME", action="append", help="only this process, or programs of a name or shell pattern; may be repeated")
+    add("--thread", metavar="TID|NAME", action="append", help="only this thread, or threads of a name or shell pattern; may be repeated")
     add("--time", metavar="START-END", help="only this span, in seconds since the experiment began")
+    add("--between", metavar="LABEL", nargs=2, help="only from a sample point with the first label to the next with the second")
+    add("--module", metavar="PATTERN", action="append", help="only samples with code of such a module anywhere on their stack; all of several")
+    add("--function", metavar="REGEX", action="append", help="only samples with such a function anywhere on their stack; all of several")
+    add("--leaf", metavar="REGEX", action="append", help="only samples in such a function itself")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -121,22 +125,31 @@ def _load(paths: tuple[str, ...], has_inlines: bool = True, has_pieces: bool = F
 
 
 def _chosen(profile: Profile, args: argparse.Namespace) -> Profile:
-    if not (args.process or args.thread or args.time):
+    if not any((args.process, args.thread, args.time, args.between, args.module, args.function, args.leaf)):
         return profile
-    from collector.profile.filters import select
+    from collector.profile.filters import FilterError, select
     from collector.units import NS_PER_S
 
     begin_ns = min(recording.start_ns for recording in profile.recordings)
     start_s, end_s = _parse_span(args.time)
-    _check_known("process", args.process, {process.pid for process in profile.processes})
-    _check_known("thread", args.thread, {thread.tid for thread in profile.threads})
-    return select(
-        profile,
-        pids=args.process,
-        tids=args.thread,
-        start_ns=None if start_s is None else begin_ns + round(start_s * NS_PER_S),
-        end_ns=None if end_s is None else begin_ns + round(end_s * NS_PER_S),
-    )
+    try:
+        return select(
+            profile,
+            pids=_numbers_or_names(args.process),
+            tids=_numbers_or_names(args.thread),
+            start_ns=None if start_s is None else begin_ns + round(start_s * NS_PER_S),
+            end_ns=None if end_s is None else begin_ns + round(end_s * NS_PER_S),
+            between=args.between,
+            modules=args.module or (),
+            functions=args.function or (),
+            leaf=args.leaf or (),
+        )
+    except FilterError as error:
+        raise UsageError(str(error)) from error
+
+
+def _numbers_or_names(words: list[str] | None) -> list[int | str] | None:
+    return None if words is None else [int(word) if word.isdecimal() else word for word in words]
 
 
 def _parse_span(text: str | None) -> tuple[float | None, float | None]:
@@ -152,12 +165,6 @@ def _parse_span(text: str | None) -> tuple[float | None, float | None]:
     if span[0] is not None and span[1] is not None and span[0] >= span[1]:
         raise UsageError(f"--time {text}: the end comes before the start")
     return span
-
-
-def _check_known(what: str, wanted: list[int] | None, known: set[int]) -> None:
-    for number in wanted or ():
-        if number not in known:
-            raise UsageError(f"there is no {what} {number} in the experiment")
 
 
 def _style(args: argparse.Namespace) -> Style:

@@ -141,6 +141,20 @@ def test_threads_processes_and_spans_are_chosen(experiment: str, capsys) -> None
     assert total("--time", "-0.0025") == pytest.approx(0.002)
 
 
+def test_stacks_are_chosen_by_names(experiment: str, capsys) -> None:
+    """Twice f2 called by f1, and another place alone."""
+    def total(*options: str) -> float:
+        return json.loads(report(capsys, experiment, "functions", "--json", *options)[1])["total"]["cpu"]
+
+    assert total() == pytest.approx(0.003)  # which is kept
+    assert total("--process", "pro*", "--thread", "prog") == pytest.approx(0.003)
+    assert total("--function", "0x1007$") == total("--leaf", "0x2010") == pytest.approx(0.002)
+    assert total("--function", "0x1007", "--function", "0x2010", "--module", "prog") == pytest.approx(0.002)
+    assert total("--leaf", "0x1007") == 0
+    assert total("--leaf", "0x10", "--time", "0-0.0035") == pytest.approx(0.001)
+    assert total() == pytest.approx(0.003)
+
+
 def test_output_goes_to_a_file(experiment: str, capsys, tmp_path: Path) -> None:
     assert report(capsys, experiment, "functions", "-o", "out.txt") == (0, "", "")
     assert (tmp_path / "out.txt").read_text() == report(capsys, experiment, "functions")[1]
@@ -180,6 +194,10 @@ def test_source_is_read_from_disk(experiment: str, capsys) -> None:
         (["small.expt", "--time", "3-1"], 2, "the end comes before the start"),
         (["small.expt", "--process", "4"], 2, "no process 4"),
         (["small.expt", "--thread", "4"], 2, "no thread 4"),
+        (["small.expt", "--process", "gone*"], 2, "no process gone*"),
+        (["small.expt", "--function", "("], 2, "no regular expression"),
+        (["small.expt", "--module", "*.so"], 2, "no module *.so is on any stack"),
+        (["small.expt", "--between", "a", "b"], 2, "no sample point has the label 'a'"),
     ],
 )
 def test_what_makes_no_sense_is_one_sentence(words: list[str], status: int, part: str, experiment: str, capsys) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isfinite
 from typing import Final
 
@@ -68,6 +69,11 @@ def plural(count: int, one: str, many: str | None = None) -> str:
     """`1 process`, `2 processes`: the count and the word that goes with it."""
     word = one if count == 1 else (many or one + "s")
     return f"{format_count(count)} {word}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """`a`, `a or b`, `a, b or c`."""
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def format_units(value: int | float | None, units: str) -> str:

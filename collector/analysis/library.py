@@ -38,7 +38,7 @@ if ctypes is not None:
 
         _fields_ = [
             ("groups", _POINTER), ("is_chosen", _POINTER), ("scales", _POINTER), ("frame_count", _U64), ("thread_count", _U64),
-            ("group_count", _U64), ("want", _U64), ("start_ns", _U64), ("end_ns", _U64),
+            ("group_count", _U64), ("want", _U64), ("start_ns", _U64), ("end_ns", _U64), ("demands", _POINTER), ("demanded", _U64),
         ]
 
     class Answer(ctypes.Structure):
@@ -68,6 +68,7 @@ if ctypes is not None:
 
 WANT_GROUPS, WANT_TREE, WANT_EDGES = 1, 2, 4
 EVER = (1 << 64) - 1
+DEMAND_LAST = 1 << 31
 
 
 class Library:

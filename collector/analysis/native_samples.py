@@ -9,11 +9,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from collector.analysis.library import EVER, WANT_EDGES, WANT_GROUPS, WANT_TREE, Answer, Library, Question, by_reference, bytes_at, check
+from collector.analysis.library import DEMAND_LAST, EVER, WANT_EDGES, WANT_GROUPS, WANT_TREE, Answer, Library, Question, by_reference, bytes_at, check
 from collector.analysis.seam import Expansion
 from collector.errors import ExperimentError
 from collector.format import StackEnd
-from collector.profile.samples import CallSums, Cells, Columns, EdgeSums, Grouping, GroupSums
+from collector.profile.samples import EVERY_STACK, CallSums, Cells, Columns, EdgeSums, Grouping, GroupSums, StackFilter
 from collector.regular_file import open_regular
 from collector.units import NS_PER_S
 
@@ -68,12 +68,14 @@ class NativeSamples:
         chosen: bytearray | None = None,
         start_ns: int = 0,
         end_ns: int = EVER,
+        stacks: StackFilter = EVERY_STACK,
     ) -> None:
         self._engine = engine
         self._scales = scales
         self._frame_count = frame_count
         self._chosen = chosen
         self._span = start_ns, end_ns
+        self._stacks = stacks
         self._known_cells = cells
 
     @cached_property
@@ -121,7 +123,9 @@ class NativeSamples:
             self._columns(answer.exclusive, grouping.count),
         )
 
-    def select(self, threads: Collection[int] | None, start_ns: int | None, end_ns: int | None) -> NativeSamples:
+    def select(
+        self, threads: Collection[int] | None, start_ns: int | None, end_ns: int | None, stacks: StackFilter = EVERY_STACK
+    ) -> NativeSamples:
         """See `profile.samples.Samples`."""
         chosen = self._chosen
         if threads is not None:
@@ -130,14 +134,15 @@ class NativeSamples:
             )
         start_ns = max(self._span[0], start_ns or 0)
         end_ns = min(self._span[1], EVER if end_ns is None else max(0, end_ns))
-        return NativeSamples(self._engine, self._scales, self._frame_count, None, chosen, start_ns, end_ns)
+        joined = self._stacks.joined(stacks)
+        return NativeSamples(self._engine, self._scales, self._frame_count, None, chosen, start_ns, end_ns, joined)
 
     def _ask(self, grouping: Grouping, want: int) -> Answer:
         engine, column = self._engine, array("I", grouping.groups)
         chosen = (ctypes.c_char * len(self._chosen)).from_buffer(self._chosen) if self._chosen else None
         question = Question(
             column.buffer_info()[0], ctypes.addressof(chosen) if chosen else None, self._scales.buffer_info()[0],
-            len(column), len(self._scales), grouping.count, want, *self._span,
+            len(column), len(self._scales), grouping.count, want, *self._span, *self._demands,
         )
         check(engine.library.begin(engine.handle, by_reference(question)), "the samples")
         for log in range(len(engine.paths)):
@@ -146,6 +151,24 @@ class NativeSamples:
         check(engine.library.finish(engine.handle, by_reference(answer)), "the samples")
         self._known_cells = cells_of(engine, answer)
         return answer
+
+    @cached_property
+    def _marks(self) -> array[int]:
+        """By frame, the demands that it meets, as bits."""
+        marks = array("I", [0]) * self._frame_count
+        for bit, frames in enumerate(self._stacks.anywhere):
+            for frame in frames:
+                marks[frame] |= 1 << bit
+        for frame in frozenset.intersection(*self._stacks.last) if self._stacks.last else ():
+            marks[frame] |= DEMAND_LAST
+        return marks
+
+    @property
+    def _demands(self) -> tuple[int | None, int]:
+        """Where they lie, and all that must be met."""
+        if self._stacks == EVERY_STACK:
+            return None, 0
+        return self._marks.buffer_info()[0], (1 << len(self._stacks.anywhere)) - 1 | (DEMAND_LAST if self._stacks.last else 0)
 
     def _columns(self, address: int | None, count: int) -> Columns:
         width = self._engine.columns + 1

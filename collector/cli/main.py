@@ -71,6 +71,17 @@ def iter_commands() -> list[str]:
     return sorted(name for name in names if name not in _NOT_COMMANDS)
 
 
+def full_name(word: str) -> str:
+    """The command that a word names, or is the beginning of. UsageError if it may be several."""
+    names = iter_commands()
+    begun = [word] if word in names else [name for name in names if word and name.startswith(word)]
+    if len(begun) > 1:
+        from collector.units import listed
+
+        raise UsageError(f"the command {word!r} is not clear: {listed(begun)}?")
+    return begun[0] if begun else word
+
+
 def load_command(name: str) -> ModuleType:
     """Import a command's module. UsageError if there is no such command."""
     module = f"collector.cli.{name}"
@@ -108,11 +119,12 @@ def _run(words: list[str]) -> int:
 
         print(f"collector {__version__}")
         return 0
-    if words[0] in _RECORDING_COMMANDS:
+    name = full_name(words[0])
+    if name in _RECORDING_COMMANDS:
         from collector.capture.native import ready_clock
 
         ready_clock()  # takes as long as the imports to come
-    command = load_command(words[0])
+    command = load_command(name)
     own_words = command.prepare(words[1:]) if hasattr(command, "prepare") else words[1:]
     code: int = command.run(build_parser(command).parse_args(own_words))
     return code

@@ -33,11 +33,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", metavar="FILE", help="write to FILE instead of the terminal")
     add("-w", "--width", metavar="COLUMNS", type=int, help="width of the text; default: the terminal's, or 100")
     add("--threshold", metavar="PERCENT", type=float, help="calltree: leave out branches below this; default 0.5")
+    add("--errors", action="store_true", help="functions, lines, calltree: show how far off a time may be because it was sampled")
     add("--no-inlines", action="store_true", help="count inlined calls for the functions around them")
     add("--pieces", action="store_true", help="show pieces of functions (f.cold, f.part.0, f.constprop.0) apart from them")
-    add("--process", metavar="PID", type=int, action="append", help="only this process; may be repeated")
-    add("--thread", metavar="TID", type=int, action="append", help="only this thread; may be repeated")
+    add("--process", metavar="PID|NAME", action="append", help="only this process, or programs of a name or shell pattern; may be repeated")
+    add("--thread", metavar="TID|NAME", action="append", help="only this thread, or threads of a name or shell pattern; may be repeated")
     add("--time", metavar="START-END", help="only this span, in seconds since the experiment began")
+    add("--between", metavar="LABEL", nargs=2, help="only from a sample point with the first label to the next with the second")
+    add("--module", metavar="PATTERN", action="append", help="only samples with code of such a module anywhere on their stack; all of several")
+    add("--function", metavar="REGEX", action="append", help="only samples with such a function anywhere on their stack; all of several")
+    add("--leaf", metavar="REGEX", action="append", help="only samples in such a function itself")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -45,14 +50,17 @@ def run(args: argparse.Namespace) -> int:
     gc.disable()  # a profile is many values that all stay until the end: nothing that could be collected
     request = parse_words(args.words)
     _check(args)
-    from collector.cli.reporting.pages import PageOptions, check_sort, make_page
+    from collector.cli.reporting.pages import PageOptions, check_errors, check_sort, make_page
+    from collector.load.outdated import with_outdated
 
     check_sort(request.view, args.sort)
+    if args.errors:
+        check_errors(request.view)
     threshold = None if args.threshold is None else args.threshold / 100
-    options = PageOptions(args.format or "text", args.limit, args.sort, threshold, page_style(args.width, args.output))
+    options = PageOptions(args.format or "text", args.limit, args.sort, threshold, page_style(args.width, args.output), args.errors)
 
     def show(profile: Profile) -> None:
-        write_page(make_page(_chosen(profile, args), request.view, request.argument, options), args.output)
+        write_page(make_page(with_outdated(_chosen(profile, args)), request.view, request.argument, options), args.output)
 
     show_profile(request.paths, show, not args.no_inlines, args.pieces)
     gc.freeze()  # nor at the end, when the interpreter would look for it after all
@@ -67,22 +75,31 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _chosen(profile: Profile, args: argparse.Namespace) -> Profile:
-    if not (args.process or args.thread or args.time):
+    if not any((args.process, args.thread, args.time, args.between, args.module, args.function, args.leaf)):
         return profile
-    from collector.profile.filters import select
+    from collector.profile.filters import FilterError, select
     from collector.units import NS_PER_S
 
     begin_ns = min(recording.start_ns for recording in profile.recordings)
     start_s, end_s = _parse_span(args.time)
-    _check_known("process", args.process, {process.pid for process in profile.processes})
-    _check_known("thread", args.thread, {thread.tid for thread in profile.threads})
-    return select(
-        profile,
-        pids=args.process,
-        tids=args.thread,
-        start_ns=None if start_s is None else begin_ns + round(start_s * NS_PER_S),
-        end_ns=None if end_s is None else begin_ns + round(end_s * NS_PER_S),
-    )
+    try:
+        return select(
+            profile,
+            pids=_numbers_or_names(args.process),
+            tids=_numbers_or_names(args.thread),
+            start_ns=None if start_s is None else begin_ns + round(start_s * NS_PER_S),
+            end_ns=None if end_s is None else begin_ns + round(end_s * NS_PER_S),
+            between=args.between,
+            modules=args.module or (),
+            functions=args.function or (),
+            leaf=args.leaf or (),
+        )
+    except FilterError as error:
+        raise UsageError(str(error)) from error
+
+
+def _numbers_or_names(words: list[str] | None) -> list[int | str] | None:
+    return None if words is None else [int(word) if word.isdecimal() else word for word in words]
 
 
 def _parse_span(text: str | None) -> tuple[float | None, float | None]:
@@ -100,7 +117,3 @@ def _parse_span(text: str | None) -> tuple[float | None, float | None]:
     return span
 
 
-def _check_known(what: str, wanted: list[int] | None, known: set[int]) -> None:
-    for number in wanted or ():
-        if number not in known:
-            raise UsageError(f"there is no {what} {number} in the experiment")

@@ -6,7 +6,7 @@ experiment began, or durations in seconds; figures that belong to a metric stand
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,20 +17,23 @@ from collector.profile.callers_callees import Neighbours
 from collector.profile.causes import exit_status
 from collector.profile.code_rows import Figure, call_times, function_times, line_times, module_times, neighbour_times
 from collector.profile.instructions import Listing
-from collector.profile.metrics import Figures, figures
+from collector.profile.metrics import Metric, Values, figures
 from collector.profile.model import Function, Module, Profile
+from collector.profile.precision import sampling_error
 from collector.profile.process_rows import experiment_facts, moment, process_times, thread_times
 from collector.profile.sample_points import SampleReading, labelled_points
 from collector.profile.samples import sample_count
 from collector.profile.source_lines import SourceRow
+from collector.profile.warnings import Titled, warnings_of
 from collector.units import NS_PER_S
 
 Document = dict[str, Any]
 
 
-def functions(profile: Profile, rows: Iterable[aggregate.FunctionRow]) -> Document:
+def functions(profile: Profile, rows: Iterable[aggregate.FunctionRow], has_errors: bool = False) -> Document:
     """The view `functions`."""
-    return _framed(profile, function_times(rows, _figure(profile)))
+    rows = list(rows)
+    return _framed(profile, function_times(rows, _figure(profile, has_errors)), ((row.function.name, row.exclusive) for row in rows))
 
 
 def function(profile: Profile, row: aggregate.FunctionRow) -> Document:
@@ -40,9 +43,11 @@ def function(profile: Profile, row: aggregate.FunctionRow) -> Document:
     return document
 
 
-def lines(profile: Profile, rows: Iterable[aggregate.LineRow]) -> Document:
+def lines(profile: Profile, rows: Iterable[aggregate.LineRow], has_errors: bool = False) -> Document:
     """The view `lines`."""
-    return _framed(profile, line_times(rows, _figure(profile)))
+    rows = list(rows)
+    titled = ((f"{row.file}:{row.line}" if row.line else row.function.name, row.exclusive) for row in rows)
+    return _framed(profile, line_times(rows, _figure(profile, has_errors)), titled)
 
 
 def objects(profile: Profile, rows: Iterable[aggregate.ObjectRow]) -> Document:
@@ -77,9 +82,10 @@ def samples(profile: Profile, rows: Iterable[SampleReading]) -> Document:
     return _framed(profile, rows)
 
 
-def call_tree(profile: Profile, rows: Iterable[CallNode]) -> Document:
+def call_tree(profile: Profile, rows: Iterable[CallNode], has_errors: bool = False) -> Document:
     """The view `calltree`."""
-    return _framed(profile, call_times(rows, _figure(profile)))
+    rows = list(rows)
+    return _framed(profile, call_times(rows, _figure(profile, has_errors)), ((row.title, row.exclusive) for row in rows))
 
 
 def callers_callees(profile: Profile, neighbours: Neighbours, limit: int | None = None) -> Document:
@@ -170,18 +176,25 @@ def overview(profile: Profile, rows: Iterable[aggregate.FunctionRow]) -> Documen
     return document
 
 
-def _framed(profile: Profile, rows: Iterable[object] = ()) -> Document:
+def _framed(profile: Profile, rows: Iterable[object] = (), titled: Titled = ()) -> Document:
+    """What all views share; `titled` are rows of which may be said that they rest on few samples."""
     names = [recording.name for recording in profile.recordings]
     return {
         "experiment": names[0] if len(names) == 1 else names,
         "metrics": [{"name": metric.name, "unit": metric.unit} for metric in profile.metrics],
         "total": figures(profile.metrics, aggregate.total_values(profile)),
+        "warnings": warnings_of(profile, titled),
         "rows": plains(rows),
     }
 
 
-def _figure(profile: Profile) -> Figure[Figures]:
-    return partial(figures, profile.metrics)
+def _figure(profile: Profile, has_errors: bool = False) -> Figure[Mapping[str, float | None]]:
+    return partial(_with_error if has_errors else figures, profile.metrics)
+
+
+def _with_error(metrics: Sequence[Metric], values: Values) -> Mapping[str, float | None]:
+    error = sampling_error(values)
+    return {**figures(metrics, values), "error": None if error is None else round(error, 9)}
 
 
 def _named(function: Function, module: Module) -> dict[str, Any]:

@@ -11,15 +11,17 @@ from operator import attrgetter, itemgetter
 from typing import TypeVar
 
 from collector.errors import UsageError
+from collector.load.outdated import with_outdated
 from collector.profile import aggregate, code_rows, process_rows
 from collector.profile.call_tree import call_tree
 from collector.profile.callers_callees import callers_callees
-from collector.profile.filters import select
+from collector.profile.filters import FilterError, Word, select
 from collector.profile.metric_groups import metric_groups
 from collector.profile.metric_rows import MetricValues, metric_values
 from collector.profile.model import Module, Profile
 from collector.profile.names import find_functions
 from collector.profile.sample_points import SampleReading, sample_points
+from collector.profile.warnings import warnings_of
 from collector.units import NS_PER_S
 
 _Row = TypeVar("_Row")
@@ -70,6 +72,11 @@ class Experiment:
         """The sample points in the order of time: those that the program labelled, and periodic ones."""
         return sample_points(self.profile)
 
+    @property
+    def warnings(self) -> list[str]:
+        """What went wrong in recording and reading, and functions with much time on few samples; a sentence each."""
+        return warnings_of(with_outdated(self.profile), ((row.function.name, row.exclusive) for row in aggregate.functions(self.profile)))
+
     def total(self, metric: str = "cpu") -> float:
         """All samples together, in seconds."""
         return self._figure(metric)(aggregate.total_values(self.profile))
@@ -97,22 +104,35 @@ class Experiment:
     def select(
         self,
         *,
-        pids: Collection[int] | None = None,
-        tids: Collection[int] | None = None,
+        pids: Collection[Word] | None = None,
+        tids: Collection[Word] | None = None,
         start: float | None = None,
         end: float | None = None,
+        between: tuple[str, str] | None = None,
+        modules: Collection[str] = (),
+        functions: Collection[str] = (),
+        leaf: Collection[str] = (),
     ) -> Experiment:
-        """The part of some processes or threads, from `start` up to `end` (seconds since the experiment began)."""
+        """The part of some processes or threads (numbers, or shell patterns of names), from `start` up to `end` (seconds since the
+        experiment began), between two labels, with code of all `modules` (shell patterns) and all `functions` (regular expressions) on
+        the stack, and in functions that fit `leaf`. UsageError if something fits nothing.
+        """
         begin_ns = min((recording.start_ns for recording in self.profile.recordings), default=0)
-        return Experiment(
-            select(
+        try:
+            part = select(
                 self.profile,
                 pids=pids,
                 tids=tids,
                 start_ns=None if start is None else begin_ns + round(start * NS_PER_S),
                 end_ns=None if end is None else begin_ns + round(end * NS_PER_S),
+                between=between,
+                modules=modules,
+                functions=functions,
+                leaf=leaf,
             )
-        )
+        except FilterError as error:
+            raise UsageError(str(error)) from error
+        return Experiment(part)
 
     def _figure(self, metric: str) -> code_rows.Figure[float]:
         names = [known.name for known in self.profile.metrics]

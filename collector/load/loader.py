@@ -75,7 +75,8 @@ class Loader:
     def finish(self) -> model.Profile:
         """Name all addresses."""
         has_all_cells = expand_entries(self._analysis, self._names, self._logs, self._progress)
-        warnings = tuple(model.Message(0, 1, text) for text in self._symbolizer.warnings)
+        nameless = self._symbolizer.nameless
+        warnings = tuple(model.Message(0, 1, text, nameless=nameless.get(text, "")) for text in self._symbolizer.warnings)
         scales = [thread.gain for thread in self._threads]
         return model.Profile(
             recordings=tuple(self._recordings),

@@ -1,42 +1,64 @@
-"""filters -- a part of a profile, as a profile: some processes, some threads, some span of time."""
+"""filters -- a part of a profile, as a profile: some processes, threads, stacks, some span of time."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 
 from collector.profile.metric_series import MetricSeries
-from collector.profile.model import Profile
+from collector.profile.model import Function, Profile
+from collector.profile.samples import StackFilter
+
+Word = int | str
+"""The number of a process or thread, or a shell pattern of its name."""
+
+
+class FilterError(ValueError):
+    """A filter that makes no sense, or fits nothing in the profile."""
 
 
 def select(
     profile: Profile,
     *,
-    pids: Collection[int] | None = None,
-    tids: Collection[int] | None = None,
+    pids: Collection[Word] | None = None,
+    tids: Collection[Word] | None = None,
     start_ns: int | None = None,
     end_ns: int | None = None,
+    between: Sequence[str] | None = None,
+    modules: Collection[str] = (),
+    functions: Collection[str] = (),
+    leaf: Collection[str] = (),
 ) -> Profile:
     """The samples of these processes and threads from `start_ns` up to, not including, `end_ns`.
 
-    None is no restriction. Tables keep their positions; only samples, sample points and readings of metrics become fewer.
+    `between` are the labels of two sample points. Of `modules` (shell patterns of a name or path) and `functions` (regular expressions)
+    all must be on a stack, and its last function must fit all of `leaf`. None, or nothing, is no restriction. Tables keep their positions;
+    only samples, sample points and readings of metrics become fewer. FilterError if something fits nothing.
     """
-    threads = None if pids is None and tids is None else _chosen_threads(profile, pids, tids)
+    processes = None if pids is None else _chosen_processes(profile, pids)
+    threads = None if processes is None and tids is None else _chosen_threads(profile, processes, tids)
+    if between is not None:
+        from_ns, to_ns = _span_between(profile, *between)
+        start_ns, end_ns = max(start_ns or 0, from_ns), to_ns if end_ns is None else min(end_ns, to_ns)
+    numbers = None if processes is None else {profile.processes[process].pid for process in processes}
     points = tuple(
         point
         for point in profile.points
-        if (pids is None or point.pid in pids)
+        if (numbers is None or point.pid in numbers)
         and (start_ns is None or point.time_ns >= start_ns)
         and (end_ns is None or point.time_ns < end_ns)
     )
     series = tuple(
         part
         for one in profile.series
-        if pids is None or (one.process is not None and profile.processes[one.process].pid in pids)
+        if processes is None or one.process in processes
         for part in _cut_series(one, start_ns, end_ns)
     )
-    return replace(profile, samples=profile.samples.select(threads, start_ns, end_ns), points=points, series=series)
+    stacks = _stack_filter(profile, modules, functions, leaf)
+    return replace(profile, samples=profile.samples.select(threads, start_ns, end_ns, stacks), points=points, series=series)
 
 
 def _cut_series(series: MetricSeries, start_ns: int | None, end_ns: int | None) -> Iterator[MetricSeries]:
@@ -48,10 +70,65 @@ def _cut_series(series: MetricSeries, start_ns: int | None, end_ns: int | None) 
         yield replace(series, times_ns=times, intervals_ns=intervals, readings=readings)
 
 
-def _chosen_threads(profile: Profile, pids: Collection[int] | None, tids: Collection[int] | None) -> set[int]:
-    return {
-        index
-        for index, thread in enumerate(profile.threads)
-        if (tids is None or thread.tid in tids) and (pids is None or profile.processes[thread.process].pid in pids)
-    }
+def _chosen_processes(profile: Profile, words: Collection[Word]) -> set[int]:
+    names = [(process.pid, process.executable.rpartition("/")[2], process.executable) for process in profile.processes]
+    return _matching("process", words, names)
 
+
+def _chosen_threads(profile: Profile, processes: Collection[int] | None, words: Collection[Word] | None) -> set[int]:
+    names = [(thread.tid, thread.name) for thread in profile.threads]
+    fitting = range(len(names)) if words is None else _matching("thread", words, names)
+    return {index for index in fitting if processes is None or profile.threads[index].process in processes}
+
+
+def _matching(what: str, words: Collection[Word], names: Sequence[tuple[int | str, ...]]) -> set[int]:
+    """The positions of those that a word fits; a number fits the first of the names only, a pattern any other."""
+    chosen: set[int] = set()
+    for word in words:
+        if isinstance(word, int):
+            fitting = {index for index, (number, *_) in enumerate(names) if number == word}
+        else:
+            fitting = {index for index, (_, *texts) in enumerate(names) if any(fnmatchcase(str(text), word) for text in texts)}
+        if not fitting:
+            raise FilterError(f"there is no {what} {word} in the experiment")
+        chosen |= fitting
+    return chosen
+
+
+def _span_between(profile: Profile, first: str, last: str) -> tuple[int, int]:
+    """From the first sample point of one label to the first of the other after it."""
+    points = sorted(profile.points, key=lambda point: point.time_ns)
+    start_ns = next((point.time_ns for point in points if point.label == first), None)
+    if start_ns is None:
+        raise FilterError(f"no sample point has the label {first!r}")
+    end_ns = next((point.time_ns for point in points if point.label == last and point.time_ns > start_ns), None)
+    if end_ns is None:
+        raise FilterError(f"no sample point after {first!r} has the label {last!r}")
+    return start_ns, end_ns
+
+
+def _stack_filter(profile: Profile, modules: Collection[str], functions: Collection[str], leaf: Collection[str]) -> StackFilter:
+    def module_fits(pattern: str) -> Callable[[Function], bool]:
+        fitting = {i for i, module in enumerate(profile.modules) if fnmatchcase(module.name, pattern) or fnmatchcase(module.path, pattern)}
+        return lambda function: function.module in fitting
+
+    anywhere = [_frames_of(profile, f"module {pattern}", module_fits(pattern)) for pattern in modules]
+    anywhere += [_frames_of(profile, f"function {text}", _name_fits(text)) for text in functions]
+    last = [_frames_of(profile, f"function {text}", _name_fits(text)) for text in leaf]
+    return StackFilter(tuple(anywhere), tuple(last))
+
+
+def _name_fits(text: str) -> Callable[[Function], bool]:
+    try:
+        pattern = re.compile(text)
+    except re.error as error:
+        raise FilterError(f"{text!r} is no regular expression: {error}") from error
+    return lambda function: pattern.search(function.name) is not None
+
+
+def _frames_of(profile: Profile, what: str, fits: Callable[[Function], bool]) -> frozenset[int]:
+    functions = {index for index, function in enumerate(profile.functions) if fits(function)}
+    frames = frozenset(index for index, frame in enumerate(profile.frames) if frame.function in functions)
+    if not frames:
+        raise FilterError(f"no {what} is on any stack")
+    return frames

@@ -206,7 +206,10 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A sentence that the recorder or the reader has to say, and when first (None: no time); severity 0 note, 1 warning, 2 error."""
+    """A sentence that the recorder or the reader has to say, and when first (None: no time); severity 0 note, 1 warning, 2 error.
+
+    `nameless` is the module that has no function names for this reason, `outdated` the one with sources that are newer than it.
+    """
 
     experiment: int
     severity: int
@@ -214,6 +217,8 @@ class Message:
     count: int = 1
     subject: str | None = None
     time_ns: int | None = None
+    nameless: str = ""
+    outdated: str = ""
 
 
 @dataclass(frozen=True, slots=True)

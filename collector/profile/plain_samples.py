@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 from collector.profile.causes import is_finished
-from collector.profile.samples import NOTHING, CallSums, Cells, Columns, EdgeSums, Grouping, GroupSums
+from collector.profile.samples import EVERY_STACK, NOTHING, CallSums, Cells, Columns, EdgeSums, Grouping, GroupSums, StackFilter
 from collector.units import NS_PER_S
 
 Keys = Callable[["PlainStack"], Iterable[Hashable]]
@@ -106,14 +106,18 @@ class PlainSamples:
             self._columns(exclusive, range(grouping.count)),
         )
 
-    def select(self, threads: Collection[int] | None, start_ns: int | None, end_ns: int | None) -> PlainSamples:
+    def select(
+        self, threads: Collection[int] | None, start_ns: int | None, end_ns: int | None, stacks: StackFilter = EVERY_STACK
+    ) -> PlainSamples:
         """See `samples.Samples`."""
+        takes = [stacks.takes(stack.frames) for stack in self.stacks]
         chosen = [
             sample
             for sample in self.samples
             if (threads is None or sample.thread in threads)
             and (start_ns is None or sample.time_ns >= start_ns)
             and (end_ns is None or sample.time_ns < end_ns)
+            and takes[sample.stack]
         ]
         return PlainSamples(self.stacks, chosen, self.scales, self.columns)
 

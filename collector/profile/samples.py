@@ -85,6 +85,30 @@ class EdgeSums:
     exclusive: Columns
 
 
+@dataclass(frozen=True, slots=True)
+class StackFilter:
+    """Which stacks count: those with a frame of each set of `anywhere` and their last frame in each set of `last`; sets of positions."""
+
+    anywhere: tuple[frozenset[int], ...] = ()
+    last: tuple[frozenset[int], ...] = ()
+
+    def takes(self, frames: Sequence[int]) -> bool:
+        """Whether a stack counts."""
+        return not any(wanted.isdisjoint(frames) for wanted in self.anywhere) and all(frames[-1] in wanted for wanted in self.last)
+
+    def joined(self, other: StackFilter) -> StackFilter:
+        """What both of them take. ValueError if that is more than can be asked for together."""
+        anywhere = tuple(dict.fromkeys((*self.anywhere, *other.anywhere)))
+        if len(anywhere) > MOST_DEMANDS:
+            raise ValueError(f"no more than {MOST_DEMANDS} sets of frames can be asked for together")
+        return StackFilter(anywhere, (*self.last, *other.last))
+
+
+EVERY_STACK: Final = StackFilter()
+MOST_DEMANDS: Final = 31
+"""So many sets of frames may be asked for anywhere on a stack."""
+
+
 class Samples(Protocol):
     """All samples of a profile, or some of them."""
 
@@ -100,8 +124,10 @@ class Samples(Protocol):
     def edge_sums(self, grouping: Grouping) -> EdgeSums:
         """Callers and callees of all groups."""
 
-    def select(self, threads: Collection[int] | None, start_ns: int | None, end_ns: int | None) -> Samples:
-        """Those of some threads (positions in the profile), from one moment up to, not including, another; None is no restriction."""
+    def select(
+        self, threads: Collection[int] | None, start_ns: int | None, end_ns: int | None, stacks: StackFilter = EVERY_STACK
+    ) -> Samples:
+        """Those of some threads (positions in the profile), from one moment up to, not including, another, with some stacks; None is no restriction."""
 
 
 def sample_count(cells: Cells) -> int:

@@ -26,9 +26,10 @@ COLUMNS = (
 _DEEPEST_INDENT = 48
 
 
-def render(profile: Profile, selection: Selection, threshold: float, style: Style) -> str:
+def render(profile: Profile, selection: Selection, threshold: float, style: Style, has_errors: bool = False) -> str:
     """The call tree; what `threshold` cut off is said below it."""
-    whole = total_values(profile)[0]
+    total = total_values(profile)
+    whole = total[0]
     lines = [layout.title_line(profile, "Call tree", style), ""]
     if not whole:
         return "\n".join(lines + layout.nothing_lines(style))
@@ -36,13 +37,16 @@ def render(profile: Profile, selection: Selection, threshold: float, style: Styl
     room = min(_DEEPEST_INDENT, max(12, style.width // 4))
     body = []
     for node, indent in zip(selection.rows, indents):
-        seconds, percent = layout.time_cells(node.inclusive[0], whole)
-        exclusive = format_seconds(node.exclusive[0]) if node.exclusive[0] else ""
+        exclusive = [format_seconds(node.exclusive[0]) if node.exclusive[0] else ""]
+        if has_errors:
+            exclusive.append(layout.error_cell(node.exclusive))
         title = node.title if node.function is None else layout.function_title(node.function)
         module = node.module.name if node.module else ""
-        body.append([seconds, percent, layout.sample_cell(node.inclusive), exclusive, _clipped(indent, room) + title, module])
-    lines += table_lines(COLUMNS, body, style)
+        inclusive = layout.figure_cells(node.inclusive, whole, has_errors)
+        body.append([*inclusive, layout.sample_cell(node.inclusive), *exclusive, _clipped(indent, room) + title, module])
+    lines += table_lines(layout.error_columns(COLUMNS, has_errors), body, style)
     lines += layout.hidden_line(selection.hidden, "branch|branches", style)
+    lines += layout.few_samples_lines(((node.title, node.exclusive) for node in selection.rows), total, style)
     remark = "Recursion is folded: no function stands below itself."
     if threshold:
         remark = f"Branches below {100 * threshold:g} % are not shown (--threshold 0 shows all). {remark}"

@@ -17,31 +17,32 @@ COLUMNS = (
     figure("Samples", rank=2),
     figure("Inclusive", "s", rank=1),
     figure("Inclusive", "%", rank=1),
-    name("Function", least=24),
+    name("Function", least=24, good=40),
     name("Module", least=10, rank=2),
     name("Source", least=14, keep="end", rank=3),
 )
 
 
-def render(profile: Profile, selection: Selection, style: Style) -> str:
+def render(profile: Profile, selection: Selection, style: Style, has_errors: bool = False) -> str:
     """The table of functions; exclusive is the function alone, inclusive with all it called."""
     total = total_values(profile)
     lines = [layout.title_line(profile, "Functions", style), ""]
     if not selection.rows:
         return "\n".join(lines + layout.nothing_lines(style))
-    lines += table_lines(COLUMNS, [_cells(row, total[0]) for row in selection.rows], style)
+    columns = layout.error_columns(COLUMNS, has_errors)
+    lines += table_lines(columns, [_cells(row, total[0], has_errors) for row in selection.rows], style)
     hidden = layout.summed((row.exclusive for row in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, "function", style, hidden, total[0])
-    lines += layout.few_samples_lines(((layout.function_title(row.function), row.exclusive) for row in selection.rows), total, style)
+    lines += layout.few_samples_lines(layout.titled(selection.rows), total, style)
     return "\n".join(lines)
 
 
-def _cells(row: FunctionRow, whole: float) -> list[str]:
+def _cells(row: FunctionRow, whole: float, has_errors: bool) -> list[str]:
     return [
-        *layout.time_cells(row.exclusive[0], whole),
+        *layout.figure_cells(row.exclusive, whole, has_errors),
         format_seconds(row.exclusive[2]),
         layout.sample_cell(row.exclusive),
-        *layout.time_cells(row.inclusive[0], whole),
+        *layout.figure_cells(row.inclusive, whole, has_errors),
         layout.function_title(row.function),
         row.module.name,
         layout.place(row.function.file, row.function.line),

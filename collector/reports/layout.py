@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+from collector.profile.aggregate import FunctionRow
 from collector.profile.causes import exit_status, signal_name
 from collector.profile.metrics import CPU_METRICS, Values
 from collector.profile.model import Function, Process, Profile
+from collector.profile.precision import sampling_error
+from collector.profile.warnings import Titled, brief_warnings, few_samples
 from collector.reports.style import Style, printable, shorten
-from collector.reports.table import INDENT
+from collector.reports.table import INDENT, Column
 from collector.units import format_count, format_percent, format_seconds, plural
 
 _SAMPLES = [metric.name for metric in CPU_METRICS].index("samples")
-_MUCH_TIME = 0.02  # of all time
-_HEAVY = 5  # so much more than its share of the samples
-_TOLD = 3
 
 
 def title_line(profile: Profile, words: str, style: Style, preposition: str = "of") -> str:
@@ -55,25 +56,44 @@ def time_cells(value: float, whole: float) -> tuple[str, str]:
     return format_seconds(value), format_percent(value, whole)
 
 
+def figure_cells(values: Values, whole: float, has_errors: bool) -> list[str]:
+    """A time in seconds, perhaps its sampling error, and its share of the whole."""
+    seconds, percent = time_cells(values[0], whole)
+    return [seconds, error_cell(values), percent] if has_errors else [seconds, percent]
+
+
+def error_cell(values: Values) -> str:
+    """The sampling error of a time; empty without samples."""
+    error = sampling_error(values)
+    return "" if error is None else format_seconds(error)
+
+
+def error_columns(columns: Iterable[Column], has_errors: bool) -> list[Column]:
+    """The columns, each time with one of its sampling error behind it, if that is wanted."""
+    pairs = ([column, replace(column, unit="±")] if has_errors and column.unit == "s" else [column] for column in columns)
+    return [column for pair in pairs for column in pair]
+
+
 def sample_cell(values: Values) -> str:
     """How many samples a row of figures rests on."""
     return format_count(round(values[_SAMPLES]))
 
 
-def few_samples_lines(rows: Iterable[tuple[str, Values]], total: Values, style: Style) -> list[str]:
+def titled(rows: Iterable[FunctionRow]) -> Titled:
+    """Functions as rows that may rest on few samples."""
+    return ((function_title(row.function), row.exclusive) for row in rows)
+
+
+def few_samples_lines(rows: Titled, total: Values, style: Style) -> list[str]:
     """A remark where rows (title, figures) with much time rest on few samples; nothing where none does."""
-    heavy = [
-        (title, values)
-        for title, values in rows
-        if values[0] >= _MUCH_TIME * total[0] and values[0] * total[_SAMPLES] > _HEAVY * max(values[_SAMPLES], 1) * total[0]
-    ]
-    if not heavy:
-        return []
-    told = ", ".join(
-        f"{format_percent(values[0], total[0])} % in {title} on {plural(round(values[_SAMPLES]), 'sample')}" for title, values in heavy[:_TOLD]
-    )
-    text = f"Much time rests on few of the {format_count(round(total[_SAMPLES]))} samples, as where the clock's ticks were withheld: {told}."
-    return ["", *paragraph(text, style)]
+    text = few_samples(rows, total)
+    return ["", *paragraph(text, style)] if text else []
+
+
+def warning_lines(profile: Profile, style: Style, says_outdated: bool = False) -> list[str]:
+    """What went wrong, in short, below any view; nothing if nothing did."""
+    sentences = brief_warnings(profile, says_outdated)
+    return ["", *paragraph(" ".join(sentences), style)] if sentences else []
 
 
 def hidden_line(hidden: Sequence[object], word: str, style: Style, part: Values | None = None, whole: float = 0.0) -> list[str]:

@@ -16,18 +16,19 @@ COLUMNS = (
     figure("Inclusive", "s", rank=1),
     figure("Inclusive", "%", rank=1),
     name("Line", least=20, keep="end"),
-    name("Function", least=24, rank=2),
+    name("Function", least=24, rank=2, good=40),
     name("Module", least=10, rank=3),
 )
 
 
-def render(profile: Profile, selection: Selection, style: Style) -> str:
+def render(profile: Profile, selection: Selection, style: Style, has_errors: bool = False) -> str:
     """The table of lines; code without line information is one row a function."""
     total = total_values(profile)
     lines = [layout.title_line(profile, "Lines", style), ""]
     if not selection.rows:
         return "\n".join(lines + layout.nothing_lines(style))
-    lines += table_lines(COLUMNS, [_cells(row, total[0]) for row in selection.rows], style)
+    columns = layout.error_columns(COLUMNS, has_errors)
+    lines += table_lines(columns, [_cells(row, total[0], has_errors) for row in selection.rows], style)
     hidden = layout.summed((row.exclusive for row in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, "line", style, hidden, total[0])
     titles = ((layout.place(row.file, row.line) or layout.function_title(row.function), row.exclusive) for row in selection.rows)
@@ -35,11 +36,11 @@ def render(profile: Profile, selection: Selection, style: Style) -> str:
     return "\n".join(lines)
 
 
-def _cells(row: LineRow, whole: float) -> list[str]:
+def _cells(row: LineRow, whole: float, has_errors: bool) -> list[str]:
     return [
-        *layout.time_cells(row.exclusive[0], whole),
+        *layout.figure_cells(row.exclusive, whole, has_errors),
         layout.sample_cell(row.exclusive),
-        *layout.time_cells(row.inclusive[0], whole),
+        *layout.figure_cells(row.inclusive, whole, has_errors),
         layout.place(row.file, row.line) or "(no line known)",
         layout.function_title(row.function),
         row.module.name,

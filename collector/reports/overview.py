@@ -12,6 +12,7 @@ from collector.profile.model import Process, Profile, Recording
 from collector.profile.sample_points import labelled_points
 from collector.profile.samples import sample_count
 from collector.profile.views import FUNCTIONS, choose
+from collector.profile.warnings import graded_warnings
 from collector.reports import layout
 from collector.reports.style import Style, printable, shorten
 from collector.reports.table import figure, name, table_lines
@@ -251,24 +252,19 @@ def _unrecorded(profile: Profile) -> str:
 
 
 def _messages(profile: Profile, style: Style) -> list[str]:
-    words = {1: "Warning", 2: "Error"}
-    seen: dict[str, int] = {}
-    for message in profile.messages:
-        if message.severity in words:
-            text = f"{words[message.severity]}: {message.text}"
-            if message.subject:
-                text += f" ({message.subject})"
-            seen[text] = seen.get(text, 0) + message.count
+    seen = graded_warnings(profile)
     lines: list[str] = []
-    for text, count in list(seen.items())[:_MESSAGE_COUNT]:
-        lines += layout.paragraph(text + (f" ({format_count(count)} times)" if count > 1 else ""), style)
+    for (severity, text), count in list(seen.items())[:_MESSAGE_COUNT]:
+        word = "Warning" if severity == 1 else "Error"
+        lines += layout.paragraph(f"{word}: {text}" + (f" ({format_count(count)} times)" if count > 1 else ""), style)
     if len(seen) > _MESSAGE_COUNT:
         lines += layout.paragraph(f"... and {len(seen) - _MESSAGE_COUNT} more; the view `header` shows them all.", style)
     return ["", *lines] if lines else []
 
 
 def _top_functions(profile: Profile, count: int, style: Style) -> list[str]:
-    whole = aggregate.total_values(profile)[0]
+    total = aggregate.total_values(profile)
+    whole = total[0]
     selection = choose(FUNCTIONS, profile, limit=count)
     if not selection.rows:
         return ["", *layout.nothing_lines(style)]
@@ -284,7 +280,8 @@ def _top_functions(profile: Profile, count: int, style: Style) -> list[str]:
     ]
     lines = ["", style.bold("Top functions"), "", *table_lines(FUNCTION_COLUMNS, body, style)]
     hidden = layout.summed((row.exclusive for row in selection.hidden), len(profile.metrics))
-    return lines + layout.hidden_line(selection.hidden, "function", style, hidden, whole)
+    lines += layout.hidden_line(selection.hidden, "function", style, hidden, whole)
+    return lines + layout.few_samples_lines(layout.titled(selection.rows), total, style)
 
 
 def _labels(profile: Profile, style: Style) -> list[str]:

@@ -1,7 +1,7 @@
 """table -- columns that line up and fit the page.
 
 Where a table is too wide, the columns one can do without go first (highest `rank` first), then names are
-shortened, the longest first.
+shortened, the longest first. Names that matter most have a `good` width: columns of a high rank go rather than to cut them further.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collector.reports.style import Style, pad, printable, shorten, text_width
 INDENT = "  "
 _GAP = 2
 _NARROWEST = 8
+_SPARE_RANK = 3  # columns from this rank on make way for the good width of others
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class Column:
     """A column: neighbours with the same `title` share it; `unit` stands below it.
 
     `least` is the width to which text may be shortened, 0 for figures, which are never shortened;
-    `rank` 0 is never left out.
+    `rank` 0 is never left out. At its `good` width, if it has one, text is not shortened before others are.
     """
 
     title: str
@@ -29,6 +30,7 @@ class Column:
     least: int = 0
     keep: str = "middle"
     rank: int = 0
+    good: int = 0
 
     @property
     def is_text(self) -> bool:
@@ -41,9 +43,9 @@ def figure(title: str, unit: str = "", rank: int = 0) -> Column:
     return Column(title, unit, rank=rank)
 
 
-def name(title: str, least: int = 12, keep: str = "middle", rank: int = 0) -> Column:
+def name(title: str, least: int = 12, keep: str = "middle", rank: int = 0, good: int = 0) -> Column:
     """A column of names, aligned to the left and shortened where there is no room."""
-    return Column(title, least=least, keep=keep, rank=rank)
+    return Column(title, least=least, keep=keep, rank=rank, good=max(least, good))
 
 
 def table_lines(columns: Sequence[Column], rows: Sequence[Sequence[str]], style: Style) -> list[str]:
@@ -60,11 +62,21 @@ def table_lines(columns: Sequence[Column], rows: Sequence[Sequence[str]], style:
 
 
 def _kept_columns(columns: Sequence[Column], widths: Sequence[int], room: int) -> list[int]:
-    kept = list(range(len(columns)))
+    good = [column.good for column in columns]
+    kept = _without_spare(columns, _cut(columns, widths, good), list(range(len(columns))), room, _SPARE_RANK)
+    least = [column.least for column in columns]
+    return _without_spare(columns, _cut(columns, widths, least), kept, room, 1)
+
+
+def _cut(columns: Sequence[Column], widths: Sequence[int], most: Sequence[int]) -> list[int]:
+    return [min(width, limit) if column.is_text else width for column, width, limit in zip(columns, widths, most)]
+
+
+def _without_spare(columns: Sequence[Column], widths: Sequence[int], kept: list[int], room: int, rank: int) -> list[int]:
+    """The columns that fit, the highest rank left out first, down to `rank`."""
     while True:
-        least = [min(widths[i], columns[i].least) if columns[i].is_text else widths[i] for i in kept]
-        wide_enough = _widened([columns[i] for i in kept], least)
-        spare = [i for i in kept if columns[i].rank]
+        wide_enough = _widened([columns[i] for i in kept], [widths[i] for i in kept])
+        spare = [i for i in kept if columns[i].rank >= rank]
         if sum(wide_enough) + _GAP * (len(kept) - 1) <= room or not spare:
             return kept
         kept.remove(max(spare, key=lambda i: columns[i].rank))
@@ -73,7 +85,7 @@ def _kept_columns(columns: Sequence[Column], widths: Sequence[int], room: int) -
 def _fitting(columns: Sequence[Column], widths: Sequence[int], room: int) -> list[int]:
     """Widths that fit the room: names give way, the widest first, below their least width only on a very narrow page."""
     fitting = _widened(columns, widths)
-    for floors in ([column.least for column in columns], [min(_NARROWEST, column.least) for column in columns]):
+    for floors in ([column.good for column in columns], [column.least for column in columns], [min(_NARROWEST, column.least) for column in columns]):
         excess = sum(fitting) + _GAP * (len(columns) - 1) - room
         while excess > 0:
             can_give = [i for i, column in enumerate(columns) if column.is_text and fitting[i] > floors[i]]

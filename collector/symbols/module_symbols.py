@@ -32,7 +32,8 @@ _LONGEST_CODE_BYTES = 1 << 24  # of a function that is disassembled
 class ModuleSymbols:
     """Functions and lines of one module; never raises for what a file contains.
 
-    `complaints` says in a sentence each what was expected and is missing, `looked_at` which files that depends on.
+    `complaints` says in a sentence each what was expected and is missing, `nameless` the one why no function has a name, `looked_at` which
+    files that depends on.
     """
 
     def __init__(self, path: str, build_id: bytes | None, cache: SymbolCache, debug_dirs: tuple[str, ...] = (),
@@ -41,6 +42,7 @@ class ModuleSymbols:
         self.name = os.path.basename(self.path) or path
         self.complaints: list[str] = []
         self.looked_at = [self.path]
+        self.nameless = ""
         self._build_id = build_id
         self._cache = cache
         self._debug_dirs = debug_dirs
@@ -50,7 +52,7 @@ class ModuleSymbols:
         self._units: UnitIndex | None = None
         self._is_replaced = build_id is None and file is not None and is_replaced(self.path, file)
         if self._is_replaced:
-            self.complaints.append(f"{self.name} is shown without function names: {self.path} has changed since the recording.")
+            self._give_up(f"{self.path} has changed since the recording.")
         elif self.path == VDSO_PATH or self.path and not self.path.startswith(_NO_FILE_PREFIXES):
             self._load()
 
@@ -129,11 +131,15 @@ class ModuleSymbols:
                 record = self._build(key)
             except SymbolError as error:
                 if record is None:
-                    self.complaints.append(f"{self.name} is shown without function names: {error}")
+                    self._give_up(str(error))
                     return
         if key:
             self._cache.touch(key)
         self._use(record, key)
+
+    def _give_up(self, reason: str) -> None:
+        self.nameless = f"{self.name} is shown without function names: {reason}"
+        self.complaints.append(self.nameless)
 
     def _is_current(self, record: Record) -> bool:
         """Whether all files that led to `record` look the same now."""

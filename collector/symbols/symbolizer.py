@@ -58,7 +58,7 @@ class Symbolizer:
     """Names addresses, module by module; what it cannot name it shows as `module+0x...`.
 
     Bad files never raise: `warnings` collects a sentence for each module that was expected and
-    could not be used. Not to be shared between threads.
+    could not be used; `nameless` has the module of those that leave one without names. Not to be shared between threads.
     """
 
     def __init__(self, *, cache_dir: str | os.PathLike[str] | None = None,
@@ -70,6 +70,7 @@ class Symbolizer:
         `cache_dir` stands in for the user's cache directory, `debug_dirs` come before
         /usr/lib/debug, and `progress(done, total, text)` is called during long work."""
         self.warnings: list[str] = []
+        self.nameless: dict[str, str] = {}
         self._cache = SymbolCache(cache_dir)
         self._debug_dirs = tuple(os.path.abspath(directory) for directory in debug_dirs)
         self._has_pieces = has_pieces
@@ -160,6 +161,8 @@ class Symbolizer:
 
     def _note_complaints(self, module: ModuleSymbols) -> None:
         self.warnings += [complaint for complaint in module.complaints if complaint not in self.warnings]
+        if module.nameless:
+            self.nameless[module.nameless] = module.name
 
     def _locate_new(self, module: ModuleSymbols, addresses: set[int]) -> dict[int, Location]:
         """Addresses of one function and line share one location: a profile has many more addresses than functions."""

@@ -142,7 +142,7 @@ static uint32_t group_of(const struct col_reading *reading, uint32_t number, boo
 {
     const struct col_expansion *expansion = &reading->expansion;
     uint32_t entry = col_meanings_entry(reading, number, is_leaf);
-    if (entry == COL_ANALYSIS_NONE || turn_count(expansion, entry) > 0)
+    if (entry == COL_ANALYSIS_NONE || turn_count(expansion, entry) > 0 || reading->question.demands)
         return COL_ANALYSIS_NONE;
     uint32_t meaning = expansion->first_meaning[entry];
     uint32_t first = expansion->first_frame[meaning];

@@ -15,7 +15,27 @@ bool col_reading_begin(struct col_reading *reading, uint32_t columns)
     reading->columns = columns;
     reading->walk.path = malloc(COL_TOKENS_MAX_DEPTH * sizeof *reading->walk.path);
     reading->marks = malloc(COL_TOKENS_MAX_DEPTH * sizeof *reading->marks);
-    return reading->walk.path && reading->marks;
+    reading->met_before = malloc(COL_TOKENS_MAX_DEPTH * sizeof *reading->met_before);
+    return reading->walk.path && reading->marks && reading->met_before;
+}
+
+static bool push_frame(struct col_reading *reading, uint64_t frame)
+{
+    if (reading->question.demands) {
+        reading->met.last = reading->question.demands[frame];
+        reading->met.any |= reading->met.last;
+    }
+    return col_follow_push(&reading->follow, reading->question.groups[frame]);
+}
+
+/* Whether the path is one that the question is about. */
+static bool is_demanded(const struct col_reading *reading)
+{
+    const struct col_question *question = &reading->question;
+    if (reading->purpose != COL_TO_FOLLOW || !question->demands)
+        return true;
+    uint32_t met = (reading->met.any & ~COL_DEMAND_LAST) | (reading->met.last & COL_DEMAND_LAST);
+    return (question->demanded & ~(uint64_t)met) == 0;
 }
 
 static bool push_meaning(struct col_reading *reading, uint32_t number, bool is_leaf)
@@ -26,7 +46,7 @@ static bool push_meaning(struct col_reading *reading, uint32_t number, bool is_l
         return true;
     uint32_t meaning = col_meanings_at(expansion, entry, reading->now_ns);
     for (uint32_t i = expansion->first_frame[meaning]; i < expansion->first_frame[meaning + 1]; i++)
-        if (!col_follow_push(&reading->follow, reading->question.groups[expansion->frames[i]]))
+        if (!push_frame(reading, expansion->frames[i]))
             return false;
     return true;
 }
@@ -44,10 +64,13 @@ static bool sync_callers(struct col_reading *reading)
     const struct col_walk *walk = &reading->walk;
     uint32_t callers = walk->depth > 0 ? walk->depth - 1 : 0;
     uint32_t valid = reading->synced < callers ? reading->synced : callers;
-    if (valid < reading->pushed)
+    if (valid < reading->pushed) {
         col_follow_pop(&reading->follow, reading->marks[valid]);
+        reading->met = reading->met_before[valid];
+    }
     for (uint32_t i = valid; i < callers; i++) {
         reading->marks[i] = reading->follow.depth;
+        reading->met_before[i] = reading->met;
         if (!push_address(reading, walk->path[i], reading->caller_groups, false))
             return false;
     }
@@ -61,13 +84,17 @@ static bool count_empty(struct col_reading *reading, uint32_t end, const uint64_
     uint32_t shown_end = end == COL_END_NOT_SAMPLED ? end : COL_END_NO_UNWIND_INFO;
     uint32_t depth = reading->follow.depth;
     reading->empty_counts[end] += figures[reading->columns];
-    col_cells_add(&reading->cells, reading->columns, shown_end, figures);
     uint64_t frame = reading->expansion.empty_frames[end];
-    if (reading->purpose != COL_TO_FOLLOW || frame == COL_ANALYSIS_NONE)
-        return true;
-    bool is_counted = col_follow_push(&reading->follow, reading->question.groups[frame]) &&
-                      col_follow_count(&reading->follow, figures, shown_end == COL_END_NOT_SAMPLED);
-    col_follow_pop(&reading->follow, depth);
+    bool has_frame = reading->purpose == COL_TO_FOLLOW && frame != COL_ANALYSIS_NONE;
+    reading->met = (struct col_met){0};
+    bool is_counted = !has_frame || push_frame(reading, frame);
+    if (is_counted && is_demanded(reading)) {
+        col_cells_add(&reading->cells, reading->columns, shown_end, figures);
+        is_counted = !has_frame || col_follow_count(&reading->follow, figures, shown_end == COL_END_NOT_SAMPLED);
+    }
+    if (has_frame)
+        col_follow_pop(&reading->follow, depth);
+    reading->met = (struct col_met){0};
     return is_counted;
 }
 
@@ -82,13 +109,18 @@ static bool follow_stack(struct col_reading *reading, const uint64_t *figures)
     if (!sync_callers(reading))
         return false;
     uint32_t depth = reading->follow.depth;
+    struct col_met met = reading->met;
     if (walk->depth > 0 && !push_address(reading, walk->path[walk->depth - 1], reading->leaf_groups, true))
         return false;
     if (reading->follow.depth == 0)
         return count_empty(reading, walk->end, figures);
-    col_cells_add(&reading->cells, reading->columns, walk->end, figures);
-    bool is_counted = col_follow_count(&reading->follow, figures, is_finished(walk->end));
+    bool is_counted = true;
+    if (is_demanded(reading)) {
+        col_cells_add(&reading->cells, reading->columns, walk->end, figures);
+        is_counted = col_follow_count(&reading->follow, figures, is_finished(walk->end));
+    }
     col_follow_pop(&reading->follow, depth);
+    reading->met = met;
     return is_counted;
 }
 
@@ -130,6 +162,7 @@ static int visit_stacks(struct col_reading *reading, const struct col_sample_rec
     size_t width = (size_t)reading->columns + 1;
     uint64_t stack = 0;
     reading->synced = reading->pushed = 0;
+    reading->met = (struct col_met){0};
     if (!col_walk_begin(walk, &reading->log->addresses, record->definitions.bytes, record->definitions.count))
         return -ENOMEM;
     for (; stack < record->stack_count && col_walk_next(walk); stack++) {
@@ -250,6 +283,7 @@ void col_reading_free(struct col_reading *reading)
 {
     free(reading->walk.path);
     free(reading->marks);
+    free(reading->met_before);
     free(reading->weights);
     free(reading->buffer);
     free(reading->flags);

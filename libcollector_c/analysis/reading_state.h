@@ -12,6 +12,12 @@
 /* Why a log is read: to find its entries; to see which of their meanings occur; to answer a question. */
 enum col_purpose { COL_TO_COLLECT, COL_TO_MARK, COL_TO_FOLLOW };
 
+/* What the frames on the path meet of a question's demands: any of them, and the last. */
+struct col_met {
+    uint32_t any;
+    uint32_t last;
+};
+
 /* Zeroed memory, but for `columns`, is ready. */
 struct col_reading {
     uint32_t columns;
@@ -21,6 +27,8 @@ struct col_reading {
     uint32_t synced; /* so many callers of the path were handled, and are those still */
     uint32_t pushed; /* FOLLOW: so many were pushed; `marks` says how deep the path of groups was before each */
     uint32_t *marks;
+    struct col_met met; /* FOLLOW: by the frames that were pushed; `met_before` each address */
+    struct col_met *met_before;
     uint64_t now_ns; /* from here on what changes its meaning means what it does */
     uint64_t *weights;
     size_t weight_capacity;

@@ -99,10 +99,14 @@ struct col_question {
     uint64_t frame_count;
     uint64_t thread_count;
     uint64_t group_count;
-    uint64_t want;     /* EDGES and TREE exclude each other */
-    uint64_t start_ns; /* samples from here on ... */
-    uint64_t end_ns;   /* ... up to here; UINT64_MAX: all of them */
+    uint64_t want;           /* EDGES and TREE exclude each other */
+    uint64_t start_ns;       /* samples from here on ... */
+    uint64_t end_ns;         /* ... up to here; UINT64_MAX: all of them */
+    const uint32_t *demands; /* by frame: which bits of `demanded` it meets; NULL: every stack counts */
+    uint64_t demanded;       /* all of these must be met for a stack to count: LAST by its last frame, others by any */
 };
+
+#define COL_DEMAND_LAST (UINT32_C(1) << 31)
 
 /* Rows of `columns` + 1 figures: the value columns, and the number of samples. With EDGES a node is a call: parents is
    the calling group (group_count: the start of the stack), node_groups the called one; finished holds the samples in

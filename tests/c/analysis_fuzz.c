@@ -98,8 +98,12 @@ static void ask(struct col_analysis *analysis, const uint32_t *groups, size_t co
     const uint8_t chosen[] = {1, 1};
     static const uint64_t wants[] = {0, COL_WANT_GROUPS, COL_WANT_TREE, COL_WANT_EDGES,
                                      COL_WANT_GROUPS | COL_WANT_TREE, COL_WANT_GROUPS | COL_WANT_EDGES};
+    uint32_t *demands = malloc((count + 1) * sizeof *demands);
+    for (size_t frame = 0; frame < count; frame++)
+        demands[frame] = below(4) | (below(3) ? 0 : COL_DEMAND_LAST);
     for (size_t i = 0; i < sizeof wants / sizeof *wants; i++) {
-        struct col_question question = {groups, below(2) ? chosen : NULL, scales, count, 2, count, wants[i], 0, UINT64_MAX};
+        struct col_question question = {groups, below(2) ? chosen : NULL, scales, count, 2, count, wants[i], 0, UINT64_MAX,
+                                        below(2) ? demands : NULL, below(4) | (below(2) ? COL_DEMAND_LAST : 0)};
         struct col_answer answer;
         question.start_ns = below(2) ? 0 : UINT64_C(1000000000000) + below(1000000000);
         must(col_analysis_begin(analysis, &question), "begin");
@@ -109,6 +113,7 @@ static void ask(struct col_analysis *analysis, const uint32_t *groups, size_t co
             if (!(wants[i] & COL_WANT_EDGES) && answer.parents[node] >= node)
                 abort();
     }
+    free(demands);
 }
 
 static void analyse(const uint8_t *log, size_t bytes)

@@ -50,6 +50,14 @@ def test_near_miss(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "collector: there is no command 'reprot'; did you mean report?\n"
 
 
+def test_the_beginning_of_a_command_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
+    for word in ("rep", "repo", "report"):
+        assert main([word, "missing.expt"]) == 1
+        assert capsys.readouterr().err == "collector: there is no experiment at missing.expt\n"
+    assert main(["re", "missing.expt"]) == 2
+    assert capsys.readouterr().err == "collector: the command 're' is not clear: record or report?\n"
+
+
 @pytest.mark.parametrize("name", iter_commands())
 def test_help_of_each_command(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:

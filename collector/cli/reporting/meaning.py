@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from collector.errors import CollectorError, UsageError
+from collector.load.outdated import change_of
 from collector.profile.model import Profile
 from collector.profile.names import find_files, find_functions, telling_names
 from collector.profile.source_lines import function_span
 from collector.regular_file import read_regular
-from collector.symbols.cache import signature_of
 
 _LISTED = 8
 _CONTEXT_LINES = 3
@@ -50,7 +50,7 @@ def meant_source(profile: Profile, word: str) -> SourcePart:
         if len(files.found) > 1:
             raise UsageError(f"{word!r} may mean {_listed(files.found)}")
         text = _read(files.found[0])
-        return SourcePart(files.found[0], text, 1, len(text), _find_change(profile, files.found[0]))
+        return SourcePart(files.found[0], text, 1, len(text), change_of(profile, files.found[0]))
     if not functions.found:
         raise UsageError(f"neither a source file nor a function {word!r} is on any stack{_hint(files.near + functions.near)}")
     span = function_span(profile, meant_function(profile, word))
@@ -59,7 +59,7 @@ def meant_source(profile: Profile, word: str) -> SourcePart:
         raise CollectorError(f"of {name} no source lines are known: its module was built without -g, or its debug file is not here")
     path, first, last = span
     text = _read(path)
-    return SourcePart(path, text, max(1, first - _CONTEXT_LINES), min(len(text), last + _CONTEXT_LINES), _find_change(profile, path))
+    return SourcePart(path, text, max(1, first - _CONTEXT_LINES), min(len(text), last + _CONTEXT_LINES), change_of(profile, path))
 
 
 def _read(path: str) -> tuple[str, ...]:
@@ -69,23 +69,6 @@ def _read(path: str) -> tuple[str, ...]:
         return tuple(text.removesuffix("\n").split("\n"))
     except OSError as error:
         raise CollectorError(f"the source file {path} cannot be read: {(error.strerror or str(error)).lower()}") from error
-
-
-def _find_change(profile: Profile, path: str) -> str:
-    """A sentence if the source is newer than a module with code of it, or than the recording where no such module is here."""
-    source = signature_of(path)
-    if source is None:
-        return ""
-    functions = {frame.function for frame in profile.frames if frame.file == path}
-    modules = {profile.modules[profile.functions[function].module] for function in functions}
-    for module in sorted(modules, key=lambda module: module.path):
-        built = signature_of(module.path) if module.file is None else module.file[:2]
-        if built is not None and source[1] > built[1]:
-            return f"the file has changed since {module.name} was built, so lines may not be those that were compiled"
-    ended = [recording.wall_ns + recording.end_ns - recording.start_ns for recording in profile.recordings if recording.wall_ns]
-    if ended and source[1] > min(ended):
-        return "the file has changed since the recording, so lines may not be those that were compiled"
-    return ""
 
 
 def _hint(near: tuple[str, ...]) -> str:

@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 _TABLES = {"functions", "lines", "objects", "threads", "processes", "samples"}
 """Views that are a table; the modules and functions that make them have their names."""
 
+_TELL_ALL = {"overview", "header"}
+"""Views that show every warning themselves."""
+
+_HAVE_ERRORS = ("functions", "lines", "calltree")
+"""Views that can show sampling errors."""
+
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
@@ -33,6 +39,13 @@ class PageOptions:
     sort: str | None = None
     threshold: float | None = None
     style: Style = Style()
+    has_errors: bool = False
+
+
+def check_errors(view: str) -> None:
+    """UsageError if sampling errors cannot be shown with the view."""
+    if view not in _HAVE_ERRORS:
+        raise UsageError(f"{view} has no sampling errors; --errors is for {', '.join(_HAVE_ERRORS)}")
 
 
 def check_sort(view: str, sort: str | None) -> None:
@@ -48,19 +61,23 @@ def check_sort(view: str, sort: str | None) -> None:
 
 def make_page(profile: Profile, view: str, argument: str | None, options: PageOptions) -> str:
     """The view's text, ending in a newline."""
-    if view in _TABLES:
-        return _table_page(profile, view, options)
-    return _MAKERS[view](profile, argument or "", options)
+    page = _table_page(profile, view, options) if view in _TABLES else _MAKERS[view](profile, argument or "", options)
+    if options.format != "text" or view in _TELL_ALL:
+        return page
+    from collector.reports.layout import warning_lines
+
+    return page + "".join(f"{line}\n" for line in warning_lines(profile, options.style, says_outdated=view == "source"))
 
 
 def _table_page(profile: Profile, view: str, options: PageOptions) -> str:
     selection = choose(TABLE_VIEWS[view], profile, options.sort, options.limit)
+    errors = {"has_errors": True} if options.has_errors else {}
     if options.format == "text":
-        page: str = import_module(f"collector.reports.{view}").render(profile, selection, options.style)
+        page: str = import_module(f"collector.reports.{view}").render(profile, selection, options.style, **errors)
         return page + "\n"
     from collector.exports import document
 
-    return _exported(getattr(document, view)(profile, selection.rows), options)
+    return _exported(getattr(document, view)(profile, selection.rows, **errors), options)
 
 
 def _overview_page(profile: Profile, argument: str, options: PageOptions) -> str:
@@ -101,10 +118,10 @@ def _call_tree_page(profile: Profile, argument: str, options: PageOptions) -> st
     if options.format == "text":
         from collector.reports import call_tree
 
-        return call_tree.render(profile, selection, threshold, options.style) + "\n"
+        return call_tree.render(profile, selection, threshold, options.style, options.has_errors) + "\n"
     from collector.exports import document
 
-    return _exported(document.call_tree(profile, selection.rows), options)
+    return _exported(document.call_tree(profile, selection.rows, options.has_errors), options)
 
 
 def _neighbours_page(profile: Profile, argument: str, options: PageOptions) -> str:

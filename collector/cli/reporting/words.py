@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from collector.errors import UsageError
+from collector.units import listed
 
 VIEWS: Final[dict[str, tuple[str, str]]] = {
     "overview": ("", "what ran, where, how long, what was lost, top functions, labels"),
@@ -40,25 +41,33 @@ class Request:
 def parse_words(words: Sequence[str]) -> Request:
     """Tell experiments, view and argument apart. UsageError if they make no sense.
 
-    The first word is an experiment. A word that names a view is that view; an experiment of that name is
-    written with a slash, `./functions`.
+    The first word is an experiment. A word that names a view, or is the beginning of one, is that view; an experiment of that name
+    is written with a slash, `./functions`.
     """
     if not words:
         raise UsageError("which experiment? collector report EXPERIMENT... [VIEW [ARGUMENT]]")
     if words[0] in VIEWS and not os.path.isdir(words[0]):
         raise UsageError(f"{words[0]!r} is a view; name the experiment before it")
-    split = next((place for place in range(1, len(words)) if words[place] in VIEWS), len(words))
-    paths, rest = words[:split], words[split:]
-    for word in paths[1:]:
-        _check_experiment(word)
-    view = rest[0] if rest else "overview"
-    return Request(tuple(paths), view, _argument(view, rest[1:]))
+    for place in range(1, len(words)):
+        view = _view_of(words[place], has_argument=place + 1 < len(words))
+        if view:
+            return Request(tuple(words[:place]), view, _argument(view, words[place + 1 :]))
+    return Request(tuple(words), "overview", None)
 
 
-def _check_experiment(word: str) -> None:
-    """A word behind the first that is no directory and looks like no path was meant to be a view."""
+def _view_of(word: str, has_argument: bool) -> str:
+    """The view that a word behind the first names; empty if it names an experiment."""
+    if word in VIEWS:
+        return word
     if os.path.exists(word) or "/" in word or word.endswith(".expt"):
-        return
+        return ""
+    begun = [view for view in VIEWS if word and view.startswith(word)]
+    if begun == ["functions", "function"]:  # all of them, or the one that is named
+        begun = [begun[has_argument]]
+    if len(begun) == 1:
+        return begun[0]
+    if begun:
+        raise UsageError(f"the view {word!r} is not clear: {listed(begun)}?")
     import difflib
 
     near = difflib.get_close_matches(word, VIEWS, n=1, cutoff=0.5)

@@ -26,6 +26,7 @@ class ArithmeticSymbolizer:
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
+        self.nameless: dict[str, str] = {}
         self.asked: list[tuple[str, bytes | None, set[int]]] = []
 
     def locate_chains(

@@ -68,6 +68,10 @@ def test_values_of_plugin_metrics_by_their_ids() -> None:
     assert read.total == 8192 + (1 << 20)
 
 
+def test_warnings_are_those_of_every_view() -> None:
+    assert EXPERIMENT.warnings == ["the program closed its clock (2 times)"]
+
+
 def test_a_metric_chooses_the_figures() -> None:
     assert EXPERIMENT.total("user") + EXPERIMENT.total("system") == pytest.approx(EXPERIMENT.total())
     by_system = EXPERIMENT.functions("system")
@@ -90,6 +94,11 @@ def test_a_part_is_an_experiment() -> None:
     assert EXPERIMENT.select(pids=[200]).total() == pytest.approx(1.0)
     assert EXPERIMENT.select(tids=[101]).total() == pytest.approx(2.6)
     assert EXPERIMENT.select(start=0, end=1).total() == pytest.approx(4.0)
+    assert EXPERIMENT.select(functions=["^work$"], leaf=["read"]).total() == pytest.approx(4.0)
+    assert EXPERIMENT.select(modules=["libc*"], tids=["worker*"]).total() == pytest.approx(2.5)
+    assert EXPERIMENT.select(between=("read input", "solve")).total() == pytest.approx(8.5 - 3)
+    with pytest.raises(UsageError, match="no function nothing is on any stack"):
+        EXPERIMENT.select(functions=["nothing"])
 
 
 def test_processes_and_threads_tell_how_they_ended() -> None:

@@ -72,6 +72,31 @@ def test_a_file_that_is_gone_gives_addresses_and_a_warning(experiment: str, caps
     assert "Warning: " in report(capsys, experiment)[1]
 
 
+@pytest.mark.parametrize("view", [view for view, (argument, _) in VIEWS.items() if not argument])
+def test_every_view_tells_of_a_module_without_names_once(view: str, experiment: str, capsys) -> None:
+    sentence = "prog is shown without function names: /bin/prog cannot be opened: No such file or directory."
+    out = " ".join(report(capsys, experiment, view)[1].split())
+    assert out.count("is shown without function names") == 1
+    assert sentence in json.loads(report(capsys, experiment, view, "--json")[1])["warnings"]
+
+
+def test_sampling_errors_stand_beside_the_times(experiment: str, capsys) -> None:
+    """f2 has two samples of 1 ms: no more than 7.2247 are in the upper end of their range."""
+    def leaf(*words: str) -> dict:
+        rows = json.loads(report(capsys, experiment, *words, "--json")[1])["rows"]
+        return next(row["exclusive"] for row in rows if row["function"] == "prog+0x2010")
+
+    for view in ("functions", "lines", "calltree"):
+        assert leaf(view, "--errors")["error"] == pytest.approx(0.005225, abs=1e-6)
+        assert "error" not in leaf(view)
+        assert "\u00b1" in report(capsys, experiment, view, "--errors")[1]
+        assert "\u00b1" not in report(capsys, experiment, view)[1]
+    row = next(csv.DictReader(io.StringIO(report(capsys, experiment, "functions", "--errors", "--csv")[1])))
+    assert float(row["exclusive_error"]) == pytest.approx(0.005225, abs=1e-6)
+    document = json.loads(report(capsys, experiment, "calltree", "--errors", "--json")[1])
+    assert document["rows"][0]["exclusive"]["error"] is None
+
+
 def test_callers_and_callees_of_a_function(experiment: str, capsys) -> None:
     status, out, _ = report(capsys, experiment, "callers-callees", "prog+0x1007")
     assert status == 0
@@ -116,6 +141,20 @@ def test_threads_processes_and_spans_are_chosen(experiment: str, capsys) -> None
     assert total("--time", "-0.0025") == pytest.approx(0.002)
 
 
+def test_stacks_are_chosen_by_names(experiment: str, capsys) -> None:
+    """Twice f2 called by f1, and another place alone."""
+    def total(*options: str) -> float:
+        return json.loads(report(capsys, experiment, "functions", "--json", *options)[1])["total"]["cpu"]
+
+    assert total() == pytest.approx(0.003)  # which is kept
+    assert total("--process", "pro*", "--thread", "prog") == pytest.approx(0.003)
+    assert total("--function", "0x1007$") == total("--leaf", "0x2010") == pytest.approx(0.002)
+    assert total("--function", "0x1007", "--function", "0x2010", "--module", "prog") == pytest.approx(0.002)
+    assert total("--leaf", "0x1007") == 0
+    assert total("--leaf", "0x10", "--time", "0-0.0035") == pytest.approx(0.001)
+    assert total() == pytest.approx(0.003)
+
+
 def test_output_goes_to_a_file(experiment: str, capsys, tmp_path: Path) -> None:
     assert report(capsys, experiment, "functions", "-o", "out.txt") == (0, "", "")
     assert (tmp_path / "out.txt").read_text() == report(capsys, experiment, "functions")[1]
@@ -147,6 +186,7 @@ def test_source_is_read_from_disk(experiment: str, capsys) -> None:
         (["small.expt", "callers-callees", "prog"], 2, "may mean"),
         (["small.expt", "functions", "--sort", "colour"], 2, "there are exclusive, inclusive"),
         (["small.expt", "header", "--sort", "pid"], 2, "--sort is for"),
+        (["small.expt", "threads", "--errors"], 2, "--errors is for functions, lines, calltree"),
         (["small.expt", "--limit", "-1"], 2, "--limit"),
         (["small.expt", "--width", "3"], 2, "--width"),
         (["small.expt", "calltree", "--threshold", "101"], 2, "--threshold"),
@@ -154,6 +194,10 @@ def test_source_is_read_from_disk(experiment: str, capsys) -> None:
         (["small.expt", "--time", "3-1"], 2, "the end comes before the start"),
         (["small.expt", "--process", "4"], 2, "no process 4"),
         (["small.expt", "--thread", "4"], 2, "no thread 4"),
+        (["small.expt", "--process", "gone*"], 2, "no process gone*"),
+        (["small.expt", "--function", "("], 2, "no regular expression"),
+        (["small.expt", "--module", "*.so"], 2, "no module *.so is on any stack"),
+        (["small.expt", "--between", "a", "b"], 2, "no sample point has the label 'a'"),
     ],
 )
 def test_what_makes_no_sense_is_one_sentence(words: list[str], status: int, part: str, experiment: str, capsys) -> None:
@@ -174,6 +218,31 @@ def test_words_are_experiments_then_a_view_then_its_argument(tmp_path: Path, mon
     assert (request.view, request.argument) == ("callers-callees", "lines")
     with pytest.raises(UsageError):
         parse_words([])
+
+
+@pytest.mark.parametrize(
+    ("words", "view", "argument"),
+    [
+        ("func", "functions", None), ("func main", "function", "main"), ("function main", "function", "main"), ("thr", "threads", None),
+        ("callers main", "callers-callees", "main"), ("callt", "calltree", None), ("callers lines", "callers-callees", "lines"),
+    ],
+)  # fmt: skip
+def test_the_beginning_of_a_view_is_enough(words: str, view: str, argument: str | None, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    request = parse_words(["a", "b.expt", *words.split()])
+    assert (request.paths, request.view, request.argument) == (("a", "b.expt"), view, argument)
+    (tmp_path / words.split()[0]).mkdir()
+    if words.split()[0] not in VIEWS:
+        assert parse_words(["a", words.split()[0], "lines"]).paths == ("a", words.split()[0])
+
+
+def test_a_beginning_of_several_views_is_none_of_them(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for word, views in (("call", "callers-callees or calltree"), ("o", "overview or objects"), ("s", "source or samples")):
+        with pytest.raises(UsageError, match=f"the view '{word}' is not clear: {views}\\?"):
+            parse_words(["a", word])
+    with pytest.raises(UsageError, match="no view and no experiment ''"):
+        parse_words(["a", ""])
 
 
 def test_a_damaged_experiment_is_shown_as_far_as_it_goes(experiment: str, capsys, tmp_path: Path) -> None:

@@ -25,6 +25,19 @@ def test_names_are_shortened_first_and_then_columns_left_out() -> None:
     assert table_lines(COLUMNS, ROWS, Style(30))[2] == "   1.000  50.0  a_funct…g_name"
 
 
+def test_a_good_width_is_kept_at_the_cost_of_others() -> None:
+    columns = (figure("Time"), name("Function", least=10, good=20), name("Module", least=6, rank=2), name("Source", least=6, rank=3))
+    row = ["1.000", "a_function_with_a_long_name", "library.so", "a_long_name.c"]
+    shown = [table_lines(columns, [row], Style(width))[1] for width in (50, 45, 44, 32, 24)]
+    assert shown == [
+        "  1.000  a_function…long_name  lib….so  a_lon…me.c",
+        "  1.000  a_function…long_name  lib…so  a_l….c",
+        "  1.000  a_function_…a_long_name  library.so",
+        "  1.000  a_funct…ng_name  lib…so",
+        "  1.000  a_funct…ng_name",
+    ]
+
+
 def test_a_title_wider_than_its_figures_makes_room_for_itself() -> None:
     assert table_lines((figure("Involuntary"), name("Who")), [["1", "me"]], Style(80)) == [
         "  Involuntary  Who",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
-from busy_profile import LISTINGS, SOURCE_TEXT, busy_profile, position_of
+from busy_profile import LISTINGS, LONG_NAME, SOURCE_TEXT, busy_profile, position_of
 from tiny_profile import PROCESS, RECORDING, S, START_NS, THREAD, build_profile
 
 from collector.profile import views
@@ -51,6 +52,9 @@ VIEWS = {
     "processes": table(processes, views.PROCESSES),
     "samples": table(samples, views.SAMPLES),
     "calltree": lambda profile, style: call_tree.render(profile, views.choose_branches(profile, 0.01), 0.01, style),
+    "functions --errors": lambda profile, style: functions.render(profile, views.choose(views.FUNCTIONS, profile), style, True),
+    "lines --errors": lambda profile, style: lines.render(profile, views.choose(views.LINES, profile), style, True),
+    "calltree --errors": lambda profile, style: call_tree.render(profile, views.choose_branches(profile, 0.01), 0.01, style, True),
     "header": header.render,
 }
 ARGUMENT_VIEWS = {
@@ -101,8 +105,6 @@ def test_an_experiment_without_samples_is_no_error(name: str) -> None:
 
 
 def test_colour_changes_nothing_but_colour() -> None:
-    import re
-
     for render in (*VIEWS.values(), *ARGUMENT_VIEWS.values()):
         plain, coloured = render(PROFILE, Style(80)), render(PROFILE, Style(80, has_color=True))
         assert "\x1b[" in coloured
@@ -149,6 +151,15 @@ def test_many_warnings_do_not_bury_the_rest() -> None:
     assert "module 5 is gone" not in text
     assert "... and 15 more" in text
     assert "module 19 is gone" in header.render(build_profile([], messages=messages), Style(80))
+
+
+@pytest.mark.parametrize(("name", "least"), [("functions", 40), ("lines", 37)])
+def test_functions_matter_more_than_their_source(name: str, least: int) -> None:
+    """Of a page of 100 columns a long name gets about 40."""
+    long = build_profile([(f"main;{LONG_NAME}", 1, 0)])
+    cut = next(line for line in VIEWS[name](long, Style(100)).split("\n") if "app::" in line)
+    shown = next(cell for cell in re.split("  +", cut) if cell.startswith("app::"))
+    assert text_width(shown) >= least
 
 
 def test_what_a_program_says_of_its_own_functions_is_shown() -> None:

@@ -36,3 +36,7 @@ from collector import units
 )
 def test_numbers_read_well(given: str, text: str) -> None:
     assert given == text
+
+
+def test_words_of_which_one_is_meant() -> None:
+    assert [units.listed(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a or b", "a, b or c"]

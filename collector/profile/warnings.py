@@ -1,0 +1,85 @@
+"""warnings -- what a reader of any view has to know: what went wrong in recording and reading, and figures that rest on little"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from collector.profile.aggregate import total_values
+from collector.profile.metrics import CPU_METRICS, Values
+from collector.profile.model import Profile
+from collector.units import format_count, format_percent, plural
+
+_SAMPLES = [metric.name for metric in CPU_METRICS].index("samples")
+_MUCH_TIME = 0.02  # of all time
+_HEAVY = 5  # so much more than its share of the samples
+_TOLD = 3
+
+Titled = Iterable[tuple[str, Values]]
+"""Rows: their title and their figures."""
+
+
+def graded_warnings(profile: Profile) -> dict[tuple[int, str], int]:
+    """How often each warning and error was given, by severity and sentence."""
+    seen: dict[tuple[int, str], int] = {}
+    for message in profile.messages:
+        if message.severity:
+            key = min(message.severity, 2), f"{message.text} ({message.subject})" if message.subject else message.text
+            seen[key] = seen.get(key, 0) + message.count
+    return seen
+
+
+def warnings_of(profile: Profile, rows: Titled = ()) -> list[str]:
+    """All warnings and errors, a sentence each, and one on those rows that rest on few samples."""
+    sentences = [f"{text} ({format_count(count)} times)" if count > 1 else text for (_, text), count in graded_warnings(profile).items()]
+    few = few_samples(rows, total_values(profile))
+    return [*sentences, few] if few else sentences
+
+
+def brief_warnings(profile: Profile, says_outdated: bool = False) -> list[str]:
+    """The same in few sentences, for views that are about something else. `says_outdated`: the view tells of changed sources itself."""
+    nameless = list(dict.fromkeys(message.nameless for message in profile.messages if message.nameless))
+    outdated = list(dict.fromkeys(message.outdated for message in profile.messages if message.outdated))
+    others = [text for _, text in graded_warnings(_without_modules(profile))]
+    sentences = []
+    if nameless:
+        sentences.append(_only(profile, "nameless") or f"{len(nameless)} modules are shown without function names: {_listed(nameless)} (see the overview).")
+    if outdated and not says_outdated:
+        sentences.append(_only(profile, "outdated") or f"Sources of {len(outdated)} modules have changed since: {_listed(outdated)} (see the overview).")
+    if others:
+        sentences.append(_closed(others[0]) if len(others) == 1 else f"The overview has {len(others)} {'more ' if sentences else ''}warnings.")
+    return sentences
+
+
+def few_samples(rows: Titled, total: Values) -> str:
+    """A sentence if rows with much time rest on few samples; empty if none does."""
+    heavy = [
+        (title, values)
+        for title, values in rows
+        if values[0] >= _MUCH_TIME * total[0] and values[0] * total[_SAMPLES] > _HEAVY * max(values[_SAMPLES], 1) * total[0]
+    ]
+    if not heavy:
+        return ""
+    told = ", ".join(
+        f"{format_percent(values[0], total[0])} % in {title} on {plural(round(values[_SAMPLES]), 'sample')}" for title, values in heavy[:_TOLD]
+    )
+    return f"Much time rests on few of the {format_count(round(total[_SAMPLES]))} samples, as where the clock's ticks were withheld: {told}."
+
+
+def _without_modules(profile: Profile) -> Profile:
+    return replace(profile, messages=tuple(message for message in profile.messages if not message.nameless and not message.outdated))
+
+
+def _only(profile: Profile, field: str) -> str:
+    """The sentence of the one message of a kind; empty if there are several."""
+    texts = [message.text for message in profile.messages if getattr(message, field)]
+    return _closed(texts[0]) if len(texts) == 1 else ""
+
+
+def _closed(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
+    return ", ".join(names[:_TOLD]) + more

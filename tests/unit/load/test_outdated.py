@@ -1,0 +1,59 @@
+"""test_outdated -- sources that were changed after the code was built, or after the recording"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tiny_profile import RECORDING, S, build_profile
+
+from collector.load.outdated import change_of, with_outdated
+from collector.profile.model import Profile
+
+RECORDED = RECORDING.wall_ns + RECORDING.end_ns - RECORDING.start_ns
+
+
+@pytest.fixture
+def profile(tmp_path: Path) -> Profile:
+    """Functions a and b of a program, with their sources, all of them older than the recording."""
+    made = build_profile([("a;b", 1, 0)])
+    moved = {name: str(tmp_path / name) for name in ("a.c", "b.c", "prog")}
+    for path in moved.values():
+        write(Path(path), RECORDED - 10 * S)
+    frames = tuple(frame._replace(file=moved[os.path.basename(frame.file or "")]) for frame in made.frames)
+    return replace(made, frames=frames, modules=(replace(made.modules[0], name="prog", path=moved["prog"]),))
+
+
+def write(path: Path, time_ns: int) -> None:
+    path.write_text("")
+    os.utime(path, ns=(time_ns, time_ns))
+
+
+def told(profile: Profile) -> list[str]:
+    return [message.text for message in with_outdated(profile).messages]
+
+
+def test_sources_as_old_as_the_code_are_none(profile: Profile) -> None:
+    assert told(profile) == []
+
+
+def test_sources_newer_than_the_code_are_one_message_a_module(profile: Profile, tmp_path: Path) -> None:
+    write(tmp_path / "b.c", RECORDED - 9 * S)
+    assert told(profile) == ["b.c has changed since prog was built or recorded, so lines may not be those that were compiled."]
+    assert "since prog was built" in change_of(profile, str(tmp_path / "b.c"))
+    write(tmp_path / "a.c", RECORDED - 9 * S)
+    assert told(profile)[0].startswith("a.c and 1 more source have changed")
+    assert [message.outdated for message in with_outdated(profile).messages] == ["prog"]
+
+
+def test_without_the_code_the_recording_counts(profile: Profile, tmp_path: Path) -> None:
+    (tmp_path / "prog").unlink()
+    write(tmp_path / "a.c", RECORDED - S)
+    assert told(profile) == [] and change_of(profile, str(tmp_path / "a.c")) == ""
+    write(tmp_path / "a.c", RECORDED + S)
+    assert told(profile)[0].startswith("a.c has changed")
+    assert "since the recording" in change_of(profile, str(tmp_path / "a.c"))
+    (tmp_path / "a.c").unlink()
+    assert told(profile) == []

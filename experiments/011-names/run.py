@@ -93,8 +93,8 @@ def measure_it(bench: Bench) -> Report:
     """All of it."""
     report = Report()
     count = bench.choose(2_000, 20_000)
-    report.say(f"up to {count:,} random addresses a file; CPU seconds of the whole command, and its peak of memory")
-    report.say(f"{'file':28}{'addresses':>10}{'inlined':>9}{'the same':>10}{'first time':>22}{'again':>10}{'llvm-symbolizer':>26}")
+    report.say(f"up to {count:,} random addresses a file; CPU seconds of the whole command")
+    report.say(f"{'file':28}{'addresses':>10}{'inlined':>9}{'the same':>10}{'first time':>13}{'again':>9}{'llvm-symbolizer':>18}")
     compared = equal = 0
     colder: list[float] = []
     for name, path in programs(bench, report):
@@ -117,10 +117,7 @@ def measure_it(bench: Bench) -> Report:
         inlined = sum(len(chain) > 1 for chain in ours.values()) / len(listed)
         compared, equal = compared + len(listed), equal + same
         colder.append(cpu(firsts) / cpu(theirs))
-        report.say(
-            f"{name:28}{len(listed):10,}{100 * inlined:7.0f} %{100 * same / len(listed):8.2f} %{cpu(firsts):9.2f} s{peak(firsts):6.0f} MiB"
-            f"{cpu(agains):8.2f} s{cpu(theirs):13.2f} s{peak(theirs):6.0f} MiB"
-        )
+        report.say(f"{name:28}{len(listed):10,}{100 * inlined:7.0f} %{100 * same / len(listed):8.2f} %{cpu(firsts):11.2f} s{cpu(agains):7.2f} s{cpu(theirs):16.2f} s")
     report.head("chains of inlined calls that are llvm-symbolizer's", f"{100 * equal / compared:.3f} % of {compared:,}", "", ">= 99.99 %", equal >= 0.9999 * compared)
     report.head("first time, CPU of llvm-symbolizer", f"{spread(colder).text(1, 1)} times", "1", "<= 1", spread(colder).median <= 1)
     return report
@@ -128,10 +125,6 @@ def measure_it(bench: Bench) -> Report:
 
 def cpu(costs: list[Cost]) -> float:
     return spread([cost.cpu_s for cost in costs]).median
-
-
-def peak(costs: list[Cost]) -> float:
-    return max(cost.peak_kib for cost in costs) / 1024
 
 
 if __name__ == "__main__":

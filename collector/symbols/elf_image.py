@@ -42,6 +42,7 @@ _MOST_SEGMENTS = 1 << 12
 _MOST_NOTES = 64
 _LONGEST_SECTION_NAME = 256
 _MOST_DECOMPRESSED_BYTES = 1 << 30
+_HIGHEST_RATIOS = {1: 1100, 2: 1 << 16}  # of zlib and zstd: no stream becomes so many times its size
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,13 +242,13 @@ class ElfImage:
             algorithm, size_bytes, start = *struct.unpack_from("<I4xQ", raw), 24
         else:  # .zdebug_*: "ZLIB", then the size as 8 bytes, most significant first
             algorithm, size_bytes, start = 1, int.from_bytes(raw[4:12], "big"), 12
-        if algorithm != 1:
-            kind = "with zstd" if algorithm == 2 else f"in an unknown way ({algorithm})"
-            raise SymbolError(f"{section.name} of {self.path} is compressed {kind}, which cannot be read; "
+        if algorithm not in _DECOMPRESS:
+            raise SymbolError(f"{section.name} of {self.path} is compressed in an unknown way ({algorithm}), which cannot be read; "
                               "objcopy --decompress-debug-sections makes a plain copy.")
+        most_bytes = self._room_for(section, min(size_bytes, len(raw) * _HIGHEST_RATIOS[algorithm])) or 1
         try:
-            data = zlib.decompressobj().decompress(raw[start:], self._room_for(section, min(size_bytes, len(raw) * 1100)) or 1)
-        except zlib.error as error:
+            data = _DECOMPRESS[algorithm](raw[start:], most_bytes)
+        except (zlib.error, SymbolError) as error:
             raise DamagedImageError(f"{section.name} of {self.path} cannot be decompressed: {error}.") from error
         self._decompressed_bytes += len(data)
         return data
@@ -296,6 +297,18 @@ def address_of_offset(segments: tuple[Segment, ...], file_offset: int) -> int | 
             return segment.elf_address + distance
     return None
 
+
+def _inflate(data: bytes, most_bytes: int) -> bytes:
+    return zlib.decompressobj().decompress(data, most_bytes)
+
+
+def _decompress_zstd(data: bytes, most_bytes: int) -> bytes:
+    from collector.symbols.zstd import decompress  # late: what few files need
+
+    return decompress(data, most_bytes)
+
+
+_DECOMPRESS = {1: _inflate, 2: _decompress_zstd}
 
 def _is_compressed(section: Section) -> bool:
     return bool(section.flags & SHF_COMPRESSED) or section.name.startswith(".zdebug_")

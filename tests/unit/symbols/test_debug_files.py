@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import lzma
-import subprocess
 
 import pytest
 
@@ -136,16 +135,3 @@ def test_strings_that_dwz_moved_away(split, workshop, run_tool, tmp_path):
             assert (found is not None) == is_found
             if found is not None:
                 found.close()
-
-
-def test_sections_compressed_with_zstd(workshop, run_tool, tmp_path):
-    """Python has no zstd before 3.14: functions are named, lines are not, and a sentence says why."""
-    program = workshop.build("symbols_shapes.c", "-O2", "-gdwarf-5", "-Wl,--build-id")
-    packed = tmp_path / "packed"
-    if subprocess.run(["objcopy", "--compress-debug-sections=zstd", program, packed], capture_output=True).returncode:
-        pytest.skip("this objcopy knows no zstd")
-    address = next(int(row.split()[0], 16) for row in run_tool("nm", program).splitlines() if row.endswith(" leaf_sum"))
-    symbolizer = Symbolizer(cache_dir=tmp_path / "cache")
-    location = symbolizer.locate(str(packed), None, address)
-    assert (location.function, location.line) == ("leaf_sum", None)
-    assert len(symbolizer.warnings) == 1 and "zstd" in symbolizer.warnings[0]

@@ -1,0 +1,62 @@
+"""zstd -- the beginning of a zstd stream, by whatever here can decompress it
+
+The interpreter's own module (Python 3.14), the packages pyzstd and zstandard, the program zstd: the first that is there. None of them is
+looked for before it is needed.
+"""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+from collector.errors import SymbolError
+
+_PROGRAM = "zstd"
+_LARGEST_WINDOW_BYTES = 1 << 27  # of the program and of the other modules unless they are told
+
+
+def decompress(data: bytes, most_bytes: int) -> bytes:
+    """Up to `most_bytes` (at least 1) of what `data` holds. SymbolError where it is damaged, or nothing here can read it."""
+    module = next(_iter_modules(), None)
+    try:
+        if module is None:
+            return _by_program(data, most_bytes)
+        if module.__name__ == "zstandard":
+            reader = module.ZstdDecompressor(max_window_size=_LARGEST_WINDOW_BYTES).stream_reader(io.BytesIO(data))
+            return bytes(reader.read(most_bytes))
+        return bytes(module.ZstdDecompressor().decompress(data, max_length=most_bytes))
+    except FileNotFoundError:
+        raise SymbolError("reading zstd takes Python 3.14, the package zstandard (or pyzstd), or the program zstd (apt install zstd)") from None
+    except SymbolError:
+        raise
+    except Exception as error:  # each module has an error of its own
+        raise SymbolError(str(error).rstrip(".") or "its zstd stream is damaged") from error
+
+
+def _iter_modules() -> Iterator[Any]:
+    for name in ("compression.zstd", "pyzstd", "zstandard"):
+        try:
+            yield import_module(name)
+        except ImportError:
+            continue
+
+
+def _by_program(data: bytes, most_bytes: int) -> bytes:
+    """What the program writes, of which no more is read than is wanted."""
+    with tempfile.TemporaryFile(prefix="collector-") as packed, tempfile.TemporaryFile(prefix="collector-") as complaints:
+        packed.write(data)
+        packed.seek(0)
+        with subprocess.Popen([_PROGRAM, "-d", "-c", "-q"], stdin=packed, stdout=subprocess.PIPE, stderr=complaints) as program:
+            plain = program.stdout.read(most_bytes) if program.stdout else b""
+            if len(plain) == most_bytes:
+                program.kill()  # whatever else there may be
+                return plain
+        if program.returncode == 0:
+            return plain
+        complaints.seek(0)
+        lines = complaints.read(4096).decode("utf-8", "replace").split("\n")
+        raise SymbolError(lines[0].removeprefix("zstd: ").rstrip(". ") or "its zstd stream is damaged")

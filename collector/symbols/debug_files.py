@@ -1,8 +1,8 @@
 """debug_files -- where the symbols and line tables of a stripped module lie
 
 Looked for, in this order: the build id below each debug directory and in debuginfod's local
-cache, then the name in .gnu_debuglink beside the module, in its .debug folder and below each
-debug directory, then the symbols packed into .gnu_debugdata (MiniDebugInfo). A file counts only
+cache, then the name in .gnu_debuglink beside the module, in its .debug folder and in each
+debug directory, there first under the module's own folder, then the symbols packed into .gnu_debugdata (MiniDebugInfo). A file counts only
 if its build id is the module's own; a linked one must have the right checksum as well. Nothing
 is fetched from a network.
 Source: the GDB manual, sections "Separate Debug Files" and "MiniDebugInfo".
@@ -97,6 +97,7 @@ def _iter_candidates(image: ElfImage, directories: tuple[str, ...]) -> Iterator[
         yield os.path.join(here, ".debug", name), checksum
         for directory in directories:
             yield os.path.join(directory, here.lstrip("/"), name), checksum
+            yield os.path.join(directory, name), checksum
 
 
 def _debug_link(image: ElfImage) -> tuple[str, int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import gc
 
+from collector.cli.reporting import debug_options
 from collector.cli.reporting.paper import page_style, show_profile, write_page
 from collector.cli.reporting.words import VIEWS, parse_words
 from collector.errors import UsageError
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--errors", action="store_true", help="functions, lines, calltree: show how far off a time may be because it was sampled")
     add("--no-inlines", action="store_true", help="count inlined calls for the functions around them")
     add("--pieces", action="store_true", help="show pieces of functions (f.cold, f.part.0, f.constprop.0) apart from them")
+    debug_options.add_arguments(parser)
     add("--process", metavar="PID|NAME", action="append", help="only this process, or programs of a name or shell pattern; may be repeated")
     add("--thread", metavar="TID|NAME", action="append", help="only this thread, or threads of a name or shell pattern; may be repeated")
     add("--time", metavar="START-END", help="only this span, in seconds since the experiment began")
@@ -50,6 +52,7 @@ def run(args: argparse.Namespace) -> int:
     gc.disable()  # a profile is many values that all stay until the end: nothing that could be collected
     request = parse_words(args.words)
     _check(args)
+    debug_dirs = debug_options.debug_dirs_of(args)
     from collector.cli.reporting.pages import PageOptions, check_errors, check_sort, make_page
     from collector.load.outdated import with_outdated
 
@@ -57,12 +60,12 @@ def run(args: argparse.Namespace) -> int:
     if args.errors:
         check_errors(request.view)
     threshold = None if args.threshold is None else args.threshold / 100
-    options = PageOptions(args.format or "text", args.limit, args.sort, threshold, page_style(args.width, args.output), args.errors)
+    options = PageOptions(args.format or "text", args.limit, args.sort, threshold, page_style(args.width, args.output), args.errors, debug_dirs)
 
     def show(profile: Profile) -> None:
         write_page(make_page(with_outdated(_chosen(profile, args)), request.view, request.argument, options), args.output)
 
-    show_profile(request.paths, show, not args.no_inlines, args.pieces)
+    show_profile(request.paths, show, not args.no_inlines, args.pieces, debug_dirs)
     gc.freeze()  # nor at the end, when the interpreter would look for it after all
     return 0
 

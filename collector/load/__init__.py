@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 if typing.TYPE_CHECKING:
     from collector.analysis.seam import Analysis
@@ -30,13 +30,15 @@ def load(
     symbolizer: Symbolizer | None = None,
     has_inlines: bool = True,
     has_pieces: bool = False,
+    debug_dirs: Iterable[str] = (),
     progress: Progress | None = None,
     analysis: Analysis | None = None,
 ) -> Profile:
     """The profile of one experiment, or of several added up; a path may also be a file that write_profile made.
 
     Without `has_inlines` an inlined call counts for the function around it. With `has_pieces` a piece of a function that the compiler
-    cut off or adapted (`f.cold`, `f.constprop.0`) is a function of its own.
+    cut off or adapted (`f.cold`, `f.constprop.0`) is a function of its own. Separate debug files are looked for below `debug_dirs`, before
+    the places where the system keeps them.
     `progress(done, total, text)` is called during long work. `analysis` is a new one, if it is not to be the fastest there is.
     ExperimentNotFoundError if there is no experiment at a path, ExperimentError if it cannot be read; damaged parts
     are left out and counted in `Profile.losses`.
@@ -47,7 +49,7 @@ def load(
     from collector.symbols.symbolizer import Symbolizer
 
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    symbolizer = symbolizer or Symbolizer(has_inlines=has_inlines, has_pieces=has_pieces, progress=progress)
+    symbolizer = symbolizer or Symbolizer(has_inlines=has_inlines, has_pieces=has_pieces, debug_dirs=debug_dirs, progress=progress)
     files = [path for path in listed if os.path.isfile(path)]
     loader = Loader(symbolizer, analysis or open_analysis(), progress)
     for path in listed:
@@ -64,8 +66,8 @@ def _merge_files(files: Sequence[Path], loaded: Profile | None) -> Profile:
     return profiles[0] if len(profiles) == 1 else merge(profiles)
 
 
-def open_experiment(path: Path | Sequence[Path], *, progress: Progress | None = None) -> Experiment:
-    """An experiment, or several added up, as values for analysis in Python; errors are those of `load`."""
+def open_experiment(path: Path | Sequence[Path], *, debug_dirs: Iterable[str] = (), progress: Progress | None = None) -> Experiment:
+    """An experiment, or several added up, as values for analysis in Python; arguments and errors are those of `load`."""
     from collector.load.experiment import Experiment
 
-    return Experiment(load(path, progress=progress))
+    return Experiment(load(path, debug_dirs=debug_dirs, progress=progress))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable
 from typing import cast
 
 from collector.errors import CollectorError, SymbolError
@@ -18,10 +19,11 @@ from collector.units import format_seconds
 _PIECES_SHOWN = 16
 
 
-def listings_of(profile: Profile, function: int) -> tuple[Listing, ...]:
+def listings_of(profile: Profile, function: int, debug_dirs: Iterable[str] = ()) -> tuple[Listing, ...]:
     """The function's pieces of code, annotated, the busiest first. CollectorError if none of it can be had."""
     pieces = code_times(profile, function)
-    made = [_listing_of(profile, function, piece) for piece in pieces[:_PIECES_SHOWN]]
+    symbolizer = Symbolizer(has_pieces=True, debug_dirs=debug_dirs)
+    made = [_listing_of(profile, symbolizer, function, piece) for piece in pieces[:_PIECES_SHOWN]]
     listings = tuple(listing for part in made for listing in part)
     if not any(listing.rows for listing in listings):
         raise CollectorError(f"{profile.functions[function].name} cannot be disassembled: {listings[0].note}")
@@ -30,11 +32,11 @@ def listings_of(profile: Profile, function: int) -> tuple[Listing, ...]:
     return listings
 
 
-def _listing_of(profile: Profile, function: int, times: CodeTimes) -> list[Listing]:
+def _listing_of(profile: Profile, symbolizer: Symbolizer, function: int, times: CodeTimes) -> list[Listing]:
     try:
         if times.code >= 0:
             return [_dynamic_listing(profile, function, times)]
-        return _file_listings(profile, function, times)
+        return _file_listings(profile, symbolizer, function, times)
     except SymbolError as error:
         return [Listing(profile.modules[profile.functions[function].module].name, (), str(error).rstrip("."))]
 
@@ -55,10 +57,9 @@ def _dynamic_listing(profile: Profile, function: int, times: CodeTimes) -> Listi
     return Listing(title, annotate(times, instructions, places, _width(profile)), note)
 
 
-def _file_listings(profile: Profile, function: int, times: CodeTimes) -> list[Listing]:
+def _file_listings(profile: Profile, symbolizer: Symbolizer, function: int, times: CodeTimes) -> list[Listing]:
     known = profile.functions[function]
     module = profile.modules[known.module]
-    symbolizer = Symbolizer(has_pieces=True)
     path, build_id = module.copy or module.path, bytes.fromhex(module.build_id) or None
     wanted = {*times.exclusive, *(address - 1 for address in times.called)}
     ranges = symbolizer.code_of(path, build_id, wanted, _layout_of(module), module.file)

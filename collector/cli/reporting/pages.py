@@ -40,6 +40,7 @@ class PageOptions:
     threshold: float | None = None
     style: Style = Style()
     has_errors: bool = False
+    debug_dirs: tuple[str, ...] = ()
 
 
 def check_errors(view: str) -> None:
@@ -172,7 +173,7 @@ def _disasm_page(profile: Profile, argument: str, options: PageOptions) -> str:
     from collector.cli.reporting.disassembly import listings_of
 
     wanted = meant_function(profile, argument)
-    listings = listings_of(profile, wanted)
+    listings = listings_of(profile, wanted, options.debug_dirs)
     if options.format == "text":
         from collector.reports import disasm
 

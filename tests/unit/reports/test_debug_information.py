@@ -1,0 +1,123 @@
+"""test_debug_information -- debug files and sources that are not where the program's own words lead: --debug-dir, --source-map"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from small_experiment import BASE, PERIOD_NS, begin, clock, close, mapping, samples, thread_end, write_log
+
+import collector
+from collector.cli.main import main
+from collector.symbols.debug_files import build_id_path
+from collector.symbols.elf_image import ElfImage
+
+_SOURCE = """\
+volatile int sink;
+
+__attribute__((noinline)) int work(int count)
+{
+    for (int i = 0; i < count; i++)
+        sink += i;
+    return sink;
+}
+
+int main(int argc, char **argv) { (void)argv; return work(argc); }
+"""
+_LOOP = (5, 6)
+_BUILT_AT = "/build/tree"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A program, compiled at a path that is not there, and an experiment whose samples all fall into `work`."""
+
+    program: Path
+    source: Path
+    experiment: Path
+    build_id: bytes
+
+
+@pytest.fixture
+def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recorded:
+    """With all debug information in it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("COLUMNS", raising=False)
+    here = tmp_path / "here"
+    here.mkdir()
+    source, program = here / "program.c", tmp_path / "program"
+    source.write_text(_SOURCE)
+    options = ["-g", "-O1", "-Wl,--build-id", f"-ffile-prefix-map={here}={_BUILT_AT}"]
+    _run("gcc", *options, str(source), "-o", str(program))
+    address = next(int(row.split()[0], 16) for row in _run("nm", str(program)).splitlines() if row.endswith(" work"))
+    lines = [address + offset for offset in range(0, 16, 4)]
+    with ElfImage(str(program)) as image:
+        build_id = image.build_id or b""
+    records = [begin(), clock(), mapping(str(program), build_id=build_id), samples([([BASE + line], 0) for line in lines], range(len(lines)))]
+    used_ns = len(lines) * PERIOD_NS
+    write_log(tmp_path / "a.expt", "100.0.log", *records, thread_end(user_ns=used_ns), close(user_ns=used_ns))
+    return Recorded(program, source, tmp_path / "a.expt", build_id)
+
+
+def _run(name: str, *arguments: str) -> str:
+    if not shutil.which(name):
+        pytest.skip(f"{name} is not installed")
+    return subprocess.run([name, *arguments], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.fixture
+def report(recorded: Recorded, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
+    """Status and output, or the complaint, of `collector report` of the experiment."""
+
+    def show(*words: str) -> tuple[int, str]:
+        status = main(["report", str(recorded.experiment), *words])
+        captured = capsys.readouterr()
+        return status, captured.err or captured.out
+
+    return show
+
+
+def _split(recorded: Recorded, place: Path) -> None:
+    """Move the debug information out of the program, into a file."""
+    place.parent.mkdir(parents=True)
+    _run("objcopy", "--only-keep-debug", str(recorded.program), str(place))
+    _run("objcopy", "--strip-all", f"--add-gnu-debuglink={place}", str(recorded.program))
+
+
+def _by_build_id(recorded: Recorded, directory: Path) -> Path:
+    return Path(build_id_path(str(directory), recorded.build_id))
+
+
+def _by_link(recorded: Recorded, directory: Path) -> Path:
+    return directory / str(recorded.program.parent).lstrip("/") / "program.debug"
+
+
+def _by_link_alone(recorded: Recorded, directory: Path) -> Path:
+    return directory / "program.debug"
+
+
+@pytest.mark.parametrize("place", [_by_build_id, _by_link, _by_link_alone])
+def test_a_debug_file_below_the_directory_that_was_given(place, recorded: Recorded, report, tmp_path: Path) -> None:
+    _split(recorded, place(recorded, tmp_path / "debug"))
+    (tmp_path / "empty").mkdir()
+
+    def functions(*options: str) -> set[str]:
+        return {row["function"] for row in json.loads(report("functions", "--json", *options)[1])["rows"]}
+
+    both = ["--debug-dir", str(tmp_path / "empty"), "--debug-dir", str(tmp_path / "debug")]
+    assert "work" not in functions()
+    assert functions(*both) == {"work"}
+    assert "work" not in functions("--debug-dir", str(tmp_path / "empty"))
+    rows = json.loads(report("disasm", "work", "--json", *both)[1])["rows"]
+    assert {row["line"] for row in rows if row["file"] == f"{_BUILT_AT}/program.c"} >= set(_LOOP)
+    assert [row.function for row in collector.open(recorded.experiment, debug_dirs=[str(tmp_path / "debug")]).functions()] == ["work"]
+
+
+def test_a_directory_that_is_not_there(report, tmp_path: Path) -> None:
+    status, sentence = report("--debug-dir", str(tmp_path / "nowhere"))
+    assert status == 2 and "there is no such directory" in sentence

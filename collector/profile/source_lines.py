@@ -34,6 +34,11 @@ def source_lines(profile: Profile, file: str) -> list[SourceRow]:
     return sorted((row for row in rows if any(row.inclusive)), key=lambda row: row.line)
 
 
+def last_line(profile: Profile, file: str) -> int:
+    """The last line of `file` that is known; 0 if none is."""
+    return max((frame.line or 0 for frame in profile.frames if frame.file == file), default=0)
+
+
 def function_span(profile: Profile, function: int) -> tuple[str, int, int] | None:
     """Source file, first and last known line of a function; None where its file is not known."""
     known = profile.functions[function]

@@ -35,20 +35,23 @@ def render(
     style: Style,
     note: str = "",
 ) -> str:
-    """Lines `first` to `last` of the file, under a note; with a limit only so many of the costliest, and a few around each."""
+    """Lines `first` to `last` of the file, under a note; with a limit only so many of the costliest, and a few around each.
+
+    Of lines that `text` has not, those with a time are shown.
+    """
     whole = total_values(profile)[0]
     by_line = {row.line: row for row in rows}
     cells: list[list[str]] = []
     hot: set[int] = set()
     before = first - 1
-    for number in _shown_lines(by_line, first, min(last, len(text)), limit):
-        if number != before + 1:
+    for number in _shown_lines(by_line, first, last, len(text), limit):
+        if number != before + 1 and text:
             cells.append(_GAP)
         before = number
         row = by_line.get(number)
         if row is not None and row.exclusive[0] > _HOT_SHARE * whole:
             hot.add(len(cells))
-        cells.append(_cells(row, number, text[number - 1], whole))
+        cells.append(_cells(row, number, text[number - 1] if number <= len(text) else "", whole))
     table = table_lines(COLUMNS, cells, style)
     heading = len(table) - len(cells)
     body = [style.bold(line) if place in hot else line for place, line in enumerate(table[heading:])]
@@ -57,15 +60,16 @@ def render(
     return "\n".join([title, *notes, "", *table[:heading], *body])
 
 
-def _shown_lines(by_line: dict[int, SourceRow], first: int, last: int, limit: int | None) -> list[int]:
-    if not limit:
-        return list(range(first, last + 1))
+def _shown_lines(by_line: dict[int, SourceRow], first: int, last: int, line_count: int, limit: int | None) -> list[int]:
     within = [row for row in by_line.values() if first <= row.line <= last]
+    every = sorted({*range(first, min(last, line_count) + 1), *(row.line for row in within)})
+    if not limit:
+        return every
     costly = sorted(within, key=lambda row: (-row.exclusive[0], -row.inclusive[0]))[:limit]
     near = {
         number for row in costly for number in range(row.line - _CONTEXT_LINES, row.line + _CONTEXT_LINES + 1)
     }
-    return sorted(number for number in near if first <= number <= last)
+    return [number for number in every if number in near]
 
 
 def _cells(row: SourceRow | None, number: int, text: str, whole: float) -> list[str]:

@@ -9,7 +9,7 @@ from collector.errors import CollectorError, UsageError
 from collector.load.outdated import change_of
 from collector.profile.model import Profile
 from collector.profile.names import find_files, find_functions, telling_names
-from collector.profile.source_lines import function_span
+from collector.profile.source_lines import function_span, last_line
 from collector.regular_file import read_regular
 
 _LISTED = 8
@@ -19,7 +19,7 @@ _LARGEST_SOURCE_BYTES = 1 << 26
 
 @dataclass(frozen=True, slots=True)
 class SourcePart:
-    """Lines `first` to `last` of a source file, and the text of the file; `note` says if that may not be what was compiled."""
+    """Lines `first` to `last` of a source file, and the text of the file; `note` says if that may not be what was compiled, or is not here."""
 
     path: str
     text: tuple[str, ...]
@@ -49,8 +49,8 @@ def meant_source(profile: Profile, word: str) -> SourcePart:
     if files.found and (files.is_whole or not functions.is_whole):
         if len(files.found) > 1:
             raise UsageError(f"{word!r} may mean {_listed(files.found)}")
-        text = _read(files.found[0])
-        return SourcePart(files.found[0], text, 1, len(text), change_of(profile, files.found[0]))
+        text, note = _read(profile, files.found[0])
+        return SourcePart(files.found[0], text, 1, max(len(text), last_line(profile, files.found[0])), note)
     if not functions.found:
         raise UsageError(f"neither a source file nor a function {word!r} is on any stack{_hint(files.near + functions.near)}")
     span = function_span(profile, meant_function(profile, word))
@@ -58,17 +58,19 @@ def meant_source(profile: Profile, word: str) -> SourcePart:
         name = profile.functions[functions.found[0]].name
         raise CollectorError(f"of {name} no source lines are known: its module was built without -g, or its debug file is not here")
     path, first, last = span
-    text = _read(path)
-    return SourcePart(path, text, max(1, first - _CONTEXT_LINES), min(len(text), last + _CONTEXT_LINES), change_of(profile, path))
+    text, note = _read(profile, path)
+    return SourcePart(path, text, max(1, first - _CONTEXT_LINES), last + _CONTEXT_LINES, note)
 
 
-def _read(path: str) -> tuple[str, ...]:
+def _read(profile: Profile, path: str) -> tuple[tuple[str, ...], str]:
+    """The lines of a source file, and a note: none and why, if it cannot be read."""
     try:
         data = read_regular(path, _LARGEST_SOURCE_BYTES, may_follow=True)
-        text = data.decode("utf-8", "replace").replace("\r\n", "\n")
-        return tuple(text.removesuffix("\n").split("\n"))
     except OSError as error:
-        raise CollectorError(f"the source file {path} cannot be read: {(error.strerror or str(error)).lower()}") from error
+        reason = (error.strerror or str(error)).lower()
+        return (), f"the text cannot be read at {path} ({reason}); --source-map FROM=TO says where it lies"
+    text = data.decode("utf-8", "replace").replace("\r\n", "\n")
+    return tuple(text.removesuffix("\n").split("\n")), change_of(profile, path)
 
 
 def _hint(near: tuple[str, ...]) -> str:

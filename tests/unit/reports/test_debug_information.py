@@ -121,3 +121,16 @@ def test_a_debug_file_below_the_directory_that_was_given(place, recorded: Record
 def test_a_directory_that_is_not_there(report, tmp_path: Path) -> None:
     status, sentence = report("--debug-dir", str(tmp_path / "nowhere"))
     assert status == 2 and "there is no such directory" in sentence
+
+
+def test_lines_with_times_are_shown_without_their_text(report) -> None:
+    status, text = report("source", "program.c")
+    assert status == 0
+    said = " ".join(text.split())
+    assert f"the text cannot be read at {_BUILT_AT}/program.c (no such file or directory); --source-map FROM=TO says where it lies." in said
+    document = json.loads(report("source", "work", "--json")[1])
+    rows = document["rows"]
+    assert {row["line"] for row in rows} & set(_LOOP) and {row["source"] for row in rows} == {None}
+    assert "cannot be read" in document["note"]
+    shown = [line.split()[-1] for line in text.splitlines()[-len(rows):]]
+    assert shown == [str(row["line"]) for row in rows]

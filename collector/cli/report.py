@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     gc.disable()  # a profile is many values that all stay until the end: nothing that could be collected
     request = parse_words(args.words)
     _check(args)
-    debug_dirs = debug_options.debug_dirs_of(args)
+    debug_dirs, source_map = debug_options.debug_dirs_of(args), debug_options.source_map_of(args)
     from collector.cli.reporting.pages import PageOptions, check_errors, check_sort, make_page
     from collector.load.outdated import with_outdated
 
@@ -60,9 +60,14 @@ def run(args: argparse.Namespace) -> int:
     if args.errors:
         check_errors(request.view)
     threshold = None if args.threshold is None else args.threshold / 100
-    options = PageOptions(args.format or "text", args.limit, args.sort, threshold, page_style(args.width, args.output), args.errors, debug_dirs)
+    style = page_style(args.width, args.output)
+    options = PageOptions(args.format or "text", args.limit, args.sort, threshold, style, args.errors, debug_dirs, source_map)
 
     def show(profile: Profile) -> None:
+        if source_map:
+            from collector.profile.source_map import with_sources_at
+
+            profile = with_sources_at(profile, source_map)
         write_page(make_page(with_outdated(_chosen(profile, args)), request.view, request.argument, options), args.output)
 
     show_profile(request.paths, show, not args.no_inlines, args.pieces, debug_dirs)

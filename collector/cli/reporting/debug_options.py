@@ -1,4 +1,4 @@
-"""debug_options -- where debug information is looked for, as options of the commands that read experiments"""
+"""debug_options -- where debug files and sources are looked for, as options of the commands that read experiments"""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add = parser.add_argument
     add("--debug-dir", metavar="DIR", action="append", help="look for separate debug files below DIR first; may be repeated")
+    add("--source-map", metavar="FROM=TO", action="append", help="sources of the directory FROM lie in TO here; may be repeated")
 
 
 def debug_dirs_of(args: argparse.Namespace) -> tuple[str, ...]:
@@ -20,3 +21,12 @@ def debug_dirs_of(args: argparse.Namespace) -> tuple[str, ...]:
         if not os.path.isdir(directory):
             raise UsageError(f"--debug-dir {directory}: there is no such directory")
     return tuple(args.debug_dir or ())
+
+
+def source_map_of(args: argparse.Namespace) -> dict[str, str]:
+    """The directories of --source-map. UsageError if one makes no sense."""
+    pairs = [text.partition("=") for text in args.source_map or ()]
+    for start, equals, target in pairs:
+        if not (start and target):
+            raise UsageError(f"--source-map is FROM=TO, two directories, not {start + equals + target!r}")
+    return {start: os.path.expanduser(target) for start, _, target in pairs}  # no shell expands what follows a =

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import cast
 
 from collector.errors import CollectorError, SymbolError
 from collector.profile.instructions import CodeTimes, InstructionRow, Listing, Place, annotate, code_times
 from collector.profile.model import Module, Profile
+from collector.profile.source_map import SourceMap, moved_path
 from collector.symbols.objdump import disassemble_bytes, disassemble_file
 from collector.symbols.symbolizer import Symbolizer
 from collector.symbols.terms import Layout
@@ -19,7 +21,7 @@ from collector.units import format_seconds
 _PIECES_SHOWN = 16
 
 
-def listings_of(profile: Profile, function: int, debug_dirs: Iterable[str] = ()) -> tuple[Listing, ...]:
+def listings_of(profile: Profile, function: int, debug_dirs: Iterable[str] = (), source_map: SourceMap | None = None) -> tuple[Listing, ...]:
     """The function's pieces of code, annotated, the busiest first. CollectorError if none of it can be had."""
     pieces = code_times(profile, function)
     symbolizer = Symbolizer(has_pieces=True, debug_dirs=debug_dirs)
@@ -29,7 +31,11 @@ def listings_of(profile: Profile, function: int, debug_dirs: Iterable[str] = ())
         raise CollectorError(f"{profile.functions[function].name} cannot be disassembled: {listings[0].note}")
     if len(pieces) > _PIECES_SHOWN:
         listings += (Listing(f"... and {len(pieces) - _PIECES_SHOWN} more places in memory where it has been", ()),)
-    return listings
+    return tuple(_with_sources_at(listing, source_map) for listing in listings) if source_map else listings
+
+
+def _with_sources_at(listing: Listing, source_map: SourceMap) -> Listing:
+    return replace(listing, rows=tuple(replace(row, file=row.file and moved_path(row.file, source_map)) for row in listing.rows))
 
 
 def _listing_of(profile: Profile, symbolizer: Symbolizer, function: int, times: CodeTimes) -> list[Listing]:

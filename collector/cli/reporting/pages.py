@@ -6,7 +6,7 @@ Each maker imports what its view is made by: a report of one view has no use for
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from collector.cli.reporting.meaning import meant_function, meant_source
 from collector.errors import UsageError
 from collector.profile import aggregate
 from collector.profile.model import Profile
+from collector.profile.source_map import SourceMap
 from collector.profile.views import FUNCTIONS, TABLE_VIEWS, choose, choose_branches
 from collector.reports.style import Style
 
@@ -41,6 +42,7 @@ class PageOptions:
     style: Style = Style()
     has_errors: bool = False
     debug_dirs: tuple[str, ...] = ()
+    source_map: SourceMap = field(default_factory=dict)
 
 
 def check_errors(view: str) -> None:
@@ -173,7 +175,7 @@ def _disasm_page(profile: Profile, argument: str, options: PageOptions) -> str:
     from collector.cli.reporting.disassembly import listings_of
 
     wanted = meant_function(profile, argument)
-    listings = listings_of(profile, wanted, options.debug_dirs)
+    listings = listings_of(profile, wanted, options.debug_dirs, options.source_map)
     if options.format == "text":
         from collector.reports import disasm
 

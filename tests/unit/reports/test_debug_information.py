@@ -134,3 +134,31 @@ def test_lines_with_times_are_shown_without_their_text(report) -> None:
     assert "cannot be read" in document["note"]
     shown = [line.split()[-1] for line in text.splitlines()[-len(rows):]]
     assert shown == [str(row["line"]) for row in rows]
+
+
+def test_sources_are_read_where_the_map_says(recorded: Recorded, report) -> None:
+    """And shown so, in every view; the longest match counts."""
+    here = str(recorded.source.parent)
+    options = ["--source-map", "/build=/nowhere", "--source-map", f"{_BUILT_AT}/={here}"]
+    status, text = report("source", "program.c", *options)
+    assert status == 0
+    assert "sink += i;" in text and "cannot be read" not in text and _BUILT_AT not in text
+    for view in (["lines"], ["functions"], ["function", "work"], ["disasm", "work"], ["source", str(recorded.source)]):
+        shown = report(*view, "--json", *options)[1]
+        assert str(recorded.source) in shown and _BUILT_AT not in shown
+
+
+def test_a_source_that_was_cut_keeps_the_times_beyond_its_end(recorded: Recorded, report) -> None:
+    recorded.source.write_text("".join(_SOURCE.splitlines(keepends=True)[:3]))
+    options = ["--source-map", f"{_BUILT_AT}={recorded.source.parent}"]
+    times = {row["line"]: row["source"] for row in json.loads(report("source", "program.c", "--json", *options)[1])["rows"]}
+    assert times.keys() & set(_LOOP)
+    text = report("source", "program.c", *options)[1]
+    assert "the file has changed since program was built" in " ".join(text.split())
+    assert {line.rpartition(" ")[2] for line in text.splitlines()} >= {str(line) for line, source in times.items() if source is None}
+
+
+@pytest.mark.parametrize("text", ["/build", "=/here", "/build="])
+def test_a_map_that_makes_no_sense(text: str, report) -> None:
+    status, sentence = report("--source-map", text)
+    assert status == 2 and "--source-map is FROM=TO" in sentence

@@ -24,11 +24,16 @@ def moved_path(path: str, source_map: SourceMap) -> str:
 
 
 def with_sources_at(profile: Profile, source_map: SourceMap) -> Profile:
-    """The profile with all paths of source files moved."""
+    """The profile with all paths of source files moved. Of two that would come to the same place the second stays: lines keep their numbers."""
     if not source_map:
         return profile
-    paths = {frame.file for frame in profile.frames} | {function.file for function in profile.functions}
-    moved = {path: moved_path(path, source_map) if path else path for path in paths}
+    paths = {row.file for table in (profile.frames, profile.functions) for row in table if row.file}
+    wanted = {path: moved_path(path, source_map) for path in sorted(paths)}
+    taken = {path for path, target in wanted.items() if path == target}
+    moved: dict[str | None, str | None] = {None: None, "": ""}
+    for path, target in wanted.items():
+        moved[path] = path if target in taken else target
+        taken.add(target)
     return replace(
         profile,
         functions=tuple(replace(function, file=moved[function.file]) for function in profile.functions),

@@ -7,6 +7,7 @@ also when the module's own file has gone: a build id names one build for ever.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -84,12 +85,21 @@ class ModuleSymbols:
         if self._units is None:
             return {}
         found = self._units.find_lines(elf_addresses, is_entry=is_entry, progress=progress)
-        self.complaints += [c for c in self._units.complaints if c not in self.complaints]
+        self._note_complaints(self._units)
         return found
 
     def find_inlined(self, elf_addresses: Iterable[int]) -> dict[int, tuple[InlinedCall, ...]]:
         """{address: the inlined calls it lies in, outermost first} for those that lie in one."""
-        return self._units.find_inlined(elf_addresses) if self._units else {}
+        if self._units is None:
+            return {}
+        found = self._units.find_inlined(elf_addresses)
+        self._note_complaints(self._units)
+        return found
+
+    def _note_complaints(self, units: UnitIndex) -> None:
+        self.complaints += [complaint for complaint in units.complaints if complaint not in self.complaints]
+        if units.complaints:  # what could not be read may be readable once something is installed
+            self.looked_at += [*sys.path, *os.get_exec_path()]
 
     def elf_address_of_offset(self, file_offset: int) -> int:
         """The elf address of a byte of the file; `file_offset` itself where the file is unknown."""

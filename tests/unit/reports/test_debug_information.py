@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from small_experiment import BASE, PERIOD_NS, begin, clock, close, mapping, samp
 
 import collector
 from collector.cli.main import main
+from collector.symbols import zstd
 from collector.symbols.debug_files import build_id_path
 from collector.symbols.elf_image import ElfImage
 
@@ -162,3 +164,18 @@ def test_a_source_that_was_cut_keeps_the_times_beyond_its_end(recorded: Recorded
 def test_a_map_that_makes_no_sense(text: str, report) -> None:
     status, sentence = report("--source-map", text)
     assert status == 2 and "--source-map is FROM=TO" in sentence
+
+
+def test_lines_are_shown_once_what_reads_them_is_installed(recorded: Recorded, report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No kept profile stands in the way."""
+    _run("zstd", "--version")
+    if subprocess.run(["objcopy", "--compress-debug-sections=zstd", recorded.program], capture_output=True).returncode:
+        pytest.skip("this objcopy knows no zstd")
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setattr(zstd, "_iter_modules", lambda: iter(()))
+    monkeypatch.setattr(zstd, "_PROGRAM", "zstd-of-tests")
+    assert "the program zstd (apt install zstd)" in " ".join(report()[1].split())
+    assert {row["line"] for row in json.loads(report("lines", "--json")[1])["rows"]} == {None}
+    (tmp_path / "bin/zstd-of-tests").symlink_to(shutil.which("zstd") or "")
+    assert {row["line"] for row in json.loads(report("lines", "--json")[1])["rows"]} & set(_LOOP)

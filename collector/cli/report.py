@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
             profile = with_sources_at(profile, source_map)
         write_page(make_page(with_outdated(_chosen(profile, args)), request.view, request.argument, options), args.output)
 
-    show_profile(request.paths, show, not args.no_inlines, args.pieces, debug_dirs)
+    show_profile(request.paths, show, not args.no_inlines, args.pieces, debug_dirs, args.debuginfod)
     gc.freeze()  # nor at the end, when the interpreter would look for it after all
     return 0
 

@@ -4,7 +4,7 @@ Looked for, in this order: the build id below each debug directory and in debugi
 cache, then the name in .gnu_debuglink beside the module, in its .debug folder and in each
 debug directory, there first under the module's own folder, then the symbols packed into .gnu_debugdata (MiniDebugInfo). A file counts only
 if its build id is the module's own; a linked one must have the right checksum as well. Nothing
-is fetched from a network.
+is fetched from a network here; `debuginfod` does that where it is asked to.
 Source: the GDB manual, sections "Separate Debug Files" and "MiniDebugInfo".
 """
 
@@ -19,6 +19,7 @@ from pathlib import Path
 
 from collector.errors import SymbolError
 from collector.regular_file import open_binary
+from collector.symbols.debuginfod import cache_directory
 from collector.symbols.elf_image import SHT_NOBITS, ElfImage
 
 SYSTEM_DEBUG_DIRECTORY = "/usr/lib/debug"
@@ -87,9 +88,7 @@ def _iter_candidates(image: ElfImage, directories: tuple[str, ...]) -> Iterator[
     if image.build_id:
         for directory in directories:
             yield build_id_path(directory, image.build_id), None
-        cache = os.environ.get("DEBUGINFOD_CACHE_PATH") or os.path.join(
-            os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "debuginfod_client")
-        yield os.path.join(cache, image.build_id.hex(), "debuginfo"), None
+        yield os.path.join(cache_directory(), image.build_id.hex(), "debuginfo"), None
     name, checksum = _debug_link(image)
     if name and os.path.isabs(image.path):
         here = os.path.dirname(os.path.realpath(image.path))

@@ -38,7 +38,7 @@ class ModuleSymbols:
     """
 
     def __init__(self, path: str, build_id: bytes | None, cache: SymbolCache, debug_dirs: tuple[str, ...] = (),
-                 layout: Layout = "image", file: RecordedFile | None = None) -> None:
+                 layout: Layout = "image", file: RecordedFile | None = None, is_fetching: bool = False) -> None:
         self.path = path.removesuffix(_DELETED)
         self.name = os.path.basename(self.path) or path
         self.complaints: list[str] = []
@@ -48,6 +48,7 @@ class ModuleSymbols:
         self._cache = cache
         self._debug_dirs = debug_dirs
         self._layout = layout
+        self._is_fetching = is_fetching
         self._functions = FunctionTable.from_ranges(())
         self._segments: list[list[Any]] = []
         self._units: UnitIndex | None = None
@@ -143,6 +144,8 @@ class ModuleSymbols:
                 if record is None:
                     self._give_up(str(error))
                     return
+        if self._is_fetching and self._build_id and not record[0]["line_path"] and self.path != VDSO_PATH:
+            record = self._fetched(self._build_id, record, key)
         if key:
             self._cache.touch(key)
         self._use(record, key)
@@ -150,6 +153,16 @@ class ModuleSymbols:
     def _give_up(self, reason: str) -> None:
         self.nameless = f"{self.name} is shown without function names: {reason}"
         self.complaints.append(self.nameless)
+
+    def _fetched(self, build_id: bytes, record: Record, key: str) -> Record:
+        """The record that is made with a debug file from a server, or else the one there is."""
+        from collector.symbols.debuginfod import fetch_debug_file
+
+        self.complaints += fetch_debug_file(self.name, build_id)
+        try:
+            return record if self._is_current(record) else self._build(key)
+        except SymbolError:
+            return record
 
     def _is_current(self, record: Record) -> bool:
         """Whether all files that led to `record` look the same now."""

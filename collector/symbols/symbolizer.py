@@ -63,17 +63,19 @@ class Symbolizer:
 
     def __init__(self, *, cache_dir: str | os.PathLike[str] | None = None,
                  debug_dirs: Iterable[str] = (), has_inlines: bool = True, has_pieces: bool = False,
-                 progress: Progress | None = None) -> None:
+                 is_fetching: bool = False, progress: Progress | None = None) -> None:
         """Without `has_inlines` an inlined call is part of the function around it; with `has_pieces` pieces of
         functions keep their own names.
 
         `cache_dir` stands in for the user's cache directory, `debug_dirs` come before
-        /usr/lib/debug, and `progress(done, total, text)` is called during long work."""
+        /usr/lib/debug. If `is_fetching`, debug files that are not here are asked for with debuginfod.
+        `progress(done, total, text)` is called during long work."""
         self.warnings: list[str] = []
         self.nameless: dict[str, str] = {}
         self._cache = SymbolCache(cache_dir)
         self._debug_dirs = tuple(os.path.abspath(directory) for directory in debug_dirs)
         self._has_pieces = has_pieces
+        self._is_fetching = is_fetching
         self._progress = progress
         self._has_inlines = has_inlines
         self._modules: dict[tuple[str, bytes | None, Layout, RecordedFile | None], ModuleSymbols] = {}
@@ -151,7 +153,7 @@ class Symbolizer:
         if module is None:
             if self._progress is not None:
                 self._progress(0, 1, f"symbols of {os.path.basename(path)}")
-            module = ModuleSymbols(path, build_id, self._cache, self._debug_dirs, layout, file)
+            module = ModuleSymbols(path, build_id, self._cache, self._debug_dirs, layout, file, self._is_fetching)
             self._modules[path, build_id, layout, file] = module
             self._locations[module] = {}
             self._chains[module] = {}

@@ -12,6 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add = parser.add_argument
     add("--debug-dir", metavar="DIR", action="append", help="look for separate debug files below DIR first; may be repeated")
+    add("--debuginfod", action="store_true", help="fetch debug files that are not here from the servers in $DEBUGINFOD_URLS")
     add("--source-map", metavar="FROM=TO", action="append", help="sources of the directory FROM lie in TO here; may be repeated")
 
 

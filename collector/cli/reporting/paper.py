@@ -15,13 +15,14 @@ _WIDTH_OF_FILES = 100
 
 
 def show_profile(
-    paths: tuple[str, ...], show: Callable[[Profile], None], has_inlines: bool = True, has_pieces: bool = False, debug_dirs: tuple[str, ...] = ()
+    paths: tuple[str, ...], show: Callable[[Profile], None], has_inlines: bool = True, has_pieces: bool = False,
+    debug_dirs: tuple[str, ...] = (), is_fetching: bool = False,
 ) -> None:
     """Show the profile of experiments. `show` may be called again, if what was kept of them does not know enough."""
-    if has_inlines and not has_pieces and not debug_dirs:
+    if has_inlines and not has_pieces and not debug_dirs and not is_fetching:
         _show_kept_or_loaded(paths, show)
     else:  # what is kept has the usual names
-        _show_loaded(_load(paths, has_inlines, has_pieces, debug_dirs)[0], show)
+        _show_loaded(_load(paths, has_inlines, has_pieces, debug_dirs, is_fetching)[0], show)
 
 
 def _show_kept_or_loaded(paths: tuple[str, ...], show: Callable[[Profile], None]) -> None:
@@ -50,7 +51,7 @@ def _show_loaded(profile: Profile, show: Callable[[Profile], None]) -> None:
 
 
 def _load(
-    paths: tuple[str, ...], has_inlines: bool = True, has_pieces: bool = False, debug_dirs: tuple[str, ...] = ()
+    paths: tuple[str, ...], has_inlines: bool = True, has_pieces: bool = False, debug_dirs: tuple[str, ...] = (), is_fetching: bool = False
 ) -> tuple[Profile, set[str]]:
     """The profile, and the files that its names depend on."""
     from collector.cli.reporting.progress import ProgressLine
@@ -58,7 +59,7 @@ def _load(
     from collector.symbols.symbolizer import Symbolizer
 
     progress = ProgressLine(sys.stderr)
-    symbolizer = Symbolizer(has_inlines=has_inlines, has_pieces=has_pieces, debug_dirs=debug_dirs, progress=progress)
+    symbolizer = Symbolizer(has_inlines=has_inlines, has_pieces=has_pieces, debug_dirs=debug_dirs, is_fetching=is_fetching, progress=progress)
     try:
         return load(paths, symbolizer=symbolizer, progress=progress), symbolizer.looked_at
     finally:

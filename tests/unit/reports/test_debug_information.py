@@ -17,6 +17,7 @@ import collector
 from collector.cli.main import main
 from collector.symbols import zstd
 from collector.symbols.debug_files import build_id_path
+from collector.symbols.debuginfod import fetch_debug_file
 from collector.symbols.elf_image import ElfImage
 
 _SOURCE = """\
@@ -179,3 +180,51 @@ def test_lines_are_shown_once_what_reads_them_is_installed(recorded: Recorded, r
     assert {row["line"] for row in json.loads(report("lines", "--json")[1])["rows"]} == {None}
     (tmp_path / "bin/zstd-of-tests").symlink_to(shutil.which("zstd") or "")
     assert {row["line"] for row in json.loads(report("lines", "--json")[1])["rows"]} & set(_LOOP)
+
+
+@pytest.fixture
+def servers(recorded: Recorded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A debuginfod-find that has the debug file of the program; what it was asked for is in the file that this gives."""
+    _split(recorded, tmp_path / "server/program.debug")
+    (tmp_path / "bin").mkdir()
+    asked, program = tmp_path / "asked", tmp_path / "bin/debuginfod-find"
+    program.write_text(f"""#!/bin/sh
+echo "$1 $2" >> {asked}
+[ "$2" = {recorded.build_id.hex()} ] || {{ echo "Server query failed: ${{SAYS:-No such file or directory}}" >&2; exit 1; }}
+mkdir -p "$DEBUGINFOD_CACHE_PATH/$2" && cp {tmp_path}/server/program.debug "$DEBUGINFOD_CACHE_PATH/$2/debuginfo"
+echo "$DEBUGINFOD_CACHE_PATH/$2/debuginfo"
+""")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setenv("DEBUGINFOD_URLS", "http://localhost:9")
+    monkeypatch.delenv("DEBUGINFOD_CACHE_PATH", raising=False)
+    return asked
+
+
+def test_debug_files_are_fetched_for_who_asks(recorded: Recorded, report, servers: Path) -> None:
+    assert "work" not in report("functions")[1] and not servers.exists()
+    assert "work" in report("functions", "--debuginfod")[1]
+    assert servers.read_text() == f"debuginfo {recorded.build_id.hex()}\n"
+    assert "work" in report("functions", "--debuginfod")[1] and "work" in report("functions")[1]  # it is in the cache now
+    assert len(servers.read_text().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("DEBUGINFOD_URLS", "", "DEBUGINFOD_URLS names no server"),
+        ("PATH", "/nonexistent", "there is no debuginfod-find here (apt install debuginfod)"),
+    ],
+)
+def test_what_keeps_debug_files_from_being_fetched(name: str, value: str, sentence: str, report, servers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, value)
+    text = report("--debuginfod")[1]
+    assert f"Debug files are not fetched: {sentence}." in " ".join(text.split())
+
+
+@pytest.mark.parametrize(("says", "is_told"), [("No such file or directory", False), ("Connection refused", True)])
+def test_a_server_that_has_nothing_is_no_complaint(says: str, is_told: bool, servers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SAYS", says)
+    complaints = fetch_debug_file("other", b"\x12\x34")
+    assert complaints == (["The debug file of other is not fetched: debuginfod-find: Server query failed: Connection refused."] if is_told else [])
+    assert servers.read_text() == "debuginfo 1234\n"

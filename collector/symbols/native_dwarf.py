@@ -48,6 +48,7 @@ if ctypes is not None:
 
     _PROTOTYPES = {
         "col_dwarf_open": (POINTER, POINTER, POINTER, ctypes.c_uint64),
+        "col_dwarf_set_split": (None, POINTER, *[ctypes.c_uint64] * 4),
         "col_dwarf_inlines": (ctypes.c_int, POINTER, ctypes.c_uint64, ctypes.POINTER(Inlines)),
         "col_dwarf_close": (None, POINTER),
         "col_lines_open": (POINTER,),

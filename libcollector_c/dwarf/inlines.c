@@ -59,6 +59,13 @@ struct col_dwarf *col_dwarf_open(const struct col_dwarf_bytes sections[COL_DWARF
     return NULL;
 }
 
+void col_dwarf_set_split(struct col_dwarf *dwarf, uint64_t addresses, uint64_t strings, uint64_t ranges, uint64_t code)
+{
+    dwarf->file.is_split = true;
+    dwarf->file.split =
+        (struct col_dwarf_bases){.addresses = addresses, .strings = strings, .ranges = ranges, .code = code};
+}
+
 void col_dwarf_close(struct col_dwarf *dwarf)
 {
     col_dwarf_free_file(&dwarf->file);

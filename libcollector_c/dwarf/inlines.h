@@ -36,6 +36,9 @@ struct col_dwarf;
    `lowest`: what is said to begin there was thrown away by the linker. NULL without memory. */
 struct col_dwarf *col_dwarf_open(const struct col_dwarf_bytes sections[COL_DWARF_SECTIONS],
                                  const struct col_dwarf_bytes *supplement, uint64_t lowest);
+/* The sections are those of a .dwo file, but for addresses and old ranges. What its numbers count from stands in its skeleton: offsets in the
+   sections of addresses, strings and ranges, and the address that ranges are relative to. */
+void col_dwarf_set_split(struct col_dwarf *dwarf, uint64_t addresses, uint64_t strings, uint64_t ranges, uint64_t code);
 void col_dwarf_close(struct col_dwarf *dwarf);
 
 /* Reads the unit whose header is at `offset` of .debug_info. 0, -ENOMEM, or -EBADMSG if it contradicts itself. */

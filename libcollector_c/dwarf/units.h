@@ -26,6 +26,8 @@ struct col_dwarf_bases {
 
 struct col_dwarf_file {
     struct col_dwarf_bytes sections[COL_DWARF_SECTIONS];
+    bool is_split; /* a .dwo file: its units say none of what is in `split` */
+    struct col_dwarf_bases split;
     uint64_t work; /* what may still be read: entries share lists and tables, but not so many that it would never end */
     struct col_dwarf_unit *units;
     size_t unit_count, unit_capacity;

@@ -42,6 +42,8 @@ static uint64_t address_of(const struct col_dwarf_file *file, const struct col_d
 
 struct col_dwarf_bases col_dwarf_bases_of(const struct col_dwarf_file *file, const struct col_dwarf_entry *root)
 {
+    if (file->is_split)
+        return file->split;
     struct col_dwarf_bases bases = {
         .addresses = root->address_base.number, .strings = root->string_base.number, .ranges = root->range_base.number};
     bool is_bad = false;
@@ -146,8 +148,11 @@ static bool each_listed_range(struct col_dwarf_file *file, const struct col_dwar
 {
     uint64_t offset = list->number;
     bool is_bad = false;
-    if (unit->version < 5)
+    if (unit->version < 5) {
+        if (__builtin_add_overflow(offset, bases->ranges, &offset))
+            return true;
         return each_old_range(file, col_dwarf_at(file->sections[COL_DWARF_RANGES], offset), bases->code, take, context);
+    }
     struct col_dwarf_bytes lists = file->sections[COL_DWARF_RNGLISTS];
     if (list->form == DW_FORM_rnglistx)
         offset = bases->ranges + indexed(lists, bases->ranges, offset, unit->offset_bytes, &is_bad);

@@ -34,7 +34,7 @@ _LONGEST_STRING = 1 << 14
 _LONGEST_ROOT_ENTRY = 1 << 12
 _LEAST_UNIT_BYTES = 11
 _SHARED_BYTES, _SHARED_RATIO = 1 << 24, 4  # of abbreviations, lists of ranges and names: see DwarfData.work
-_HAS_CODE = (1, 4)  # DW_UT_compile, DW_UT_skeleton
+_HAS_CODE = (1, 4, 5)  # DW_UT_compile, DW_UT_skeleton, DW_UT_split_compile
 _HIGHEST = (1 << 64) - 1
 
 Value = tuple[int, "int | str | None"]  # form, and the number or string
@@ -74,6 +74,11 @@ class DwarfData:
         self.info = self._section("info")
         self.line = self._section("line")
 
+    @property
+    def lowest_code(self) -> int:
+        """No code lies below: what is said to begin there was thrown away by the linker."""
+        return min((start for start, _ in self.image.code_ranges), default=0)
+
     def _section(self, name: str) -> Section | None:
         return self.image.section(".debug_" + name) or self.image.section(".zdebug_" + name)
 
@@ -110,7 +115,7 @@ class DwarfData:
             return
         offset = 0
         while True:
-            head = self.image.slice(self.info, offset, 32)
+            head = self.slice("info", offset, 32)
             if len(head) < 11:
                 return
             header = _parse_unit_header(head, offset)
@@ -122,7 +127,7 @@ class DwarfData:
 
     def unit_at(self, offset: int) -> UnitHeader:
         """The unit whose header is at `offset`."""
-        header = _parse_unit_header(self.image.slice(self.info, offset, 32), offset)
+        header = _parse_unit_header(self.slice("info", offset, 32), offset)
         if header is None:
             raise DamagedImageError(f"There is no compilation unit at {offset:#x} of {self.image.path}.")
         return header[0]
@@ -164,7 +169,7 @@ def _parse_unit_header(head: bytes, offset: int) -> tuple[UnitHeader, bool] | No
         abbreviations = cursor.fixed(offset_bytes)
         if version < 5:
             cursor.fixed(1)
-        if kind == 4:
+        if kind in (4, 5):
             cursor.fixed(8)  # the id that joins a skeleton and its .dwo file
     except DamagedImageError:
         return None
@@ -184,7 +189,7 @@ class RootReader:
         self.dwarf = dwarf
         self.unit = unit
         size = min(unit.end - unit.entry_offset, _LONGEST_ROOT_ENTRY)
-        self.cursor = ByteCursor(dwarf.image.slice(dwarf.info, unit.entry_offset, size))
+        self.cursor = ByteCursor(dwarf.slice("info", unit.entry_offset, size))
         self.values: dict[int, Value] = {}
         code = self.cursor.uleb()
         for attribute, form, constant in self._specification(code):
@@ -279,6 +284,11 @@ class RootReader:
             return None
         return self._indexed_address(value) if form in _ADDRESS_INDEX_FORMS else value
 
+    @property
+    def code_base(self) -> int:
+        """What addresses in lists of ranges count from."""
+        return self._low_pc(self.values) or 0
+
     def ranges(self, values: Mapping[int, Value]) -> Iterator[tuple[int, int]]:
         """[low, high) of an entry's code."""
         for low, high in self._entries_of_ranges(values):
@@ -289,7 +299,7 @@ class RootReader:
     def _entries_of_ranges(self, values: Mapping[int, Value]) -> Iterator[tuple[int, int]]:
         form, offset = values.get(DW_AT_RANGES, (0, None))
         if isinstance(offset, int):
-            base = self._low_pc(self.values) or 0
+            base = self.code_base
             if self.unit.version < 5:
                 yield from iter_old_ranges(self.dwarf.whole("ranges"), offset, base)
             else:

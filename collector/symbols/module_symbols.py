@@ -99,6 +99,7 @@ class ModuleSymbols:
 
     def _note_complaints(self, units: UnitIndex) -> None:
         self.complaints += [complaint for complaint in units.complaints if complaint not in self.complaints]
+        self.looked_at += units.looked_at
         if units.complaints:  # what could not be read may be readable once something is installed
             self.looked_at += [*sys.path, *os.get_exec_path()]
 

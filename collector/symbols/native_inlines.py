@@ -11,22 +11,24 @@ from collector.symbols.inline_table import InlineTable
 if TYPE_CHECKING:
     from collector.symbols.dwarf_unit import DwarfData, UnitHeader
     from collector.symbols.inline_files import FileNumbers
+    from collector.symbols.split_units import Bases
 
 _SECTIONS = ("info", "abbrev", "str", "line_str", "str_offsets", "addr", "ranges", "rnglists")
 
 
 class NativeInlineReader:
-    """Reads units of one image; close it."""
+    """Reads units of one image; close it. `bases` are those of a split unit, whose part in a .dwo file is then `dwarf`."""
 
-    def __init__(self, dwarf: DwarfData) -> None:
+    def __init__(self, dwarf: DwarfData, bases: Bases | None = None) -> None:
         self._dwarf = dwarf
         self._sections = _sections_of(dwarf.whole)
         supplement = dwarf.supplement
         self._supplement = _sections_of(lambda name: supplement.data(supplement.section(".debug_" + name))) if supplement else None
-        lowest = min((start for start, _ in dwarf.image.code_ranges), default=0)
-        self._handle = native.library().col_dwarf_open(self._sections, self._supplement, lowest)
+        self._handle = native.library().col_dwarf_open(self._sections, self._supplement, dwarf.lowest_code)
         if not self._handle:
             raise MemoryError
+        if bases is not None:
+            native.library().col_dwarf_set_split(self._handle, bases.addresses, bases.strings, bases.ranges, bases.code)
 
     def close(self) -> None:
         """Give back its memory."""

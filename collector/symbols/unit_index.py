@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # what reads a file is imported when the cache does not know 
     from collector.symbols.dwarf_unit import DwarfData, UnitHeader
     from collector.symbols.elf_image import ElfImage
     from collector.symbols.native_inlines import NativeInlineReader
+    from collector.symbols.split_units import Skeleton, SplitFiles
 
 _TABLES_IN_MEMORY = 128
 _OVERLAPS_TRIED = 4
@@ -52,6 +53,11 @@ class UnitIndex:
         self._dwarf: DwarfData | None = None
         self._inlines: dict[int, InlineTable] = {}
         self._inline_reader: NativeInlineReader | None = None
+        self._split_files: SplitFiles | None = None
+        self._missing_splits: dict[int, str] = {}
+        self._has_told_of_splits = False
+        self.looked_at: set[str] = set()
+        """Paths of .dwo files that were looked for."""
 
     def find_inlined(self, elf_addresses: Iterable[int]) -> dict[int, tuple[InlinedCall, ...]]:
         """{address: the inlined calls it lies in, outermost first} for those that lie in one."""
@@ -63,6 +69,7 @@ class UnitIndex:
                     if chain:
                         found[address] = chain
                         break
+            self._complain_of_missing_splits()
         finally:
             self._close()
         return found
@@ -197,8 +204,13 @@ class UnitIndex:
         return InlineTable.of_columns(arrays, header["names"], header["files"])
 
     def _read_inlines(self, unit: int) -> InlineTable:
+        from collector.symbols.split_units import MissingSplitError
+
         try:
             table = self._inlines_of(self._open(), unit)
+        except MissingSplitError as error:
+            self._missing_splits[unit] = str(error)
+            return empty_table()
         except SymbolError as error:
             self._complain(error)
             return empty_table()
@@ -209,7 +221,11 @@ class UnitIndex:
     def _inlines_of(self, dwarf: DwarfData, unit: int) -> InlineTable:
         """By the library, or with pyelftools where that is not there."""
         from collector.symbols.native_dwarf import library
+        from collector.symbols.split_units import read_skeleton
 
+        skeleton = read_skeleton(dwarf, dwarf.unit_at(unit))
+        if skeleton is not None:
+            return self._split_inlines(dwarf, unit, skeleton)
         if library() is None:
             from collector.symbols.inline_reader import read_inline_table
 
@@ -220,6 +236,27 @@ class UnitIndex:
         if self._inline_reader is None:
             self._inline_reader = NativeInlineReader(dwarf)
         return self._inline_reader.read(dwarf.unit_at(unit), FileNumbers(dwarf, unit, self._table(unit).files))
+
+    def _split_inlines(self, dwarf: DwarfData, unit: int, skeleton: Skeleton) -> InlineTable:
+        """Those of a unit whose entries are in a .dwo file; its files are numbered as in the line table of the skeleton."""
+        from collector.symbols.inline_files import FileNumbers
+        from collector.symbols.native_dwarf import library
+        from collector.symbols.native_inlines import NativeInlineReader
+        from collector.symbols.split_units import SplitFiles
+
+        if library() is None:
+            raise SymbolError(f"The inlined functions of {dwarf.image.path} are in .dwo files, which takes the analysis library, libcollector_analysis.")
+        if self._split_files is None:
+            self._split_files = SplitFiles(dwarf, self._debug_dirs)
+        try:
+            data, split = self._split_files.find(skeleton)
+        finally:
+            self.looked_at.update(self._split_files.looked_at)
+        reader = NativeInlineReader(data, skeleton.bases)
+        try:
+            return reader.read(split, FileNumbers(data, split.offset, self._table(unit).files))
+        finally:
+            reader.close()
 
     def _is_code(self, address: int) -> bool:
         index = bisect_right(self._code_ranges, (address, 1 << 64)) - 1
@@ -238,11 +275,21 @@ class UnitIndex:
         if self._inline_reader is not None:
             self._inline_reader.close()
             self._inline_reader = None
+        if self._split_files is not None:
+            self._split_files.close()
+            self._split_files = None
         if self._dwarf is not None:
             self._dwarf.image.close()
             if self._dwarf.supplement is not None:
                 self._dwarf.supplement.close()
             self._dwarf = None
+
+    def _complain_of_missing_splits(self) -> None:
+        if self._missing_splits and not self._has_told_of_splits:
+            self._has_told_of_splits = True
+            units = f"{len(self._missing_splits)} units" if len(self._missing_splits) > 1 else "a unit"
+            self.complaints.append(f"Inlined functions of {units} of {self._source[0]} are not shown: their .dwo files, such as "
+                                   f"{next(iter(self._missing_splits.values()))}, are not found; --debug-dir says where they are.")
 
     def _complain(self, error: SymbolError) -> None:
         if not self.complaints:

@@ -61,7 +61,9 @@ def test_a_package_is_as_good_as_its_files(program: Program, tool: str, tmp_path
     _, split = build(program, tmp_path)
     expected, _ = chains_of(split, tmp_path / "cache")
     package = tmp_path / "split.dwp"
-    if subprocess.run([tool, "-e", split.name, "-o", package.name], cwd=tmp_path, capture_output=True).returncode:
+    try:
+        subprocess.run([tool, "-e", split.name, "-o", package.name], cwd=tmp_path, capture_output=True, timeout=30, check=True)
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired):  # some find no end to files of gcc's
         pytest.skip(f"{tool} cannot read these files")
     for file in tmp_path.glob("*.dwo"):
         file.unlink()

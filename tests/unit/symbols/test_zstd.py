@@ -21,7 +21,7 @@ def way(request, monkeypatch, run_tool):
     if request.param == "program":
         run_tool("zstd", "--version")
     else:
-        modules.append(pytest.importorskip(request.param))
+        modules.append(pytest.importorskip(request.param, reason=f"this system has no {request.param}"))
         monkeypatch.setenv("PATH", "/nonexistent")
     monkeypatch.setattr(zstd, "_iter_modules", lambda: iter(modules))
     return request.param

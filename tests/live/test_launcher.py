@@ -296,7 +296,8 @@ def test_periodic_samples_of_a_process_that_sleeps() -> None:
     outcome = run("-o", "a.expt", "-S", "0.05", "sleep", "0.5")
     assert outcome.status == 0
     samples = events("a.expt/launch.log", Kind.SAMPLE)
-    assert 3 <= len(samples) <= 10
+    span_ns = samples[-1].time - samples[0].time  # longer on a busy machine than it sleeps
+    assert 3 <= len(samples) <= span_ns / 50e6 + 2
     assert {sample.cause for sample in samples} == {SampleCause.PERIODIC}
     assert {f"{sample.pid}.0.log" for sample in samples} == {log.name for log in logs()}
     assert all(sample.minor_faults for sample in samples)

@@ -92,6 +92,11 @@ static int search_unit(struct search *search, struct col_dwarf_name **names, siz
     struct col_dwarf_entry entry = {0};
     if (!col_dwarf_read_entry(&cursor, search->unit, search->table, COL_DWARF_ALL, &entry))
         return -EBADMSG;
+    uint64_t bytes = search->unit->end - search->unit->offset;
+    if (bytes > search->file->work) /* units that are looked through again and again: names alone must do */
+        return 0;
+    if (has_scopes(entry.language))
+        search->file->work -= bytes;
     search->depth = 0;
     for (size_t next = 0; next < count && has_scopes(entry.language) && cursor.at < info.start + search->unit->end;) {
         uint64_t offset = (uint64_t)(cursor.at - info.start);

@@ -190,7 +190,7 @@ struct pmclog_ev_procexec {
 };
 
 struct pmclog_ev_closelog {
-    uint32_t pl_reason; /* 0 exit, 1 terminated, 2 exec, 3 time */
+    uint32_t pl_reason; /* 0 exit, 1 terminated, 2 exec, 4 seccomp */
     uint64_t pl_sample_count;
     uint64_t pl_frame_count;
     uint64_t pl_drop_count;
@@ -257,7 +257,7 @@ struct pmclog_ev_sample {
 };
 
 struct pmclog_ev_pause {
-    uint32_t pl_cause; /* 0 call, 1 signal, 2 time, 3 option */
+    uint32_t pl_cause; /* 0 call, 1 signal, 3 option, 4 a debugger */
 };
 
 struct pmclog_ev_thr_create {

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/kept_text.h"
 #include "control/options.h"
@@ -171,13 +172,20 @@ static bool is_complete(char *const *environment, const char *preload)
     return true;
 }
 
-size_t col_child_environment_measure(char *const *environment, bool is_preloaded, size_t *text_bytes)
+/* Nothing has to change. */
+static bool is_as_wanted(char *const *environment, enum col_child_kind kind)
+{
+    const char *preload = preload_of(environment);
+    if (kind == COL_CHILD_RECORDED)
+        return !self.is_passed_on || (environment != NULL && is_complete(environment, preload));
+    return preload == NULL || !names_us(preload);
+}
+
+size_t col_child_environment_measure(char *const *environment, enum col_child_kind kind, size_t *text_bytes)
 {
     size_t count = 0;
     const char *preload = preload_of(environment);
-    if (!self.is_remembered || (is_preloaded && !self.is_passed_on))
-        return 0;
-    if (is_preloaded ? environment != NULL && is_complete(environment, preload) : preload == NULL || !names_us(preload))
+    if (!self.is_remembered || is_as_wanted(environment, kind))
         return 0;
     while (environment != NULL && environment[count] != NULL)
         count++;
@@ -205,13 +213,14 @@ static void fill_recorded(char *const *environment, char **entries, char *text)
     *entries = NULL;
 }
 
-/* Everything stays as and where it is, but for our words in LD_PRELOAD. */
-static void fill_unrecorded(char *const *environment, char **entries, char *text)
+/* Everything stays as and where it is, but for our words in LD_PRELOAD and, if it is to be bare, our variables. */
+static void fill_unrecorded(char *const *environment, bool is_bare, char **entries, char *text)
 {
     bool is_first = true;
     for (; environment != NULL && *environment != NULL; environment++) {
         if (!begins_with(*environment, PRELOAD)) {
-            *entries++ = *environment;
+            if (!is_bare || !is_kept(*environment))
+                *entries++ = *environment;
             continue;
         }
         if (!is_first)
@@ -224,7 +233,36 @@ static void fill_unrecorded(char *const *environment, char **entries, char *text
     *entries = NULL;
 }
 
-void col_child_environment_fill(char *const *environment, bool is_preloaded, char **entries, char *text)
+void col_child_environment_fill(char *const *environment, enum col_child_kind kind, char **entries, char *text)
 {
-    (is_preloaded ? fill_recorded : fill_unrecorded)(environment, entries, text);
+    if (kind == COL_CHILD_RECORDED)
+        fill_recorded(environment, entries, text);
+    else
+        fill_unrecorded(environment, kind == COL_CHILD_BARE, entries, text);
+}
+
+/* ---- room ---- */
+
+#define SMALLEST_LIMIT (128u << 10) /* of all strings and pointers, and of one string */
+#define LARGEST_LIMIT (6u << 20)
+
+static size_t room_of(const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    return bytes <= SMALLEST_LIMIT ? bytes + sizeof(char *) : LARGEST_LIMIT + 1;
+}
+
+/* As the kernel counts: a quarter of the limit of the stack, within bounds, for the path and for each string and a pointer to it. */
+bool col_child_environment_would_fit(const char *path, char *const *arguments, char *const *environment)
+{
+    struct rlimit stack;
+    size_t limit = LARGEST_LIMIT, bytes = strlen(path) + 1;
+    if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur / 4 < limit)
+        limit = stack.rlim_cur / 4 > SMALLEST_LIMIT ? stack.rlim_cur / 4 : SMALLEST_LIMIT;
+    for (; arguments != NULL && *arguments != NULL && bytes <= limit; arguments++)
+        bytes += room_of(*arguments);
+    for (; environment != NULL && *environment != NULL && bytes <= limit; environment++)
+        if (!is_kept(*environment) && !begins_with(*environment, PRELOAD))
+            bytes += room_of(*environment);
+    return bytes <= limit;
 }

@@ -21,12 +21,20 @@ const char *col_child_environment_experiment(void);
  */
 void col_child_environment_add(char *entry);
 
+enum col_child_kind {
+    COL_CHILD_RECORDED,   /* needs all our variables */
+    COL_CHILD_UNRECORDED, /* LD_PRELOAD must not name us */
+    COL_CHILD_BARE        /* gets nothing of ours: for arguments that leave no room for it */
+};
+
 /*
- * What must change in `environment` before a child gets it. `is_preloaded`: it is to be recorded, and needs all our variables; otherwise LD_PRELOAD must not
- * name us. 0: nothing. Else so many pointers are needed and `text_bytes` of text, which the caller provides on its stack; fill makes the child's
- * environment there; the given one is never changed. Safe in vfork children.
+ * What must change in `environment` before a child gets it. 0: nothing. Else so many pointers are needed and `text_bytes` of text, which the caller provides
+ * on its stack; fill makes the child's environment there; the given one is never changed. Safe in vfork children.
  */
-size_t col_child_environment_measure(char *const *environment, bool is_preloaded, size_t *text_bytes);
-void col_child_environment_fill(char *const *environment, bool is_preloaded, char **entries, char *text);
+size_t col_child_environment_measure(char *const *environment, enum col_child_kind kind, size_t *text_bytes);
+void col_child_environment_fill(char *const *environment, enum col_child_kind kind, char **entries, char *text);
+
+/* Whether the kernel would take these arguments with what was in `environment` without us. */
+bool col_child_environment_would_fit(const char *path, char *const *arguments, char *const *environment);
 
 #endif

@@ -32,14 +32,14 @@
  * alloca gives ends with the function that called it. An environment too large for a stack is passed on as it is.
  */
 #define LARGEST_ENVIRONMENT 16384
-#define CHILD_ENVIRONMENT(environment, is_preloaded)                                                                   \
+#define CHILD_ENVIRONMENT(environment, kind)                                                                           \
     ({                                                                                                                 \
         char *const *given_ = (environment);                                                                           \
-        bool is_preloaded_ = (is_preloaded);                                                                           \
-        size_t text_bytes_ = 0, count_ = col_child_environment_measure(given_, is_preloaded_, &text_bytes_);           \
+        enum col_child_kind kind_ = (kind);                                                                            \
+        size_t text_bytes_ = 0, count_ = col_child_environment_measure(given_, kind_, &text_bytes_);                   \
         if (count_ != 0 && count_ < LARGEST_ENVIRONMENT && text_bytes_ < LARGEST_ENVIRONMENT) {                        \
             char **entries_ = alloca(count_ * sizeof *entries_);                                                       \
-            col_child_environment_fill(given_, is_preloaded_, entries_, alloca(text_bytes_));                          \
+            col_child_environment_fill(given_, kind_, entries_, alloca(text_bytes_));                                  \
             given_ = entries_;                                                                                         \
         }                                                                                                              \
         given_;                                                                                                        \
@@ -101,8 +101,6 @@ static void cover(void)
         col_dispositions_cover();
 }
 
-#define EXEC(name, ...) (uncover(true), COL_REAL(name)(__VA_ARGS__))
-
 static int come_back(bool has_left, int result)
 {
     int error = errno;
@@ -113,12 +111,42 @@ static int come_back(bool has_left, int result)
     return result;
 }
 
+/* The arguments and what we add to the environment are more than the kernel takes: the program runs without us rather than not at all. */
+static bool is_crowded_out(struct next *next, int error, char *const *arguments, char *const *environment)
+{
+    bool is_so = error == E2BIG && next->can_run && next->path != NULL &&
+                 col_child_environment_would_fit(next->path, arguments, environment);
+    if (is_so)
+        next->obstacle = "its arguments leave no room for the recorder's environment variables";
+    return is_so;
+}
+
+static enum col_child_kind kind_for(const struct next *next)
+{
+    return next->obstacle == NULL ? COL_CHILD_RECORDED : COL_CHILD_UNRECORDED;
+}
+
+/* `call` runs the program with the environment `ours`. */
+#define EXEC_ONCE(next, environment, kind, call)                                                                       \
+    ({                                                                                                                 \
+        char *const *ours = CHILD_ENVIRONMENT(environment, kind);                                                      \
+        bool has_left_ = leave_for(&(next));                                                                           \
+        uncover(true);                                                                                                 \
+        come_back(has_left_, call);                                                                                    \
+    })
+
+#define EXEC(next, arguments, environment, call)                                                                       \
+    ({                                                                                                                 \
+        int result_ = EXEC_ONCE(next, environment, kind_for(&(next)), call);                                           \
+        if (is_crowded_out(&(next), errno, arguments, environment))                                                    \
+            result_ = EXEC_ONCE(next, environment, COL_CHILD_BARE, call);                                              \
+        result_;                                                                                                       \
+    })
+
 COL_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {
     struct next next = look_at(AT_FDCWD, path, 0);
-    char *const *ours = CHILD_ENVIRONMENT(environment, next.obstacle == NULL);
-    bool has_left = leave_for(&next);
-    return come_back(has_left, EXEC(execve, path, arguments, ours));
+    return EXEC(next, arguments, environment, COL_REAL(execve)(path, arguments, ours));
 }
 
 COL_EXPORT int execv(const char *path, char *const arguments[])
@@ -129,9 +157,7 @@ COL_EXPORT int execv(const char *path, char *const arguments[])
 COL_EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
     struct next next = look_at_name(file);
-    char *const *ours = CHILD_ENVIRONMENT(environment, next.obstacle == NULL);
-    bool has_left = leave_for(&next);
-    return come_back(has_left, EXEC(execvpe, file, arguments, ours));
+    return EXEC(next, arguments, environment, COL_REAL(execvpe)(file, arguments, ours));
 }
 
 COL_EXPORT int execvp(const char *file, char *const arguments[])
@@ -142,17 +168,13 @@ COL_EXPORT int execvp(const char *file, char *const arguments[])
 COL_EXPORT int fexecve(int fd, char *const arguments[], char *const environment[])
 {
     struct next next = look_at(fd, "", AT_EMPTY_PATH);
-    char *const *ours = CHILD_ENVIRONMENT(environment, next.obstacle == NULL);
-    bool has_left = leave_for(&next);
-    return come_back(has_left, EXEC(fexecve, fd, arguments, ours));
+    return EXEC(next, arguments, environment, COL_REAL(fexecve)(fd, arguments, ours));
 }
 
 COL_EXPORT int execveat(int directory, const char *path, char *const arguments[], char *const environment[], int flags)
 {
     struct next next = look_at(directory, path, flags);
-    char *const *ours = CHILD_ENVIRONMENT(environment, next.obstacle == NULL);
-    bool has_left = leave_for(&next);
-    return come_back(has_left, EXEC(execveat, directory, path, arguments, ours, flags));
+    return EXEC(next, arguments, environment, COL_REAL(execveat)(directory, path, arguments, ours, flags));
 }
 
 /* The list forms: the arguments become an array. */
@@ -191,36 +213,43 @@ COL_EXPORT int execle(const char *path, const char *first, ...)
     return execve(path, arguments, environment);
 }
 
+#define SPAWN_ONCE(environment, kind, call)                                                                            \
+    ({                                                                                                                 \
+        char *const *ours = CHILD_ENVIRONMENT(environment, kind);                                                      \
+        uncover(false);                                                                                                \
+        int code_ = call;                                                                                              \
+        cover();                                                                                                       \
+        code_;                                                                                                         \
+    })
+
+#define SPAWN(next, child, arguments, environment, call)                                                               \
+    ({                                                                                                                 \
+        int error_ = SPAWN_ONCE(environment, kind_for(&(next)), call);                                                 \
+        if (is_crowded_out(&(next), error_, arguments, environment))                                                   \
+            error_ = SPAWN_ONCE(environment, COL_CHILD_BARE, call);                                                    \
+        if (error_ == 0 && (next).obstacle != NULL)                                                                    \
+            col_session_note_unrecorded(*(child), (next).path, (next).obstacle);                                       \
+        error_;                                                                                                        \
+    })
+
 COL_EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path, const posix_spawn_file_actions_t *actions,
                            const posix_spawnattr_t *restrict attributes, char *const arguments[restrict],
                            char *const environment[restrict])
 {
-    pid_t own_pid;
+    pid_t own_pid, *child = pid != NULL ? pid : &own_pid;
     struct next next = look_at(AT_FDCWD, path, 0);
-    char *const *ours = CHILD_ENVIRONMENT(environment, next.obstacle == NULL);
-    pid_t *child = pid != NULL ? pid : &own_pid;
-    uncover(false);
-    int error = COL_REAL(posix_spawn)(child, path, actions, attributes, arguments, ours);
-    cover();
-    if (error == 0 && next.obstacle != NULL)
-        col_session_note_unrecorded(*child, path, next.obstacle);
-    return error;
+    return SPAWN(next, child, arguments, environment,
+                 COL_REAL(posix_spawn)(child, path, actions, attributes, arguments, ours));
 }
 
 COL_EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict file, const posix_spawn_file_actions_t *actions,
                             const posix_spawnattr_t *restrict attributes, char *const arguments[restrict],
                             char *const environment[restrict])
 {
-    pid_t own_pid;
+    pid_t own_pid, *child = pid != NULL ? pid : &own_pid;
     struct next next = look_at_name(file);
-    char *const *ours = CHILD_ENVIRONMENT(environment, next.obstacle == NULL);
-    pid_t *child = pid != NULL ? pid : &own_pid;
-    uncover(false);
-    int error = COL_REAL(posix_spawnp)(child, file, actions, attributes, arguments, ours);
-    cover();
-    if (error == 0 && next.obstacle != NULL)
-        col_session_note_unrecorded(*child, file, next.obstacle);
-    return error;
+    return SPAWN(next, child, arguments, environment,
+                 COL_REAL(posix_spawnp)(child, file, actions, attributes, arguments, ours));
 }
 
 /* ---- birth ---- */

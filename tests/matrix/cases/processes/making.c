@@ -120,6 +120,47 @@ CASE(exec_fails, 1, "exec that fails in each way, and the program goes on")
     TELL(execve("/proc/self/exe", (char **)8, environ));
     burn();
 }
+/* Runs /bin/true with so many bytes of arguments; what wait says, or errno. */
+static int run_with(size_t bytes, bool is_spawned)
+{
+    enum { PIECE = 100000 };
+    static char piece[PIECE + 1], rest[PIECE + 1], *words[100];
+    char *some[] = {"A=1", NULL};
+    size_t count = 1;
+    memset(piece, 'a', PIECE);
+    memset(rest, 'b', bytes % PIECE);
+    rest[bytes % PIECE] = 0;
+    for (words[0] = "true"; count <= bytes / PIECE; count++)
+        words[count] = piece;
+    words[count] = rest;
+    words[count + 1] = NULL;
+    int status, error = 0;
+    pid_t pid;
+    if (is_spawned)
+        error = posix_spawn(&pid, "/bin/true", NULL, NULL, words, some);
+    else if ((pid = vfork()) == 0) {
+        execve("/bin/true", words, some);
+        _exit(errno);
+    }
+    if (error != 0)
+        return error;
+    waitpid(pid, &status, 0);
+    return WEXITSTATUS(status);
+}
+
+static void most_arguments(bool is_spawned)
+{
+    size_t fits = 0, too_many = 8000000;
+    while (too_many - fits > 1) {
+        size_t middle = (fits + too_many) / 2;
+        *(run_with(middle, is_spawned) == 0 ? &fits : &too_many) = middle;
+    }
+    say("%zu bytes of arguments fit, and then %s", fits, strerrorname_np(run_with(too_many, is_spawned)));
+    burn();
+}
+CASE(exec_most_arguments, 1, "how many bytes of arguments execve takes") { most_arguments(false); }
+CASE(spawn_most_arguments, 1, "how many bytes of arguments posix_spawn takes") { most_arguments(true); }
+
 CASE(execs_often, 12, "a chain of twelve images")
 {
     static char number[16];

@@ -60,7 +60,7 @@ def parts_of(profile: Profile) -> Iterator[Profile]:
 def _stack_parts(profile: Profile) -> Iterator[StackFilter]:
     """Stacks with some functions, by their names: both ways number frames as they meet them."""
     odd, even = (
-        frozenset(index for index, frame in enumerate(profile.frames) if sum(profile.functions[frame.function].name.encode()) % 3 == rest)
+        frozenset(index for index, frame in enumerate(profile.frames) if sum(profile.functions[frame.function].name.encode(errors="surrogateescape")) % 3 == rest)
         for rest in (1, 2)
     )
     yield StackFilter((odd,))

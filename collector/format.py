@@ -148,6 +148,8 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
         ("uid", "uint", "real user id"),
         ("user_ns", "uint", "user CPU time of the process before recording began"),
         ("system_ns", "uint", "system CPU time of the process before recording began"),
+        ("start_ticks", "uint", "when the process began: field 22 of /proc/self/stat, see below; nil if unknown"),
+        ("pid_namespace", "uint", "the PID namespace that `pid` counts in: inode of /proc/self/ns/pid; nil if unknown"),
     ),
     Kind.CLOSELOG: (
         ("reason", "uint", "CloseReason"),

@@ -78,6 +78,8 @@ class Initialize(Event):
     uid: int | None = None
     user_ns: int | None = None
     system_ns: int | None = None
+    start_ticks: int | None = None
+    pid_namespace: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

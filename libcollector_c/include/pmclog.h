@@ -157,6 +157,8 @@ struct pmclog_ev_initialize {
     uint32_t pl_uid;
     uint64_t pl_user_ns;
     uint64_t pl_system_ns;
+    uint64_t pl_start_ticks;   /* with pl_pid_namespace: tells processes of one number apart */
+    uint64_t pl_pid_namespace; /* PMCLOG_UNKNOWN, like the above, where /proc did not tell */
 };
 
 /* One sample. pl_chain[0] is pl_pc, the interrupted instruction; every other address is one past an instruction of the call it

@@ -10,7 +10,7 @@
 _Static_assert((int)PMCLOG_TYPE_USERDATA == COL_KIND_USERDATA && (int)PMCLOG_TYPE_MESSAGE == COL_KIND_MESSAGE,
                "kinds are numbered alike");
 
-enum { HEAD_FIELDS = 3, MAX_FIELDS = 19, KINDS = COL_KIND_MESSAGE + 1 };
+enum { HEAD_FIELDS = 3, MAX_FIELDS = 21, KINDS = COL_KIND_MESSAGE + 1 };
 
 /* TEXTS, DATA: a pointer and, in the member after it, a count. VALUES: those of METRIC. */
 enum field_type { END_OF_FIELDS, UNSIGNED_32, UNSIGNED_64, SIGNED_32, TEXT, TEXTS, DATA, VALUES };
@@ -32,15 +32,27 @@ static const struct field fields_of[KINDS][MAX_FIELDS + 1] = {
                               FIELD(UNSIGNED_64, pl_cl.pl_user_ns), FIELD(UNSIGNED_64, pl_cl.pl_system_ns)},
     [PMCLOG_TYPE_DROPNOTIFY] = {FIELD(UNSIGNED_32, pl_d.pl_cause), FIELD(UNSIGNED_64, pl_d.pl_count),
                                 FIELD(UNSIGNED_64, pl_d.pl_offset), FIELD(UNSIGNED_64, pl_d.pl_length)},
-    [PMCLOG_TYPE_INITIALIZE] = {FIELD(UNSIGNED_32, pl_i.pl_version), FIELD(UNSIGNED_32, pl_i.pl_version_minor),
-                                FIELD(UNSIGNED_64, pl_i.pl_wall_ns), FIELD(UNSIGNED_32, pl_i.pl_pid),
-                                FIELD(UNSIGNED_32, pl_i.pl_ppid), FIELD(UNSIGNED_32, pl_i.pl_image),
-                                FIELD(TEXT, pl_i.pl_host), FIELD(TEXT, pl_i.pl_arch), FIELD(TEXT, pl_i.pl_kernel),
-                                FIELD(UNSIGNED_32, pl_i.pl_cpu_count), FIELD(UNSIGNED_64, pl_i.pl_page_bytes),
-                                FIELD(TEXT, pl_i.pl_pathname), FIELD(TEXTS, pl_i.pl_arguments),
-                                FIELD(TEXT, pl_i.pl_directory), FIELD(TEXTS, pl_i.pl_options),
-                                FIELD(TEXT, pl_i.pl_library_version), FIELD(UNSIGNED_32, pl_i.pl_uid),
-                                FIELD(UNSIGNED_64, pl_i.pl_user_ns), FIELD(UNSIGNED_64, pl_i.pl_system_ns)},
+    [PMCLOG_TYPE_INITIALIZE] = {FIELD(UNSIGNED_32, pl_i.pl_version),
+                                FIELD(UNSIGNED_32, pl_i.pl_version_minor),
+                                FIELD(UNSIGNED_64, pl_i.pl_wall_ns),
+                                FIELD(UNSIGNED_32, pl_i.pl_pid),
+                                FIELD(UNSIGNED_32, pl_i.pl_ppid),
+                                FIELD(UNSIGNED_32, pl_i.pl_image),
+                                FIELD(TEXT, pl_i.pl_host),
+                                FIELD(TEXT, pl_i.pl_arch),
+                                FIELD(TEXT, pl_i.pl_kernel),
+                                FIELD(UNSIGNED_32, pl_i.pl_cpu_count),
+                                FIELD(UNSIGNED_64, pl_i.pl_page_bytes),
+                                FIELD(TEXT, pl_i.pl_pathname),
+                                FIELD(TEXTS, pl_i.pl_arguments),
+                                FIELD(TEXT, pl_i.pl_directory),
+                                FIELD(TEXTS, pl_i.pl_options),
+                                FIELD(TEXT, pl_i.pl_library_version),
+                                FIELD(UNSIGNED_32, pl_i.pl_uid),
+                                FIELD(UNSIGNED_64, pl_i.pl_user_ns),
+                                FIELD(UNSIGNED_64, pl_i.pl_system_ns),
+                                FIELD(UNSIGNED_64, pl_i.pl_start_ticks),
+                                FIELD(UNSIGNED_64, pl_i.pl_pid_namespace)},
     [PMCLOG_TYPE_MAPPINGCHANGE] =
         {FIELD(UNSIGNED_32, pl_m.pl_action), FIELD(UNSIGNED_32, pl_m.pl_kind), FIELD(UNSIGNED_64, pl_m.pl_start),
          FIELD(UNSIGNED_64, pl_m.pl_end), FIELD(UNSIGNED_64, pl_m.pl_bias), FIELD(UNSIGNED_64, pl_m.pl_file_offset),

@@ -126,6 +126,8 @@ static void put_initialize(struct line *line, const struct pmclog_ev_initialize 
     put_32(line, initialize->pl_uid);
     put_64(line, initialize->pl_user_ns);
     put_64(line, initialize->pl_system_ns);
+    put_64(line, initialize->pl_start_ticks);
+    put_64(line, initialize->pl_pid_namespace);
 }
 
 static void put_mapping(struct line *line, const struct pmclog_ev_mappingchange *mapping)

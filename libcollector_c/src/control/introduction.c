@@ -16,6 +16,7 @@
 #include "experiment/event.h"
 #include "experiment/log_writer.h"
 #include "target/modules.h"
+#include "target/own_status.h"
 
 #define OPTION_LIMIT 32
 #define ARGUMENT_LIMIT 1024 /* a longer command line is cut */
@@ -72,6 +73,7 @@ void col_introduction_remember(int argc, char **argv)
 void col_introduction_write(const struct col_options *options, pid_t pid, unsigned image)
 {
     struct utsname name;
+    struct col_own_birth birth = col_own_status_birth();
     size_t argument_count;
     if (self.word_count == 0 && options->text[0] != '\0')
         split_options(options->text);
@@ -96,7 +98,9 @@ void col_introduction_write(const struct col_options *options, pid_t pid, unsign
                                          .options = self.words,
                                          .option_count = self.word_count,
                                          .library_version = COLLECTOR_VERSION,
-                                         .uid = (uint32_t)getuid()};
+                                         .uid = (uint32_t)getuid(),
+                                         .start_ticks = birth.start_ticks,
+                                         .pid_namespace = birth.pid_namespace};
     col_clock_process_times(&event.user_ns, &event.system_ns);
     col_event_initialize((struct col_event_head){col_clock_now(), col_os_thread_id()}, &event);
 }

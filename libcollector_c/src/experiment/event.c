@@ -72,11 +72,13 @@ static void put_initialize(struct col_msgpack *out, const void *fields)
     col_msgpack_uint(out, initialize->uid);
     col_msgpack_uint(out, initialize->user_ns);
     col_msgpack_uint(out, initialize->system_ns);
+    put_reading(out, initialize->start_ticks);
+    put_reading(out, initialize->pid_namespace);
 }
 
 int col_event_initialize(struct col_event_head head, const struct col_event_initialize *initialize)
 {
-    return col_record_write(&(struct col_record){head, COL_KIND_INITIALIZE, 19, put_initialize, initialize});
+    return col_record_write(&(struct col_record){head, COL_KIND_INITIALIZE, 21, put_initialize, initialize});
 }
 
 static void put_known(struct col_msgpack *out, bool is_known, uint64_t number)

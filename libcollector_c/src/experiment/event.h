@@ -28,6 +28,7 @@ struct col_event_initialize {
     const char *const *options;
     size_t option_count;
     uint64_t user_ns, system_ns;
+    uint64_t start_ticks, pid_namespace; /* or COL_EVENT_UNKNOWN */
 };
 int col_event_initialize(struct col_event_head head, const struct col_event_initialize *initialize);
 

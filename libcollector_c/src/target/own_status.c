@@ -9,28 +9,53 @@
 
 #include "base/arch.h"
 #include "base/os.h"
+#include "experiment/event.h"
 
-static uint32_t number_after(const char *text, const char *name)
+#define NAME_FIELD 2
+#define START_FIELD 22
+
+static uint64_t number_after(const char *text, const char *name)
 {
     const char *at = strstr(text, name);
-    uint32_t number = 0;
+    uint64_t number = 0;
     for (at = at != NULL ? at + strlen(name) : ""; *at >= '0' && *at <= '9'; at++)
-        number = number * 10 + (uint32_t)(*at - '0');
+        number = number * 10 + (uint64_t)(*at - '0');
     return number;
+}
+
+static void read_text(const char *path, char *text, size_t bytes)
+{
+    int fd = col_os_open(path, O_RDONLY, 0);
+    ssize_t length = fd < 0 ? 0 : col_os_read(fd, text, bytes - 1);
+    if (fd >= 0)
+        col_os_close(fd);
+    text[length > 0 ? length : 0] = '\0';
 }
 
 struct col_own_status col_own_status_read(void)
 {
     char text[2048];
-    int fd = col_os_open("/proc/thread-self/status", O_RDONLY, 0);
-    ssize_t length = fd < 0 ? 0 : col_os_read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        col_os_close(fd);
-    text[length > 0 ? length : 0] = '\0';
-    uint32_t filter_count = number_after(text, "\nSeccomp_filters:\t");
+    read_text("/proc/thread-self/status", text, sizeof text);
+    uint32_t filter_count = (uint32_t)number_after(text, "\nSeccomp_filters:\t");
     if (filter_count == 0 && number_after(text, "\nSeccomp:\t") != 0)
         filter_count = 1;
-    return (struct col_own_status){number_after(text, "\nTracerPid:\t"), filter_count};
+    return (struct col_own_status){(uint32_t)number_after(text, "\nTracerPid:\t"), filter_count};
+}
+
+struct col_own_birth col_own_status_birth(void)
+{
+    struct col_own_birth birth = {COL_EVENT_UNKNOWN, COL_EVENT_UNKNOWN};
+    struct col_os_identity namespace;
+    char text[512];
+    read_text("/proc/self/stat", text, sizeof text);
+    const char *at = strrchr(text, ')'); /* the name before it may hold anything */
+    for (int field = NAME_FIELD; at != NULL && field < START_FIELD; field++)
+        at = strchr(at + 1, ' ');
+    if (at != NULL)
+        birth.start_ticks = number_after(at, " ");
+    if (col_os_identify_path("/proc/self/ns/pid", &namespace) == 0)
+        birth.pid_namespace = namespace.inode;
+    return birth;
 }
 
 bool col_own_status_may_be_traced(void)

@@ -1,4 +1,4 @@
-/* own_status.h -- what the kernel tells a thread of itself: who traces it, how many seccomp filters it is under */
+/* own_status.h -- what the kernel tells a thread of itself: who traces it, how many seccomp filters it is under, when its process began */
 #ifndef COL_TARGET_OWN_STATUS_H
 #define COL_TARGET_OWN_STATUS_H
 
@@ -12,6 +12,15 @@ struct col_own_status {
 
 /* Of the calling thread, all 0 where /proc is not there. Some 20 to 80 us. Signal-safe. */
 struct col_own_status col_own_status_read(void);
+
+/* What tells this process from all others of its number, before it and in other PID namespaces; it stays over exec. */
+struct col_own_birth {
+    uint64_t start_ticks;   /* field 22 of /proc/self/stat, or COL_EVENT_UNKNOWN */
+    uint64_t pid_namespace; /* inode, or COL_EVENT_UNKNOWN */
+};
+
+/* Signal-safe. */
+struct col_own_birth col_own_status_birth(void);
 
 /*
  * False if nobody has shown to trace the calling thread: a tracer stops whom it attaches to, or takes over from a tracer, before it does anything else, and this one

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from typing import TYPE_CHECKING
 
 from collector.experiment.log_outline import read_beginning
@@ -21,24 +20,21 @@ def is_alive(log: LogFile) -> bool:
 
 
 def is_running(log: LogFile) -> bool:
-    """True if the process that wrote the log still runs: not a zombie, not a later process of the same id, not after an exec."""
+    """True if the process that wrote the log still runs: not a zombie, not another process of the same id, not after an exec."""
     try:
-        log_written = os.stat(log.path).st_mtime
-        pid = log.origin.pid or read_beginning(log.path).get("pid") or 0  # the launcher's logs are not named after a process
+        begun = read_beginning(log.path)
     except OSError:
         return False
-    state, born = read_process_state(pid)
+    state, start_ticks = read_process_state(log.origin.pid or begun.get("pid") or 0)  # the launcher's logs are not named after a process
     next_image = os.path.join(os.path.dirname(log.path), f"{log.origin.pid}.{log.origin.image + 1}.log")
-    return state not in ("", "Z", "X") and born <= log_written + 2 and not os.path.exists(next_image)
+    return state not in ("", "Z", "X") and begun.get("start_ticks") in (None, start_ticks) and not os.path.exists(next_image)
 
 
-def read_process_state(pid: int) -> tuple[str, float]:
-    """The state letter of a process and when it began (seconds of wall clock); ("", 0) if there is none."""
+def read_process_state(pid: int) -> tuple[str, int]:
+    """The state letter of a process and when it began (INITIALIZE's start_ticks); ("", 0) if there is none."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
-        ticks = int(fields[_START_TIME_FIELD])
+        return fields[0].decode(), int(fields[_START_TIME_FIELD])
     except (OSError, IndexError, ValueError):
-        return "", 0.0
-    booted = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
-    return fields[0].decode(), booted + ticks / os.sysconf("SC_CLK_TCK")
+        return "", 0

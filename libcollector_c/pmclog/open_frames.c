@@ -112,7 +112,7 @@ enum pmclog_state col_open_frames_go_on(struct col_parser *parser, enum pmclog_s
 {
     struct col_open_records *open = &parser->open;
     if (parser->stream.is_file && parser->stream.end < INT64_MAX && !parser->is_writer_gone &&
-        !parser->finder.is_final && col_writer_process_is_gone(parser->samples.pid, parser->stream.fd)) {
+        !parser->finder.is_final && col_writer_process_is_gone(parser->samples.pid, parser->start_ticks)) {
         parser->is_writer_gone = true;
         return PMCLOG_OK; /* what it wrote before it died is read first */
     }

@@ -103,8 +103,10 @@ static struct timespec time_from(uint64_t ns)
 static void note_event(struct col_parser *parser, const struct pmclog_ev *ev)
 {
     parser->time = ev->pl_ts;
-    if (ev->pl_type == PMCLOG_TYPE_INITIALIZE)
+    if (ev->pl_type == PMCLOG_TYPE_INITIALIZE) {
         parser->samples.pid = ev->pl_u.pl_i.pl_pid;
+        parser->start_ticks = ev->pl_u.pl_i.pl_start_ticks;
+    }
     if (ev->pl_type == PMCLOG_TYPE_CLOSELOG)
         parser->totals.pl_is_closed = 1;
 }

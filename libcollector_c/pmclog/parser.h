@@ -14,6 +14,7 @@ struct col_parser {
     struct col_readings readings;
     struct pmclog_totals totals;
     struct timespec time; /* of the last record */
+    uint64_t start_ticks; /* of the process, as INITIALIZE says */
     struct col_stream stream;
     struct col_frame_finder finder;
     struct col_cursor payload; /* the records left of a frame */

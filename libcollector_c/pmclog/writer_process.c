@@ -1,14 +1,12 @@
 /* writer_process.c -- whether the process that writes a log still runs: the same question as collector/experiment/liveness.py asks */
 #include "writer_process.h"
 
+#include "pmclog.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-enum { CLOCK_STEP_S = 2 };
 
 /* The state letter of a process and the ticks since boot at which it began. False if there is none. */
 static bool read_state(pid_t pid, char *state, unsigned long long *ticks)
@@ -28,16 +26,10 @@ static bool read_state(pid_t pid, char *state, unsigned long long *ticks)
                           state, ticks) == 2;
 }
 
-bool col_writer_process_is_gone(pid_t pid, int fd)
+bool col_writer_process_is_gone(pid_t pid, uint64_t start_ticks)
 {
-    struct stat log;
-    struct timespec wall, boot;
     unsigned long long ticks;
     char state;
-    if (pid <= 0 || !read_state(pid, &state, &ticks) || state == 'Z' || state == 'X')
-        return true;
-    if (fstat(fd, &log) != 0 || clock_gettime(CLOCK_REALTIME, &wall) != 0 || clock_gettime(CLOCK_BOOTTIME, &boot) != 0)
-        return false;
-    time_t born = wall.tv_sec - boot.tv_sec + (time_t)(ticks / (unsigned long long)sysconf(_SC_CLK_TCK));
-    return born > log.st_mtim.tv_sec + CLOCK_STEP_S;
+    return pid <= 0 || !read_state(pid, &state, &ticks) || state == 'Z' || state == 'X' ||
+           (start_ticks != PMCLOG_UNKNOWN && start_ticks != ticks);
 }

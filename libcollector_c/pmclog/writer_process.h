@@ -3,9 +3,10 @@
 #define COL_PMCLOG_WRITER_PROCESS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
-/* True if nobody can be writing the log behind fd: no process of that number runs, or one that began after the log was last written to. */
-bool col_writer_process_is_gone(pid_t pid, int fd);
+/* INITIALIZE's pid and start_ticks. True if no process runs that has both; PMCLOG_UNKNOWN is anybody's start. */
+bool col_writer_process_is_gone(pid_t pid, uint64_t start_ticks);
 
 #endif

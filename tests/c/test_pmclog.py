@@ -102,8 +102,9 @@ def test_headers_that_overlap_are_not_checksummed_again_and_again(programs: Path
 
 @pytest.mark.parametrize("slot", [0, 2])
 @pytest.mark.parametrize("count", [1, 1200], ids=["short", "almost up to the open frames"])
-def test_a_log_ends_where_its_open_frames_begin(programs: Path, count: int, slot: int) -> None:
-    log = writer.LogBuilder().add(writer.initialize(pid=4_194_300))  # no process has this number
+@pytest.mark.parametrize("writing", [{"pid": 4_194_300}, {"pid": os.getpid(), "start_ticks": 1}], ids=["no such number", "another process's number"])
+def test_a_log_ends_where_its_open_frames_begin(programs: Path, writing: dict[str, int], count: int, slot: int) -> None:
+    log = writer.LogBuilder().add(writer.initialize(**writing))
     for number in range(count):
         log.add(writer.record(Kind.USERDATA, 2000 + number, 5, data=bytes(750)))
     cut, uncut = programs / "cut.log", programs / "uncut.log"

@@ -9,6 +9,7 @@ import time
 from collector import __version__
 from collector.capture.launch import Ending
 from collector.capture.metric_table import Definition
+from collector.experiment.liveness import read_process_state
 from collector.experiment.log_writer import LogWriter
 from collector.format import VERSION_MAJOR, VERSION_MINOR, Kind, SampleCause
 from collector.readings import Readings, readings_of
@@ -56,6 +57,8 @@ class LaunchLog:
             os.getuid(),
             round(times.user * 1e9),
             round(times.system * 1e9),
+            read_process_state(os.getpid())[1] or None,
+            _pid_namespace(),
         )
 
     def sample(self, pid: int, readings: Readings) -> None:
@@ -94,3 +97,10 @@ class LaunchLog:
         user_s = max(0.0, after.ru_utime - self._before.ru_utime - self._own_s[0])
         system_s = max(0.0, after.ru_stime - self._before.ru_stime - self._own_s[1])
         self._writer.close(self._end_ns or time.monotonic_ns(), round(user_s * 1e9), round(system_s * 1e9))
+
+
+def _pid_namespace() -> int | None:
+    try:
+        return os.stat("/proc/self/ns/pid").st_ino
+    except OSError:
+        return None

@@ -10,6 +10,7 @@ from writer import LogBuilder, definitions, initialize, open_slot, record, sampl
 
 from collector.errors import ExperimentNotFoundError
 from collector.experiment.follow import follow_events
+from collector.experiment.liveness import read_process_state
 from collector.format import DropCause, Kind
 
 
@@ -109,6 +110,13 @@ def test_the_open_frames_of_the_killed_come_last(tmp_path):
         child.stdin.close()
     assert [event.kind.name for event in found] == ["INITIALIZE", "PCSAMPLE", "PCSAMPLE", "DROPNOTIFY", "PCSAMPLE"]
     assert found[3].cause is DropCause.DAMAGE and (found[4].thread, found[4].time) == (6, 8000)
+
+
+def test_who_has_the_number_of_a_dead_process_is_not_waited_for(tmp_path):
+    _, start_ticks = read_process_state(1)
+    log = LogBuilder().add(initialize(pid=1, start_ticks=start_ticks + 1))
+    write_uncut(tmp_path / "1.0.log", bytes(log.data), open_slot(7000, 6, [(1, 10, 0, 0, definitions([((5,), 0)]))]))
+    assert [event.kind.name for event in follow_events(tmp_path, _Script())] == ["INITIALIZE", "PCSAMPLE"]
 
 
 def test_following_nothing_is_refused(tmp_path):

@@ -12,6 +12,7 @@ from writer import LogBuilder, call_slot, definitions, initialize, open_slot, re
 
 from collector.errors import ExperimentError, ExperimentNotFoundError
 from collector.experiment.directory import open_directory
+from collector.experiment.liveness import read_process_state
 from collector.experiment.log_reader import EventReader, State
 from collector.experiment.log_records import iter_records
 from collector.experiment.merge import events
@@ -160,8 +161,14 @@ def test_liveness_is_that_of_the_process(tmp_path):
         write_uncut(tmp_path / f"{pid}.0.log", LogBuilder().add(initialize(pid=pid)).data, open_slot(9000, 7, _ROWS))
     done = recover(tmp_path)
     assert done.alive == (Origin(os.getpid(), 0),) and done.sample_count == 3
-    os.utime(tmp_path / f"{os.getpid()}.0.log", (1, 1))  # written before this process was born: by another of its number
-    assert recover(tmp_path).alive == ()
+
+
+@pytest.mark.parametrize(("later", "is_alive"), [(0, True), (1, False)])
+def test_a_number_that_was_used_again_is_another_process(tmp_path, later: int, is_alive: bool):
+    _, start_ticks = read_process_state(os.getpid())
+    frames = LogBuilder().add(initialize(pid=os.getpid(), start_ticks=start_ticks - later)).data
+    write_uncut(tmp_path / f"{os.getpid()}.0.log", frames, open_slot(9000, 7, _ROWS))
+    assert bool(recover(tmp_path).alive) is is_alive
 
 
 def test_gigabytes_of_holes_are_not_read(tmp_path):

@@ -12,7 +12,7 @@ from collector.regular_file import open_binary
 
 _HEAD_BYTES = 1 << 20
 _BEGINNING = [name for name, _, _ in FIELDS[Kind.INITIALIZE]]
-_NOTED_KINDS = frozenset({Kind.PMCALLOCATE, Kind.PAUSE, Kind.RESUME})
+_NOTED_KINDS = frozenset({Kind.PROCFORK, Kind.PMCALLOCATE, Kind.PAUSE, Kind.RESUME})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,7 @@ class LogOutline:
     def __init__(self, path: str, pid: int) -> None:
         self.path = path
         self.pid = pid
+        self.is_forked = False
         first = next(iter_records(read_head(path), 0), [])
         self.begun = dict(zip(_BEGINNING, first[3:])) if first and first[0] == Kind.INITIALIZE else {}
         self.begin_ns: int = first[1] if first else 0
@@ -46,7 +47,9 @@ class LogOutline:
 
     def _note(self, record: RawRecord) -> None:
         is_paused = bool(self._pauses) and self._pauses[-1][2] is None
-        if record[0] == Kind.PMCALLOCATE and len(record) >= 9 and record[4] == "cpu":
+        if record[0] == Kind.PROCFORK:
+            self.is_forked = True
+        elif record[0] == Kind.PMCALLOCATE and len(record) >= 9 and record[4] == "cpu":
             self.clock = Clock(str(record[5]), record[7] or 0, record[8] or 0)  # the last one is in use
         elif record[0] == Kind.PAUSE and not is_paused:
             self._pauses.append((_cause(record), record[1], None))
@@ -56,7 +59,7 @@ class LogOutline:
 
 def read_beginning(path: str) -> dict[str, Any]:
     """Give the fields of the INITIALIZE that a log begins with, as they are on disk; nothing if it begins otherwise. OSError if it cannot be read."""
-    first = next(iter_records(read_head(path), 0), [])
+    first = next(iter_frames_of(path, (Kind.INITIALIZE,)), [])
     return dict(zip(_BEGINNING, first[3:])) if first and first[0] == Kind.INITIALIZE else {}
 
 

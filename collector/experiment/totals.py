@@ -16,7 +16,9 @@ from dataclasses import dataclass, field
 
 from collector.errors import ExperimentError
 from collector.experiment.log_outline import Clock, LogOutline, read_head
+from collector.experiment.origin import Origin
 from collector.experiment.pauses import paused_ns
+from collector.experiment.process_identity import ProcessIdentities, ProcessIdentity
 from collector.experiment.raw_records import LENGTH_FROM, RawRecord, iter_records
 from collector.format import FRAME_SYNC, CloseReason, Kind, PauseCause
 from collector.regular_file import open_binary, open_regular
@@ -73,7 +75,7 @@ class Totals:
     messages       what the recorder had to say: each sentence about each subject ("" for the recorder itself)
     warnings       what went wrong in reading
     unrecorded     programs that the recorder was not preloaded into
-    unclosed_pids  processes whose last log was not closed
+    unclosed       processes whose last log was not closed
     execs          by process: the last log ended in an exec, and that of the next image never began
     """
 
@@ -92,8 +94,8 @@ class Totals:
     messages: dict[tuple[str, str], Said] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     unrecorded: list[Unrecorded] = field(default_factory=list)
-    unclosed_pids: set[int] = field(default_factory=set)
-    execs: dict[int, LastExec] = field(default_factory=dict)
+    unclosed: set[ProcessIdentity] = field(default_factory=set)
+    execs: dict[ProcessIdentity, LastExec] = field(default_factory=dict)
 
 
 def sum_up(directory: str, root_pid: int) -> Totals:
@@ -101,21 +103,24 @@ def sum_up(directory: str, root_pid: int) -> Totals:
     totals = Totals()
     names = {name: match for name in os.listdir(directory) if (match := _LOG_NAME.fullmatch(name)) and _is_readable(directory, name, totals)}
     totals.log_count = len(names)
-    totals.process_count = len({int(match[1]) for match in names.values()})
     in_order = sorted(names, key=lambda name: (int(names[name][1]) != root_pid, int(names[name][1]), int(names[name][2])))
     start_ns = _find_start(directory, in_order)
-    clocks: dict[int, Clock] = {}
+    identities, processes = ProcessIdentities(), set[ProcessIdentity]()
+    clocks: dict[ProcessIdentity, Clock] = {}
     logs: list[LogOutline] = []
     for name in in_order:
-        pid = int(names[name][1])
-        log = LogOutline(os.path.join(directory, name), pid)
-        totals.execs.pop(pid, None)
-        last_exec = _add_log(totals, log, start_ns)
+        origin = Origin(int(names[name][1]), int(names[name][2]))
+        log = LogOutline(os.path.join(directory, name), origin.pid)
+        process = identities.identify(origin, log.begun.get("start_ticks"), log.begun.get("pid_namespace"), log.is_forked)
+        processes.add(process)
+        totals.execs.pop(process, None)
+        last_exec = _add_log(totals, log, process, start_ns)
         if last_exec is not None:
-            totals.execs[pid] = last_exec
+            totals.execs[process] = last_exec
         if log.clock is not None:
-            clocks.setdefault(pid, log.clock)
+            clocks.setdefault(process, log.clock)
         logs.append(log)
+    totals.process_count = len(processes)
     _add_messages(totals, os.path.join(directory, NODE_LOG), start_ns)
     totals.clock = next(iter(clocks.values()), None)
     totals.other_clocks.update(clock.name for clock in clocks.values() if totals.clock and clock.name != totals.clock.name)
@@ -135,7 +140,7 @@ def _is_readable(directory: str, name: str, totals: Totals) -> bool:
     return True
 
 
-def _add_log(totals: Totals, log: LogOutline, start_ns: int) -> LastExec | None:
+def _add_log(totals: Totals, log: LogOutline, process: ProcessIdentity, start_ns: int) -> LastExec | None:
     """Add a log. Gives the program that its process went on with, if it did."""
     closing = _read_closing(log.path)
     last_ns = closing.time_ns if closing else log.begin_ns
@@ -146,9 +151,9 @@ def _add_log(totals: Totals, log: LogOutline, start_ns: int) -> LastExec | None:
     totals.paused_ns += paused_ns(pauses, last_ns)
     totals.is_traced |= any(cause == PauseCause.TRACER.name.lower() for cause, _, _ in pauses)
     if closing is None:
-        totals.unclosed_pids.add(log.pid)
+        totals.unclosed.add(process)
         return None
-    totals.unclosed_pids.discard(log.pid)
+    totals.unclosed.discard(process)
     totals.closed_count += 1
     totals.sample_count += closing.sample_count
     log.cpu_ns = max(0, closing.cpu_ns - log.before_ns)

@@ -86,23 +86,25 @@ def _tell_pauses(totals: Totals) -> str:
 
 def _tell_losses(totals: Totals, live_pids: list[int], ending: Ending | None, is_disk_full: bool) -> str:
     losses = [f"{count:,} lost {_CAUSES.get(cause, f'(cause {cause})')}" for cause, count in sorted(totals.drops.items())]
-    killed = {ending.pid} if ending is not None and _is_killed(ending) else set()
-    left_open = totals.unclosed_pids - set(live_pids) - killed  # that the program was killed is said already
+    program = {one for one in totals.unclosed if ending is not None and one[:2] == (ending.pid, 0)}
+    killed = program if ending is not None and _is_killed(ending) else set()
+    left_open = {one for one in totals.unclosed - killed if one.pid not in live_pids}  # that the program was killed is said already
     if left_open:
         logs = _count(len(left_open), "log", "logs")
-        losses.append(f"{logs} not closed, {_explain_open_logs(totals, left_open, ending, is_disk_full)}")
-    elif totals.unclosed_pids & killed:
+        losses.append(f"{logs} not closed, {_explain_open_logs(totals, len(left_open), ending if left_open == program else None, is_disk_full)}")
+    elif killed:
         # Its samples were kept, but how many it could not keep is written when a thread ends.
         losses.append("losses unknown because the disk is full" if is_disk_full else f"no {'other ' if losses else ''}losses known")
     return ", ".join(losses) or ("nothing lost while it was on" if totals.paused_ns >= _PAUSE_WORTH_SAYING_NS else "nothing lost")
 
 
-def _explain_open_logs(totals: Totals, left_open: set[int], ending: Ending | None, is_disk_full: bool) -> str:
+def _explain_open_logs(totals: Totals, count: int, ending: Ending | None, is_disk_full: bool) -> str:
+    """`ending` is the program's, if the only one is its log."""
     if is_disk_full or totals.drops[DropCause.NO_SPACE]:
         return "because the disk is full"
-    if ending is not None and left_open == {ending.pid}:
+    if ending is not None:
         return f"although the program {describe_ending(ending.status)}"
-    return f"because {'its process was' if len(left_open) == 1 else 'their processes were'} killed or exited abruptly"
+    return f"because {'its process was' if count == 1 else 'their processes were'} killed or exited abruptly"
 
 
 def _explain_no_samples(totals: Totals, live_pids: list[int]) -> str:

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache
+from itertools import count
 from typing import TYPE_CHECKING
 
 from collector.capture.descendants import Descendant, DescendantWatch
@@ -21,6 +22,7 @@ from collector.capture.launch import Ending
 from collector.capture.program import Program, explain_obstacle
 from collector.capture.recorded_processes import read_start
 from collector.cli.recording.launch_log import LaunchLog
+from collector.experiment.log_outline import read_beginning
 
 if TYPE_CHECKING:
     from collector.experiment.totals import LastExec, Totals, Unrecorded
@@ -70,7 +72,7 @@ class UnrecordedDescendants:
         self._program = program
         self._explain: Callable[[str, bool], str] = cache(explainer.explain)
         self._watch: DescendantWatch | None = None
-        self._gone_with_log: dict[int, Descendant] = {}
+        self._gone_with_log: list[Descendant] = []
         self._unexplained: list[Descendant] = []
         self._without_log: dict[int, str] = {}
         self._found: list[Finding] = []
@@ -85,8 +87,8 @@ class UnrecordedDescendants:
         if self._watch is None:
             return
         for one in self._watch.look(recorded_pids):
-            if self._has_log(one.own_pid):
-                self._gone_with_log[one.own_pid] = one  # its last log will say what became of it
+            if self._has_log(one):
+                self._gone_with_log.append(one)  # its last log will say what became of it
             elif self._explain(one.path, False):
                 self._write(one.pid, one.path)
             else:
@@ -99,19 +101,20 @@ class UnrecordedDescendants:
         self._said = {one.pid: one for one in totals.unrecorded}
         for one in self._unexplained:
             self._write(one.pid, one.path)
-        present = {one.own_pid: one for one in self._watch.remaining()} if self._watch else {}
-        for pid, last in totals.execs.items():
-            seen = present.pop(pid, None) or self._gone_with_log.get(pid)
+        present = self._watch.remaining() if self._watch else []
+        seen_with_log: dict[tuple[int, int | None], Descendant] = {(one.own_pid, int(one.started)): one for one in (*self._gone_with_log, *present)}
+        for process, last in totals.execs.items():
+            seen = seen_with_log.get((process.pid, process.start_ticks))
             path = (seen.path if seen else "") or _resolve(last)
-            self._write(seen.pid if seen else pid, path, ending, is_new=seen is None or seen.look_count < 2)
-        for one in present.values():
-            if not self._has_log(one.own_pid):
+            self._write(seen.pid if seen else process.pid, path, ending, is_new=seen is None or seen.look_count < 2)
+        for one in present:
+            if not self._has_log(one):
                 self._write(one.pid, one.path, ending, is_new=one.look_count < 2)
-        for pid in totals.unclosed_pids:
-            seen = present.get(pid) or self._gone_with_log.get(pid)
+        for process in totals.unclosed:
+            seen = seen_with_log.get((process.pid, process.start_ticks))
             if seen is not None and seen.look_count > 1:
                 self._write(seen.pid, seen.path, ending, unless_explained=REPLACED)
-        if ending.pid not in totals.execs and not self._has_log(ending.pid):
+        if not self._has_logs_of(ending.pid):
             self._write(ending.pid, self._program.path, ending)
         for pid in self._without_log.keys() - {one.pid for one in self._found}:
             self._write(pid, "", ending)
@@ -136,15 +139,29 @@ class UnrecordedDescendants:
         if is_running and is_new and not reason:
             return
         status = ending.status if ending is not None and is_root else None
-        is_command = is_root and not self._has_log(pid)
+        is_command = is_root and not self._has_logs_of(pid)
         finding = Finding(pid, path, (reason or unless_explained) + (STILL_RUNNING if is_running else ""), is_command)
         self._found.append(finding)
         if said is None or status is not None:  # else a log has it already
             self._log.unrecorded(pid, status, path or None, finding.reason)
 
-    def _has_log(self, pid: int) -> bool:
+    def _has_log(self, one: Descendant) -> bool:
+        """Whether there is a log of it, and not only of another process of its number."""
+        for image in count():
+            try:
+                start_ticks = read_beginning(self._log_path(one.own_pid, image)).get("start_ticks")
+            except OSError:
+                return False
+            if start_ticks in (None, int(one.started)):
+                return True
+        return False
+
+    def _has_logs_of(self, pid: int) -> bool:
         # Images are counted from 0 without gaps, so the first log is there if any is.
-        return os.path.exists(os.path.join(self._experiment, f"{pid}.0.log"))
+        return os.path.exists(self._log_path(pid, 0))
+
+    def _log_path(self, pid: int, image: int) -> str:
+        return os.path.join(self._experiment, f"{pid}.{image}.log")
 
 
 def _explain_no_log(error: int) -> str:

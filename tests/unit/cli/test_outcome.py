@@ -10,6 +10,7 @@ import pytest
 from collector.capture.launch import Ending
 from collector.cli.recording import outcome as outcome_module
 from collector.cli.recording.outcome import tell_outcome
+from collector.experiment.process_identity import ProcessIdentity
 from collector.experiment.totals import Clock, Totals
 
 SIGTRAP = Clock("sigtrap", 1_003_009, 1_003_009)
@@ -59,7 +60,7 @@ def test_clocks_of_other_processes() -> None:
 
 
 def test_a_program_killed_by_a_signal(monkeypatch: pytest.MonkeyPatch) -> None:
-    totals = Totals(log_count=1, process_count=1, unclosed_pids={7}, sample_count=5, clock=SIGTRAP)
+    totals = Totals(log_count=1, process_count=1, unclosed={ProcessIdentity(7, 0)}, sample_count=5, clock=SIGTRAP)
     assert tell(totals, status=9)[0].endswith(" at 997 Hz, killed by signal 9 (SIGKILL), no losses known")
     assert tell(totals, status=9 | 0x80)[0].endswith(" at 997 Hz, killed by signal 9 (SIGKILL), no losses known")
     assert tell(totals, status=40)[0].endswith(" at 997 Hz, killed by signal 40, no losses known")
@@ -72,7 +73,7 @@ def test_a_program_killed_by_a_signal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_logs_that_were_not_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     def told(unclosed_pids: set[int], **more: object) -> str:
-        totals = Totals(log_count=4, process_count=4, closed_count=2, unclosed_pids=unclosed_pids, sample_count=5, clock=SIGTRAP, **more)  # type: ignore[arg-type]
+        totals = Totals(log_count=4, process_count=4, closed_count=2, unclosed={ProcessIdentity(pid, 0) for pid in unclosed_pids}, sample_count=5, clock=SIGTRAP, **more)  # type: ignore[arg-type]
         return tell(totals, live=(9,), status=256)[0].partition("997 Hz, ")[2]
 
     assert told({9}) == "nothing lost", "it is still being written"
@@ -112,7 +113,7 @@ def test_no_sample_of_many_short_threads() -> None:
 
 
 def test_no_sample_of_what_did_not_end_in_order() -> None:
-    totals = Totals(log_count=1, process_count=1, unclosed_pids={7}, clock=SIGTRAP)
+    totals = Totals(log_count=1, process_count=1, unclosed={ProcessIdentity(7, 0)}, clock=SIGTRAP)
     assert tell(totals, status=9)[1] == "no sample was taken before the program was gone: there is one every 1.003 ms of CPU time (see -p)"
     assert tell(totals, live=(7,))[1] == "no sample was taken before now: there is one every 1.003 ms of CPU time (see -p)"
 

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from writer import LogBuilder, initialize
 
 from collector.capture.descendants import Descendant
 from collector.capture.launch import Ending
@@ -13,6 +14,7 @@ from collector.capture.program import Program
 from collector.cli.recording.launch_log import LaunchLog
 from collector.cli.recording.unrecorded import NOT_STARTED, Explainer, Finding, UnrecordedDescendants, tell_unrecorded
 from collector.experiment.log_reader import EventReader
+from collector.experiment.process_identity import ProcessIdentity
 from collector.experiment.totals import LastExec, Totals
 
 GONE = 1 << 30  # no process has numbers from here on
@@ -44,11 +46,16 @@ def seen(pid: int, path: str, own_pid: int | None = None, look_count: int = 5) -
     return Descendant(pid, own_pid or pid, b"1", path, look_count)
 
 
+def identity(pid: int) -> ProcessIdentity:
+    """Of one that `seen` has seen."""
+    return ProcessIdentity(pid, 0, 1)
+
+
 @pytest.fixture
 def finish(tmp_path: Path):
     """finish(watch, execs, logs=pids) gives (pid, status, path, reason) of what was written."""
 
-    def run(watch: Watch, execs: dict[int, LastExec] | None = None, logs: tuple[int, ...] = (ROOT,), looks: int = 1) -> list[tuple]:
+    def run(watch: Watch, execs: dict[ProcessIdentity, LastExec] | None = None, logs: tuple[int, ...] = (ROOT,), looks: int = 1) -> list[tuple]:
         for pid in logs:
             (tmp_path / f"{pid}.0.log").write_bytes(b"")
         log = LaunchLog(str(tmp_path))
@@ -83,12 +90,19 @@ def test_one_with_a_log_was_recorded(finish) -> None:
 
 
 def test_one_whose_log_ends_in_an_exec_was_not(finish) -> None:
-    execs = {GONE: LastExec("static", "/tmp"), GONE + 7: LastExec("./static", "/tmp"), GONE + 8: LastExec("", "/tmp")}
-    assert finish(Watch([seen(GONE, "/bin/static")]), execs, logs=(ROOT, *execs)) == [
+    execs = {identity(GONE): LastExec("static", "/tmp"), identity(GONE + 7): LastExec("./static", "/tmp"), identity(GONE + 8): LastExec("", "/tmp")}
+    assert finish(Watch([seen(GONE, "/bin/static")]), execs, logs=(ROOT, GONE, GONE + 7, GONE + 8)) == [
         (GONE, None, "/bin/static", "it is static"),
         (GONE + 7, None, "/tmp/static", "it is static"),
         (GONE + 8, None, None, NOT_STARTED),
     ]
+
+
+@pytest.mark.parametrize(("start_ticks", "is_written"), [(0, True), (1, False)])
+def test_the_log_of_another_process_of_its_number_does_not_count(finish, tmp_path: Path, start_ticks: int, is_written: bool) -> None:
+    (tmp_path / f"{GONE}.0.log").write_bytes(LogBuilder().add(initialize(pid=GONE, start_ticks=0)).data)
+    (tmp_path / f"{GONE}.1.log").write_bytes(LogBuilder().add(initialize(pid=GONE, start_ticks=start_ticks)).data)
+    assert bool(finish(Watch([seen(GONE, "/bin/static")]))) is is_written
 
 
 def test_one_in_a_namespace_has_its_log_by_its_own_number(finish) -> None:
@@ -96,7 +110,7 @@ def test_one_in_a_namespace_has_its_log_by_its_own_number(finish) -> None:
 
 
 def test_one_in_a_namespace_is_written_by_the_number_we_know(finish) -> None:
-    assert finish(Watch([seen(GONE, "/bin/static", own_pid=3)]), {3: LastExec("static", "/")}, logs=(ROOT, 3))[0][0] == GONE
+    assert finish(Watch([seen(GONE, "/bin/static", own_pid=3)]), {identity(3): LastExec("static", "/")}, logs=(ROOT, 3))[0][0] == GONE
 
 
 def test_the_command_itself_has_its_status(finish) -> None:
@@ -104,7 +118,7 @@ def test_the_command_itself_has_its_status(finish) -> None:
 
 
 def test_the_command_that_ran_another_program(finish) -> None:
-    assert finish(Watch(), {ROOT: LastExec("/x/static", "/tmp")}) == [(ROOT, 768, "/x/static", "it is static")]
+    assert finish(Watch(), {identity(ROOT): LastExec("/x/static", "/tmp")}) == [(ROOT, 768, "/x/static", "it is static")]
 
 
 def test_still_running(finish) -> None:

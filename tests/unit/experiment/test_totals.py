@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from writer import LogBuilder, initialize, open_slot, samples, write_uncut
+from writer import LogBuilder, initialize, open_slot, record, samples, write_uncut
 
 from collector.experiment.log_reader import EventReader
 from collector.experiment.log_writer import LogWriter
@@ -90,7 +90,22 @@ def test_an_exec_whose_image_never_began(tmp_path: Path) -> None:
     write("9.0.log", int(CloseReason.EXIT), (Kind.PROCEXEC, 9, 77, "a"))
     write("10.9.log", int(CloseReason.EXIT))
     write("10.10.log", int(CloseReason.EXEC))
-    assert sum_up(str(tmp_path), 7).execs == {7: LastExec("./static", ""), 10: LastExec("", "")}
+    assert sum_up(str(tmp_path), 7).execs == {(7, 0, 0): LastExec("./static", ""), (10, 9, 0): LastExec("", "")}
+
+
+def test_processes_that_had_one_number(tmp_path: Path) -> None:
+    """An image and the next by exec, then a killed process that was forked, then one that ran another program."""
+    processes = {0: (100, 0, CloseReason.EXEC), 1: (100, 0, CloseReason.EXIT), 2: (100, 0, None), 3: (300, 0, CloseReason.EXEC), 4: (300, 1, CloseReason.EXIT)}
+    for image, (start_ticks, pid_namespace, reason) in processes.items():
+        log = LogBuilder().add(initialize(pid=7, image=image, start_ticks=start_ticks, pid_namespace=pid_namespace))
+        if reason is None:
+            log.add(record(Kind.PROCFORK, 2, parent_pid=1, child_pid=7))
+        else:
+            log.add(record(Kind.CLOSELOG, 9, reason=int(reason)))
+        (tmp_path / f"7.{image}.log").write_bytes(log.data)
+    totals = sum_up(str(tmp_path), 7)
+    assert (totals.log_count, totals.process_count, totals.closed_count) == (5, 4, 4)
+    assert totals.unclosed == {(7, 2, 100)} and totals.execs.keys() == {(7, 3, 300)}
 
 
 def test_a_log_without_an_end_is_read_through(tmp_path: Path) -> None:
@@ -160,7 +175,7 @@ def test_open_frames_count_as_in_reports(tmp_path: Path) -> None:
     totals = sum_up(str(tmp_path), 4_000_000)
     read = [event for event in events(tmp_path) if isinstance(event, PcSample)]
     assert totals.sample_count == len(read) == 7
-    assert (totals.unclosed_pids, totals.cpu_ns) == ({4_000_000}, 23_000)
+    assert (totals.unclosed, totals.cpu_ns) == ({(4_000_000, 0, None)}, 23_000)
 
 
 def test_nothing(tmp_path: Path) -> None:

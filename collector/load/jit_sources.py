@@ -65,7 +65,7 @@ def _parent_of(facts: LogFacts, images: dict[int, list[LogFacts]]) -> LogFacts |
 
     `images` are those of each process, in order of their beginnings.
     """
-    if facts.process is None or not facts.process.is_forked or facts.log.origin.image != 0:
+    if facts.process is None or not facts.process.is_forked:
         return None
     candidates = images.get(facts.process.parent_pid or 0, [])
     count = bisect_right(candidates, facts.start_ns, key=lambda other: other.start_ns)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from collector.analysis.seam import NOBODY, Analysis
 from collector.errors import ExperimentError
 from collector.experiment.directory import ExperimentDirectory, LogFile, open_directory
+from collector.experiment.process_identity import ProcessIdentities, ProcessIdentity
 from collector.load.expansion import expand_entries
 from collector.load.image_memory import ImageMemory
 from collector.load.jit_sources import add_jit_sources
@@ -56,20 +57,21 @@ class Loader:
         objects_path = directory.objects_path
         for text in (*directory.complaints, *add_jit_sources(objects_path, logs)):
             self._messages.append(model.Message(experiment, 1, text))
-        ended: dict[int, LogFacts] = {}
+        identities, ended = ProcessIdentities(), dict[ProcessIdentity, LogFacts]()
         statuses = launched_statuses(launch)
         progress = _Progress(self._progress, sum(facts.size_bytes for facts in logs))
         for facts in logs:
-            process = process_of(experiment, facts, ended.get(facts.log.origin.pid), statuses)
-            ended[facts.log.origin.pid] = facts
+            identity = facts.identify(identities)
+            process = process_of(experiment, identity, facts, ended.get(identity), statuses)
+            ended[identity] = facts
             self._series += series_of(experiment, len(self._processes), facts, launch)
             progress.tell(facts)
             self._add_process(objects_path, facts, process)
         if node is not None:
             self._series += series_of(experiment, None, node, launch)
-        by_pid = {p.pid: index for index, p in enumerate(self._processes) if p.experiment == experiment}
+        images = _images_by_pid(self._processes, experiment)
         for facts in filter(None, (launch, node, *logs)):
-            self._add_points(experiment, facts, by_pid)
+            self._add_points(experiment, facts, images)
             self._add_losses(experiment, facts)
 
     def finish(self) -> model.Profile:
@@ -152,13 +154,12 @@ class Loader:
         self._threads[position] = replace(thread, unattributed_ns=0)
         return True
 
-    def _add_points(self, experiment: int, facts: LogFacts, by_pid: dict[int, int]) -> None:
+    def _add_points(self, experiment: int, facts: LogFacts, images: _Images) -> None:
         for event in facts.points:
             pid = event.pid if event.pid is not None else facts.log.origin.pid
+            process = _image_at(images.get(pid, []), event.time)
             self._points.append(
-                model.SamplePoint(
-                    by_pid.get(pid), experiment, pid, event.time, event.label or "", word_of(event.cause), *readings_of(event)
-                )
+                model.SamplePoint(process, experiment, pid, event.time, event.label or "", word_of(event.cause), *readings_of(event))
             )
 
     def _add_losses(self, experiment: int, facts: LogFacts) -> None:
@@ -177,6 +178,22 @@ class Loader:
                 model.Unrecorded(experiment, event.pid or 0, event.time, event.status, event.path or "", event.reason or ""),
             )
 
+
+_Images = dict[int, list[tuple[int, int]]]
+"""By process id, when its images began (ns), and their places in the table."""
+
+
+def _images_by_pid(processes: list[model.Process], experiment: int) -> _Images:
+    images: _Images = {}
+    for index, process in enumerate(processes):
+        if process.experiment == experiment:
+            images.setdefault(process.pid, []).append((process.start_ns, index))
+    return images
+
+
+def _image_at(images: list[tuple[int, int]], time_ns: int) -> int | None:
+    """The image that ran at that time."""
+    return next((index for start_ns, index in reversed(images) if start_ns <= time_ns), images[0][1] if images else None)
 
 
 class _Progress:

@@ -11,6 +11,7 @@ from collector.analysis.seam import Analysis
 from collector.experiment import events
 from collector.experiment.directory import LogFile
 from collector.experiment.pauses import Pause, merge_pauses
+from collector.experiment.process_identity import ProcessIdentities, ProcessIdentity
 from collector.experiment.samples import SampleHead
 from collector.target.address_space import AddressSpace
 from collector.target.process import Image, Process, ProcessTable, Thread
@@ -75,6 +76,12 @@ class LogFacts:
     def image(self) -> Image | None:
         """The process image that wrote the log; None of the launcher."""
         return self.process.images[-1] if self.process and self.process.images else None
+
+    def identify(self, identities: ProcessIdentities) -> ProcessIdentity:
+        """Whose image wrote the log."""
+        begun = self.initialize or events.Initialize(0, 0)
+        is_forked = self.process is not None and self.process.is_forked
+        return identities.identify(self.log.origin, begun.start_ticks, begun.pid_namespace, is_forked)
 
     @property
     def threads(self) -> tuple[Thread, ...]:

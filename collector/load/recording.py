@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from collector.experiment.liveness import is_alive
+from collector.experiment.process_identity import ProcessIdentity
 from collector.format import CloseReason
 from collector.load.log_facts import LogFacts
 from collector.profile.model import Clock, Process, Recording
@@ -57,7 +58,7 @@ def _introduced(recording: Recording, known: list[LogFacts]) -> Recording:
     )
 
 
-def process_of(experiment: int, facts: LogFacts, previous: LogFacts | None, statuses: Mapping[int, int]) -> Process:
+def process_of(experiment: int, identity: ProcessIdentity, facts: LogFacts, previous: LogFacts | None, statuses: Mapping[int, int]) -> Process:
     """One process image; `previous` is the image before it of the same process, if there was one, and `statuses` what `launched_statuses` gives."""
     begun, closed = facts.initialize, facts.close
     user_ns = system_ns = None
@@ -72,17 +73,18 @@ def process_of(experiment: int, facts: LogFacts, previous: LogFacts | None, stat
             system_ns = max(0, closed.system_ns - (begun.system_ns or 0))
     image, process = facts.image, facts.process
     has_execed = closed is not None and closed.reason is CloseReason.EXEC
-    pid = facts.log.origin.pid
+    seen_status = statuses.get(identity.pid) if identity.first_image == 0 else None  # the launcher's command is the first of its number
     return Process(
         experiment=experiment,
-        pid=pid,
+        pid=identity.pid,
         image=facts.log.origin.image,
+        first_image=identity.first_image,
         parent_pid=(process.parent_pid or 0) if process else 0,
         executable=(image.executable or "") if image else "",
         arguments=image.arguments if image else (),
         start_ns=facts.start_ns,
         end_ns=facts.last_ns or None,
-        status=None if has_execed else statuses.get(pid, process.status if process else None),
+        status=None if has_execed else process.status if seen_status is None and process else seen_status,
         user_ns=user_ns,
         system_ns=system_ns,
         before_ns=before_ns,

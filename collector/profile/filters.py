@@ -43,11 +43,11 @@ def select(
     if between is not None:
         from_ns, to_ns = _span_between(profile, *between)
         start_ns, end_ns = max(start_ns or 0, from_ns), to_ns if end_ns is None else min(end_ns, to_ns)
-    numbers = None if processes is None else {profile.processes[process].pid for process in processes}
+    identities = None if processes is None else {profile.processes[process].identity for process in processes}
     points = tuple(
         point
         for point in profile.points
-        if (numbers is None or point.pid in numbers)
+        if (identities is None or (point.process is not None and profile.processes[point.process].identity in identities))
         and (start_ns is None or point.time_ns >= start_ns)
         and (end_ns is None or point.time_ns < end_ns)
     )

@@ -134,6 +134,7 @@ class Recording:
 class Process:
     """One program image of a process; an `execve` begins the next image.
 
+    `image` counts the logs of a process id; `first_image` is that of the process's first one, not 0 where the id was used before.
     `user_ns` and `system_ns` are what the kernel accounted while it was recorded, None if that is not known;
     `before_ns` is its CPU time when this image's recording began, `unrecorded_ns` the part of that which no
     earlier image accounts for, as of the dynamic linker. `is_closed`: its log was ended in order;
@@ -144,6 +145,7 @@ class Process:
     experiment: int
     pid: int
     image: int = 0
+    first_image: int = 0
     parent_pid: int = 0
     executable: str = ""
     arguments: tuple[str, ...] = ()
@@ -158,6 +160,11 @@ class Process:
     is_closed: bool = True
     has_execed: bool = False
     is_running: bool = False
+
+    @property
+    def identity(self) -> tuple[int, int, int]:
+        """What the images of one process share, and those of no other."""
+        return self.experiment, self.pid, self.first_image
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,11 +44,12 @@ class SampleClock:
 
 @dataclass(frozen=True, slots=True)
 class ProcessTime:
-    """A process image; a process that called execve has several. `exit_status` is -n if signal n ended it."""
+    """A process image; a process that called execve has several, with the same `first_image`. `exit_status` is -n if signal n ended it."""
 
     experiment: str
     pid: int
     image: int
+    first_image: int
     parent_pid: int
     program: str
     arguments: tuple[str, ...]
@@ -117,6 +118,7 @@ def _process_time(profile: Profile, row: ProcessRow, process: Process) -> Proces
         experiment=profile.recordings[process.experiment].name,
         pid=process.pid,
         image=process.image,
+        first_image=process.first_image,
         parent_pid=process.parent_pid,
         program=process.executable,
         arguments=process.arguments,

@@ -132,7 +132,7 @@ def _outside_threads_s(profile: Profile) -> float:
     spent = (
         (process.user_ns or 0) + (process.system_ns or 0) + process.before_ns - own_ns
         for process, own_ns in zip(profile.processes, sums, strict=True)
-        if process.image == 0 and process.is_closed and own_ns
+        if process.image == process.first_image and process.is_closed and own_ns
     )
     return sum(max(0, ns) for ns in spent) / NS_PER_S
 
@@ -145,16 +145,12 @@ def _samples_taken(profile: Profile) -> int:
 
 def _scope(profile: Profile) -> str:
     """How many threads and processes; an execve begins another image of the same process and thread."""
-    processes = len({_identity(process) for process in profile.processes})
+    processes = len({process.identity for process in profile.processes})
     owners = [(thread.tid, profile.processes[thread.process]) for thread in profile.threads]
-    threads = sum(tid != process.pid for tid, process in owners) + len({_identity(process) for tid, process in owners if tid == process.pid})
+    threads = sum(tid != process.pid for tid, process in owners) + len({process.identity for tid, process in owners if tid == process.pid})
     text = f"{plural(threads, 'thread')} of {plural(processes, 'process', 'processes')}"
     images = len(profile.processes)
     return text if images == processes else f"{text} ({format_count(images)} program images)"
-
-
-def _identity(process: Process) -> tuple[int, int]:
-    return process.experiment, process.pid
 
 
 def _unattributed_s(profile: Profile) -> float:
@@ -162,7 +158,7 @@ def _unattributed_s(profile: Profile) -> float:
 
 
 def _clocks(profile: Profile) -> str:
-    users: dict[str, set[tuple[int, int]]] = {}
+    users: dict[str, set[tuple[int, int, int]]] = {}
     for process in profile.processes:
         clock = process.clock
         if clock is None:
@@ -170,7 +166,7 @@ def _clocks(profile: Profile) -> str:
         text = f"{clock.name} at {format_rate(clock.period_ns)}" if clock.name != "off" else "off"
         if clock.effective_period_ns > clock.period_ns * 1.01:
             text += f" ({format_rate(clock.effective_period_ns)} is what it delivers here)"
-        users.setdefault(text, set()).add(_identity(process))
+        users.setdefault(text, set()).add(process.identity)
     if len(users) <= 1:
         return "".join(users)
     return "; ".join(f"{text}: {plural(len(pids), 'process', 'processes')}" for text, pids in users.items())
@@ -233,7 +229,7 @@ def _paused(profile: Profile) -> str:
         return ""
     spans = sum(_end_ns(profile, profile.processes[pause.process], pause.end_ns) - pause.start_ns for pause in profile.pauses)
     lives = sum(_end_ns(profile, process) - process.start_ns for process in profile.processes)
-    whose = "run" if len({_identity(process) for process in profile.processes}) == 1 else "processes' run time"
+    whose = "run" if len({process.identity for process in profile.processes}) == 1 else "processes' run time"
     return f"{plural(len(profile.pauses), 'time')}, for {format_duration(spans / NS_PER_S)} ({format_percent(spans, lives)} % of the {whose})"
 
 

@@ -15,6 +15,9 @@ from collector.format import CloseReason, DropCause, Kind, MapAction, MapKind, P
 from collector.load import load
 from collector.profile import aggregate
 from collector.profile.model import Profile
+from collector.profile.sample_points import sample_points
+from collector.reports import overview
+from collector.reports.style import Style
 
 
 def load_here(*paths: Path) -> Profile:
@@ -177,6 +180,25 @@ def test_time_before_recording_is_not_the_samples(tmp_path: Path) -> None:
     profile = load_here(tmp_path)
     assert aggregate.total_values(profile)[0] == pytest.approx(0.002)
     assert profile.processes[0].unrecorded_ns == 4_000_000
+
+
+def test_a_number_that_is_used_again_is_another_process(tmp_path: Path) -> None:
+    """The first process calls execve, the second is forked in the same hundredth of a second, the third runs a program at once."""
+    second = record(Kind.PROCFORK, T0 + 2 * S, 0, parent_pid=1, child_pid=PID)
+    for image, start_ticks, cpu_ns, *more in ((0, 100, 1_000_000), (1, 100, 3_000_000), (2, 100, 500_000, second), (3, 101, 4_000_000)):
+        now_ns = T0 + image * S
+        point = record(Kind.SAMPLE, now_ns + 1, PID, label="begun", cause=int(SampleCause.API), pid=PID, user_ns=cpu_ns)
+        first = begin(at_ns=now_ns, image=image, start_ticks=start_ticks, pid_namespace=9, user_ns=cpu_ns)
+        end = close(at_ns=now_ns + 5, user_ns=cpu_ns, reason=int(CloseReason.EXEC if image == 0 else CloseReason.EXIT))
+        write_log(tmp_path / "a.expt", f"{PID}.{image}.log", first, *more, point, end)
+    write_log(tmp_path / "a.expt", "launch.log", begin(), record(Kind.SAMPLE, T0 + 3 * S + 2, 0, cause=int(SampleCause.PERIODIC), pid=PID, user_ns=4_500_000))
+    profile = load_here(tmp_path / "a.expt")
+    assert [(process.image, process.first_image, process.unrecorded_ns) for process in profile.processes] == [
+        (0, 0, 1_000_000), (1, 0, 2_000_000), (2, 2, 500_000), (3, 3, 4_000_000)
+    ]
+    points = [(profile.processes[point.process or 0].image, row.change.user) for point, row in zip(sorted(profile.points, key=lambda point: point.time_ns), sample_points(profile))]
+    assert points == [(0, None), (1, 0.002), (2, None), (3, None), (3, 0.0005)]
+    assert "in 0 threads of 3 processes (4 program images)" in overview.render(profile, None, Style(120))
 
 
 def test_what_has_another_reason_is_stated_and_not_spread(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +16,8 @@ from recorded import IS_THOROUGH, RUNGS, Outcome, Recorded, collector_command, e
 from collector.experiment.merge import events
 from collector.format import Kind
 from collector.profile import aggregate
+from collector.reports import overview
+from collector.reports.style import Style
 
 WORK_NS = 150e6
 
@@ -231,3 +235,20 @@ def test_relatives_outlive_the_root(record: Callable[..., Recorded], compiled: C
     program = compiled("process_games.c")
     recorded = record(["bash", "-c", f"('{program}' fork >&2; echo end >&2) 2>\"$0\" & echo root", "/dev/null"])
     assert (recorded.outcome.status, recorded.outcome.stdout) == (0, "root\n")
+
+
+def test_processes_that_have_one_number(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    """What an image begins with that does not follow an exec was used by its own process, the dynamic linker as a rule."""
+    enter = ["unshare", "--user", "--map-root-user", "--pid", "--fork"]
+    if not shutil.which("unshare") or subprocess.run([*enter, "true"], capture_output=True).returncode:
+        pytest.skip("this system does not let us make PID namespaces")
+    recorded = record([*enter, compiled("same_number.c")])
+    if recorded.outcome.status == 3:
+        pytest.skip("this system does not let us choose the next process number")
+    assert set(recorded.outcome.truth.values()) == {0}
+    images = [process for process in recorded.profile.processes if process.pid == 100]
+    assert [process.first_image for process in images] == [0, 1, 2, 3, 3, 5, 6]
+    assert min(process.unrecorded_ns for process in images if process.arguments[1:] == ("spawned",)) > 0
+    assert " in 8 processes (10 program images)" in recorded.outcome.stderr  # the first of the namespace, and unshare itself, fork as well
+    assert " of 8 processes (10 program images)" in overview.render(recorded.profile, None, Style(200))
+    judge_about(recorded, "work_in_child", 5 * 30e6, 0.03 * 5 * 30e6 + 5 * 3e6)

@@ -264,6 +264,15 @@ def test_the_launch_log_tells_the_command_and_its_end() -> None:
     assert events("a.expt/launch.log", Kind.CLOSELOG)
 
 
+def test_arguments_that_no_frame_holds() -> None:
+    words = ["a" * 100_000] * 15
+    outcome = run("-o", "a.expt", "sh", "-c", "echo $#", "sh", *words)
+    assert (outcome.status, outcome.stdout) == (0, "15\n")
+    for log in (Path("a.expt/launch.log"), *logs()):
+        (begin,) = events(log, Kind.INITIALIZE)
+        assert begin.arguments[-2:] == (words[0], "...") and 4 < len(begin.arguments) < 18
+
+
 def test_what_a_shell_ran_before_is_not_the_commands() -> None:
     """A shell that replaces itself by its last command leaves it the account of all its children."""
     record = " ".join(map(str, collector_command("record", "-o", "a.expt", "true")))

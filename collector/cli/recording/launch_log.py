@@ -11,7 +11,7 @@ from collector.capture.launch import Ending
 from collector.capture.metric_table import Definition
 from collector.experiment.liveness import read_process_state
 from collector.experiment.log_writer import LogWriter
-from collector.format import VERSION_MAJOR, VERSION_MINOR, Kind, SampleCause
+from collector.format import FRAME_MAX_BYTES, VERSION_MAJOR, VERSION_MINOR, Kind, SampleCause
 from collector.readings import Readings, readings_of
 
 
@@ -50,9 +50,9 @@ class LaunchLog:
             os.cpu_count() or 1,
             os.sysconf("SC_PAGE_SIZE"),
             path,
-            command,
+            _fitting(command),
             os.getcwd(),
-            options,
+            _fitting(options),
             __version__,
             os.getuid(),
             round(times.user * 1e9),
@@ -97,6 +97,16 @@ class LaunchLog:
         user_s = max(0.0, after.ru_utime - self._before.ru_utime - self._own_s[0])
         system_s = max(0.0, after.ru_stime - self._before.ru_stime - self._own_s[1])
         self._writer.close(self._end_ns or time.monotonic_ns(), round(user_s * 1e9), round(system_s * 1e9))
+
+
+def _fitting(texts: list[str]) -> list[str]:
+    """Those that fit into a quarter of a frame, as the recorder cuts its own; "..." stands for the rest."""
+    room = FRAME_MAX_BYTES // 4
+    for place, text in enumerate(texts):
+        room -= len(os.fsencode(text)) + 5
+        if room < 0:
+            return [*texts[:place], "..."]
+    return texts
 
 
 def _pid_namespace() -> int | None:

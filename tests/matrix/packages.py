@@ -16,7 +16,11 @@ PACKAGES = {
     "ruby": "ruby", "php": "php-cli", "zsh": "zsh", "git": "git", "tar": "tar", "sqlite3": "sqlite3", "redis-server": "redis-server", "nginx": "nginx-light",
     "openssl": "openssl", "ffmpeg": "ffmpeg", "chromium": "chromium", "/usr/sbin/sshd": "openssh-server", "tmux": "tmux", "vim": "vim", "emacs": "emacs-nox",
     "Rscript": "r-base-core", "go": "golang-go", "rustc": "rustc", "ocamlfind": "ocaml-nox", "ocaml": "ocaml-nox", "mpirun": "openmpi-bin", "mpicc": "libopenmpi-dev",
-    "pgbench": "postgresql", "busybox": "busybox-static", "xz": "xz-utils",
+    "pgbench": "postgresql", "busybox": "busybox-static", "xz": "xz-utils", "sbcl": "sbcl", "clisp": "clisp", "ecl": "ecl", "erl": "erlang-base", "ghc": "ghc",
+    "guile": "guile-3.0", "racket": "racket", "swipl": "swi-prolog-nox", "mono": "mono-runtime", "mcs": "mono-mcs", "gnatmake": "gnat", "fpc": "fpc",
+    "luajit": "luajit", "pypy3": "pypy3", "tclsh": "tcl", "octave": "octave", "mksh": "mksh", "ksh": "ksh93u+m", "fish": "fish", "qemu-x86_64": "qemu-user",
+    "faketime": "faketime", "proot": "proot", "mariadbd": "mariadb-server", "apache2": "apache2", "soffice": "libreoffice-calc", "convert": "imagemagick",
+    "parallel": "parallel", "brotli": "brotli", "lzip": "lzip", "zstd": "zstd", "lz4": "lz4", "7z": "p7zip-full",
 }
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from matrix.tables import linking, programs, sandboxes, signals, tracers
+from matrix.tables import languages, linking, programs, sandboxes, signals, tracers
 
-GROUPS = ("signals", "processes", "threads", "memory", "files", "linking", "sandboxes", "tracers", "ends", "processor", "timing", "programs")
+GROUPS = ("signals", "processes", "threads", "memory", "files", "linking", "sandboxes", "tracers", "ends", "processor", "timing", "programs", "languages")
 
-TABLE = [*signals.CASES, *linking.CASES, *sandboxes.CASES, *tracers.CASES, *programs.CASES]
+TABLE = [*signals.CASES, *linking.CASES, *sandboxes.CASES, *tracers.CASES, *programs.CASES, *languages.CASES]

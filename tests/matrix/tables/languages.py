@@ -1,0 +1,46 @@
+"""languages -- run times of other languages, and programs between the recorder and the program: each with a small job whose output is always the same"""
+
+from __future__ import annotations
+
+from matrix.case import Case
+
+
+def _case(name: str, sentence: str, shell: str, *needs: str, prepare: str = "", timeout_s: float = 60) -> Case:
+    return Case("languages", name, sentence, shell=shell, needs=needs, prepare=prepare, is_quick=False, timeout_s=timeout_s)
+
+
+def _built(name: str, sentence: str, source: str, compile_it: str, run: str, *needs: str) -> Case:
+    """Compiled before each run, unrecorded."""
+    prepare = f"mkdir work; cp {{cases}}/languages/{source} work; cd work; {compile_it} >/dev/null 2>&1; cd .."
+    return _case(name, sentence, f"cd work; {run}; echo status $?; cd ..; rm -r work", *needs, prepare=prepare)
+
+
+_SUM = "print(sum(i % 7 for i in range(1000000)))"
+_FORMULA = "a = magic(200); b = a * a; printf('%g\\n', sum(b(:))); try; error('thrown'); catch e; disp(e.message); end; exit(3)"
+
+CASES = [
+    _case("sbcl", "SBCL: compiles, catches errors and the end of its stack, collects, four threads", "sbcl --noinform --non-interactive --load {cases}/languages/work.lisp 2>&1; echo status $?", "sbcl"),
+    _case("clisp_and_ecl", "CLISP and ECL: a loop, an error", "for lisp in 'clisp -q -x' 'ecl --eval'; do $lisp '(progn (print (loop for i below 300000 sum (mod i 7))) (print (handler-case (car 5) (error () :caught))) (ext:quit 3))' 2>&1; echo status $?; done", "clisp", "ecl"),
+    _case("erlang", "Erlang: processes on its schedulers, a child", "erl -noshell -eval 'Ps = [spawn_monitor(fun() -> exit(lists:sum([I rem K || I <- lists:seq(1, 200000)])) end) || K <- lists:seq(2, 9)], io:format(\"~p~n\", [[receive {_, _, _, P, R} -> R end || {P, _} <- Ps]]), io:format(\"~s\", [os:cmd(\"echo child\")]), halt(3).'; echo status $?", "erl"),
+    _built("haskell", "GHC's threaded runtime: a thread, a map, an exception", "work.hs", "ghc -O -threaded work.hs -o work", "./work +RTS -N2", "ghc"),
+    _case("scheme", "Guile: recursion, an exception, a list", "guile --no-auto-compile -c '(define (f n) (if (< n 2) n (+ (f (- n 1)) (f (- n 2))))) (display (f 27)) (display (catch #t (lambda () (car 5)) (lambda a \"caught\"))) (display (length (iota 300000)))'", "guile"),
+    _case("racket", "Racket: recursion, an exception, a thread", "racket {cases}/languages/work.rkt; echo status $?", "racket"),
+    _case("prolog", "SWI-Prolog: a fold, an exception, a thread", "swipl -g work {cases}/languages/work.pl; echo status $?", "swipl"),
+    _built("mono", "Mono: compiled at run time, faults that become exceptions, threads that make garbage", "Work.cs", "mcs Work.cs", "mono Work.exe", "mono", "mcs"),
+    _built("ada", "GNAT: tasks, a division and a null access that become exceptions", "work.adb", "gnatmake -q -O2 work.adb", "./work", "gnatmake"),
+    _built("pascal", "Free Pascal: faults that become exceptions", "work.pas", "fpc -O2 work.pas", "./work", "fpc"),
+    _case("luajit", "LuaJIT: a compiled loop, an error, a coroutine", "luajit {cases}/languages/work.lua; echo status $?", "luajit"),
+    _case("pypy", "PyPy: compiled at run time, threads, garbage, fork", "pypy3 {cases}/languages/work.py", "pypy3"),
+    _case("tcl", "Tcl: a loop, an error, a child", "echo 'set s 0; for {set i 0} {$i < 300000} {incr i} {incr s [expr {$i % 7}]}; puts $s; puts [catch {error thrown}]; puts [exec echo child]; exit 3' | tclsh; echo status $?", "tclsh"),
+    _case("octave", "Octave: a product of matrices, an error", f'octave --no-gui --quiet --norc --eval "{_FORMULA}"; echo status $?', "octave"),
+    _case("shells", "mksh, ksh and fish: loops, statuses, a trap, a pipe", "for shell in mksh ksh; do $shell -c 'i=0; s=0; while (( i < 30000 )); do (( s += i % 7 )); (( i += 1 )); done; echo $s; (exit 3); echo $?; trap \"echo trapped\" USR1; kill -USR1 $$; echo a | cat'; done; HOME=$PWD fish --no-config -c 'set s 0; for i in (seq 300); set s (math $s + $i % 7); end; echo $s; sh -c \"exit 3\"; echo $status; echo a | cat'", "mksh", "ksh", "fish"),
+    _case("qemu", "qemu-user: translates bash and its signals, and Python with threads", "qemu-x86_64 /bin/bash -c 's=0; for ((i = 0; i < 20000; i++)); do ((s += i % 7)); done; echo $s; kill -USR1 $$'; echo $?; qemu-x86_64 $(readlink -f /usr/bin/python3) {cases}/programs/pools.py threads", "qemu-x86_64", timeout_s=120),
+    _case("faketime", "faketime: another date, and a clock that is not the system's", f"faketime '2020-01-01 00:00:00' sh -c 'date +%Y; python3 -c \"import time; {_SUM}; print(time.localtime().tm_year)\"'", "faketime", "python3"),
+    _case("proot", "proot: another view of the files, by ptrace", f"proot -b /tmp:/mnt python3 -c '{_SUM}'; echo $?", "proot", "python3"),
+    _case("mariadb", "a database made, mariadbd, 20,000 rows, an orderly end", "bash {cases}/programs/mariadb.sh", "mariadbd", timeout_s=120),
+    _case("apache", "apache2 with threads: requests, a graceful restart, an end", "bash {cases}/programs/apache.sh", "apache2", "python3"),
+    _case("libreoffice", "LibreOffice calculates a sheet", "HOME=$PWD soffice --headless --convert-to 'txt:Text - txt - csv (StarCalc)' --outdir out sheet.csv >/dev/null 2>&1; cat out/sheet.txt; rm -rf .config .cache out", "soffice", prepare="printf 'a,b\\n1,2\\n3,=A2+B2\\n' >sheet.csv", timeout_s=120),
+    _case("imagemagick", "ImageMagick: a picture turned and blurred by OpenMP threads", "convert -size 600x400 gradient:red-blue -rotate 30 -blur 0x2 rgb:- | md5sum", "convert"),
+    _case("gnu_parallel", "GNU parallel: 20 jobs, four at a time", "seq 20 | parallel --will-cite -k -j4 'echo $(( {} * 7 % 5 ))'", "parallel"),
+    _case("compressors", "brotli, lzip, zstd, lz4, bzip2 and 7z", "seq 100000 >in; for program in brotli lzip 'zstd -T2' lz4 bzip2; do $program -c <in 2>/dev/null | md5sum; done; 7z a -mmt2 -bd in.7z in >/dev/null; 7z x -so in.7z | md5sum; rm in in.7z", "brotli", "lzip", "zstd", "lz4", "7z"),
+]

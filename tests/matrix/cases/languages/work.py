@@ -1,4 +1,4 @@
-"""work.py -- PyPy: compiled at run time, threads, garbage, fork"""
+"""work -- PyPy: compiled at run time, threads, garbage, fork"""
 
 import gc
 import os

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 # file of tests/live, test, case of it: the cases of the matrix that are the same
 _SAME = {
-    ("test_own_signals.py", "test_every_signal_can_be_waited_for", "sigwait"): "signals/sigwait_usr1 signals/sigwait_trap signals/sigwait_stkflt signals/sigwait_prof signals/sigwait_rtmin",
-    ("test_own_signals.py", "test_every_signal_can_be_waited_for", "sigsuspend"): "signals/sigsuspend_usr1 signals/sigsuspend_stkflt signals/sigsuspend_prof",
-    ("test_own_signals.py", "test_every_signal_can_be_waited_for", "signalfd"): "signals/signalfd_usr1 signals/signalfd_trap signals/signalfd_stkflt",
-    ("test_own_signals.py", "test_every_signal_can_be_waited_for", "ppoll"): "signals/ppoll_usr1 signals/ppoll_stkflt",
-    ("test_own_signals.py", "test_every_signal_can_be_waited_for", "pselect"): "signals/pselect_stkflt",
-    ("test_own_signals.py", "test_every_signal_can_be_waited_for", "epoll_pwait"): "signals/epoll_pwait_stkflt",
-    ("test_own_signals.py", "test_signals", "waits_for_all"): "signals/sigwaitinfo_usr1 signals/sigwaitinfo_trap signals/sigwaitinfo_stkflt",
+    ("test_own_signals.py", "test_every_signal_can_be_waited_for", "sigwait"): "signals/sigwait_usr1 signals/sigwait_trap signals/sigwait_vtalrm signals/sigwait_prof signals/sigwait_rtmin",
+    ("test_own_signals.py", "test_every_signal_can_be_waited_for", "sigsuspend"): "signals/sigsuspend_usr1 signals/sigsuspend_vtalrm signals/sigsuspend_prof",
+    ("test_own_signals.py", "test_every_signal_can_be_waited_for", "signalfd"): "signals/signalfd_usr1 signals/signalfd_trap signals/signalfd_vtalrm",
+    ("test_own_signals.py", "test_every_signal_can_be_waited_for", "ppoll"): "signals/ppoll_usr1 signals/ppoll_vtalrm",
+    ("test_own_signals.py", "test_every_signal_can_be_waited_for", "pselect"): "signals/pselect_vtalrm",
+    ("test_own_signals.py", "test_every_signal_can_be_waited_for", "epoll_pwait"): "signals/epoll_pwait_vtalrm",
+    ("test_own_signals.py", "test_signals", "waits_for_all"): "signals/sigwaitinfo_usr1 signals/sigwaitinfo_trap signals/sigwaitinfo_vtalrm",
     ("test_own_signals.py", "test_signals", "trap_info"): "signals/int3_handled",
     ("test_own_signals.py", "test_signals", "alternate_stack"): "signals/alternate_stack_default",
     ("test_own_signals.py", "test_signals_of_clocks", "trap_blocked"): "signals/int3_blocked",

@@ -65,7 +65,7 @@ static void handler_of(int signo)
 
 static void prof_handler(void) { handler_of(SIGPROF); }
 static void trap_handler(void) { handler_of(SIGTRAP); }
-static void stkflt_handler(void) { handler_of(SIGSTKFLT); }
+static void vtalrm_handler(void) { handler_of(SIGVTALRM); }
 
 static void prof_ignored(void)
 {
@@ -77,7 +77,7 @@ static void prof_ignored(void)
 
 static void ignored(void)
 {
-    static const int signals[] = {SIGTRAP, SIGSTKFLT};
+    static const int signals[] = {SIGTRAP, SIGVTALRM};
     for (int i = 0; i < 2; i++) {
         printf("was default %d\n", signal(signals[i], SIG_IGN) == SIG_DFL);
         raise(signals[i]);
@@ -97,12 +97,12 @@ static void all_blocked(void)
     print_set("blocked", &now);
     work(150000);
     raise(SIGTRAP);
-    raise(SIGSTKFLT);
+    raise(SIGVTALRM);
     raise(SIGUSR1);
     sigpending(&pending);
     print_set("pending", &pending);
     signal(SIGTRAP, count);
-    signal(SIGSTKFLT, count);
+    signal(SIGVTALRM, count);
     signal(SIGUSR1, count);
     pthread_sigmask(SIG_SETMASK, &old, &now);
     print_set("until now", &now);
@@ -126,7 +126,7 @@ static void thread_mask(void)
     pthread_t thread;
     sigemptyset(&some);
     sigaddset(&some, SIGTRAP);
-    sigaddset(&some, SIGSTKFLT);
+    sigaddset(&some, SIGVTALRM);
     sigaddset(&some, SIGUSR2);
     pthread_sigmask(SIG_BLOCK, &some, NULL);
     pthread_create(&thread, NULL, inherits, NULL);
@@ -243,7 +243,7 @@ static void waits_for_all(void)
         work(20000);
         printf("nothing %d\n", sigtimedwait(&all, &info, &span) == -1 && errno == EAGAIN);
     }
-    static const int signals[] = {SIGPROF, SIGTRAP, SIGSTKFLT, SIGUSR1};
+    static const int signals[] = {SIGPROF, SIGTRAP, SIGVTALRM, SIGUSR1};
     for (int i = 0; i < 4; i++) {
         union sigval value = {.sival_int = 40 + i};
         sigqueue(getpid(), signals[i], value);
@@ -288,7 +288,7 @@ static void alternate_stack(void)
 }
 
 static void trap_default(void) { work(150000), raise(SIGTRAP); }
-static void stkflt_default(void) { work(150000), raise(SIGSTKFLT); }
+static void vtalrm_default(void) { work(150000), raise(SIGVTALRM); }
 static void prof_default(void) { work(150000), raise(SIGPROF); }
 static void term_default(void) { work(150000), kill(getpid(), SIGTERM); }
 
@@ -302,11 +302,11 @@ static const struct {
     const char *name;
     void (*run)(void);
 } cases[] = {
-    {"prof_handler", prof_handler}, {"trap_handler", trap_handler}, {"stkflt_handler", stkflt_handler}, {"prof_ignored", prof_ignored},
+    {"prof_handler", prof_handler}, {"trap_handler", trap_handler}, {"vtalrm_handler", vtalrm_handler}, {"prof_ignored", prof_ignored},
     {"ignored", ignored}, {"all_blocked", all_blocked}, {"thread_mask", thread_mask}, 
     {"interval_timer", interval_timer}, {"posix_timer", posix_timer}, {"trap_info", trap_info},
     {"trap_jump", trap_jump}, {"trap_once", trap_once}, {"waits_for_all", waits_for_all}, {"reads_signals", reads_signals},
-    {"alternate_stack", alternate_stack}, {"trap_default", trap_default}, {"stkflt_default", stkflt_default},
+    {"alternate_stack", alternate_stack}, {"trap_default", trap_default}, {"vtalrm_default", vtalrm_default},
     {"prof_default", prof_default}, {"term_default", term_default}, {"breakpoint", breakpoint},
 };
 

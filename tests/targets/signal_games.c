@@ -26,7 +26,7 @@
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 extern char **environ;
-static const int ours[] = {SIGTRAP, SIGSTKFLT};
+static const int ours[] = {SIGTRAP, SIGVTALRM};
 static volatile sig_atomic_t seen_count, seen_signo, seen_code, seen_value, depth, deepest;
 
 static void count(int signo)
@@ -175,7 +175,7 @@ static void each_signal(const char *way)
             continue;
         work(2000);
         one_signal(way, signo, signo % 2 != 0); /* half of them before the wait begins */
-        if (signo == SIGTRAP || signo == SIGSTKFLT)
+        if (signo == SIGTRAP || signo == SIGVTALRM)
             one_signal(way, signo, signo % 2 == 0); /* those that clocks use, both ways */
     }
     puts("waited");
@@ -210,7 +210,7 @@ static void *wait_in_thread(void *unused)
 {
     for (int i = 0; i < 6; i++) {
         sigset_t some = only(SIGTRAP);
-        sigaddset(&some, SIGSTKFLT);
+        sigaddset(&some, SIGVTALRM);
         int got = 0;
         sigwait(&some, &got);
         seen_signo = got;
@@ -222,7 +222,7 @@ static void *wait_in_thread(void *unused)
 static void waits_elsewhere(void)
 {
     change(SIG_BLOCK, SIGTRAP);
-    change(SIG_BLOCK, SIGSTKFLT);
+    change(SIG_BLOCK, SIGVTALRM);
     pthread_create(&waiter, NULL, wait_in_thread, NULL);
     for (int i = 0; i < 6; i++) {
         work(15000);
@@ -301,7 +301,7 @@ static void show_mask(int signo)
     depth++;
     if (depth > deepest)
         deepest = depth;
-    printf("in %d: trap %d stkflt %d usr1 %d\n", signo, is_blocked(SIGTRAP), is_blocked(SIGSTKFLT), is_blocked(SIGUSR1));
+    printf("in %d: trap %d vtalrm %d usr1 %d\n", signo, is_blocked(SIGTRAP), is_blocked(SIGVTALRM), is_blocked(SIGUSR1));
     if (seen_count < 3)
         raise(signo == SIGALRM ? SIGTRAP : signo);
     printf("pending %d\n", is_pending(SIGTRAP));
@@ -507,12 +507,12 @@ static void inherit(const char *program, char *const words[])
     for (int i = 0; i < 4; i++) {
         pid_t child;
         signal(SIGTRAP, i & 1 ? SIG_IGN : count);
-        signal(SIGSTKFLT, i & 1 ? SIG_DFL : SIG_IGN);
-        change(SIG_SETMASK, i & 2 ? SIGTRAP : SIGSTKFLT);
+        signal(SIGVTALRM, i & 1 ? SIG_DFL : SIG_IGN);
+        change(SIG_SETMASK, i & 2 ? SIGTRAP : SIGVTALRM);
         work(15000);
         fflush(stdout);
         if (fork() == 0) {
-            raise(i & 2 ? SIGTRAP : SIGSTKFLT); /* pending, and so it stays over exec */
+            raise(i & 2 ? SIGTRAP : SIGVTALRM); /* pending, and so it stays over exec */
             execve(program, words, environ);
         }
         wait(NULL);
@@ -572,7 +572,7 @@ static void trap_again(int signo)
 
 static void trap_in_handler(void) { signal(SIGTRAP, trap_again), work(30000), trap_here(), puts("survived"); }
 static void unblocked_default(void) { change(SIG_BLOCK, SIGTRAP), raise(SIGTRAP), work(30000), puts("still here"), fflush(stdout), change(SIG_UNBLOCK, SIGTRAP), puts("survived"); }
-static void unblocked_stkflt(void) { change(SIG_BLOCK, SIGSTKFLT), raise(SIGSTKFLT), work(30000), puts("still here"), fflush(stdout), change(SIG_UNBLOCK, SIGSTKFLT), puts("survived"); }
+static void unblocked_vtalrm(void) { change(SIG_BLOCK, SIGVTALRM), raise(SIGVTALRM), work(30000), puts("still here"), fflush(stdout), change(SIG_UNBLOCK, SIGVTALRM), puts("survived"); }
 
 static const struct {
     const char *name;
@@ -581,7 +581,7 @@ static const struct {
     {"named_signals", named_signals}, {"waits_elsewhere", waits_elsewhere}, {"open_elsewhere", open_elsewhere}, {"leaves_with_mask", leaves_with_mask},
     {"masks_of_handlers", masks_of_handlers}, {"reads_back", reads_back}, {"values", values}, {"ignored_and_blocked", ignored_and_blocked}, {"calls_end", calls_end},
     {"old_calls", old_calls}, {"vfork_alone", vfork_alone}, {"trap_blocked", trap_blocked}, {"trap_ignored", trap_ignored},
-    {"trap_in_handler", trap_in_handler}, {"unblocked_default", unblocked_default}, {"unblocked_stkflt", unblocked_stkflt},
+    {"trap_in_handler", trap_in_handler}, {"unblocked_default", unblocked_default}, {"unblocked_vtalrm", unblocked_vtalrm},
 };
 
 int main(int argc, char **argv)

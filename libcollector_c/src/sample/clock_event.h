@@ -8,7 +8,7 @@
 
 #define COL_CLOCK_EVENT_SIGNAL SIGTRAP
 #define COL_CLOCK_SIGNAL                                                                                               \
-    SIGSTKFLT /* nothing sends it since the 387; the program may still use it, see entry/interpose_signal.c */
+    SIGVTALRM /* debuggers let it pass unseen, and no C library uses it; the program may, see entry/interpose_signal.c */
 
 #define COL_CLOCK_EVENT_MAGIC 0x636f6c6c6563746fULL /* in signals of ours: "collecto" */
 #define COL_CLOCK_FAULT_MAGIC (COL_CLOCK_EVENT_MAGIC + 1)

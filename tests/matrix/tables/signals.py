@@ -6,7 +6,7 @@ import signal
 
 from matrix.case import Build, Case
 
-_TOLD_APART = {signal.SIGTRAP, signal.SIGSTKFLT, signal.SIGPROF, signal.SIGSEGV, signal.SIGCHLD, signal.SIGCONT, signal.SIGRTMIN}
+_TOLD_APART = {signal.SIGTRAP, signal.SIGVTALRM, signal.SIGPROF, signal.SIGSEGV, signal.SIGCHLD, signal.SIGCONT, signal.SIGRTMIN}
 
 
 def _name(number: int) -> str:

@@ -1,4 +1,4 @@
-/* handling.c -- handlers, masks, nesting, stacks, inheritance: SIGTRAP and SIGSTKFLT are the program's like any other */
+/* handling.c -- handlers, masks, nesting, stacks, inheritance: SIGTRAP and SIGVTALRM are the program's like any other */
 #include "matrix.h"
 #include <setjmp.h>
 #include <spawn.h>
@@ -24,9 +24,9 @@ static void nest(int signo)
     depth--;
 }
 
-CASE(nodefer, 1, "SA_NODEFER nests SIGTRAP and SIGSTKFLT four deep")
+CASE(nodefer, 1, "SA_NODEFER nests SIGTRAP and SIGVTALRM four deep")
 {
-    static const int signals[] = {SIGTRAP, SIGSTKFLT, SIGUSR1};
+    static const int signals[] = {SIGTRAP, SIGVTALRM, SIGUSR1};
     burn();
     for (int i = 0; i < 3; i++) {
         seen = deepest = 0;
@@ -46,7 +46,7 @@ static void not_nested(int signo)
 }
 CASE(deferred, 1, "without SA_NODEFER a handler's own signal waits until it returns")
 {
-    static const int signals[] = {SIGTRAP, SIGSTKFLT, SIGUSR1};
+    static const int signals[] = {SIGTRAP, SIGVTALRM, SIGUSR1};
     burn();
     for (int i = 0; i < 3; i++) {
         seen = deepest = 0;
@@ -65,13 +65,13 @@ static void say_mask(int signo)
 }
 CASE(mask_in_handler, 1, "the mask inside a handler is its sa_mask and its own signal")
 {
-    static const int signals[] = {SIGTRAP, SIGSTKFLT, SIGUSR1, SIGPROF};
+    static const int signals[] = {SIGTRAP, SIGVTALRM, SIGUSR1, SIGPROF};
     burn();
     for (int i = 0; i < 4; i++) {
         struct sigaction action = {.sa_handler = say_mask}, got;
         sigaddset(&action.sa_mask, SIGTRAP);
         sigaddset(&action.sa_mask, SIGUSR2);
-        sigaddset(&action.sa_mask, SIGSTKFLT);
+        sigaddset(&action.sa_mask, SIGVTALRM);
         sigaction(signals[i], &action, NULL);
         raise(signals[i]);
         sigaction(signals[i], NULL, &got);
@@ -113,7 +113,7 @@ static void say_value(int signo, siginfo_t *info, void *context)
 NATURE(queue, stdout, "A real-time signal stands for a blocked SIGTRAP: of several that wait, the kernel delivers it after real-time signals of lower numbers.")
 CASE(queue, 1, "sigqueue: values and order, several of a real-time signal, one of others")
 {
-    static const int signals[] = {SIGTRAP, SIGSTKFLT, SIGUSR1};
+    static const int signals[] = {SIGTRAP, SIGVTALRM, SIGUSR1};
     sigset_t all, old;
     burn();
     sigfillset(&all);
@@ -136,7 +136,7 @@ CASE(queue, 1, "sigqueue: values and order, several of a real-time signal, one o
 
 CASE(pending_when_ignored, 1, "a pending signal vanishes when it is ignored")
 {
-    static const int signals[] = {SIGTRAP, SIGSTKFLT, SIGUSR1};
+    static const int signals[] = {SIGTRAP, SIGVTALRM, SIGUSR1};
     burn();
     for (int i = 0; i < 3; i++) {
         sigset_t set, pending;
@@ -212,7 +212,7 @@ static void leave_often(int signo)
 }
 CASE(siglongjmp_usr1, 0, "leaves its SIGUSR1 handler by siglongjmp, 20 times") { leave_often(SIGUSR1); }
 CASE(siglongjmp_trap, 0, "leaves its SIGTRAP handler by siglongjmp, 20 times") { leave_often(SIGTRAP); }
-CASE(siglongjmp_stkflt, 0, "leaves its SIGSTKFLT handler by siglongjmp, 20 times") { leave_often(SIGSTKFLT); }
+CASE(siglongjmp_vtalrm, 0, "leaves its SIGVTALRM handler by siglongjmp, 20 times") { leave_often(SIGVTALRM); }
 
 static void leave_fault(int signo) { (void)signo; siglongjmp(place, 1); }
 CASE(siglongjmp_segv, 1, "leaves its SIGSEGV handler by siglongjmp 1000 times, while samples are taken")
@@ -260,19 +260,19 @@ static void make_legacy(void)
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGTRAP);
-    sigaddset(&set, SIGSTKFLT);
+    sigaddset(&set, SIGVTALRM);
     sigaddset(&set, SIGUSR2);
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGTRAP, SIG_IGN);
-    signal(SIGSTKFLT, SIG_IGN);
+    signal(SIGVTALRM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     signal(SIGUSR1, count);
 }
 CASE(inherit_exec, 2, "mask, ignored and pending signals over exec")
 {
     make_legacy();
-    signal(SIGSTKFLT, count);
-    raise(SIGSTKFLT);
+    signal(SIGVTALRM, count);
+    raise(SIGVTALRM);
     raise(SIGUSR2);
     burn();
     execl("/proc/self/exe", "handling", "inherited", NULL);
@@ -333,17 +333,17 @@ CASE(inherit_fork, 2, "a fork child has no pending signals, but mask and handler
 CASE(vfork_isolation, 1, "a vfork child changes dispositions; the parent's stay")
 {
     signal(SIGTRAP, count);
-    signal(SIGSTKFLT, count);
+    signal(SIGVTALRM, count);
     burn();
     pid_t pid = vfork();
     if (pid == 0) {
         signal(SIGTRAP, SIG_DFL);
-        signal(SIGSTKFLT, SIG_IGN);
+        signal(SIGVTALRM, SIG_IGN);
         _exit(0);
     }
     waitpid(pid, NULL, 0);
     raise(SIGTRAP);
-    raise(SIGSTKFLT);
+    raise(SIGVTALRM);
     say("seen %d", (int)seen);
     struct sigaction now;
     sigaction(SIGTRAP, NULL, &now);
@@ -352,7 +352,7 @@ CASE(vfork_isolation, 1, "a vfork child changes dispositions; the parent's stay"
 
 CASE(old_interfaces, 1, "sigset, sighold, sigrelse, sigignore, siginterrupt, sigblock, sigsetmask, sysv_signal")
 {
-    static const int signals[] = {SIGTRAP, SIGSTKFLT, SIGUSR1};
+    static const int signals[] = {SIGTRAP, SIGVTALRM, SIGUSR1};
     burn();
     for (int i = 0; i < 3; i++) {
         int signo = signals[i];
@@ -480,13 +480,13 @@ CASE(dispositions, 1, "all 64 dispositions before and after they are set and uns
     }
 }
 
-CASE(raw_sigaction, 1, "the raw system call rt_sigaction reads SIGTRAP and SIGSTKFLT")
+CASE(raw_sigaction, 1, "the raw system call rt_sigaction reads SIGTRAP and SIGVTALRM")
 {
     struct { void *handler; unsigned long flags; void *restorer; unsigned long mask; } now;
     burn();
     for (int i = 0; i < 2; i++) {
         memset(&now, 0, sizeof now);
-        TELL(syscall(SYS_rt_sigaction, i ? SIGSTKFLT : SIGTRAP, NULL, &now, 8));
+        TELL(syscall(SYS_rt_sigaction, i ? SIGVTALRM : SIGTRAP, NULL, &now, 8));
         say("default %d", now.handler == NULL);
     }
 }

@@ -65,7 +65,7 @@ static void by_sigwait(int signo)
 }
 CASE(sigwait_usr1, 2, "sigwait for SIGUSR1 from another thread") { by_sigwait(SIGUSR1); }
 CASE(sigwait_trap, 2, "sigwait for SIGTRAP from another thread") { by_sigwait(SIGTRAP); }
-CASE(sigwait_stkflt, 2, "sigwait for SIGSTKFLT from another thread") { by_sigwait(SIGSTKFLT); }
+CASE(sigwait_vtalrm, 2, "sigwait for SIGVTALRM from another thread") { by_sigwait(SIGVTALRM); }
 CASE(sigwait_prof, 2, "sigwait for SIGPROF from another thread") { by_sigwait(SIGPROF); }
 CASE(sigwait_rtmin, 2, "sigwait for SIGRTMIN from another thread") { by_sigwait(SIGRTMIN); }
 
@@ -82,7 +82,7 @@ static void by_sigwaitinfo(int signo)
 }
 CASE(sigwaitinfo_usr1, 1, "sigwaitinfo with a queued value of SIGUSR1") { by_sigwaitinfo(SIGUSR1); }
 CASE(sigwaitinfo_trap, 1, "sigwaitinfo with a queued value of SIGTRAP") { by_sigwaitinfo(SIGTRAP); }
-CASE(sigwaitinfo_stkflt, 1, "sigwaitinfo with a queued value of SIGSTKFLT") { by_sigwaitinfo(SIGSTKFLT); }
+CASE(sigwaitinfo_vtalrm, 1, "sigwaitinfo with a queued value of SIGVTALRM") { by_sigwaitinfo(SIGVTALRM); }
 
 static void by_sigsuspend(int signo)
 {
@@ -98,7 +98,7 @@ static void by_sigsuspend(int signo)
 }
 CASE(sigsuspend_usr1, 1, "sigsuspend until SIGUSR1") { by_sigsuspend(SIGUSR1); }
 CASE(sigsuspend_trap, 1, "sigsuspend until SIGTRAP") { by_sigsuspend(SIGTRAP); }
-CASE(sigsuspend_stkflt, 1, "sigsuspend until SIGSTKFLT") { by_sigsuspend(SIGSTKFLT); }
+CASE(sigsuspend_vtalrm, 1, "sigsuspend until SIGVTALRM") { by_sigsuspend(SIGVTALRM); }
 CASE(sigsuspend_prof, 1, "sigsuspend until SIGPROF") { by_sigsuspend(SIGPROF); }
 
 static void by_pause(int signo)
@@ -121,7 +121,7 @@ static void by_pause(int signo)
 }
 CASE(pause_usr2, 1, "pause until SIGUSR2 from a child") { by_pause(SIGUSR2); }
 CASE(pause_trap, 1, "pause until SIGTRAP from a child") { by_pause(SIGTRAP); }
-CASE(pause_stkflt, 1, "pause until SIGSTKFLT from a child") { by_pause(SIGSTKFLT); }
+CASE(pause_vtalrm, 1, "pause until SIGVTALRM from a child") { by_pause(SIGVTALRM); }
 
 static void by_signalfd(int signo)
 {
@@ -137,10 +137,10 @@ static void by_signalfd(int signo)
     pthread_join(thread, NULL);
 }
 CASE(signalfd_usr1, 1, "poll and read a signalfd for SIGUSR1") { by_signalfd(SIGUSR1); }
-NATURE(signalfd_trap, stdout, "Sent by another process, a SIGTRAP or SIGSTKFLT that is blocked ends one poll or sleep of the main thread early, with EINTR.")
+NATURE(signalfd_trap, stdout, "Sent by another process, a SIGTRAP or SIGVTALRM that is blocked ends one poll or sleep of the main thread early, with EINTR.")
 CASE(signalfd_trap, 1, "poll and read a signalfd for SIGTRAP") { by_signalfd(SIGTRAP); }
-NATURE(signalfd_stkflt, stdout, "Sent by another process, a SIGTRAP or SIGSTKFLT that is blocked ends one poll or sleep of the main thread early, with EINTR.")
-CASE(signalfd_stkflt, 1, "poll and read a signalfd for SIGSTKFLT") { by_signalfd(SIGSTKFLT); }
+NATURE(signalfd_vtalrm, stdout, "Sent by another process, a SIGTRAP or SIGVTALRM that is blocked ends one poll or sleep of the main thread early, with EINTR.")
+CASE(signalfd_vtalrm, 1, "poll and read a signalfd for SIGVTALRM") { by_signalfd(SIGVTALRM); }
 
 static void by_masked_wait(int signo, int which)
 {
@@ -163,11 +163,11 @@ static void by_masked_wait(int signo, int which)
 }
 CASE(ppoll_usr1, 1, "ppoll lets SIGUSR1 in") { by_masked_wait(SIGUSR1, 0); }
 CASE(ppoll_trap, 1, "ppoll lets SIGTRAP in") { by_masked_wait(SIGTRAP, 0); }
-CASE(ppoll_stkflt, 1, "ppoll lets SIGSTKFLT in") { by_masked_wait(SIGSTKFLT, 0); }
+CASE(ppoll_vtalrm, 1, "ppoll lets SIGVTALRM in") { by_masked_wait(SIGVTALRM, 0); }
 CASE(pselect_trap, 1, "pselect lets SIGTRAP in") { by_masked_wait(SIGTRAP, 1); }
-CASE(pselect_stkflt, 1, "pselect lets SIGSTKFLT in") { by_masked_wait(SIGSTKFLT, 1); }
+CASE(pselect_vtalrm, 1, "pselect lets SIGVTALRM in") { by_masked_wait(SIGVTALRM, 1); }
 CASE(epoll_pwait_trap, 1, "epoll_pwait lets SIGTRAP in") { by_masked_wait(SIGTRAP, 2); }
-CASE(epoll_pwait_stkflt, 1, "epoll_pwait lets SIGSTKFLT in") { by_masked_wait(SIGSTKFLT, 2); }
+CASE(epoll_pwait_vtalrm, 1, "epoll_pwait lets SIGVTALRM in") { by_masked_wait(SIGVTALRM, 2); }
 
 CASE(sigtimedwait_nothing, 1, "sigtimedwait for all signals while a thread works: none comes")
 {
@@ -185,7 +185,7 @@ CASE(sigwait_all, 2, "a thread that takes every signal by sigwait, as servers do
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, NULL);
-    static const int signals[] = {SIGUSR1, SIGTRAP, SIGSTKFLT, SIGPROF, SIGTERM, SIGCHLD};
+    static const int signals[] = {SIGUSR1, SIGTRAP, SIGVTALRM, SIGPROF, SIGTERM, SIGCHLD};
     burn();
     for (unsigned i = 0; i < sizeof signals / sizeof *signals; i++)
         kill(getpid(), signals[i]);

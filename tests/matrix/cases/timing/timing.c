@@ -29,6 +29,34 @@ static void by_itimer(int which, int signo)
 }
 CASE(itimer_real, 2, "setitimer(ITIMER_REAL)") { by_itimer(ITIMER_REAL, SIGALRM); }
 CASE(itimer_virtual, 2, "setitimer(ITIMER_VIRTUAL)") { by_itimer(ITIMER_VIRTUAL, SIGVTALRM); }
+static volatile int is_over;
+static void *wait_for_ten(void *argument)
+{
+    struct timespec patience = {5, 0};
+    int count = 0, missed = 0;
+    while (count < 10 && !missed)
+        if (sigtimedwait(argument, NULL, &patience) == SIGVTALRM)
+            count++;
+        else
+            missed = errno == EAGAIN;
+    say("%d came", count);
+    is_over = 1;
+    return NULL;
+}
+CASE(itimer_virtual_sigwait, 0, "a thread with SIGVTALRM blocked uses up ITIMER_VIRTUAL, and another waits for the signal")
+{
+    struct itimerval timer = {{0, 10000}, {0, 10000}};
+    sigset_t set;
+    pthread_t thread;
+    sigemptyset(&set);
+    sigaddset(&set, SIGVTALRM);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    pthread_create(&thread, NULL, wait_for_ten, &set);
+    setitimer(ITIMER_VIRTUAL, &timer, NULL);
+    while (!is_over)
+        spin(1000);
+    pthread_join(thread, NULL);
+}
 CASE(itimer_prof, 2, "setitimer(ITIMER_PROF), as other profilers do") { by_itimer(ITIMER_PROF, SIGPROF); }
 CASE(itimer_prof_unset, 1, "nobody has set any interval timer") { struct itimerval now; burn(); for (int which = 0; which < 3; which++) { getitimer(which, &now); say("%ld %ld", (long)now.it_interval.tv_usec, (long)now.it_value.tv_usec); } }
 static void by_timer(int signo, clockid_t clock)
@@ -48,7 +76,7 @@ static void by_timer(int signo, clockid_t clock)
 }
 CASE(timer_prof, 2, "timer_create with SIGPROF on the process's CPU clock") { by_timer(SIGPROF, CLOCK_PROCESS_CPUTIME_ID); }
 CASE(timer_trap, 2, "timer_create with SIGTRAP on the thread's CPU clock") { by_timer(SIGTRAP, CLOCK_THREAD_CPUTIME_ID); }
-CASE(timer_stkflt, 2, "timer_create with SIGSTKFLT on the monotonic clock") { by_timer(SIGSTKFLT, CLOCK_MONOTONIC); }
+CASE(timer_vtalrm, 2, "timer_create with SIGVTALRM on the monotonic clock") { by_timer(SIGVTALRM, CLOCK_MONOTONIC); }
 CASE(timer_rtmax, 2, "timer_create with SIGRTMAX on the real clock") { by_timer(SIGRTMAX, CLOCK_REALTIME); }
 static void by_thread(union sigval value) { (void)value; ticks++; }
 CASE(timer_thread, 2, "timer_create with SIGEV_THREAD")

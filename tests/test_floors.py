@@ -48,7 +48,7 @@ MAY_IMPORT = {
 FOREIGN_HOMES = {
     "msgpack": {"experiment", "load/serial.py"},
     "elftools": {"symbols"},
-    "ctypes": {"capture/native.py", "symbols/demangle.py", "symbols/native_dwarf.py", "analysis"},
+    "ctypes": {"capture/native.py", "capture/open_watch.py", "symbols/demangle.py", "symbols/native_dwarf.py", "analysis"},
     "argparse": {"cli"},
 }
 

@@ -94,6 +94,7 @@ class EventHolder:
             os.eventfd_write(self._wake, 1)
             self._thread.join()
             self._thread = None
+            self._tracers.close()
             self._events.close()
             self._epoll.close()
             os.close(self._wake)
@@ -115,11 +116,18 @@ class EventHolder:
     def _work(self) -> None:
         pause = select.poll()
         pause.register(self._wake, select.POLLIN)
+        opens = -1  # what tells that the status of a process was opened
         while not self._is_closing:
             for number, _ in self._epoll.poll(self._tracers.interval_s):
                 with suppress(OSError):
                     self._attend(number)
-            self._tracers.look()
+            was_opened = self._tracers.look()
+            if opens < 0 <= self._tracers.fileno():
+                opens = self._tracers.fileno()
+                self._epoll.register(opens, select.EPOLLIN)
+                pause.register(opens, select.POLLIN)
+            if opens >= 0:  # a program that reads its own status all the time wakes us but so often
+                pause.modify(opens, 0 if was_opened else select.POLLIN)
             pause.poll(_PAUSE_MS)
 
     def _attend(self, number: int) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import select
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,11 +16,12 @@ from collector.capture.tracer_watch import TracerWatch, read_tracer
 class Events:
     """Stands for HeldEvents: one process, and what was asked of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, pid: int = 7) -> None:
+        self.pid = pid
         self.asked: list[str] = []
 
     def pids(self) -> list[int]:
-        return [7]
+        return [self.pid]
 
     def suspended_since(self, pid: int) -> float | None:
         return 0.0 if self.asked[-1:] == ["suspend"] else None
@@ -40,6 +43,7 @@ def test_read_tracer(tmp_path: Path) -> None:
 def test_events_are_off_while_any_thread_is_traced(monkeypatch: pytest.MonkeyPatch) -> None:
     events, tracers = Events(), {"/proc/7": 0, "/proc/7/task/7": 0, "/proc/7/task/8": 0}
     monkeypatch.setattr(tracer_watch, "read_tracer", lambda directory: tracers[directory])
+    monkeypatch.setattr(tracer_watch, "_MOST_FILES", 0)
     monkeypatch.setattr(tracer_watch, "SHORTEST_INTERVAL_S", 0.0)
     monkeypatch.setattr(tracer_watch, "_MOST_OF_OUR_TIME", 1e9)
     monkeypatch.setattr(os, "listdir", lambda directory: ["7", "8"])
@@ -54,3 +58,32 @@ def test_events_are_off_while_any_thread_is_traced(monkeypatch: pytest.MonkeyPat
     tracers["/proc/7/task/8"] = 0
     watch.look()
     assert events.asked == ["suspend", "resume"]
+
+
+def test_a_status_that_is_opened_is_looked_at_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracer_watch, "SHORTEST_INTERVAL_S", 1e9)  # never by the clock
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+        events = Events(process.pid)
+        watch = TracerWatch(events)  # type: ignore[arg-type]
+        assert not watch.look()
+        if watch.fileno() < 0:
+            pytest.skip("this system does not let us watch files")
+        monkeypatch.setattr(tracer_watch, "_parse_tracer", lambda status: 3)
+        assert not watch.look() and events.asked == []
+        Path(f"/proc/{process.pid}/status").read_text()
+        assert select.select([watch], [], [], 10)[0]
+        assert watch.look() and events.asked == ["suspend"]
+        watch.close()
+        process.communicate()
+
+
+def test_a_process_that_has_ended_is_watched_no_longer() -> None:
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+        events = Events(process.pid)
+        watch = TracerWatch(events)  # type: ignore[arg-type]
+        watch.look()
+        process.communicate()
+    watch._next_s = 0.0
+    watch.look()
+    assert events.asked == [] and not watch._files
+    watch.close()

@@ -45,6 +45,16 @@ print("done")
 """
 
 
+# The same beside eight threads; hashlib does not hold the interpreter's lock.
+BUSY_THREADS = f"""
+import hashlib, threading
+def work():
+    while True:
+        hashlib.sha256(bytes(1 << 20))
+for _ in range(8):
+    threading.Thread(target=work, daemon=True).start()
+{BUSY}"""
+
 # Sends SIGUSR2 to a process that has used a quarter of a second of CPU time more.
 REMIND = f"""{sys.executable} -c 'import os, sys, time
 def used(): return sum(map(int, open("/proc/" + sys.argv[1] + "/stat").read().rpartition(")")[2].split()[11:13]))
@@ -143,13 +153,15 @@ def test_a_debugger_around_the_recording(tmp_path: Path, recorder: Path, compile
     assert "no sample was taken" in done.stderr
 
 
-@pytest.mark.parametrize("clock", RUNGS)
-def test_gdb_attaches(tmp_path: Path, recorder: Path, rung_works: Callable[[str], None], clock: str) -> None:
-    """gdb stops at no signal of ours: it passes on those of the timers, and the launcher has switched perf events off by the time it lets the program go on."""
+@pytest.mark.parametrize(("program", "clock"), [*((BUSY, clock) for clock in RUNGS), (BUSY_THREADS, "task-clock"), (BUSY_THREADS, "cpu-timer")], ids=[*RUNGS, "task-clock threads", "cpu-timer threads"])
+def test_gdb_attaches(tmp_path: Path, recorder: Path, rung_works: Callable[[str], None], program: str, clock: str) -> None:
+    """gdb stops at no signal of ours: it passes on SIGVTALRM, and the launcher has switched the sigtrap event off by the time it lets the program go on.
+
+    Of many threads one may be about to raise SIGTRAP as gdb attaches to it.
+    """
     rung_works(clock)
     need("gdb")
-    launcher, pid = start_recorded(tmp_path / "e.expt", clock, sys.executable, "-c", BUSY)
-    # The second time after a second of its CPU time, in which timers would have ticked.
+    launcher, pid = start_recorded(tmp_path / "e.expt", clock, sys.executable, "-c", program)
     breaks = ["-ex", "handle SIGUSR2 stop print nopass", "-ex", f"shell {REMIND} {pid} &", "-ex", "continue"]
     done = execute(["gdb", "-nx", "-q", "-p", pid, "-batch", *breaks, "-ex", "detach"])
     os.kill(pid, 10)

@@ -101,8 +101,8 @@ def compile_all(build_dir: Path) -> None:
     compiler = find_compiler()
     jobs = str(len(os.sched_getaffinity(0)))
     if shutil.which("make"):
-        command = ["make", "-C", str(SOURCE), "-j", jobs, f"BUILD={build_dir}", f"CC={shlex.join(compiler)}"]
-        run(command)
+        # Relative, as a later `make` by hand has it: what objects depend on is noted by their names.
+        run(["make", "-C", str(SOURCE), "-j", jobs, f"BUILD={os.path.relpath(build_dir, SOURCE)}", f"CC={shlex.join(compiler)}"])
     else:
         compile_without_make(compiler, build_dir)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from itertools import chain
 
 _LOG = ".log"
 _NODE_LOG = "node.log"  # of a process that is not recorded, and has ended when this is asked for its sake
@@ -10,35 +12,45 @@ _UNCUT_UNIT = 65536  # bytes; until it is brought to its end, the length of a lo
 
 
 class RecordedProcesses:
-    """The processes whose logs in `directory` are being written, as long as they live."""
+    """The processes whose logs in `directory` are being written, as long as they live.
 
-    def __init__(self, directory: str) -> None:
+    `start_ticks_of` gives when the process of the log at a path began, as /proc/PID/stat tells it; None if that is not known.
+    """
+
+    def __init__(self, directory: str, start_ticks_of: Callable[[str], int | None] = lambda path: None) -> None:
         self._directory = directory
-        # Logs that were seen in the address space of their process, and which image of it that was.
-        self._seen: dict[str, bytes] = {}
+        self._start_ticks_of = start_ticks_of
+        # Logs that were seen in the address space of a process, and which image of which it was.
+        self._seen: dict[str, tuple[int, bytes]] = {}
 
-    def live(self) -> list[int]:
-        """Give their process numbers, sorted."""
-        return sorted({int(name.partition(".")[0]) for name in self.uncut_logs() if self.is_writing(name)})
+    def live(self) -> dict[int, int]:
+        """Give their process numbers, sorted, and with each the one that its log is named after: another one in a PID namespace."""
+        writers = {name: self.find_writer(name) for name in self.uncut_logs()}
+        return dict(sorted((pid, int(name.partition(".")[0])) for name, pid in writers.items() if pid is not None))
 
-    def is_writing(self, name: str) -> bool:
-        """Say whether the process that the log PID.N.log was named after is alive and still has that log.
+    def find_writer(self, name: str) -> int | None:
+        """Give the process that lives and has the log PID.N.log in its address space.
 
         A number alone proves nothing: it may have been given to somebody else, or count in another PID namespace.
         """
-        pid, _, rest = name.partition(".")
-        image = _read_image(pid)
-        if image is None or self._seen.get(name) == image:
-            return image is not None
-        prefix = f"/{pid}.{rest.removesuffix(_LOG)}.".encode()
-        try:
-            with open(f"/proc/{pid}/maps", "rb") as maps:
-                is_mapped = any(prefix in line for line in maps)
-        except OSError:
-            return False
-        if is_mapped:
-            self._seen[name] = image
-        return is_mapped
+        own_pid = name.partition(".")[0]
+        if name in self._seen and _read_image(self._seen[name][0]) == self._seen[name][1]:
+            return self._seen[name][0]
+        if not own_pid.isdigit():
+            return None
+        start_ticks = self._start_ticks_of(os.path.join(self._directory, name))
+        for pid in chain([int(own_pid)], _iter_namesakes(own_pid.encode())):
+            image = _read_image(pid)
+            if image is None or start_ticks not in (None, int(image.split()[0])):
+                continue
+            try:
+                has_mapped = _has_mapped(pid, f"/{name.removesuffix(_LOG)}.".encode())
+            except PermissionError:
+                has_mapped = start_ticks is not None  # it hides its memory (PR_SET_DUMPABLE): a log that may be in use must not be cut
+            if has_mapped:
+                self._seen[name] = pid, image
+                return pid
+        return None
 
     def uncut_logs(self) -> list[str]:
         """Give the names of the logs that seem to be in use, or were left so by a process that was killed."""
@@ -57,9 +69,31 @@ def _is_uncut(entry: os.DirEntry[str]) -> bool:
     return (entry.name[0].isdigit() or entry.name == _NODE_LOG) and size > 0 and size % _UNCUT_UNIT == 0
 
 
-def _read_image(pid: str) -> bytes | None:
+def _has_mapped(pid: int, name: bytes) -> bool:
+    try:
+        with open(f"/proc/{pid}/maps", "rb") as maps:
+            return any(name in line for line in maps)
+    except PermissionError:
+        raise
+    except OSError:
+        return False
+
+
+def _iter_namesakes(own_pid: bytes) -> Iterator[int]:
+    """Give the processes that have this number in a PID namespace below ours."""
+    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+        try:
+            with open(f"/proc/{pid}/status", "rb", buffering=0) as file:
+                numbers = file.read().partition(b"\nNSpid:")[2].partition(b"\n")[0].split()
+        except OSError:
+            continue
+        if len(numbers) > 1 and numbers[-1] == own_pid:
+            yield pid
+
+
+def _read_image(pid: int) -> bytes | None:
     """Tell one program of a process from the next: its start, and where its code and its stack begin. None if it does not live."""
-    fields = _read_stat(pid)
+    fields = _read_stat(str(pid))
     return None if fields is None else b" ".join((fields[19], fields[23], fields[25]))
 
 

@@ -29,6 +29,7 @@ from collector.cli.recording.launch_log import LaunchLog
 from collector.cli.recording.node_metrics import NodeMetrics
 from collector.cli.recording.unrecorded import Explainer, UnrecordedDescendants, tell_unrecorded
 from collector.errors import CollectorError, ExperimentError, RecordError, UsageError
+from collector.experiment.log_outline import read_start_ticks
 from collector.printable import printable
 from collector.readings import Readings
 
@@ -239,14 +240,14 @@ def _run_program(
         preloads = plan.metrics.choice.preloads
         return build_environment(os.environ, preload, experiment, asked, plan.follow, table, preloads, holder.address, node.is_read_here)
 
-    processes = RecordedProcesses(experiment)
+    processes = RecordedProcesses(experiment, read_start_ticks)
     last: list[Readings | None] = [None]
 
     def take_samples() -> None:
         live = processes.live()
         unrecorded.look(live)
-        for pid in live:
-            readings = read_process(pid)
+        for pid, own_pid in live.items():
+            readings = read_process(pid) if pid == own_pid else None  # in a namespace, the number would be somebody else's here
             if readings is not None:
                 log.sample(pid, readings)
 
@@ -276,9 +277,9 @@ def _conclude(plan: Plan, experiment: str, ending: Ending, unrecorded: Unrecorde
     from collector.cli.recording.outcome import tell_outcome
     from collector.experiment.totals import sum_up
 
-    live: list[int] = []
+    live: dict[int, int] = {}
     try:
-        processes = RecordedProcesses(experiment)
+        processes = RecordedProcesses(experiment, read_start_ticks)
         if processes.uncut_logs():
             live = processes.live()
             _recover(experiment, processes)
@@ -299,7 +300,7 @@ def _recover(experiment: str, processes: RecordedProcesses) -> None:
     from collector.experiment.open_frames import recover
 
     try:
-        recover(experiment, lambda log: processes.is_writing(os.path.basename(log.path)))
+        recover(experiment, lambda log: processes.find_writer(os.path.basename(log.path)) is not None)
     except ExperimentError as error:
         say(f"{error}; reports find them where they are")
 

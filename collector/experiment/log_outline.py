@@ -63,6 +63,15 @@ def read_beginning(path: str) -> dict[str, Any]:
     return dict(zip(_BEGINNING, first[3:])) if first and first[0] == Kind.INITIALIZE else {}
 
 
+def read_start_ticks(path: str) -> int | None:
+    """When the process of a log began (INITIALIZE), None if that cannot be known."""
+    try:
+        start_ticks = read_beginning(path).get("start_ticks")
+    except OSError:
+        return None
+    return start_ticks if isinstance(start_ticks, int) else None
+
+
 def read_head(path: str) -> bytes:
     """The beginning of a log, as much as its first records can take."""
     with open_binary(path) as file:

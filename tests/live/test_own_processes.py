@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -237,12 +238,28 @@ def test_relatives_outlive_the_root(record: Callable[..., Recorded], compiled: C
     assert (recorded.outcome.status, recorded.outcome.stdout) == (0, "root\n")
 
 
-def test_processes_that_have_one_number(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
-    """What an image begins with that does not follow an exec was used by its own process, the dynamic linker as a rule."""
+def _enter_pid_namespace() -> list[str]:
     enter = ["unshare", "--user", "--map-root-user", "--pid", "--fork"]
     if not shutil.which("unshare") or subprocess.run([*enter, "true"], capture_output=True).returncode:
         pytest.skip("this system does not let us make PID namespaces")
-    recorded = record([*enter, compiled("same_number.c")])
+    return enter
+
+
+def test_one_in_a_namespace_outlives_the_command(record: Callable[..., Recorded], tmp_path: Path) -> None:
+    """Its log must not be cut while it writes there: it would die of it."""
+    ready, go, status = (tmp_path / name for name in ("ready", "go", "status"))
+    for fifo in (ready, go, status):
+        os.mkfifo(fifo)
+    inside = f"{shlex.join(_enter_pid_namespace())} sh -c 'echo > {ready}; read line < {go}; exit 7'"
+    recorded = record(["sh", "-c", f"({inside}; echo $? > {status}) > /dev/null 2>&1 & read line < {ready}"])
+    go.write_text("go\n")
+    assert status.read_text() == "7\n"
+    assert "processes are still running and being recorded" in recorded.outcome.stderr
+
+
+def test_processes_that_have_one_number(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    """What an image begins with that does not follow an exec was used by its own process, the dynamic linker as a rule."""
+    recorded = record([*_enter_pid_namespace(), compiled("same_number.c")])
     if recorded.outcome.status == 3:
         pytest.skip("this system does not let us choose the next process number")
     assert set(recorded.outcome.truth.values()) == {0}

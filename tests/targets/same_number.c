@@ -62,6 +62,7 @@ int main(int argc, char **argv)
         while (waitpid(pid, NULL, 0) == -1 && errno == EINTR)
             ;
         printf("%s %d\n", ways[i], (int)pid - NUMBER);
+        fflush(stdout);
     }
     return 0;
 }

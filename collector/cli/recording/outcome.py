@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from collector.capture.launch import Ending
@@ -38,9 +39,9 @@ class Outcome:
 
 
 def tell_outcome(
-    experiment: str, program: str, totals: Totals, live_pids: list[int], is_clock_off: bool, ending: Ending | None = None
+    experiment: str, program: str, totals: Totals, live: Mapping[int, int], is_clock_off: bool, ending: Ending | None = None
 ) -> Outcome:
-    """Say what was recorded. `live_pids` are processes that are still being recorded, `ending` is the program's."""
+    """Say what was recorded. `live` is what RecordedProcesses gives of those that still are, `ending` is the program's."""
     if totals.log_count == 0:
         return Outcome((f"nothing was recorded: {_guess_why(experiment, program)}",), False)
     parts = [f"{_tell_samples(totals, is_clock_off)} in {_tell_processes(totals)}"]
@@ -50,12 +51,12 @@ def tell_outcome(
         parts.append(f"recording {_tell_pauses(totals)}")
     if ending is not None and _is_killed(ending):
         parts.append(describe_ending(ending.status))
-    parts.append(_tell_losses(totals, live_pids, ending, _is_full(experiment)))
+    parts.append(_tell_losses(totals, live.values(), ending, _is_full(experiment)))
     sentences = [f"{os.path.relpath(experiment)}: {', '.join(parts)}"]
     if totals.sample_count == 0 and not is_clock_off:
-        sentences.append(f"no sample was taken{_explain_no_samples(totals, live_pids)}")
-    if live_pids:
-        sentences.append(_tell_live(live_pids))
+        sentences.append(f"no sample was taken{_explain_no_samples(totals, bool(live))}")
+    if live:
+        sentences.append(_tell_live(list(live)))
     return Outcome((*sentences, *dict.fromkeys(totals.warnings), *map(_tell_message, totals.messages.items())), True)
 
 
@@ -84,7 +85,7 @@ def _tell_pauses(totals: Totals) -> str:
     return f"paused for {format_duration(totals.paused_ns / 1e9)} ({format_percent(totals.paused_ns, totals.run_ns)} % of {whose})"
 
 
-def _tell_losses(totals: Totals, live_pids: list[int], ending: Ending | None, is_disk_full: bool) -> str:
+def _tell_losses(totals: Totals, live_pids: Collection[int], ending: Ending | None, is_disk_full: bool) -> str:
     losses = [f"{count:,} lost {_CAUSES.get(cause, f'(cause {cause})')}" for cause, count in sorted(totals.drops.items())]
     program = {one for one in totals.unclosed if ending is not None and one[:2] == (ending.pid, 0)}
     killed = program if ending is not None and _is_killed(ending) else set()
@@ -107,7 +108,7 @@ def _explain_open_logs(totals: Totals, count: int, ending: Ending | None, is_dis
     return f"because {'its process was' if count == 1 else 'their processes were'} killed or exited abruptly"
 
 
-def _explain_no_samples(totals: Totals, live_pids: list[int]) -> str:
+def _explain_no_samples(totals: Totals, has_live: bool) -> str:
     if totals.clock is None:
         return ": no clock was started in the program"
     period_ms = max(totals.clock.period_ns, totals.clock.effective_period_ns) / 1e6
@@ -119,7 +120,7 @@ def _explain_no_samples(totals: Totals, live_pids: list[int]) -> str:
     if is_enough:
         return f" in {totals.cpu_ns / 1e9:.3f} s of CPU time: the clock {totals.clock.name} did not tick (see --clock)"
     if not totals.closed_count:
-        return f" before {'now' if live_pids else 'the program was gone'}: there is one every {period_ms:.3f} ms of CPU time (see -p)"
+        return f" before {'now' if has_live else 'the program was gone'}: there is one every {period_ms:.3f} ms of CPU time (see -p)"
     if totals.cpu_ns > totals.longest_ns:
         return f": no thread used more than {totals.longest_ns / 1e6:.3f} ms of CPU time {rate}"
     return f": {totals.cpu_ns / 1e6:.3f} ms of CPU time {rate}"

@@ -50,8 +50,7 @@ class Image:
 class Process:
     """A process and its images, oldest first.
 
-    `user_ns` and `system_ns` are the last the log knows of the whole process; `user_before_ns` and `system_before_ns` what of it
-    passed before recording began. `status` is the wait status, None if nobody saw it.
+    `user_ns` and `system_ns` are the last the log knows of the whole process. `status` is the wait status, None if nobody saw it.
     """
 
     pid: int
@@ -61,8 +60,6 @@ class Process:
     threads: tuple[Thread, ...] = ()
     user_ns: int | None = None
     system_ns: int | None = None
-    user_before_ns: int = 0
-    system_before_ns: int = 0
     status: int | None = None
 
     @property
@@ -181,13 +178,8 @@ class ProcessTable:
         self._images[image.origin] = replace(
             image, executable=record.executable, arguments=record.arguments or (), directory=record.directory, start_time=record.time
         )
-        has_begun = image.origin.image == 0
-        self._processes[process.pid] = replace(
-            process,
-            parent_pid=record.ppid if process.parent_pid is None else process.parent_pid,
-            user_before_ns=record.user_ns or 0 if has_begun else process.user_before_ns,
-            system_before_ns=record.system_ns or 0 if has_begun else process.system_before_ns,
-        )
+        if process.parent_pid is None:
+            self._processes[process.pid] = replace(process, parent_pid=record.ppid)
 
     def _account(self, pid: int, record: ProcExit | Sample | CloseLog) -> None:
         """Clocks only rise, so the largest reading is the last."""

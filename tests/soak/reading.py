@@ -30,7 +30,7 @@ def find_loss(run: Soaked, is_disk_full: bool) -> list[str]:
     if profile.losses:
         found.append(f"samples were lost on a good disk: {profile.losses[:3]}")
     expected = 1 + run.number("children")
-    told = len({process.pid for process in profile.processes}) + len(profile.unrecorded)
+    told = len({process.identity for process in profile.processes}) + len(profile.unrecorded)
     if told != expected:
         found.append(f"{expected} processes ran, the experiment tells of {told}")
     names = {function.name for function in profile.functions}

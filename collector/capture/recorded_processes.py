@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import chain
+
+from collector.namesakes import iter_namesakes
 
 _LOG = ".log"
 _NODE_LOG = "node.log"  # of a process that is not recorded, and has ended when this is asked for its sake
@@ -39,7 +41,7 @@ class RecordedProcesses:
         if not own_pid.isdigit():
             return None
         start_ticks = self._start_ticks_of(os.path.join(self._directory, name))
-        for pid in chain([int(own_pid)], _iter_namesakes(own_pid.encode())):
+        for pid in chain([int(own_pid)], iter_namesakes(int(own_pid))):
             image = _read_image(pid)
             if image is None or start_ticks not in (None, int(image.split()[0])):
                 continue
@@ -77,18 +79,6 @@ def _has_mapped(pid: int, name: bytes) -> bool:
         raise
     except OSError:
         return False
-
-
-def _iter_namesakes(own_pid: bytes) -> Iterator[int]:
-    """Give the processes that have this number in a PID namespace below ours."""
-    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
-        try:
-            with open(f"/proc/{pid}/status", "rb", buffering=0) as file:
-                numbers = file.read().partition(b"\nNSpid:")[2].partition(b"\n")[0].split()
-        except OSError:
-            continue
-        if len(numbers) > 1 and numbers[-1] == own_pid:
-            yield pid
 
 
 def _read_image(pid: int) -> bytes | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from collector.experiment.log_outline import read_beginning
 from collector.experiment.open_area import is_uncut
+from collector.namesakes import iter_namesakes
 
 if TYPE_CHECKING:
     from collector.experiment.directory import LogFile
@@ -25,9 +27,27 @@ def is_running(log: LogFile) -> bool:
         begun = read_beginning(log.path)
     except OSError:
         return False
-    state, start_ticks = read_process_state(log.origin.pid or begun.get("pid") or 0)  # the launcher's logs are not named after a process
+    pid = log.origin.pid or begun.get("pid") or 0  # the launcher's logs are not named after a process
     next_image = os.path.join(os.path.dirname(log.path), f"{log.origin.pid}.{log.origin.image + 1}.log")
-    return state not in ("", "Z", "X") and begun.get("start_ticks") in (None, start_ticks) and not os.path.exists(next_image)
+    return any(_has_begun_at(one, begun.get("start_ticks")) for one in _numbers_here(pid, begun.get("pid_namespace"))) and not os.path.exists(next_image)
+
+
+def _numbers_here(pid: int, pid_namespace: int | None) -> Iterable[int]:
+    """Which processes may be the one that has this number there."""
+    return (pid,) if pid_namespace in (None, read_pid_namespace()) else iter_namesakes(pid)
+
+
+def _has_begun_at(pid: int, start_ticks: int | None) -> bool:
+    state, begun = read_process_state(pid)
+    return state not in ("", "Z", "X") and start_ticks in (None, begun)
+
+
+def read_pid_namespace() -> int | None:
+    """INITIALIZE's pid_namespace of this process."""
+    try:
+        return os.stat("/proc/self/ns/pid").st_ino
+    except OSError:
+        return None
 
 
 def read_process_state(pid: int) -> tuple[str, int]:

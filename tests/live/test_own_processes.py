@@ -246,12 +246,13 @@ def _enter_pid_namespace() -> list[str]:
 
 
 def test_one_in_a_namespace_outlives_the_command(record: Callable[..., Recorded], tmp_path: Path) -> None:
-    """Its log must not be cut while it writes there: it would die of it."""
+    """Its log must not be cut while it writes there, for it would die of that, and readers know that it runs."""
     ready, go, status = (tmp_path / name for name in ("ready", "go", "status"))
     for fifo in (ready, go, status):
         os.mkfifo(fifo)
     inside = f"{shlex.join(_enter_pid_namespace())} sh -c 'echo > {ready}; read line < {go}; exit 7'"
     recorded = record(["sh", "-c", f"({inside}; echo $? > {status}) > /dev/null 2>&1 & read line < {ready}"])
+    assert [process.is_running for process in recorded.profile.processes if process.pid == 1] == [False, True]
     go.write_text("go\n")
     assert status.read_text() == "7\n"
     assert "processes are still running and being recorded" in recorded.outcome.stderr

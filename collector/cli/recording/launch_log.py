@@ -9,7 +9,7 @@ import time
 from collector import __version__
 from collector.capture.launch import Ending
 from collector.capture.metric_table import Definition
-from collector.experiment.liveness import read_process_state
+from collector.experiment.liveness import read_pid_namespace, read_process_state
 from collector.experiment.log_writer import LogWriter
 from collector.format import FRAME_MAX_BYTES, VERSION_MAJOR, VERSION_MINOR, Kind, SampleCause
 from collector.readings import Readings, readings_of
@@ -58,7 +58,7 @@ class LaunchLog:
             round(times.user * 1e9),
             round(times.system * 1e9),
             read_process_state(os.getpid())[1] or None,
-            _pid_namespace(),
+            read_pid_namespace(),
         )
 
     def sample(self, pid: int, readings: Readings) -> None:
@@ -107,10 +107,3 @@ def _fitting(texts: list[str]) -> list[str]:
         if room < 0:
             return [*texts[:place], "..."]
     return texts
-
-
-def _pid_namespace() -> int | None:
-    try:
-        return os.stat("/proc/self/ns/pid").st_ino
-    except OSError:
-        return None

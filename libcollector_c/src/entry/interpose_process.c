@@ -283,6 +283,10 @@ long col_entry_syscall(long number, long a, long b, long c, long d, long e, long
             col_session_fork_parent();
         return child;
     }
+    if (number == SYS_execve)
+        return execve((const char *)a, (char *const *)b, (char *const *)c);
+    if (number == SYS_execveat)
+        return execveat((int)a, (const char *)b, (char *const *)c, (char *const *)d, (int)e);
     if (__builtin_expect(col_entry_is_sandbox_call(number, a, b), 0))
         return col_entry_sandbox_call(number, a, b, c);
     return real(number, a, b, c, d, e, f);

@@ -313,7 +313,7 @@ void col_session_fork_prepare(void)
         return;
     col_session_adopt();
     col_metrics_fork_prepare();
-    self.forking = col_session_is_open() ? col_thread_enter() : NULL;
+    self.forking = col_session_is_open() ? col_thread_enter_fork() : NULL;
 }
 
 void col_session_fork_parent(void)
@@ -321,7 +321,7 @@ void col_session_fork_parent(void)
     if (col_silence_is_on())
         return;
     if (self.forking != NULL)
-        col_thread_leave(self.forking);
+        col_thread_leave_fork(self.forking);
     self.forking = NULL;
     col_metrics_fork_parent();
 }

@@ -199,6 +199,13 @@ struct col_thread *col_thread_current(void)
     return take_block(tid);
 }
 
+enum { FREE, BUSY, FORKING }; /* thread->busy */
+
+static bool take(struct col_thread *thread, int as)
+{
+    return __atomic_compare_exchange_n(&thread->busy, &as, BUSY, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
 struct col_thread *col_thread_enter(void)
 {
     struct col_thread *thread = col_thread_current();
@@ -208,14 +215,31 @@ struct col_thread *col_thread_enter(void)
         return NULL;
     }
     /* No loss, if it is a tick that finds the thread inside the library: the next sample stands for its time as well. */
-    if (__atomic_exchange_n(&thread->busy, 1, __ATOMIC_ACQUIRE) != 0)
-        return NULL;
-    return thread;
+    return take(thread, FREE) ||
+                   (thread->forking_pid != 0 && thread->forking_pid == col_os_process_id() && take(thread, FORKING))
+               ? thread
+               : NULL;
 }
 
 void col_thread_leave(struct col_thread *thread)
 {
-    __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&thread->busy, thread->forking_pid != 0 ? FORKING : FREE, __ATOMIC_RELEASE);
+}
+
+struct col_thread *col_thread_enter_fork(void)
+{
+    struct col_thread *thread = col_thread_enter();
+    if (thread != NULL) {
+        thread->forking_pid = col_os_process_id();
+        col_thread_leave(thread);
+    }
+    return thread;
+}
+
+void col_thread_leave_fork(struct col_thread *thread)
+{
+    thread->forking_pid = 0;
+    col_thread_leave(thread);
 }
 
 uintptr_t col_thread_spare_stack(void)
@@ -233,7 +257,7 @@ void col_thread_retire(struct col_thread *thread)
                                 __ATOMIC_RELAXED); /* its memory may be given to others */
     local.ended_tid = thread->tid;
     local.thread = NULL;
-    __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&thread->busy, FREE, __ATOMIC_RELEASE);
     __atomic_store_n(&thread->tid, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&self.first_free_hint, 0, __ATOMIC_RELAXED);
 }
@@ -248,7 +272,7 @@ struct col_thread *col_thread_return(void)
 static bool take_from_its_thread(struct col_thread *thread)
 {
     for (unsigned turn = 0; turn < 1000; turn++) {
-        if (__atomic_exchange_n(&thread->busy, 1, __ATOMIC_ACQUIRE) == 0)
+        if (take(thread, FREE))
             return true;
         col_os_yield();
     }
@@ -281,7 +305,8 @@ void col_thread_forget_others(void)
     for (uint32_t i = 0; i < count; i++)
         if (blocks[i] != NULL) {
             blocks[i]->tid = 0;
-            blocks[i]->busy = 0;
+            blocks[i]->busy = FREE;
+            blocks[i]->forking_pid = 0;
         }
     self.first_free_hint = 0;
     self.lost_count = self.unsafe_count = 0;

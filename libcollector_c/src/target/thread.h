@@ -26,15 +26,16 @@ struct col_switches {
 };
 
 struct col_thread {
-    uint32_t tid;              /* kernel thread id; 0: the block is free */
-    int busy;                  /* atomic: somebody is at work on this thread's data (enter/leave) */
-    bool is_announced;         /* THR_CREATE was written */
-    bool is_unloading;         /* it is inside dlclose */
-    bool has_frame;            /* an open frame was acquired */
-    int clock;                 /* the rung it was armed for */
-    int event;                 /* handle of a perf event of this thread alone, or -1 */
-    int faults;                /* handle of the event that counts its page faults; -1: none yet, -2: refused */
-    int timer;                 /* POSIX timer of this thread, or -1 */
+    uint32_t tid;         /* kernel thread id; 0: the block is free */
+    int busy;             /* atomic: somebody is at work on this thread's data (enter/leave, enter_fork/leave_fork) */
+    uint32_t forking_pid; /* the process that it is making a child of; 0: none */
+    bool is_announced;    /* THR_CREATE was written */
+    bool is_unloading;    /* it is inside dlclose */
+    bool has_frame;       /* an open frame was acquired */
+    int clock;            /* the rung it was armed for */
+    int event;            /* handle of a perf event of this thread alone, or -1 */
+    int faults;           /* handle of the event that counts its page faults; -1: none yet, -2: refused */
+    int timer;            /* POSIX timer of this thread, or -1 */
     uint64_t cpu_ns, time_ns;  /* the thread's CPU clock and the time at its last sample */
     uint64_t cpu_us_rest_ns;   /* user ns not yet written, less than a microsecond */
     uint64_t system_rest_ns;   /* system ns not yet written, less than a microsecond */
@@ -76,6 +77,13 @@ struct col_thread *col_thread_current(void);
  */
 struct col_thread *col_thread_enter(void);
 void col_thread_leave(struct col_thread *thread);
+
+/*
+ * The same around a fork. Ticks of this process may come between, for nearly all that passes there is the kernel's time for this call; those of the child must not,
+ * as long as it has the parent's memory.
+ */
+struct col_thread *col_thread_enter_fork(void);
+void col_thread_leave_fork(struct col_thread *thread);
 
 /* The upper end of a stack that the calling thread may use where its own has no room; 0: no memory. Signal-safe. */
 uintptr_t col_thread_spare_stack(void);

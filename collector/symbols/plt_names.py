@@ -39,6 +39,11 @@ def iter_plt_stubs(image: ElfImage, name_at: dict[int, str]) -> list[tuple[int, 
     return stubs
 
 
+def slot_names(image: ElfImage) -> dict[int, str]:
+    """{elf address: name} of the slots that hold the addresses of functions and variables of other modules."""
+    return _read_slots(image, _JUMP_SLOT_KINDS.get(image.machine, ()), {})[0]
+
+
 def _read_slots(image: ElfImage, kinds: tuple[int, ...], name_at: dict[int, str]) -> tuple[dict[int, str], list[str | None]]:
     """Names by slot address, and names in the order of .rela.plt, which lazy stubs push."""
     slots: dict[int, str] = {}

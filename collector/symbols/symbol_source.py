@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from collector.symbols.elf_image import ElfImage, Section
 
 _SYMBOL = struct.Struct("<IBBHQQ")
-_STT_NOTYPE, _STT_FUNC, _STT_GNU_IFUNC = 0, 2, 10
+_STT_NOTYPE, _STT_OBJECT, _STT_FUNC, _STT_GNU_IFUNC = 0, 1, 2, 10
 _STB_LOCAL = 0
 _SHN_LORESERVE, _SHN_XINDEX = 0xFF00, 0xFFFF
 _LONGEST_NAME = 1 << 16
@@ -73,6 +73,20 @@ def read_symbols(images: list[ElfImage]) -> list[Symbol]:
             for table in image.iter_sections(kind):
                 _collect(SymbolText(image, table), candidates)
     return [_choose(start, candidates[start]) for start in sorted(candidates)]
+
+
+def data_names(images: list[ElfImage]) -> dict[int, str]:
+    """{address: name} of the variables that all `images` of one module list."""
+    found: dict[int, str] = {}
+    for image in images:
+        for kind in ("SHT_SYMTAB", "SHT_DYNSYM"):
+            for table in image.iter_sections(kind):
+                text = SymbolText(image, table)
+                whole = len(text.entries) // _SYMBOL.size * _SYMBOL.size
+                for name, info, _, section, value, _ in _SYMBOL.iter_unpack(text.entries[:whole]):
+                    if info & 15 == _STT_OBJECT and section and value and value not in found:
+                        found[value] = text.name_at(name)
+    return found
 
 
 def _collect(text: SymbolText, candidates: dict[int, list[tuple[int, int, int, int, SymbolText]]]) -> None:

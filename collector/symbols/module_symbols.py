@@ -133,6 +133,26 @@ class ModuleSymbols:
         except SymbolError:
             return b""
 
+    def names_in_code(self) -> dict[int, str]:
+        """{elf address: name} of functions and variables that instructions may refer to."""
+        from collector.symbols.debug_files import find_debug_files
+        from collector.symbols.plt_names import slot_names
+        from collector.symbols.symbol_source import data_names
+
+        names: dict[int, str] = {}
+        try:
+            with self._open() as image:
+                debug_files = find_debug_files(image, self._debug_dirs)
+                try:
+                    names = {**slot_names(image), **data_names([image, *debug_files.images()])}
+                finally:
+                    debug_files.close()
+        except SymbolError:
+            pass  # nor is there code of it then
+        for function in map(self._functions.range_at, range(len(self._functions))):
+            names[function.function_start] = function.name or f"{self.name}+{function.function_start:#x}"
+        return names
+
     def _load(self) -> None:
         key = self._build_id.hex() if self._build_id else _key_of_file(self.path)
         if key and self._layout != "image":

@@ -148,6 +148,10 @@ class Symbolizer:
         module = self._module(path, build_id, layout, file)
         return [(start, module.code_bytes(start, end)) for start, end in module.code_ranges_of(elf_addresses)]
 
+    def names_in_code(self, path: str, build_id: bytes | None, layout: Layout = "image", file: RecordedFile | None = None) -> dict[int, str]:
+        """{elf address: raw name} of a module's functions and variables."""
+        return self._module(path, build_id, layout, file).names_in_code()
+
     def _module(self, path: str, build_id: bytes | None, layout: Layout = "image", file: RecordedFile | None = None) -> ModuleSymbols:
         module = self._modules.get((path, build_id, layout, file))
         if module is None:

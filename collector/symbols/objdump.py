@@ -1,7 +1,7 @@
 """objdump -- instructions as text, by the system's objdump
 
-Only the bytes that are wanted are disassembled, and objdump's own names for the targets of calls are kept.
-Source: the manual of GNU binutils, section objdump; LLVM's objdump understands the options used for files.
+It is given a small file of our own that holds the wanted bytes only, and the names that they may refer to.
+Source: the manual of GNU binutils, section objdump; LLVM's objdump understands the options as well.
 """
 
 from __future__ import annotations
@@ -10,31 +10,25 @@ import os
 import re
 import subprocess
 import tempfile
+from collections.abc import Mapping
 
 from collector.errors import SymbolError
+from collector.symbols.code_image import code_image
 
 Instruction = tuple[int, str]
 """Address, text."""
 
 _LINE = re.compile(r"\s*([0-9a-f]+):\s+(\S.*)")
-_MACHINES = {"x86_64": "i386:x86-64", "aarch64": "aarch64"}
 _PATIENCE_S = 120
 
 
-def disassemble_file(path: str, start: int, end: int) -> list[Instruction]:
-    """The instructions of an ELF file from one elf address up to another. Raises SymbolError."""
-    return _run(["-d", "-w", "-C", "--no-show-raw-insn", f"--start-address={start:#x}", f"--stop-address={end:#x}", path])
-
-
-def disassemble_bytes(data: bytes, start: int, machine: str) -> list[Instruction]:
-    """The instructions in `data`, which lay at `start`; `machine` as uname names it. Raises SymbolError."""
-    if machine not in _MACHINES:
-        raise SymbolError(f"code of a machine {machine or 'of an unknown kind'} cannot be disassembled.")
+def disassemble(code: bytes, start: int, machine: str, names: Mapping[int, str]) -> list[Instruction]:
+    """The instructions in `code`, which lay at `start`; `machine` as uname names it, `names` by address. Raises SymbolError."""
+    image = code_image(code, start, machine, names)
     with tempfile.NamedTemporaryFile(prefix="collector-") as file:
-        file.write(data)
+        file.write(image)
         file.flush()
-        options = ["-D", "-w", "-b", "binary", "-m", _MACHINES[machine], "--no-show-raw-insn", f"--adjust-vma={start:#x}"]
-        return _run([*options, file.name])
+        return _run(["-d", "-w", "-C", "--no-show-raw-insn", file.name])
 
 
 def _run(arguments: list[str]) -> list[Instruction]:

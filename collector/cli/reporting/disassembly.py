@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import cast
@@ -12,7 +10,7 @@ from collector.errors import CollectorError, SymbolError
 from collector.profile.instructions import CodeTimes, InstructionRow, Listing, Place, annotate, code_times
 from collector.profile.model import Module, Profile
 from collector.profile.source_map import SourceMap, moved_path
-from collector.symbols.objdump import disassemble_bytes, disassemble_file
+from collector.symbols.objdump import disassemble
 from collector.symbols.symbolizer import Symbolizer
 from collector.symbols.terms import Layout
 from collector.target.dynamic_code import line_in_table
@@ -57,7 +55,7 @@ def _dynamic_listing(profile: Profile, function: int, times: CodeTimes) -> Listi
     title = f"made at run time: {size:,} bytes at {code.start:x}, {format_seconds(times.own_s)} s of its own"
     if not code.data:
         return Listing(title, (), "its instructions were not kept: whoever named it did not say what they are")
-    instructions = disassemble_bytes(code.data, code.start, profile.recordings[0].machine)
+    instructions = disassemble(code.data, code.start, profile.recordings[0].machine, {code.start: known.name})
     places = {a: (known.file, line_in_table(code.lines, a - code.start)) for a, _ in instructions} if code.lines and known.file else {}
     note = f"the first {len(code.data):,} bytes of it were kept" if len(code.data) < size else ""
     return Listing(title, annotate(times, instructions, places, _width(profile)), note)
@@ -85,22 +83,11 @@ def _layout_of(module: Module) -> Layout:
     return cast(Layout, module.layout)
 
 
-def _is_of_this_machine(path: str) -> bool:
-    """Whether objdump may read the whole file: it parses in C what an experiment names, so only what root or the user put there."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return False
-    return os.path.isabs(path) and stat.S_ISREG(status.st_mode) and status.st_uid in (0, os.geteuid())
-
-
 def _file_rows(profile: Profile, module: Module, symbolizer: Symbolizer, times: CodeTimes, start: int, data: bytes) -> tuple[InstructionRow, ...]:
     end = start + len(data)
     path, build_id = module.copy or module.path, bytes.fromhex(module.build_id) or None
-    if module.layout == "image" and module.copy is None and _is_of_this_machine(path):
-        instructions = disassemble_file(path, start, end)
-    else:
-        instructions = disassemble_bytes(data, start, profile.recordings[0].machine)
+    names = symbolizer.names_in_code(path, build_id, _layout_of(module), module.file)
+    instructions = disassemble(data, start, profile.recordings[0].machine, names)
     located = symbolizer.locate_many(path, build_id, (address for address, _ in instructions), _layout_of(module), module.file)
     places: dict[int, Place] = {address: (where.file, where.line) for address, where in located.items()}
     within = CodeTimes(

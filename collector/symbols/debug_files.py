@@ -19,6 +19,7 @@ from pathlib import Path
 
 from collector.errors import SymbolError
 from collector.regular_file import open_binary
+from collector.symbols.archive import build_id_path
 from collector.symbols.debuginfod import cache_directory
 from collector.symbols.elf_image import SHT_NOBITS, ElfImage
 
@@ -75,12 +76,6 @@ def has_line_tables(image: ElfImage) -> bool:
     """Whether the image itself holds DWARF line tables, plain or compressed."""
     sections = (image.section(".debug_line"), image.section(".zdebug_line"))
     return any(section is not None and section.kind != SHT_NOBITS and section.size_bytes for section in sections)
-
-
-def build_id_path(directory: str, build_id: bytes) -> str:
-    """`directory`/.build-id/xx/yyyy.debug."""
-    digits = build_id.hex()
-    return os.path.join(directory, ".build-id", digits[:2], digits[2:] + ".debug")
 
 
 def _iter_candidates(image: ElfImage, directories: tuple[str, ...]) -> Iterator[tuple[str, int | None]]:

@@ -16,7 +16,7 @@ from small_experiment import BASE, PERIOD_NS, begin, clock, close, mapping, samp
 import collector
 from collector.cli.main import main
 from collector.symbols import zstd
-from collector.symbols.debug_files import build_id_path
+from collector.symbols.archive import build_id_path
 from collector.symbols.debuginfod import fetch_debug_file
 from collector.symbols.elf_image import ElfImage
 

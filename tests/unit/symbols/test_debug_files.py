@@ -6,7 +6,8 @@ import lzma
 
 import pytest
 
-from collector.symbols.debug_files import build_id_path, find_supplement
+from collector.symbols.archive import build_id_path
+from collector.symbols.debug_files import find_supplement
 from collector.symbols.elf_image import ElfImage
 from collector.symbols.symbolizer import Symbolizer
 

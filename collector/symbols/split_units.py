@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from collector.errors import SymbolError
+from collector.symbols.archive import below
 from collector.symbols.dwarf_unit import DW_AT_ADDR_BASE, DW_AT_GNU_ADDR_BASE, DwarfData, RootReader, UnitHeader
 from collector.symbols.elf_image import ElfImage, Section
 
@@ -173,14 +174,14 @@ class SplitFiles:
     def _iter_paths(self, skeleton: Skeleton) -> Iterator[str]:
         path = os.path.join(skeleton.directory, skeleton.name)
         name = os.path.basename(path)
+        for directory in self._debug_dirs:
+            yield below(directory, path)
+            yield below(directory, skeleton.name)
+            yield os.path.join(directory, name)
         if os.path.isabs(path):
             yield path
         yield os.path.join(os.path.dirname(self._program), skeleton.name)
         yield os.path.join(os.path.dirname(self._program), name)
-        for directory in self._debug_dirs:
-            yield os.path.join(directory, path.lstrip("/"))
-            yield os.path.join(directory, skeleton.name)
-            yield os.path.join(directory, name)
 
     def _try(self, path: str) -> ElfImage | None:
         self.looked_at.append(path)

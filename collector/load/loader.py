@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from collector.analysis.seam import NOBODY, Analysis
-from collector.errors import ExperimentError
+from collector.errors import ExperimentError, SymbolError
 from collector.experiment.directory import ExperimentDirectory, LogFile, open_directory
 from collector.experiment.process_identity import ProcessIdentities, ProcessIdentity
 from collector.load.expansion import expand_entries
@@ -55,7 +55,7 @@ class Loader:
         launch, node, logs = self._read_facts(directory, experiment)
         self._recordings.append(recording_of(path, launch, logs, node))
         objects_path = directory.objects_path
-        for text in (*directory.complaints, *add_jit_sources(objects_path, logs)):
+        for text in (*directory.complaints, *add_jit_sources(objects_path, logs), *self._add_archive(path)):
             self._messages.append(model.Message(experiment, 1, text))
         identities, ended = ProcessIdentities(), dict[ProcessIdentity, LogFacts]()
         statuses = launched_statuses(launch)
@@ -73,6 +73,14 @@ class Loader:
         for facts in filter(None, (launch, node, *logs)):
             self._add_points(experiment, facts, images)
             self._add_losses(experiment, facts)
+
+    def _add_archive(self, path: str) -> list[str]:
+        """Have names looked up in the experiment's archive; complaints about it."""
+        try:
+            self._symbolizer.add_archive(path)
+        except SymbolError as error:
+            return [str(error)]
+        return []
 
     def finish(self) -> model.Profile:
         """Name all addresses."""

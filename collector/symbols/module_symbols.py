@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from collector.errors import SymbolError
 from collector.symbols.cache import Record, SymbolCache, signature_of
@@ -25,22 +26,30 @@ if TYPE_CHECKING:
     from collector.symbols.unit_index import UnitIndex
     from collector.target.address_space import RecordedFile
 
-_DELETED = " (deleted)"
+DELETED = " (deleted)"
+"""What the kernel adds to the path of a file that has no name any more."""
+
 _NO_FILE_PREFIXES = ("[", "//", "/memfd:", "anon_inode:")
 _LONGEST_CODE_BYTES = 1 << 24  # of a function that is disassembled
+
+
+def has_file(path: str) -> bool:
+    """Whether a module of that path has code to be read: in a file, or lent by the kernel."""
+    return path == VDSO_PATH or bool(path) and not path.startswith(_NO_FILE_PREFIXES)
 
 
 class ModuleSymbols:
     """Functions and lines of one module; never raises for what a file contains.
 
-    `complaints` says in a sentence each what was expected and is missing, `nameless` the one why no function has a name, `looked_at` which
-    files that depends on.
+    `archived` is where it is read if not at its path. `complaints` says in a sentence each what was expected and is missing, `nameless` the
+    one why no function has a name, `looked_at` which files that depends on.
     """
 
     def __init__(self, path: str, build_id: bytes | None, cache: SymbolCache, debug_dirs: tuple[str, ...] = (),
-                 layout: Layout = "image", file: RecordedFile | None = None, is_fetching: bool = False) -> None:
-        self.path = path.removesuffix(_DELETED)
-        self.name = os.path.basename(self.path) or path
+                 layout: Layout = "image", file: RecordedFile | None = None, is_fetching: bool = False, archived: str = "") -> None:
+        recorded_path = path.removesuffix(DELETED)
+        self.path = archived or recorded_path
+        self.name = os.path.basename(recorded_path) or path
         self.complaints: list[str] = []
         self.looked_at = [self.path]
         self.nameless = ""
@@ -55,8 +64,8 @@ class ModuleSymbols:
         self._is_replaced = build_id is None and file is not None and is_replaced(self.path, file)
         if self._is_replaced:
             self._give_up(f"{self.path} has changed since the recording.")
-        elif self.path == VDSO_PATH or self.path and not self.path.startswith(_NO_FILE_PREFIXES):
-            self._load()
+        elif has_file(self.path):
+            self._load(f"-{crc32(os.fsencode(archived)):08x}" if archived else "")
 
     def function_at(self, elf_address: int) -> FunctionRange | None:
         """The function that owns `elf_address`; None when nothing says so."""
@@ -153,8 +162,9 @@ class ModuleSymbols:
             names[function.function_start] = function.name or f"{self.name}+{function.function_start:#x}"
         return names
 
-    def _load(self) -> None:
-        key = self._build_id.hex() if self._build_id else _key_of_file(self.path)
+    def _load(self, variant: str) -> None:
+        """`variant` keeps apart in the cache what was found in different archives."""
+        key = self._build_id.hex() + variant if self._build_id else _key_of_file(self.path)
         if key and self._layout != "image":
             key += f"-{self._layout}"
         record = self._cache.load(key, "functions") if key else None

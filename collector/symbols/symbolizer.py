@@ -10,12 +10,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from collector.symbols.archive import Archive, place_of_module
 from collector.symbols.cache import SymbolCache
 from collector.symbols.demangle import demangle_many, without_underscore
 from collector.symbols.function_table import FunctionRange
 from collector.symbols.inline_table import InlinedCall
-from collector.symbols.module_symbols import ModuleSymbols
+from collector.symbols.module_symbols import DELETED, ModuleSymbols
 from collector.symbols.pieces import whole_name
+from collector.symbols.recorded_file import is_replaced
 from collector.symbols.terms import Layout, Progress, SourceLine
 from collector.target.address_space import RecordedFile
 
@@ -78,9 +80,16 @@ class Symbolizer:
         self._is_fetching = is_fetching
         self._progress = progress
         self._has_inlines = has_inlines
+        self._archives: list[Archive] = []
         self._modules: dict[tuple[str, bytes | None, Layout, RecordedFile | None], ModuleSymbols] = {}
         self._locations: dict[ModuleSymbols, dict[int, Location]] = {}
         self._chains: dict[ModuleSymbols, dict[int, tuple[Location, ...]]] = {}
+
+    def add_archive(self, experiment: str) -> None:
+        """Read modules and debug files from the archive of an experiment, where it has them, rather than where they were. SymbolError if it is
+        not to be used.
+        """
+        self._archives += filter(None, (Archive(experiment),))
 
     def locate(self, path: str, build_id: bytes | None, elf_address: int) -> Location:
         """The location of an address inside an instruction (see `lookup_address`).
@@ -157,13 +166,23 @@ class Symbolizer:
         if module is None:
             if self._progress is not None:
                 self._progress(0, 1, f"symbols of {os.path.basename(path)}")
-            module = ModuleSymbols(path, build_id, self._cache, self._debug_dirs, layout, file, self._is_fetching)
+            archived, debug_dirs = self._find_archived(path, build_id, file)
+            module = ModuleSymbols(path, build_id, self._cache, debug_dirs, layout, file, self._is_fetching, archived)
             self._modules[path, build_id, layout, file] = module
             self._locations[module] = {}
             self._chains[module] = {}
             self._note_complaints(module)
             self._cache.trim()
         return module
+
+    def _find_archived(self, path: str, build_id: bytes | None, file: RecordedFile | None) -> tuple[str, tuple[str, ...]]:
+        """Where a module is read, if not at its path, and where its debug files are looked for."""
+        place = place_of_module(path.removesuffix(DELETED), build_id)
+        for archive in self._archives:
+            archived = archive.find(place)
+            if archived and (build_id or file is None or not is_replaced(archived, file)):
+                return archived, (archive.debug_directory, *self._debug_dirs)
+        return "", self._debug_dirs
 
     def _note_complaints(self, module: ModuleSymbols) -> None:
         self.warnings += [complaint for complaint in module.complaints if complaint not in self.warnings]

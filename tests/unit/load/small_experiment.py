@@ -29,6 +29,9 @@ class ArithmeticSymbolizer:
         self.nameless: dict[str, str] = {}
         self.asked: list[tuple[str, bytes | None, set[int]]] = []
 
+    def add_archive(self, experiment: str) -> None:
+        """It needs no files."""
+
     def locate_chains(
         self, path: str, build_id: bytes | None, addresses: Iterable[int], layout: str = "image", file: object = None
     ) -> dict[int, tuple[Location, ...]]:

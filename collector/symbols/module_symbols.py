@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from collector.errors import SymbolError
+from collector.symbols.archive import place_of_module
 from collector.symbols.cache import Record, SymbolCache, signature_of
 from collector.symbols.function_table import FunctionRange, FunctionTable
 from collector.symbols.pieces import names_of_whole
@@ -23,6 +24,7 @@ from collector.symbols.terms import VDSO_PATH, Layout, Progress, SourceLine
 if TYPE_CHECKING:
     from collector.symbols.elf_image import ElfImage
     from collector.symbols.inline_table import InlinedCall
+    from collector.symbols.module_files import NeededFile
     from collector.symbols.unit_index import UnitIndex
     from collector.target.address_space import RecordedFile
 
@@ -47,9 +49,9 @@ class ModuleSymbols:
 
     def __init__(self, path: str, build_id: bytes | None, cache: SymbolCache, debug_dirs: tuple[str, ...] = (),
                  layout: Layout = "image", file: RecordedFile | None = None, is_fetching: bool = False, archived: str = "") -> None:
-        recorded_path = path.removesuffix(DELETED)
-        self.path = archived or recorded_path
-        self.name = os.path.basename(recorded_path) or path
+        self._recorded_path = path.removesuffix(DELETED)
+        self.path = archived or self._recorded_path
+        self.name = os.path.basename(self._recorded_path) or path
         self.complaints: list[str] = []
         self.looked_at = [self.path]
         self.nameless = ""
@@ -161,6 +163,19 @@ class ModuleSymbols:
         for function in map(self._functions.range_at, range(len(self._functions))):
             names[function.function_start] = function.name or f"{self.name}+{function.function_start:#x}"
         return names
+
+    def needed_files(self, elf_addresses: Iterable[int]) -> list[NeededFile]:
+        """The files that these addresses are named from, the module's own first. SymbolError if that is not here, or is not the recorded one."""
+        from collector.symbols.module_files import NeededFile, needed_files
+
+        if self._is_replaced:
+            raise SymbolError(f"{self.path} has changed since the recording.")
+        units = self._units.find_split_units(elf_addresses) if self._units is not None else ()
+        with self._open() as image:
+            if self._build_id is not None and image.build_id != self._build_id:
+                raise SymbolError(f"{self.path} is not the file that was recorded, its build id differs.")
+            own = NeededFile(self.path, place_of_module(self._recorded_path, self._build_id))
+            return [own, *needed_files(image, self._recorded_path, self._build_id, self._debug_dirs, units)]
 
     def _load(self, variant: str) -> None:
         """`variant` keeps apart in the cache what was found in different archives."""

@@ -48,6 +48,15 @@ class Skeleton:
     bases: Bases
 
 
+@dataclass(frozen=True, slots=True)
+class SplitUnit:
+    """Where the other part of a unit is: the file, the path that the program names, and whether the file is a .dwp file."""
+
+    file: str
+    path: str
+    is_packaged: bool
+
+
 class SplitData(DwarfData):
     """The sections of a .dwo file, or of one unit in a .dwp file: `parts` are its [offset, size) in those that units share."""
 
@@ -141,6 +150,14 @@ class SplitFiles:
             if image is not None:
                 image.close()
         self._open, self._packages = None, None
+
+    def locate(self, skeleton: Skeleton) -> SplitUnit | None:
+        """Where the other part of a unit is; None if it is not there."""
+        try:
+            data, _ = self.find(skeleton)
+        except MissingSplitError:
+            return None
+        return SplitUnit(data.image.path, os.path.join(skeleton.directory, skeleton.name), data.image in (self._packages or ()))
 
     def find(self, skeleton: Skeleton) -> tuple[SplitData, UnitHeader]:
         """The other part of a unit, until the next is asked for. MissingSplitError if it is not there."""

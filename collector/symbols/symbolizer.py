@@ -8,18 +8,21 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from collector.symbols.archive import Archive, place_of_module
 from collector.symbols.cache import SymbolCache
 from collector.symbols.demangle import demangle_many, without_underscore
 from collector.symbols.function_table import FunctionRange
 from collector.symbols.inline_table import InlinedCall
-from collector.symbols.module_symbols import DELETED, ModuleSymbols
+from collector.symbols.module_symbols import DELETED, ModuleSymbols, has_file
 from collector.symbols.pieces import whole_name
 from collector.symbols.recorded_file import is_replaced
 from collector.symbols.terms import Layout, Progress, SourceLine
 from collector.target.address_space import RecordedFile
+
+if TYPE_CHECKING:
+    from collector.symbols.module_files import NeededFile
 
 LocationKind = Literal["symbol", "frame", "inlined", "unknown"]
 
@@ -160,6 +163,13 @@ class Symbolizer:
     def names_in_code(self, path: str, build_id: bytes | None, layout: Layout = "image", file: RecordedFile | None = None) -> dict[int, str]:
         """{elf address: raw name} of a module's functions and variables."""
         return self._module(path, build_id, layout, file).names_in_code()
+
+    def needed_files(self, path: str, build_id: bytes | None, elf_addresses: Iterable[int],
+                     layout: Layout = "image", file: RecordedFile | None = None) -> list[NeededFile]:
+        """The files that these addresses are named from, the module's own first; nothing if it never had one. SymbolError if that is not here,
+        or is not the one that was recorded.
+        """
+        return self._module(path, build_id, layout, file).needed_files(elf_addresses) if has_file(path) else []
 
     def _module(self, path: str, build_id: bytes | None, layout: Layout = "image", file: RecordedFile | None = None) -> ModuleSymbols:
         module = self._modules.get((path, build_id, layout, file))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # what reads a file is imported when the cache does not know 
     from collector.symbols.dwarf_unit import DwarfData, UnitHeader
     from collector.symbols.elf_image import ElfImage
     from collector.symbols.native_inlines import NativeInlineReader
-    from collector.symbols.split_units import Skeleton, SplitFiles
+    from collector.symbols.split_units import Skeleton, SplitFiles, SplitUnit
 
 _TABLES_IN_MEMORY = 128
 _OVERLAPS_TRIED = 4
@@ -70,6 +70,24 @@ class UnitIndex:
                         found[address] = chain
                         break
             self._complain_of_missing_splits()
+        finally:
+            self._close()
+        return found
+
+    def find_split_units(self, elf_addresses: Iterable[int]) -> set[SplitUnit]:
+        """The .dwo and .dwp files of the units that the addresses lie in, as far as they are there."""
+        from collector.symbols.split_units import SplitFiles, read_skeleton
+
+        found: set[SplitUnit] = set()
+        try:
+            dwarf = self._open()
+            self._split_files = SplitFiles(dwarf, self._debug_dirs)
+            for unit in {unit for address in elf_addresses for unit in self._units_at(address)}:
+                skeleton = read_skeleton(dwarf, dwarf.unit_at(unit))
+                located = self._split_files.locate(skeleton) if skeleton else None
+                found |= {located} if located else set()
+        except SymbolError as error:
+            self._complain(error)
         finally:
             self._close()
         return found

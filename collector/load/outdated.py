@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
+from collector.load.present_files import PresentFiles
 from collector.profile.model import Message, Module, Profile
 from collector.symbols.cache import signature_of
 from collector.units import plural
@@ -13,12 +14,13 @@ from collector.units import plural
 
 def change_of(profile: Profile, path: str) -> str:
     """A sentence if the source is newer than a module with code of it, or than the recording where no such module is here."""
-    source = signature_of(path)
+    files = PresentFiles(profile)
+    source = signature_of(files.source(path))
     if source is None:
         return ""
     modules = {profile.modules[number] for number in _modules_by_source(profile).get(path, ())}
     for module in sorted(modules, key=lambda module: module.path):
-        if source[1] > _built(module, source[1]):
+        if source[1] > _built(files, module, source[1]):
             return f"the file has changed since {module.name} was built, so lines may not be those that were compiled"
     if source[1] > _recorded(profile, source[1]):
         return "the file has changed since the recording, so lines may not be those that were compiled"
@@ -29,14 +31,15 @@ def with_outdated(profile: Profile) -> Profile:
     """The profile with a warning for each module that has such sources."""
     changed: dict[int, list[str]] = defaultdict(list)
     built: dict[int, int] = {}
+    files = PresentFiles(profile)
     for path, numbers in sorted(_modules_by_source(profile).items()):
-        source = signature_of(path)
+        source = signature_of(files.source(path))
         if source is None:
             continue
         recorded = _recorded(profile, source[1])
         for number in numbers:
             if number not in built:
-                built[number] = _built(profile.modules[number], 1 << 63)
+                built[number] = _built(files, profile.modules[number], 1 << 63)
             if source[1] > min(built[number], recorded):
                 changed[number].append(path.rpartition("/")[2])
     messages = (_message(profile.modules[number].name, changed[number]) for number in sorted(changed))
@@ -59,9 +62,9 @@ def _modules_by_source(profile: Profile) -> dict[str, set[int]]:
     return modules
 
 
-def _built(module: Module, unknown: int) -> int:
+def _built(files: PresentFiles, module: Module, unknown: int) -> int:
     """When a module's file was last written, ns since 1970."""
-    found = signature_of(module.path) if module.file is None else module.file[:2]
+    found = signature_of(files.module(module)) if module.file is None else module.file[:2]
     return unknown if found is None else found[1]
 
 

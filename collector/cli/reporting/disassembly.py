@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import cast
@@ -23,6 +24,9 @@ def listings_of(profile: Profile, function: int, debug_dirs: Iterable[str] = (),
     """The function's pieces of code, annotated, the busiest first. CollectorError if none of it can be had."""
     pieces = code_times(profile, function)
     symbolizer = Symbolizer(has_pieces=True, debug_dirs=debug_dirs)
+    for recording in profile.recordings:
+        with contextlib.suppress(SymbolError):  # an archive that is not to be used: loading tells why
+            symbolizer.add_archive(recording.path)
     made = [_listing_of(profile, symbolizer, function, piece) for piece in pieces[:_PIECES_SHOWN]]
     listings = tuple(listing for part in made for listing in part)
     if not any(listing.rows for listing in listings):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from collector.errors import CollectorError, UsageError
 from collector.load.outdated import change_of
+from collector.load.present_files import PresentFiles
 from collector.profile.model import Profile
 from collector.profile.names import find_files, find_functions, telling_names
 from collector.profile.source_lines import function_span, last_line
@@ -65,7 +66,7 @@ def meant_source(profile: Profile, word: str) -> SourcePart:
 def _read(profile: Profile, path: str) -> tuple[tuple[str, ...], str]:
     """The lines of a source file, and a note: none and why, if it cannot be read."""
     try:
-        data = read_regular(path, _LARGEST_SOURCE_BYTES, may_follow=True)
+        data = read_regular(PresentFiles(profile).source(path), _LARGEST_SOURCE_BYTES, may_follow=True)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         return (), f"the text cannot be read at {path} ({reason}); --source-map FROM=TO says where it lies"

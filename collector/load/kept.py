@@ -1,6 +1,6 @@
 """kept -- profiles of finished experiments in the user's cache directory: what was asked once need not be read again
 
-A kept profile holds while all that it was made from looks the same: logs, copies of code, modules and their debug files, and collector itself.
+A kept profile holds while all that it was made from looks the same: logs, copies of code, archives, modules and their debug files, and collector itself.
 It may be deleted at any time, may be damaged, and its directory unwritable: the only consequence is work done again.
 """
 
@@ -14,10 +14,11 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
-from collector.errors import ExperimentError
+from collector.errors import ExperimentError, SymbolError
 from collector.load.serial import open_profile, pack
 from collector.profile.kept_samples import Answers, KeptSamples, Question, merged_addresses, read_answers
 from collector.profile.model import Profile
+from collector.symbols.archive import Archive
 from collector.symbols.cache import default_directory, signature_of
 
 LARGEST_BYTES = 1 << 28  # of all kept profiles together
@@ -126,6 +127,8 @@ def _iter_seen(path: str) -> Iterator[Seen]:
     for directory in (path, os.path.join(path, _OBJECTS)):
         if directory == path or os.path.isdir(directory):
             yield from (_seen(entry.path) for entry in os.scandir(directory))
+    with contextlib.suppress(SymbolError):
+        yield from map(_seen, Archive(path).files)
 
 
 def _seen(path: str) -> Seen:

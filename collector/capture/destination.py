@@ -11,7 +11,7 @@ from collector.errors import ExperimentExistsError, RecordError, UsageError
 from collector.regular_file import open_binary
 
 _LOG_START = b"\xc9"  # every log begins with a frame, an ext 32 of msgpack
-_OWN_NAMES = re.compile(r"\d+\.\d+\.log|launch\.log|node\.log|\d+\.no-log\.\d+|metrics\.tsv|objects|" + re.escape(SOCKET_FILE))
+_OWN_NAMES = re.compile(r"\d+\.\d+\.log|launch\.log|node\.log|\d+\.no-log\.\d+|metrics\.tsv|objects|archive|" + re.escape(SOCKET_FILE))
 
 
 def claim_directory(name: str | None, program: str, is_overwritten: bool) -> str:
@@ -73,6 +73,8 @@ def _is_own(entry: os.DirEntry[str]) -> bool:
     if entry.name == "objects":
         with os.scandir(entry.path) as copies:
             return entry.is_dir(follow_symlinks=False) and all(copy.is_file(follow_symlinks=False) for copy in copies)
+    if entry.name == "archive":
+        return entry.is_dir(follow_symlinks=False) and all(_is_plain_directory(directory) for directory, _, _ in os.walk(entry.path))
     if entry.name == SOCKET_FILE:
         return stat.S_ISSOCK(entry.stat(follow_symlinks=False).st_mode)
     if ".no-log." in entry.name and entry.is_dir(follow_symlinks=False):
@@ -83,6 +85,12 @@ def _is_own(entry: os.DirEntry[str]) -> bool:
         return True
     with open_binary(entry.path) as log:
         return log.read(1) in (b"", b"\0", _LOG_START)
+
+
+def _is_plain_directory(path: str) -> bool:
+    """Whether it holds nothing but files and directories."""
+    with os.scandir(path) as entries:
+        return all(entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False) for entry in entries)
 
 
 def _walk_files(path: str) -> list[str]:

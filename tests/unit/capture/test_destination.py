@@ -69,6 +69,23 @@ def test_overwrite_replaces_what_a_killed_launcher_left(tmp_path: Path) -> None:
     holder.close()
 
 
+def test_overwrite_takes_an_archive_along(tmp_path: Path) -> None:
+    place = make_experiment(tmp_path / "a.expt") / "archive/sources/home"
+    place.mkdir(parents=True)
+    (place / "main.c").write_text("int main")
+    claim_directory("a.expt", "prog", True)
+    assert os.listdir(tmp_path / "a.expt") == []
+
+
+def test_an_archive_with_a_link_in_it_is_left_alone(tmp_path: Path) -> None:
+    place = make_experiment(tmp_path / "a.expt") / "archive/sources"
+    place.mkdir(parents=True)
+    (place / "home").symlink_to(tmp_path)
+    with pytest.raises(UsageError, match="is not an experiment"):
+        claim_directory("a.expt", "prog", True)
+    assert (place / "home").is_symlink()
+
+
 def test_a_file_that_is_no_socket_is_left_alone(tmp_path: Path) -> None:
     (make_experiment(tmp_path / "a.expt") / "launcher.socket").write_text("mine")
     assert not is_experiment("a.expt")

@@ -62,8 +62,21 @@ class UnitRoot:
     ranges: tuple[tuple[int, int], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Bases:
+    """What the numbers in a split unit count from: offsets in the sections of addresses, strings and ranges, and the address of its code."""
+
+    addresses: int
+    strings: int
+    ranges: int
+    code: int
+
+
 class DwarfData:
     """The DWARF sections of one image; `supplement` is its dwz file, if there is one."""
+
+    bases: Bases | None = None
+    """Those of the units, if they do not name them themselves."""
 
     def __init__(self, image: ElfImage, supplement: ElfImage | None = None) -> None:
         self.image = image
@@ -78,6 +91,10 @@ class DwarfData:
     def lowest_code(self) -> int:
         """No code lies below: what is said to begin there was thrown away by the linker."""
         return min((start for start, _ in self.image.code_ranges), default=0)
+
+    def is_code(self, elf_address: int) -> bool:
+        """Whether the program has instructions at an address."""
+        return self.image.is_code(elf_address)
 
     def _section(self, name: str) -> Section | None:
         return self.image.section(".debug_" + name) or self.image.section(".zdebug_" + name)
@@ -263,19 +280,19 @@ class RootReader:
             return self.dwarf.supplement_string(value)
         if form in _STRING_INDEX_FORMS:
             width = self.unit.offset_bytes
-            base = self._number(DW_AT_STR_OFFSETS_BASE, 0) or 0
+            base = self.dwarf.bases.strings if self.dwarf.bases else self._number(DW_AT_STR_OFFSETS_BASE) or 0
             raw = self.dwarf.slice("str_offsets", base + value * width, width)
             return self.dwarf.string("str", ByteCursor(raw).fixed(width))
         return None
 
     def _indexed_address(self, index: int) -> int:
-        base = self._number(DW_AT_ADDR_BASE) or self._number(DW_AT_GNU_ADDR_BASE) or 0
+        base = self.dwarf.bases.addresses if self.dwarf.bases else self._number(DW_AT_ADDR_BASE) or self._number(DW_AT_GNU_ADDR_BASE) or 0
         raw = self.dwarf.slice("addr", base + 8 * index, 8)
         return ByteCursor(raw).fixed(8)
 
     def _indexed_list(self, index: int) -> int:
         """Where in .debug_rnglists the list with that number begins."""
-        base, width = self._number(DW_AT_RNGLISTS_BASE, 0) or 0, self.unit.offset_bytes
+        base, width = self.dwarf.bases.ranges if self.dwarf.bases else self._number(DW_AT_RNGLISTS_BASE) or 0, self.unit.offset_bytes
         return base + ByteCursor(self.dwarf.whole("rnglists"), base + index * width).fixed(width)
 
     def _low_pc(self, values: Mapping[int, Value]) -> int | None:
@@ -287,7 +304,7 @@ class RootReader:
     @property
     def code_base(self) -> int:
         """What addresses in lists of ranges count from."""
-        return self._low_pc(self.values) or 0
+        return self.dwarf.bases.code if self.dwarf.bases else self._low_pc(self.values) or 0
 
     def ranges(self, values: Mapping[int, Value]) -> Iterator[tuple[int, int]]:
         """[low, high) of an entry's code."""
@@ -301,6 +318,7 @@ class RootReader:
         if isinstance(offset, int):
             base = self.code_base
             if self.unit.version < 5:
+                offset += self.dwarf.bases.ranges if self.dwarf.bases else 0
                 yield from iter_old_ranges(self.dwarf.whole("ranges"), offset, base)
             else:
                 offset = self._indexed_list(offset) if form == 0x23 else offset

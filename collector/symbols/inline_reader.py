@@ -38,8 +38,10 @@ _UNIT_REFERENCES = (0x11, 0x12, 0x13, 0x14, 0x15)
 _FILE_REFERENCES = (0x10,)
 _SUPPLEMENT_REFERENCES = (0x1C, 0x24, 0x1F20)
 _NUMBER, _BLOCK, _STRING = -1, -2, -3
+_OLD_SPLIT_FORMS = ("DW_FORM_GNU_addr_index", "DW_FORM_GNU_str_index")  # which pyelftools does not read
 _SPECIAL_STEPS = {"DW_FORM_exprloc": _BLOCK, "DW_FORM_block": _BLOCK, "DW_FORM_string": _STRING,
-                  **{f"DW_FORM_{form}": _NUMBER for form in ("udata", "sdata", "ref_udata", "addrx", "strx", "loclistx", "rnglistx")}}
+                  **{f"DW_FORM_{form}": _NUMBER for form in ("udata", "sdata", "ref_udata", "addrx", "strx", "loclistx", "rnglistx")},
+                  **dict.fromkeys(_OLD_SPLIT_FORMS, _NUMBER)}
 
 _NAMELESS = "??"
 # More than compilers write; pyelftools takes a second for 1 MiB of entries.
@@ -53,8 +55,8 @@ _LONGEST_NUMBER_BYTES = 1 << 12
 _HIGH_BIT = bytes(byte >> 7 for byte in range(256))
 
 
-def read_inline_table(dwarf: DwarfData, unit: UnitHeader) -> InlineTable:
-    """What was inlined into the functions of `unit`. Raises SymbolError."""
+def read_inline_table(dwarf: DwarfData, unit: UnitHeader, files: tuple[str, ...] | None = None) -> InlineTable:
+    """What was inlined into the functions of `unit`, whose files by number are known if they are not in its own line table. Raises SymbolError."""
     if dwarf.info is None:
         return empty_table()
     size_bytes = unit.end - unit.offset
@@ -62,7 +64,7 @@ def read_inline_table(dwarf: DwarfData, unit: UnitHeader) -> InlineTable:
         raise SymbolError(f"The inlined functions of {dwarf.image.path} need the analysis library, libcollector_analysis: "
                           f"a unit of {size_bytes >> 20} MiB is not read without it.")
     try:
-        return _Walk(dwarf, unit).table()
+        return _Walk(dwarf, unit, files).table()
     except CollectorError:
         raise
     except Exception as error:  # pyelftools raises whatever its damaged input led to
@@ -78,11 +80,18 @@ class _Shape(NamedTuple):
     steps: tuple[int, ...] | None
 
 
+class _Entry(DIE):
+    """An entry whose strings, addresses and lists stay the numbers that they are in the unit."""
+
+    def _translate_attr_value(self, form: str, raw_value: Any) -> Any:
+        return raw_value
+
+
 class _UnitDwarf(DWARFInfo):
-    """One unit as the whole of .debug_info; strings and addresses stay the numbers that they are in it."""
+    """One unit as the whole of .debug_info."""
 
     def __init__(self, dwarf: DwarfData, unit_bytes: bytes) -> None:
-        contents = {name: dwarf.whole(name) for name in ("str_offsets", "loclists", "rnglists")} | {"info": unit_bytes, "abbrev": b""}
+        contents = {"info": unit_bytes, "abbrev": b""}
         sections = {name: DebugSectionDescriptor(BytesIO(data), "", 0, len(data), 0) for name, data in contents.items()}
         names = [name for name in DWARFInfo.__init__.__code__.co_varnames if name.endswith("_sec")]  # versions differ
         cast(Any, super()).__init__(DwarfConfig(True, "x64", 8), **{name: sections.get(name[6:-4]) for name in names})
@@ -94,34 +103,30 @@ class _UnitDwarf(DWARFInfo):
         self._dwarf.work(stream.tell())
         return table
 
-    def get_string_from_table(self, offset: int) -> bytes | None:
-        return None
-
-    def get_string_from_linetable(self, offset: int) -> bytes | None:
-        return None
-
-    def get_addr(self, cu: Any, addr_index: int) -> int:
-        return addr_index
-
 
 class _Unit:
     """One unit; its entries are found by their offset from its header."""
 
-    def __init__(self, dwarf: DwarfData, header: UnitHeader) -> None:
+    def __init__(self, dwarf: DwarfData, header: UnitHeader, files: tuple[str, ...] | None = None) -> None:
         self.dwarf = dwarf
         self.header = header
+        self._files = files
         self.root = RootReader(dwarf, header)
-        self.data = dwarf.image.slice(dwarf.info, header.offset, header.end - header.offset)
+        self.data = dwarf.slice("info", header.offset, header.end - header.offset)
         if bytes([1]) * _LONGEST_NUMBER_BYTES in self.data.translate(_HIGH_BIT):
             raise DamagedImageError(f"{dwarf.image.path} holds a number without end.")
         self._unit = _UnitDwarf(dwarf, self.data).get_CU_at(0)
-        self._stream = self._unit.get_top_DIE().stream
+        forms = cast(Any, self._unit.structs).Dwarf_dw_form
+        forms.update(dict.fromkeys(_OLD_SPLIT_FORMS, forms["DW_FORM_udata"]))
+        self._stream = BytesIO(self.data)
         self._abbreviations = self._unit.get_abbrev_table()
         self._shapes: dict[int, _Shape] = {}
 
     @cached_property
     def files(self) -> tuple[str, ...]:
         """By number, as the entries of this unit count them; none where the line table is missing."""
+        if self._files is not None:
+            return self._files
         try:
             return read_file_names(self.dwarf, self.root.root)
         except DamagedImageError:
@@ -157,7 +162,7 @@ class _Unit:
 
     def entry(self, position: int) -> DIE:
         """The entry there, read."""
-        entry = DIE(self._unit, self._stream, position)
+        entry = _Entry(self._unit, self._stream, position)
         if entry.abbrev_code:
             self.dwarf.work(_WORK_PER_ATTRIBUTE * self.shape(entry.abbrev_code).attribute_count)
         return entry
@@ -188,10 +193,10 @@ class _Unit:
 class _Walk:
     """All entries of one unit in the order of the file."""
 
-    def __init__(self, dwarf: DwarfData, header: UnitHeader) -> None:
+    def __init__(self, dwarf: DwarfData, header: UnitHeader, files: tuple[str, ...] | None) -> None:
         self._dwarf = dwarf
-        self._units: dict[tuple[DwarfData, int], _Unit] = {}
-        self._unit = self._open(dwarf, header)
+        self._unit = _Unit(dwarf, header, files)
+        self._units = {(dwarf, header.offset): self._unit}
         self._supplement = DwarfData(dwarf.supplement) if dwarf.supplement is not None else None
         self._ranges: list[tuple[int, int, int, int, int]] = []  # start, -depth, -order, end, node
         self._parents, self._functions, self._call_files, self._call_lines = (array("I") for _ in range(4))
@@ -246,7 +251,7 @@ class _Walk:
         """Which call the entries below a function or an inlined one stand in."""
         values = _values(entry)
         is_inlined = entry.tag == "DW_TAG_inlined_subroutine"
-        ranges = [(low, high) for low, high in self._unit.root.ranges(values) if self._dwarf.image.is_code(low)]
+        ranges = [(low, high) for low, high in self._unit.root.ranges(values) if self._dwarf.is_code(low)]
         if not is_inlined:
             node = NOTHING
         elif ranges:

@@ -9,9 +9,8 @@ import collector.symbols.native_dwarf as native
 from collector.symbols.inline_table import InlineTable
 
 if TYPE_CHECKING:
-    from collector.symbols.dwarf_unit import DwarfData, UnitHeader
+    from collector.symbols.dwarf_unit import Bases, DwarfData, UnitHeader
     from collector.symbols.inline_files import FileNumbers
-    from collector.symbols.split_units import Bases
 
 _SECTIONS = ("info", "abbrev", "str", "line_str", "str_offsets", "addr", "ranges", "rnglists")
 

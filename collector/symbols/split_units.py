@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from collector.errors import SymbolError
 from collector.symbols.archive import below
-from collector.symbols.dwarf_unit import DW_AT_ADDR_BASE, DW_AT_GNU_ADDR_BASE, DwarfData, RootReader, UnitHeader
+from collector.symbols.dwarf_unit import DW_AT_ADDR_BASE, DW_AT_GNU_ADDR_BASE, Bases, DwarfData, RootReader, UnitHeader
 from collector.symbols.elf_image import ElfImage, Section
 
 _DW_AT_DWO_NAME, _DW_AT_GNU_DWO_NAME, _DW_AT_GNU_DWO_ID, _DW_AT_GNU_RANGES_BASE = 0x76, 0x2130, 0x2131, 0x2132
@@ -26,16 +26,6 @@ _MOST_ROWS = 1 << 24
 
 class MissingSplitError(SymbolError):
     """The .dwo file of a unit is not found."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bases:
-    """What the numbers in a split unit count from: offsets in the sections of addresses, strings and ranges, and the address of its code."""
-
-    addresses: int
-    strings: int
-    ranges: int
-    code: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +61,10 @@ class SplitData(DwarfData):
     def lowest_code(self) -> int:
         """See `DwarfData`."""
         return self._program.lowest_code
+
+    def is_code(self, elf_address: int) -> bool:
+        """See `DwarfData`."""
+        return self._program.is_code(elf_address)
 
     def _section(self, name: str) -> Section | None:
         return self._info if name == "info" else self.image.section(f".debug_{name}.dwo")

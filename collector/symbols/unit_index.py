@@ -262,14 +262,17 @@ class UnitIndex:
         from collector.symbols.native_inlines import NativeInlineReader
         from collector.symbols.split_units import SplitFiles
 
-        if library() is None:
-            raise SymbolError(f"The inlined functions of {dwarf.image.path} are in .dwo files, which takes the analysis library, libcollector_analysis.")
         if self._split_files is None:
             self._split_files = SplitFiles(dwarf, self._debug_dirs)
         try:
             data, split = self._split_files.find(skeleton)
         finally:
             self.looked_at.update(self._split_files.looked_at)
+        if library() is None:
+            from collector.symbols.inline_reader import read_inline_table
+
+            data.bases = skeleton.bases
+            return read_inline_table(data, split, self._table(unit).files)
         reader = NativeInlineReader(data, skeleton.bases)
         try:
             return reader.read(split, FileNumbers(data, split.offset, self._table(unit).files))

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from inline_cases import PROGRAMS, Program
 
+from collector.symbols import native_dwarf
 from collector.symbols.dwarf_unit import DwarfData
 from collector.symbols.elf_image import ElfImage
-from collector.symbols.native_dwarf import library
 from collector.symbols.split_units import MissingSplitError, SplitFiles, read_skeleton
 from collector.symbols.symbolizer import Symbolizer
 
@@ -20,7 +20,15 @@ _PLAIN = [program for program in PROGRAMS if not {"-flto", "-gstrict-dwarf"} & s
 _SMALL = [program for program in _PLAIN if str(program) in ("gcc -O2 -gdwarf-4", "gcc -O2 -gdwarf-5")][:2]
 _ADDRESSES_TRIED = 20_000
 
-pytestmark = pytest.mark.skipif(library() is None, reason="libcollector_analysis is not there")
+
+@pytest.fixture(autouse=True, params=["library", "plain"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """With the analysis library, and without it."""
+    if request.param == "plain":
+        monkeypatch.setattr(native_dwarf, "library", lambda: None)
+    elif native_dwarf.library() is None:
+        pytest.skip("libcollector_analysis is not there")
+    return str(request.param)
 
 
 def build(program: Program, directory: Path) -> tuple[Path, Path]:

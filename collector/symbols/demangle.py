@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable
 
 # Tried by name only: ctypes.util.find_library would start ldconfig and gcc.
-_RUNTIMES = ("libstdc++.so.6", "libc++abi.so.1", "libc++.so.1")
+_RUNTIMES = ("libstdc++.so.6", "libc++abi.so.1", "libc++.so.1", "/usr/lib/libc++abi.dylib")
 
 _LONGEST_FOR_LIBSTDCXX = 1024
 _FILTER_SECONDS = 10

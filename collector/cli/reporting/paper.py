@@ -19,23 +19,23 @@ def show_profile(
     debug_dirs: tuple[str, ...] = (), is_fetching: bool = False,
 ) -> None:
     """Show the profile of experiments. `show` may be called again, if what was kept of them does not know enough."""
-    if has_inlines and not has_pieces and not debug_dirs and not is_fetching:
-        _show_kept_or_loaded(paths, show)
+    if has_inlines and not has_pieces and not is_fetching:
+        _show_kept_or_loaded(paths, show, debug_dirs)
     else:  # what is kept has the usual names
         _show_loaded(_load(paths, has_inlines, has_pieces, debug_dirs, is_fetching)[0], show)
 
 
-def _show_kept_or_loaded(paths: tuple[str, ...], show: Callable[[Profile], None]) -> None:
+def _show_kept_or_loaded(paths: tuple[str, ...], show: Callable[[Profile], None], debug_dirs: tuple[str, ...]) -> None:
     """Show the profile that was kept of the experiments, if it knows enough, else what they say, which is then kept."""
     from collector.load.kept import KeptProfile
     from collector.profile.kept_samples import NotKeptError
 
-    kept = KeptProfile(paths)
+    kept = KeptProfile(paths, debug_dirs)
     if kept.profile is not None:
         with contextlib.suppress(NotKeptError, ExperimentError):
             show(kept.profile)
             return
-    loaded, looked_at = _load(paths)
+    loaded, looked_at = _load(paths, debug_dirs=debug_dirs)
     profile = kept.completing(loaded)
     _show_loaded(profile, show)
     kept.store(profile, looked_at)

@@ -105,6 +105,12 @@ def add_copy(experiment: Path) -> None:
     (experiment / "objects").mkdir()
 
 
+def add_archive(experiment: Path) -> None:
+    place = experiment / "archive/debug"
+    place.mkdir(parents=True)
+    (place / "file").touch()
+    os.utime(experiment / "archive", ns=(1, 1))
+
 
 def damage(experiment: Path) -> None:
     path = cached_file(experiment)
@@ -124,7 +130,7 @@ def cached_file(experiment: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("change", [change_log, change_size, add_log, add_copy, damage, empty, remove])
+@pytest.mark.parametrize("change", [change_log, change_size, add_log, add_copy, add_archive, damage, empty, remove])
 def test_what_has_changed_is_read_again(experiment: Path, loads: list[str], capsys, change) -> None:
     report(capsys, experiment, "functions")
     change(experiment)
@@ -149,6 +155,30 @@ def test_a_module_that_has_changed_is_read_again(experiment: Path, tmp_path: Pat
     assert KeptProfile([str(experiment)]).profile is not None
     os.utime(module, ns=(5, 5))
     assert KeptProfile([str(experiment)]).profile is None
+
+
+def test_a_file_that_comes_into_an_archive(experiment: Path, loads: list[str], capsys) -> None:
+    """Which changes nothing in the experiment's directory itself."""
+    add_archive(experiment)
+    report(capsys, experiment, "functions")
+    (experiment / "archive/debug/other").touch()
+    report(capsys, experiment, "functions")
+    assert len(loads) == 2
+
+
+def test_debug_directories_have_a_profile_of_their_own(experiment: Path, tmp_path: Path, loads: list[str], capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same one whatever the working directory."""
+    for name in ("debug", "other"):
+        (tmp_path / name).mkdir()
+    for options in ((), ("--debug-dir", tmp_path / "debug"), ("--debug-dir", tmp_path / "debug", "--debug-dir", tmp_path / "other")):
+        loads.clear()
+        first = report(capsys, experiment, "functions", *options)
+        assert len(loads) == 1
+        assert report(capsys, experiment, "functions", *options) == first
+        assert len(loads) == 1
+    monkeypatch.chdir(tmp_path / "debug")
+    report(capsys, experiment, "functions", "--debug-dir", ".")
+    assert len(loads) == 1
 
 
 def test_warnings_are_told_again(experiment: Path, capsys) -> None:

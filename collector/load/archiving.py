@@ -87,7 +87,7 @@ def _add_modules(copier: _Copier, profile: Profile, symbolizer: Symbolizer, prog
                 module.path, bytes.fromhex(module.build_id) or None, addresses[number], cast(Layout, module.layout), module.file
             )
         except SymbolError as error:
-            if not any(message.nameless == module.name for message in profile.messages):
+            if not any(str(error) in message.text for message in profile.messages):
                 copier.complain(f"{module.name} is not archived: {error}")
             continue
         are_archived = [copier.add(file.path, file.place) for file in files]

@@ -43,6 +43,7 @@ def _record_of(path: str, image: ElfImage, debug_files: DebugFiles, debug_dirs: 
         "debug_dirs": list(debug_dirs),
         "evidence": {path: signature_of(path) for path in watched + debug_files.looked_at},
         "line_path": line_path,
+        "is_stripped": all(i.section(".symtab") is None for i in (image, *debug_files.images())),
         "line_source": [line_path, *(signature_of(line_path) or [])] if line_path else [],
         "segments": [[s.elf_address, s.file_offset, s.file_bytes, s.memory_bytes, s.is_executable]
                      for s in image.segments],

@@ -43,8 +43,8 @@ def has_file(path: str) -> bool:
 class ModuleSymbols:
     """Functions and lines of one module; never raises for what a file contains.
 
-    `archived` is where it is read if not at its path. `complaints` says in a sentence each what was expected and is missing, `nameless` the
-    one why no function has a name, `looked_at` which files that depends on.
+    `archived` is where it is read if not at its path. `complaints` says in a sentence each what was expected and is missing, `looked_at`
+    which files that depends on.
     """
 
     def __init__(self, path: str, build_id: bytes | None, cache: SymbolCache, debug_dirs: tuple[str, ...] = (),
@@ -54,7 +54,9 @@ class ModuleSymbols:
         self.name = os.path.basename(self._recorded_path) or path
         self.complaints: list[str] = []
         self.looked_at = [self.path]
-        self.nameless = ""
+        self._given_up = ""
+        self._is_stripped = False
+        self._functions_asked: set[int] = set()
         self._build_id = build_id
         self._cache = cache
         self._debug_dirs = debug_dirs
@@ -77,8 +79,20 @@ class ModuleSymbols:
     def functions_at(self, elf_addresses: Sequence[int]) -> list[FunctionRange | None]:
         """The same of many addresses."""
         indexes = self._functions.indexes_of(elf_addresses)
+        self._functions_asked.update(indexes)
         ranges = {index: self._functions.range_at(index) for index in set(indexes) if index >= 0}
         return list(map(ranges.get, indexes))
+
+    @property
+    def nameless(self) -> str:
+        """A sentence if functions have no names: none at all, or less than half of those that were asked for, because their symbols were taken away."""
+        if self._given_up or not self._is_stripped:
+            return self._given_up
+        asked = {(known.function_start, known.name) for index in self._functions_asked if index >= 0 and (known := self._functions.range_at(index))}
+        named_count = sum(bool(name) for _, name in asked)
+        if 2 * named_count >= len(asked):
+            return ""
+        return f"{self.name} is shown without {'most ' if named_count else ''}function names: it is stripped, and no debug file of it was found."
 
     def whole_of(self, function: FunctionRange) -> FunctionRange:
         """The function of the same unit that this one is a piece of (`f` of `f.cold`); itself if there is none."""
@@ -197,8 +211,7 @@ class ModuleSymbols:
         self._use(record, key)
 
     def _give_up(self, reason: str) -> None:
-        self.nameless = f"{self.name} is shown without function names: {reason}"
-        self.complaints.append(self.nameless)
+        self._given_up = f"{self.name} is shown without function names: {reason}"
 
     def _fetched(self, build_id: bytes, record: Record, key: str) -> Record:
         """The record that is made with a debug file from a server, or else the one there is."""
@@ -234,6 +247,7 @@ class ModuleSymbols:
         self._functions = FunctionTable(arrays["starts"], arrays["ends"], arrays["function_starts"],
                                         arrays["name_offsets"], arrays["names"].tobytes(), header["aliases"])
         self._segments = header["segments"]
+        self._is_stripped = header["is_stripped"]
         self.looked_at += header.get("evidence", {})
         if header["line_path"]:
             from collector.symbols.unit_index import UnitIndex

@@ -62,8 +62,8 @@ def lookup_address(address: int, is_exact: bool) -> int:
 class Symbolizer:
     """Names addresses, module by module; what it cannot name it shows as `module+0x...`.
 
-    Bad files never raise: `warnings` collects a sentence for each module that was expected and
-    could not be used; `nameless` has the module of those that leave one without names. Not to be shared between threads.
+    Bad files never raise: `warnings` has a sentence for each module that was expected and
+    could not be used; `nameless` the module of those that leave one without names. Not to be shared between threads.
     """
 
     def __init__(self, *, cache_dir: str | os.PathLike[str] | None = None,
@@ -75,8 +75,7 @@ class Symbolizer:
         `cache_dir` stands in for the user's cache directory, `debug_dirs` come before
         /usr/lib/debug. If `is_fetching`, debug files that are not here are asked for with debuginfod.
         `progress(done, total, text)` is called during long work."""
-        self.warnings: list[str] = []
-        self.nameless: dict[str, str] = {}
+        self._complaints: list[str] = []
         self._cache = SymbolCache(cache_dir)
         self._debug_dirs = tuple(os.path.abspath(directory) for directory in debug_dirs)
         self._has_pieces = has_pieces
@@ -150,6 +149,16 @@ class Symbolizer:
         return self._module(path, build_id).elf_address_of_offset(file_offset)
 
     @property
+    def nameless(self) -> dict[str, str]:
+        """{a sentence: the module that it says to be shown without names}"""
+        return {module.nameless: module.name for module in self._modules.values() if module.nameless}
+
+    @property
+    def warnings(self) -> list[str]:
+        """A sentence for each module without names, and for what else was expected and could not be used."""
+        return [*self.nameless, *self._complaints]
+
+    @property
     def looked_at(self) -> set[str]:
         """Every file whose appearance or change would alter what was said so far."""
         return {path for module in self._modules.values() for path in module.looked_at}
@@ -195,9 +204,7 @@ class Symbolizer:
         return "", self._debug_dirs
 
     def _note_complaints(self, module: ModuleSymbols) -> None:
-        self.warnings += [complaint for complaint in module.complaints if complaint not in self.warnings]
-        if module.nameless:
-            self.nameless[module.nameless] = module.name
+        self._complaints += [complaint for complaint in module.complaints if complaint not in self._complaints]
 
     def _locate_new(self, module: ModuleSymbols, addresses: set[int]) -> dict[int, Location]:
         """Addresses of one function and line share one location: a profile has many more addresses than functions."""

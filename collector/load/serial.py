@@ -265,7 +265,8 @@ def _read_series(rows: Sequence[Any], tables: Mapping[str, Sequence[Any]]) -> li
     series = [MetricSeries(metric, *row[1:]) for metric, row in zip(definitions, rows)]
     for one in series:
         columns = one.times_ns, one.intervals_ns, one.readings
-        are_numbers = all(set(map(type, column)) <= {int, float} for column in columns)
+        kinds = [set(map(type, column)) for column in columns]
+        are_numbers = kinds[0] | kinds[1] <= {int} and kinds[2] <= {int, float}
         if (type(one.experiment), type(one.node)) != (int, str) or len(set(map(len, columns))) != 1 or not are_numbers:
             raise ValueError("a series of readings is damaged")
     check_references({**tables, "series": series})

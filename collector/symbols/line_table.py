@@ -13,8 +13,8 @@ from __future__ import annotations
 import posixpath
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from collector.errors import DamagedImageError
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from collector.symbols.dwarf_unit import DwarfData, UnitRoot
 
 _NO_FILE = 0xFFFFFFFF
-_LNCT_PATH, _LNCT_DIRECTORY = 1, 2
+_LNCT_PATH, _LNCT_DIRECTORY, _LNCT_MD5 = 1, 2, 5
+_FORM_DATA16 = 0x1E
 _LARGEST_LINE = 0x7FFFFFFF
 _HIGHEST = (1 << 64) - 1
 
@@ -38,6 +39,7 @@ class LineTable:
     file_ids: array[int]  # "I"
     lines: array[int]  # "I"; 0 where the compiler names no line
     files: tuple[str, ...]
+    digests: Mapping[str, str] = field(default_factory=dict)  # MD5 sums of files as they were compiled, where the compiler gives them
 
     def find(self, elf_address: int) -> tuple[str, int | None] | None:
         """(source path, line or None) of the instruction at `elf_address`; None where no row covers it."""
@@ -71,6 +73,7 @@ class _Header:
     opcode_base: int
     operand_counts: tuple[int, ...]
     files: tuple[str, ...]  # by file number as the program uses it
+    digests: Mapping[str, str]
     program_at: int
 
 
@@ -85,7 +88,7 @@ def read_line_table(dwarf: DwarfData, root: UnitRoot, is_code: Callable[[int], b
     data, offset_bytes = _unit_bytes(dwarf, root.line_offset)
     header = _read_header(dwarf, data, offset_bytes, root)
     sequences = _run_natively(data, header) if is_available() else _run(data, header)
-    return _joined([s for s in sequences if is_code(s[0][0])], header.files)
+    return _joined([s for s in sequences if is_code(s[0][0])], header)
 
 
 def read_file_names(dwarf: DwarfData, root: UnitRoot) -> tuple[str, ...]:
@@ -122,8 +125,9 @@ def _read_header(dwarf: DwarfData, data: bytes, offset_bytes: int, root: UnitRoo
     if line_range == 0 or opcode_base == 0 or program_at > len(data):
         raise DamagedImageError(f"{dwarf.image.path} has a line table that contradicts itself.")
     operand_counts = (0, *cursor.block(opcode_base - 1))
-    files = _new_files(dwarf, cursor, offset_bytes, root) if version >= 5 else _old_files(dwarf, cursor, root)
-    return _Header(version, minimum_bytes, line_base, line_range, opcode_base, operand_counts, files, program_at)
+    digests: dict[str, str] = {}
+    files = _new_files(dwarf, cursor, offset_bytes, root, digests) if version >= 5 else _old_files(dwarf, cursor, root)
+    return _Header(version, minimum_bytes, line_base, line_range, opcode_base, operand_counts, files, digests, program_at)
 
 
 def _old_files(dwarf: DwarfData, cursor: ByteCursor, root: UnitRoot) -> tuple[str, ...]:
@@ -142,28 +146,30 @@ def _old_files(dwarf: DwarfData, cursor: ByteCursor, root: UnitRoot) -> tuple[st
     return tuple(files)
 
 
-def _new_files(dwarf: DwarfData, cursor: ByteCursor, offset_bytes: int, root: UnitRoot) -> tuple[str, ...]:
-    """DWARF 5: both tables describe their own columns and count from 0."""
+def _new_files(dwarf: DwarfData, cursor: ByteCursor, offset_bytes: int, root: UnitRoot, digests: dict[str, str]) -> tuple[str, ...]:
+    """DWARF 5: both tables describe their own columns and count from 0. `digests` takes the MD5 sums of files."""
     directories: list[str] = []
-    for path, _ in _read_table(dwarf, cursor, offset_bytes):
+    for path, _, _ in _read_table(dwarf, cursor, offset_bytes):
         # Directory 0 is the compiler's own; when it is relative the unit's is the same one.
         directories.append(_join(directories[0], path) if directories else path or root.directory or "")
     files = []
-    for path, index in _read_table(dwarf, cursor, offset_bytes):
+    for path, index, digest in _read_table(dwarf, cursor, offset_bytes):
         files.append(_join(directories[index] if index < len(directories) else "", path))
         dwarf.work(len(files[-1]))
+        if digest:
+            digests[files[-1]] = digest
     return tuple(files)
 
 
-def _read_table(dwarf: DwarfData, cursor: ByteCursor, offset_bytes: int) -> list[tuple[str, int]]:
-    """[(path, directory number)]"""
+def _read_table(dwarf: DwarfData, cursor: ByteCursor, offset_bytes: int) -> list[tuple[str, int, str]]:
+    """[(path, directory number, MD5 sum in hexadecimal or "")]"""
     columns = [(cursor.uleb(), cursor.uleb()) for _ in range(cursor.fixed(1))]
     count = cursor.uleb()
     if count > len(cursor.data) or (count and not columns):  # every row takes bytes
         raise DamagedImageError(f"{dwarf.image.path} has a line table that contradicts itself.")
     rows = []
     for _ in range(count):
-        path, directory = "", 0
+        path, directory, digest = "", 0, ""
         for content, form in columns:
             value = _read_form(dwarf, cursor, offset_bytes, form)
             if content == _LNCT_PATH:
@@ -171,7 +177,9 @@ def _read_table(dwarf: DwarfData, cursor: ByteCursor, offset_bytes: int) -> list
                 dwarf.work(len(path))
             elif content == _LNCT_DIRECTORY and isinstance(value, int):
                 directory = value
-        rows.append((path, directory))
+            elif content == _LNCT_MD5 and form == _FORM_DATA16:
+                digest = str(value)
+        rows.append((path, directory, digest))
     return rows
 
 
@@ -186,8 +194,10 @@ def _read_form(dwarf: DwarfData, cursor: ByteCursor, offset_bytes: int, form: in
         return cursor.uleb()
     if form in (0x0B, 0x05, 0x06, 0x07):
         return cursor.fixed({0x0B: 1, 0x05: 2, 0x06: 4, 0x07: 8}[form])
-    if form in (0x1E, 0x09):
-        cursor.block(16 if form == 0x1E else cursor.uleb())
+    if form == _FORM_DATA16:
+        return cursor.block(16).hex()
+    if form == 0x09:
+        cursor.block(cursor.uleb())
         return None
     raise DamagedImageError(f"{dwarf.image.path} uses an unknown form {form:#x} in a line table.")
 
@@ -269,11 +279,11 @@ def _run(data: bytes, header: _Header) -> list[LineRows]:
     return sequences
 
 
-def _joined(sequences: list[LineRows], files: tuple[str, ...]) -> LineTable:
+def _joined(sequences: list[LineRows], header: _Header) -> LineTable:
     """One table of all sequences, in the order of their addresses."""
     addresses, file_ids, lines = array("Q"), array("I"), array("I")
     for rows_addresses, rows_files, rows_lines in sorted(sequences, key=lambda sequence: sequence[0][0]):
         addresses += rows_addresses
         file_ids += rows_files
         lines += rows_lines
-    return LineTable(addresses, file_ids, lines, files)
+    return LineTable(addresses, file_ids, lines, header.files, header.digests)

@@ -94,6 +94,11 @@ class ModuleSymbols:
             return ""
         return f"{self.name} is shown without {'most ' if named_count else ''}function names: it is stripped, and no debug file of it was found."
 
+    @property
+    def digests(self) -> dict[str, str]:
+        """MD5 sums of source files as they were compiled, as far as units were read; "" where they disagree."""
+        return self._units.digests if self._units is not None else {}
+
     def whole_of(self, function: FunctionRange) -> FunctionRange:
         """The function of the same unit that this one is a piece of (`f` of `f.cold`); itself if there is none."""
         units = self._units

@@ -158,6 +158,15 @@ class Symbolizer:
         """A sentence for each module without names, and for what else was expected and could not be used."""
         return [*self.nameless, *self._complaints]
 
+    def digests_of(self, paths: Iterable[str]) -> dict[str, str]:
+        """MD5 sums of source files as they were compiled, in hexadecimal, of those for which compilers gave one."""
+        from collector.symbols.unit_index import note_digests
+
+        digests: dict[str, str] = {}
+        for module in self._modules.values():
+            note_digests(digests, module.digests)
+        return {path: digests[path] for path in sorted(paths) if digests.get(path)}
+
     @property
     def looked_at(self) -> set[str]:
         """Every file whose appearance or change would alter what was said so far."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from collector.errors import SymbolError
@@ -30,6 +30,13 @@ _EMPTY = LineTable(array("Q"), array("I"), array("I"), ())
 
 
 _MOST_LISTED_BYTES = 1 << 26
+
+
+def note_digests(known: dict[str, str], new: Mapping[str, str]) -> None:
+    """Take in the MD5 sums of files; those that are said to have several have none."""
+    for path, digest in new.items():
+        if known.setdefault(path, digest) != digest:
+            known[path] = ""
 
 
 class UnitIndex:
@@ -58,6 +65,8 @@ class UnitIndex:
         self._has_told_of_splits = False
         self.looked_at: set[str] = set()
         """Paths of .dwo files that were looked for."""
+        self.digests: dict[str, str] = {}
+        """MD5 sums of source files as they were compiled; "" where units disagree."""
 
     def find_inlined(self, elf_addresses: Iterable[int]) -> dict[int, tuple[InlinedCall, ...]]:
         """{address: the inlined calls it lies in, outermost first} for those that lie in one."""
@@ -188,6 +197,7 @@ class UnitIndex:
             if len(self._tables) >= _TABLES_IN_MEMORY:
                 self._tables.pop(next(iter(self._tables)))
             self._tables[unit] = table
+            note_digests(self.digests, table.digests)
         return table
 
     def _cached_table(self, unit: int) -> LineTable | None:
@@ -195,7 +205,7 @@ class UnitIndex:
         if record is None or record[0].get("source") != self._source:
             return None
         header, arrays = record
-        return LineTable(arrays["addresses"], arrays["file_ids"], arrays["lines"], tuple(header["files"]))
+        return LineTable(arrays["addresses"], arrays["file_ids"], arrays["lines"], tuple(header["files"]), header["digests"])
 
     def _read_table(self, unit: int) -> LineTable:
         try:
@@ -204,7 +214,7 @@ class UnitIndex:
         except SymbolError as error:
             self._complain(error)
             return _EMPTY
-        self._cache.store(self._key, f"lines-{unit:x}", {"source": self._source, "files": table.files},
+        self._cache.store(self._key, f"lines-{unit:x}", {"source": self._source, "files": table.files, "digests": dict(table.digests)},
                           {"addresses": table.addresses, "file_ids": table.file_ids, "lines": table.lines})
         return table
 

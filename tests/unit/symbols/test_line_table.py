@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+from pathlib import Path
+
 import pytest
 from elftools.elf.elffile import ELFFile
 
@@ -9,7 +12,8 @@ from collector.symbols.cache import SymbolCache
 from collector.symbols.dwarf_unit import DwarfData
 from collector.symbols.elf_image import ElfImage
 from collector.symbols.line_table import read_line_table
-from collector.symbols.unit_index import UnitIndex
+from collector.symbols.symbolizer import Symbolizer
+from collector.symbols.unit_index import UnitIndex, note_digests
 
 BUILDS = [(compiler, level, version) for compiler in ("g++", "clang++")
           for level, version in (("-O2", "-gdwarf-5"), ("-O0", "-gdwarf-4"), ("-O3", "-gdwarf-3"))]
@@ -41,6 +45,27 @@ def test_every_row(build, workshop):
         for address, line in rows - ours:
             assert any(line == known for known in lines_before(table, address))
         assert len(ours) > 100
+
+
+def test_md5_sums_of_sources(workshop, tmp_path):
+    """clang gives them, gcc does not; a second symbolizer has them from the cache."""
+    for compiler in ("clang", "gcc"):
+        path = str(workshop.build("symbols_shapes.c", "-O2", "-gdwarf-5", compiler=compiler))
+        with ElfImage(path) as image:
+            start = image.section(".text").elf_address
+        source = Path(__file__).resolve().parents[2] / "targets/symbols_shapes.c"
+        for _ in range(2):
+            symbolizer = Symbolizer(cache_dir=tmp_path / "cache")
+            symbolizer.locate_many(path, None, range(start, start + 600))
+            expected = {str(source): hashlib.md5(source.read_bytes()).hexdigest()} if compiler == "clang" else {}
+            assert symbolizer.digests_of([str(source), "/nowhere"]) == expected
+
+
+def test_sums_that_units_disagree_on_are_none():
+    known = {}
+    note_digests(known, {"/a": "1", "/b": "2"})
+    note_digests(known, {"/a": "1", "/b": "3", "/c": "4"})
+    assert known == {"/a": "1", "/b": "", "/c": "4"}
 
 
 def lines_before(table, address) -> set[int]:

@@ -102,6 +102,7 @@ class Loader:
             pauses=tuple(self._pauses),
             codes=tuple(self._names.codes),
             unrecorded=tuple(self._unrecorded.values()),
+            digests=tuple(model.SourceDigest(*pair) for pair in self._symbolizer.digests_of(self._names.source_paths).items()),
             series=tuple(self._series),
         )
 

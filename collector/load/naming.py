@@ -111,6 +111,11 @@ class NameTable:
         """All frames."""
         return tuple(self._frames)
 
+    @property
+    def source_paths(self) -> set[str]:
+        """The source files of all functions and frames."""
+        return {row.file for table in (self._function_rows, self._frames) for row in table if row.file}
+
     def module_space(self, key: ModuleKey) -> int:
         """The space of a module, the same for all processes."""
         space = self._module_spaces.get(key)

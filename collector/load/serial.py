@@ -50,6 +50,7 @@ _TABLES: Final[dict[str, type]] = {
     "messages": model.Message,
     "pauses": model.Pause,
     "unrecorded": model.Unrecorded,
+    "digests": model.SourceDigest,
 }
 
 

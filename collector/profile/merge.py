@@ -81,6 +81,7 @@ def merge(profiles: Sequence[Profile]) -> Profile:
         pauses=_moved(parts, "pauses", process="processes"),
         codes=tuple(code for part in parts for code in part.profile.codes),
         unrecorded=_moved(parts, "unrecorded", experiment="recordings"),
+        digests=tuple(dict.fromkeys(row for part in parts for row in part.profile.digests)),
         series=_moved(parts, "series", experiment="recordings", process="processes"),
         metrics=profiles[0].metrics,
     )

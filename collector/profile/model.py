@@ -251,6 +251,14 @@ class Unrecorded:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceDigest:
+    """The MD5 sum (hexadecimal) of a source file when it was compiled, if the compiler gives it."""
+
+    path: str
+    md5: str
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """Everything that reports stand on."""
 
@@ -267,5 +275,6 @@ class Profile:
     pauses: tuple[Pause, ...] = ()
     codes: tuple[Code, ...] = ()
     unrecorded: tuple[Unrecorded, ...] = ()
+    digests: tuple[SourceDigest, ...] = ()
     series: Sequence[MetricSeries] = ()
     metrics: tuple[Metric, ...] = field(default=CPU_METRICS)

@@ -37,5 +37,6 @@ def with_sources_at(profile: Profile, source_map: SourceMap) -> Profile:
     return replace(
         profile,
         functions=tuple(replace(function, file=moved[function.file]) for function in profile.functions),
+        digests=tuple(replace(digest, path=moved.get(digest.path) or digest.path) for digest in profile.digests),
         frames=tuple(frame._replace(file=moved[frame.file]) for frame in profile.frames),
     )

@@ -1,4 +1,7 @@
-"""outdated -- sources that are newer than the code that was made of them, whose lines may not be those that were compiled"""
+"""outdated -- sources that are not, or may not be, those that the code was made of
+
+Where the compiler gave the MD5 sums of its sources (clang's DWARF 5) these decide. Of others it is only known that they were written after the code.
+"""
 
 from __future__ import annotations
 
@@ -8,49 +11,86 @@ from dataclasses import replace
 
 from collector.load.present_files import PresentFiles
 from collector.profile.model import Message, Module, Profile
+from collector.regular_file import read_regular
 from collector.symbols.cache import signature_of
 from collector.units import plural
 
+_LARGEST_SOURCE_BYTES = 1 << 26
+_SO = "lines may not be those that were compiled"
+
 
 def change_of(profile: Profile, path: str) -> str:
-    """A sentence if the source is newer than a module with code of it, or than the recording where no such module is here."""
+    """A sentence if the source is another one than then, or newer than a module with code of it or than the recording where no such module is here."""
     files = PresentFiles(profile)
-    source = signature_of(files.source(path))
+    file = files.source(path)
+    source = signature_of(file)
     if source is None:
         return ""
+    digests = _digests_of(profile).get(path)
+    if digests:
+        return "" if _md5_of(file) in digests else f"the file has changed since it was compiled, by its MD5 sum, so {_SO}"
     modules = {profile.modules[number] for number in _modules_by_source(profile).get(path, ())}
     for module in sorted(modules, key=lambda module: module.path):
         if source[1] > _built(files, module, source[1]):
-            return f"the file has changed since {module.name} was built, so lines may not be those that were compiled"
+            return f"the file is newer than {module.name}, so, if this is more than a fresh checkout, {_SO}"
     if source[1] > _recorded(profile, source[1]):
-        return "the file has changed since the recording, so lines may not be those that were compiled"
+        return f"the file is newer than the recording, so, if this is more than a fresh checkout, {_SO}"
     return ""
 
 
 def with_outdated(profile: Profile) -> Profile:
-    """The profile with a warning for each module that has such sources."""
+    """The profile with a warning for each module that has such sources; those that are as old as the code are not read."""
     changed: dict[int, list[str]] = defaultdict(list)
+    newer: dict[int, list[str]] = defaultdict(list)
     built: dict[int, int] = {}
     files = PresentFiles(profile)
+    digests = _digests_of(profile)
+    recorded = _recorded(profile, 1 << 63)
     for path, numbers in sorted(_modules_by_source(profile).items()):
-        source = signature_of(files.source(path))
+        file = files.source(path)
+        source = signature_of(file)
         if source is None:
             continue
-        recorded = _recorded(profile, source[1])
         for number in numbers:
             if number not in built:
                 built[number] = _built(files, profile.modules[number], 1 << 63)
-            if source[1] > min(built[number], recorded):
-                changed[number].append(path.rpartition("/")[2])
-    messages = (_message(profile.modules[number].name, changed[number]) for number in sorted(changed))
-    return replace(profile, messages=(*profile.messages, *messages)) if changed else profile
+        later = [number for number in numbers if source[1] > min(built[number], recorded)]
+        if later and path in digests and _md5_of(file) in digests[path]:
+            continue
+        for number in later:
+            (changed if path in digests else newer)[number].append(path.rpartition("/")[2])
+    messages = (_message(profile.modules[number].name, changed.get(number, ()), newer.get(number, ())) for number in sorted({*changed, *newer}))
+    return replace(profile, messages=(*profile.messages, *messages)) if changed or newer else profile
 
 
-def _message(module: str, files: list[str]) -> Message:
-    others = f" and {plural(len(files) - 1, 'more source')}" if len(files) > 1 else ""
-    verb = "have" if others else "has"
-    text = f"{files[0]}{others} {verb} changed since {module} was built or recorded, so lines may not be those that were compiled."
+def _message(module: str, changed: Iterable[str], newer: Iterable[str]) -> Message:
+    """Of both kinds those that are known to have changed are told."""
+    listed = [*changed] or [*newer]
+    has_others = len(listed) > 1
+    sources = f"{listed[0]} and {plural(len(listed) - 1, 'more source')}" if has_others else listed[0]
+    if changed:
+        sums = "have changed, by their MD5 sums" if has_others else "has changed, by its MD5 sum"
+        text = f"{sources} {sums}, since {module} was compiled, so {_SO}."
+    else:
+        text = f"{sources} {'are' if has_others else 'is'} newer than {module} or the recording; if this is more than a fresh checkout, {_SO}."
     return Message(0, 1, text, outdated=module)
+
+
+def _digests_of(profile: Profile) -> dict[str, set[str]]:
+    """The MD5 sums that sources had when they were compiled: several, if profiles of several builds were added up."""
+    digests: dict[str, set[str]] = defaultdict(set)
+    for digest in profile.digests:
+        digests[digest.path].add(digest.md5)
+    return digests
+
+
+def _md5_of(path: str) -> str:
+    import hashlib  # late: what few reports need
+
+    try:
+        return hashlib.md5(read_regular(path, _LARGEST_SOURCE_BYTES, may_follow=True), usedforsecurity=False).hexdigest()
+    except OSError:
+        return ""
 
 
 def _modules_by_source(profile: Profile) -> dict[str, set[int]]:

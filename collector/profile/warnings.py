@@ -45,7 +45,7 @@ def brief_warnings(profile: Profile, says_outdated: bool = False) -> list[str]:
     if nameless:
         sentences.append(_only(profile, "nameless") or f"{len(nameless)} modules are shown without function names: {_listed(nameless)} (see the overview).")
     if outdated and not says_outdated:
-        sentences.append(_only(profile, "outdated") or f"Sources of {len(outdated)} modules have changed since: {_listed(outdated)} (see the overview).")
+        sentences.append(_only(profile, "outdated") or f"Sources of {len(outdated)} modules changed, or are newer: {_listed(outdated)} (see the overview).")
     if others:
         sentences.append(_closed(others[0]) if len(others) == 1 else f"The overview has {len(others)} {'more ' if sentences else ''}warnings.")
     return sentences

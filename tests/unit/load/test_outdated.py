@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from tiny_profile import RECORDING, S, build_profile
 
 from collector.load.outdated import change_of, with_outdated
-from collector.profile.model import Profile
+from collector.profile.model import Profile, SourceDigest
 
 RECORDED = RECORDING.wall_ns + RECORDING.end_ns - RECORDING.start_ns
 
@@ -41,11 +42,28 @@ def test_sources_as_old_as_the_code_are_none(profile: Profile) -> None:
 
 def test_sources_newer_than_the_code_are_one_message_a_module(profile: Profile, tmp_path: Path) -> None:
     write(tmp_path / "b.c", RECORDED - 9 * S)
-    assert told(profile) == ["b.c has changed since prog was built or recorded, so lines may not be those that were compiled."]
-    assert "since prog was built" in change_of(profile, str(tmp_path / "b.c"))
+    assert told(profile) == ["b.c is newer than prog or the recording; if this is more than a fresh checkout, lines may not be those that were compiled."]
+    assert change_of(profile, str(tmp_path / "b.c")).startswith("the file is newer than prog, so, if")
     write(tmp_path / "a.c", RECORDED - 9 * S)
-    assert told(profile)[0].startswith("a.c and 1 more source have changed")
+    assert told(profile)[0].startswith("a.c and 1 more source are newer than prog")
     assert [message.outdated for message in with_outdated(profile).messages] == ["prog"]
+
+
+def test_where_the_compiler_gave_md5_sums_they_decide(profile: Profile, tmp_path: Path) -> None:
+    """A fresh checkout has changed nothing; of a file that was edited and has its old time, the view of its source tells."""
+    a, b = tmp_path / "a.c", tmp_path / "b.c"
+    known = replace(profile, digests=tuple(SourceDigest(str(path), hashlib.md5(b"int x;").hexdigest()) for path in (a, b)))
+    for path in (a, b):
+        path.write_text("int x;")
+    assert told(profile)[0].startswith("a.c and 1 more source are newer") and told(known) == []
+    assert change_of(known, str(a)) == ""
+    b.write_text("int xx;")
+    assert told(known) == ["b.c has changed, by its MD5 sum, since prog was compiled, so lines may not be those that were compiled."]
+    assert change_of(known, str(b)).startswith("the file has changed since it was compiled, by its MD5 sum, so")
+    write(b, RECORDED - 10 * S)
+    assert told(known) == [] and change_of(known, str(b)) != ""
+    both = replace(known, digests=(*known.digests, SourceDigest(str(b), hashlib.md5(b"").hexdigest())))
+    assert change_of(both, str(b)) == ""
 
 
 def test_without_the_code_the_recording_counts(profile: Profile, tmp_path: Path) -> None:
@@ -53,7 +71,7 @@ def test_without_the_code_the_recording_counts(profile: Profile, tmp_path: Path)
     write(tmp_path / "a.c", RECORDED - S)
     assert told(profile) == [] and change_of(profile, str(tmp_path / "a.c")) == ""
     write(tmp_path / "a.c", RECORDED + S)
-    assert told(profile)[0].startswith("a.c has changed")
-    assert "since the recording" in change_of(profile, str(tmp_path / "a.c"))
+    assert told(profile)[0].startswith("a.c is newer than prog or the recording")
+    assert "newer than the recording" in change_of(profile, str(tmp_path / "a.c"))
     (tmp_path / "a.c").unlink()
     assert told(profile) == []

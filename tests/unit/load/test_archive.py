@@ -55,18 +55,20 @@ def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recorded:
 
 
 def write_experiment(program: Path, build_id: bytes, path: Path) -> None:
-    address = next(int(row.split()[0], 16) for row in run("nm", str(program)).splitlines() if row.endswith(" work"))
+    start, size = next([int(word, 16) for word in row.split()[:2]] for row in run("nm", "-S", str(program)).splitlines() if row.endswith(" work"))
+    stacks = [([BASE + address], 0) for address in range(start, start + size, 2)]
+    used_ns = len(stacks) * PERIOD_NS
     size_bytes, changed_ns = signature_of(str(program)) or [0, 0]
     with ElfImage(str(program)) as image:
         known = {"file_bytes": size_bytes, "file_changed_ns": changed_ns, "text_checksum": text_checksum(image)}
-    records = [begin(), clock(), mapping(str(program), build_id=build_id, **({} if build_id else known)), samples([([BASE + address], 0)], [0])]
-    write_log(path, "100.0.log", *records, thread_end(user_ns=PERIOD_NS), close(user_ns=PERIOD_NS))
+    records = [begin(), clock(), mapping(str(program), build_id=build_id, **({} if build_id else known)), samples(stacks, range(len(stacks)))]
+    write_log(path, "100.0.log", *records, thread_end(user_ns=used_ns), close(user_ns=used_ns))
 
 
 def run(name: str, *arguments: str) -> str:
     if not shutil.which(name):
         pytest.skip(f"{name} is not installed")
-    return subprocess.run([name, *arguments], capture_output=True, text=True, check=True).stdout
+    return subprocess.run([name, *arguments], capture_output=True, text=True, check=True, timeout=60).stdout
 
 
 @pytest.fixture
@@ -166,6 +168,56 @@ def test_a_debug_file_is_found_wherever_it_was(recorded: Recorded, collector, bu
     recorded.program.unlink()
     document = collector("report", recorded.experiment, "lines", "--json")[1]
     assert '"work"' in document and f'"{recorded.source}"' in document
+
+
+def test_what_dwz_moved_out_of_a_module(recorded: Recorded, collector, tmp_path: Path) -> None:
+    """Names of inlined functions are in that file."""
+    if not shutil.which("dwz"):
+        pytest.skip("this system has no dwz")
+    text = _SOURCE.replace("int work", "static inline int step(int i) { return i * 3 % 7; }\nint work").replace("+= i;", "+= step(i);")
+    recorded.source.write_text(text)
+    run("gcc", "-g", "-O2", "-Wl,--build-id", str(recorded.source), "-o", str(recorded.program))
+    run("gcc", "-g", "-O2", "-Wl,--build-id", "-DOTHER", str(recorded.source), "-o", "other")
+    run("dwz", "-m", str(tmp_path / "common.debug"), str(recorded.program), "other")
+    with ElfImage(str(recorded.program)) as image:
+        assert image.section(".gnu_debugaltlink") is not None
+        build_id = image.build_id or b""
+    shutil.rmtree(recorded.experiment)
+    write_experiment(recorded.program, build_id, recorded.experiment)
+    before = collector("report", recorded.experiment, "lines", "--json")[1]
+    assert "1 module, 1 debug file, " in collector("archive", recorded.experiment)[1]
+    for path in (recorded.program, tmp_path / "common.debug"):
+        path.unlink()
+    shutil.rmtree("cache")
+    assert collector("report", recorded.experiment, "lines", "--json")[1] == before
+
+
+@pytest.mark.parametrize("is_packaged", [False, True])
+def test_split_units(recorded: Recorded, collector, is_packaged: bool, tmp_path: Path) -> None:
+    """The .dwo files of units with samples only, or the .dwp file."""
+    text = _SOURCE.replace("int work", "static inline int step(int i) { return i * 3 % 7; }\nint work").replace("+= i;", "+= step(i);")
+    recorded.source.write_text(text)
+    (tmp_path / "idle.c").write_text("int idle(void) { return 1; }\n")
+    compiler = "clang" if is_packaged else "gcc"  # of gcc's files some llvm-dwp finds no end
+    run(compiler, "-g", "-O2", "-gsplit-dwarf", "-c", str(recorded.source), str(tmp_path / "idle.c"))
+    run("gcc", "-Wl,--build-id", "program.o", "idle.o", "-o", str(recorded.program))
+    if is_packaged:
+        if not shutil.which("llvm-dwp"):
+            pytest.skip("this system has no llvm-dwp")
+        run("llvm-dwp", "-e", "program", "-o", "program.dwp")
+    with ElfImage(str(recorded.program)) as image:
+        build_id = image.build_id or b""
+    shutil.rmtree(recorded.experiment)
+    write_experiment(recorded.program, build_id, recorded.experiment)
+    before = collector("report", recorded.experiment, "functions", "--json")[1]
+    assert '"step"' in before
+    collector("archive", recorded.experiment)
+    own = place_of_module("", build_id)
+    assert files_of(recorded.archive) == {own, own + ".dwp" if is_packaged else below("debug", f"{tmp_path}/program.dwo")}
+    for name in ("program", "program.dwo", "idle.dwo", "program.dwp"):
+        Path(name).unlink(missing_ok=True)
+    shutil.rmtree("cache")
+    assert collector("report", recorded.experiment, "functions", "--json")[1] == before
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,7 @@ def test_a_module_and_its_source(recorded: Recorded, collector) -> None:
     assert (recorded.archive / own).stat().st_mtime_ns == recorded.program.stat().st_mtime_ns
     recorded.program.unlink()
     recorded.source.unlink()
+    shutil.rmtree("cache")
     assert "work" in collector("report", recorded.experiment, "functions")[1]
     assert "sink += i" in collector("report", recorded.experiment, "source", "work")[1]
 
@@ -164,7 +165,8 @@ def test_a_debug_file_is_found_wherever_it_was(recorded: Recorded, collector, bu
     run("objcopy", "--strip-all", "--add-gnu-debuglink=elsewhere/program.debug", str(recorded.program))
     _, said, complaints = collector("archive", recorded.experiment, "--debug-dir", "elsewhere")
     assert "1 module, 1 debug file, " in said, complaints
-    shutil.rmtree("elsewhere")
+    for directory in ("elsewhere", "cache"):
+        shutil.rmtree(directory)
     recorded.program.unlink()
     document = collector("report", recorded.experiment, "lines", "--json")[1]
     assert '"work"' in document and f'"{recorded.source}"' in document

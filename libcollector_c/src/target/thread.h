@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "experiment/format.h"
 #include "experiment/open_frame.h"
@@ -26,16 +27,16 @@ struct col_switches {
 };
 
 struct col_thread {
-    uint32_t tid;         /* kernel thread id; 0: the block is free */
-    int busy;             /* atomic: somebody is at work on this thread's data (enter/leave, enter_fork/leave_fork) */
-    uint32_t forking_pid; /* the process that it is making a child of; 0: none */
-    bool is_announced;    /* THR_CREATE was written */
-    bool is_unloading;    /* it is inside dlclose */
-    bool has_frame;       /* an open frame was acquired */
-    int clock;            /* the rung it was armed for */
-    int event;            /* handle of a perf event of this thread alone, or -1 */
-    int faults;           /* handle of the event that counts its page faults; -1: none yet, -2: refused */
-    int timer;            /* POSIX timer of this thread, or -1 */
+    uint32_t tid;      /* kernel thread id; 0: the block is free */
+    int busy;          /* atomic: somebody is at work on this thread's data (enter/leave, enter_fork/leave_fork) */
+    pid_t forking_pid; /* the process that it is making a child of; 0: none */
+    bool is_announced; /* THR_CREATE was written */
+    bool is_unloading; /* it is inside dlclose */
+    bool has_frame;    /* an open frame was acquired */
+    int clock;         /* the rung it was armed for */
+    int event;         /* handle of a perf event of this thread alone, or -1 */
+    int faults;        /* handle of the event that counts its page faults; -1: none yet, -2: refused */
+    int timer;         /* POSIX timer of this thread, or -1 */
     uint64_t cpu_ns, time_ns;  /* the thread's CPU clock and the time at its last sample */
     uint64_t cpu_us_rest_ns;   /* user ns not yet written, less than a microsecond */
     uint64_t system_rest_ns;   /* system ns not yet written, less than a microsecond */

@@ -53,7 +53,7 @@ def parts_of(profile: Profile) -> Iterator[Profile]:
     end = max(recording.end_ns for recording in profile.recordings)
     yield select(profile, start_ns=(start + end) // 2)
     for stacks in _stack_parts(profile):
-        yield replace(profile, samples=profile.samples.select(None, None, None, stacks))
+        yield replace(profile, samples=profile.samples.select(None, stacks))
     yield select(select(profile, end_ns=end - (end - start) // 3), start_ns=start + (end - start) // 3)
 
 

@@ -37,8 +37,8 @@ if ctypes is not None:
         """What is asked of all samples."""
 
         _fields_ = [
-            ("groups", _POINTER), ("is_chosen", _POINTER), ("scales", _POINTER), ("frame_count", _U64), ("thread_count", _U64),
-            ("group_count", _U64), ("want", _U64), ("start_ns", _U64), ("end_ns", _U64), ("demands", _POINTER), ("demanded", _U64),
+            ("groups", _POINTER), ("spans", _POINTER), ("first_span", _POINTER), ("scales", _POINTER), ("frame_count", _U64),
+            ("thread_count", _U64), ("group_count", _U64), ("want", _U64), ("demands", _POINTER), ("demanded", _U64),
         ]
 
     class Answer(ctypes.Structure):
@@ -67,7 +67,6 @@ if ctypes is not None:
     }
 
 WANT_GROUPS, WANT_TREE, WANT_EDGES = 1, 2, 4
-EVER = (1 << 64) - 1
 DEMAND_LAST = 1 << 31
 
 

@@ -83,6 +83,7 @@ class NativeAnalysis:
     def attribute(self, log: int, threads: Sequence[int], segments: Sequence[Segment], own_space: int) -> None:
         """See `seam.Analysis`."""
         engine, column = self._engine, array("I", threads)
+        engine.threads[log] = frozenset(threads)
         packed = b"".join([_SEGMENT.pack(*segment) for segment in segments])
         status = engine.library.attribute(
             engine.handle, log, column.buffer_info()[0], len(column), packed, len(segments), own_space

@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 from array import array
-from collections.abc import Collection
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import add
+from typing import Any
 
-from collector.analysis.library import DEMAND_LAST, EVER, WANT_EDGES, WANT_GROUPS, WANT_TREE, Answer, Library, Question, by_reference, bytes_at, check
+from collector.analysis.library import DEMAND_LAST, WANT_EDGES, WANT_GROUPS, WANT_TREE, Answer, Library, Question, by_reference, bytes_at, check
 from collector.analysis.seam import Expansion
 from collector.errors import ExperimentError
 from collector.format import StackEnd
-from collector.profile.samples import EVERY_STACK, CallSums, Cells, Columns, EdgeSums, Grouping, GroupSums, StackFilter
+from collector.profile.samples import EVERY_STACK, CallSums, Cells, Columns, EdgeSums, Grouping, GroupSums, PhaseCells, Span, Spans, StackFilter, common_spans
 from collector.regular_file import open_regular
 from collector.units import NS_PER_S
 
 _END_NAMES = {int(end): end.name.lower() for end in StackEnd}
 _NO_FILE = -1
 
+Row = tuple[Any, list[int]]
+"""A key that begins with a thread, and figures that are not multiplied yet."""
+
 RawCells = list[tuple[int, ...]]
-"""Thread, StackEnd, the values in nanoseconds, and the number of samples."""
+"""Thread, phase, StackEnd, the values in nanoseconds, and the number of samples."""
 
 
 @dataclass(eq=False)
 class Engine:
-    """One analysis in C, and what it needs from here: the paths of its logs, and the buffers that it looks at."""
+    """One analysis in C, and what it needs from here: the paths of its logs and their threads, and the buffers that it looks at."""
 
     library: Library
     handle: int
     columns: int
     paths: list[str] = field(default_factory=list)
+    threads: dict[int, frozenset[int]] = field(default_factory=dict)
     expansion: Expansion | None = None
     cells: RawCells | None = None
 
@@ -51,13 +56,13 @@ class Engine:
 
 def cells_of(engine: Engine, answer: Answer) -> RawCells:
     """The cells of an answer."""
-    width = engine.columns + 3
+    width = engine.columns + 4
     numbers = _numbers("Q", answer.cells, answer.cell_count * width)
     return list(zip(*(numbers[column::width] for column in range(width))))
 
 
 class NativeSamples:
-    """See `profile.samples.Samples`: those of some threads from one moment up to another. `cells` are theirs, if they are known."""
+    """See `profile.samples.Samples`: those in some spans, with some stacks. `cells` are theirs, if they are known."""
 
     def __init__(
         self,
@@ -65,16 +70,13 @@ class NativeSamples:
         scales: array[float],
         frame_count: int,
         cells: RawCells | None,
-        chosen: bytearray | None = None,
-        start_ns: int = 0,
-        end_ns: int = EVER,
+        spans: Spans | None = None,
         stacks: StackFilter = EVERY_STACK,
     ) -> None:
         self._engine = engine
         self._scales = scales
         self._frame_count = frame_count
-        self._chosen = chosen
-        self._span = start_ns, end_ns
+        self._spans = spans
         self._stacks = stacks
         self._known_cells = cells
 
@@ -82,16 +84,20 @@ class NativeSamples:
     def _cells(self) -> Cells:
         if self._known_cells is None:
             self._ask(Grouping("", 1, lambda: [0] * self._frame_count), 0)
-        rows = sorted((thread, _END_NAMES[end], figures) for thread, end, *figures in self._known_cells or ())
-        values = [
-            (*(value * self._scales[thread] / NS_PER_S for value in figures[:-1]), float(figures[-1])) for thread, _, figures in rows
-        ]
-        columns = tuple(list(column) for column in zip(*values)) if rows else ((),) * (self._engine.columns + 1)
-        return Cells([thread for thread, _, _ in rows], [end for _, end, _ in rows], [figures[-1] for _, _, figures in rows], columns)
+        rows = _added_up(((thread, _END_NAMES[end]), figures) for thread, _, end, *figures in self._known_cells or ())
+        counts = [figures[-1] for _, figures in rows]
+        return Cells([thread for (thread, _), _ in rows], [end for (_, end), _ in rows], counts, self._scaled(rows))
 
     def cells(self) -> Cells:
         """See `profile.samples.Samples`."""
         return self._cells
+
+    def phase_cells(self, spans: Spans) -> PhaseCells:
+        """See `profile.samples.Samples`."""
+        part = self.select(spans)
+        part.cells()
+        rows = _added_up(((thread, phase), figures) for thread, phase, _, *figures in part._known_cells or ())
+        return PhaseCells([thread for (thread, _), _ in rows], [phase for (_, phase), _ in rows], self._scaled(rows))
 
     def sum_groups(self, grouping: Grouping) -> GroupSums:
         """See `profile.samples.Samples`."""
@@ -123,34 +129,47 @@ class NativeSamples:
             self._columns(answer.exclusive, grouping.count),
         )
 
-    def select(
-        self, threads: Collection[int] | None, start_ns: int | None, end_ns: int | None, stacks: StackFilter = EVERY_STACK
-    ) -> NativeSamples:
+    def select(self, spans: Spans | None, stacks: StackFilter = EVERY_STACK) -> NativeSamples:
         """See `profile.samples.Samples`."""
-        chosen = self._chosen
-        if threads is not None:
-            chosen = bytearray(
-                thread in threads and (self._chosen is None or self._chosen[thread]) for thread in range(len(self._scales))
-            )
-        start_ns = max(self._span[0], start_ns or 0)
-        end_ns = min(self._span[1], EVER if end_ns is None else max(0, end_ns))
-        joined = self._stacks.joined(stacks)
-        return NativeSamples(self._engine, self._scales, self._frame_count, None, chosen, start_ns, end_ns, joined)
+        if spans is None:
+            spans = self._spans
+        elif self._spans is not None:
+            spans = common_spans(spans, self._spans)
+        return NativeSamples(self._engine, self._scales, self._frame_count, None, spans, self._stacks.joined(stacks))
 
     def _ask(self, grouping: Grouping, want: int) -> Answer:
         engine, column = self._engine, array("I", grouping.groups)
-        chosen = (ctypes.c_char * len(self._chosen)).from_buffer(self._chosen) if self._chosen else None
+        spans, first_span = self._packed_spans
         question = Question(
-            column.buffer_info()[0], ctypes.addressof(chosen) if chosen else None, self._scales.buffer_info()[0],
-            len(column), len(self._scales), grouping.count, want, *self._span, *self._demands,
+            column.buffer_info()[0], spans.buffer_info()[0] if spans else None, first_span.buffer_info()[0], self._scales.buffer_info()[0],
+            len(column), len(self._scales), grouping.count, want, *self._demands,
         )
         check(engine.library.begin(engine.handle, by_reference(question)), "the samples")
         for log in range(len(engine.paths)):
-            engine.read(log, engine.library.follow)
+            if self._is_wanted(log):
+                engine.read(log, engine.library.follow)
         answer = Answer()
         check(engine.library.finish(engine.handle, by_reference(answer)), "the samples")
         self._known_cells = cells_of(engine, answer)
         return answer
+
+    def _is_wanted(self, log: int) -> bool:
+        """Whether a log has samples of a thread that has a span."""
+        return self._spans is None or any(self._spans[thread] for thread in self._engine.threads.get(log, ()) if thread < len(self._spans))
+
+    @cached_property
+    def _packed_spans(self) -> tuple[array[int] | None, array[int]]:
+        """All spans one behind the other, and where those of each thread begin."""
+        if self._spans is None:
+            return None, array("I")
+        packed = array("Q")
+        first_span = array("I", [0])
+        for spans in self._spans:
+            for span in spans:
+                packed.extend(span)
+            first_span.append(len(packed) // len(Span._fields))
+        packed.extend(Span(0, 0))  # so that it lies somewhere
+        return packed, first_span
 
     @cached_property
     def _marks(self) -> array[int]:
@@ -170,10 +189,23 @@ class NativeSamples:
             return None, 0
         return self._marks.buffer_info()[0], (1 << len(self._stacks.anywhere)) - 1 | (DEMAND_LAST if self._stacks.last else 0)
 
+    def _scaled(self, rows: Sequence[Row]) -> Columns:
+        values = [(*(value * self._scales[key[0]] / NS_PER_S for value in figures[:-1]), float(figures[-1])) for key, figures in rows]
+        return tuple(list(column) for column in zip(*values)) if rows else ((),) * (self._engine.columns + 1)
+
     def _columns(self, address: int | None, count: int) -> Columns:
         width = self._engine.columns + 1
         numbers = _numbers("d", address, count * width)
         return tuple(numbers[column::width] for column in range(width))
+
+
+def _added_up(rows: Iterable[Row]) -> list[Row]:
+    """Rows of the same key as one, in the order of their keys."""
+    sums: dict[Any, list[int]] = {}
+    for key, figures in rows:
+        known = sums.get(key)
+        sums[key] = figures if known is None else list(map(add, known, figures))
+    return sorted(sums.items())
 
 
 def _numbers(type_code: str, address: int | None, count: int) -> array:  # type: ignore[type-arg]

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 
 from collector.profile.metric_series import MetricSeries
 from collector.profile.model import Function, Profile
-from collector.profile.samples import StackFilter
+from collector.profile.samples import EVER, Span, Spans, StackFilter
 
 Word = int | str
 """The number of a process or thread, or a shell pattern of its name."""
@@ -58,7 +58,14 @@ def select(
         for part in _cut_series(one, start_ns, end_ns)
     )
     stacks = _stack_filter(profile, modules, functions, leaf)
-    return replace(profile, samples=profile.samples.select(threads, start_ns, end_ns, stacks), points=points, series=series)
+    spans = None if threads is None and start_ns is None and end_ns is None else spans_of(profile, threads, start_ns, end_ns)
+    return replace(profile, samples=profile.samples.select(spans, stacks), points=points, series=series)
+
+
+def spans_of(profile: Profile, threads: Collection[int] | None, start_ns: int | None = None, end_ns: int | None = None) -> Spans:
+    """The same span for each of some threads, or for all of them."""
+    chosen, nothing = [Span(max(0, start_ns or 0), EVER if end_ns is None else max(0, end_ns))], list[Span]()
+    return [chosen if threads is None or thread in threads else nothing for thread in range(len(profile.threads))]
 
 
 def _cut_series(series: MetricSeries, start_ns: int | None, end_ns: int | None) -> Iterator[MetricSeries]:

@@ -5,12 +5,12 @@ A question is its kind and the name of its grouping. What was not kept is asked 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
 from collector.profile.groupings import by_function, by_line, by_module, by_source_line
 from collector.profile.model import Frame, Profile
-from collector.profile.samples import EVERY_STACK, CallSums, Cells, EdgeSums, Grouping, GroupSums, Samples, StackFilter
+from collector.profile.samples import EVERY_STACK, CallSums, Cells, EdgeSums, Grouping, GroupSums, PhaseCells, Samples, Spans, StackFilter
 
 Question = tuple[str, str]
 """Which method of `samples.Samples`, and the name of the grouping."""
@@ -51,13 +51,15 @@ class KeptSamples:
         """See `samples.Samples`."""
         return self._answer("edge_sums", grouping.name, lambda source: source.edge_sums(grouping))
 
-    def select(
-        self, threads: Collection[int] | None, start_ns: int | None, end_ns: int | None, stacks: StackFilter = EVERY_STACK
-    ) -> Samples:
+    def phase_cells(self, spans: Spans) -> PhaseCells:
+        """See `samples.Samples`. Nothing is kept of a part."""
+        return self.select(None).phase_cells(spans)
+
+    def select(self, spans: Spans | None, stacks: StackFilter = EVERY_STACK) -> Samples:
         """See `samples.Samples`. Nothing is kept of a part."""
         if self._source is None:
             raise NotKeptError
-        return self._source.select(threads, start_ns, end_ns, stacks)
+        return self._source.select(spans, stacks)
 
     def _answer(self, kind: str, name: str, ask: Callable[[Samples], T]) -> T:
         question = kind, name

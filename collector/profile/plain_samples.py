@@ -7,12 +7,12 @@ thread, and only then multiplied and added, as the analysis in C does: so both g
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 from collector.profile.causes import is_finished
-from collector.profile.samples import EVERY_STACK, NOTHING, CallSums, Cells, Columns, EdgeSums, Grouping, GroupSums, StackFilter
+from collector.profile.samples import EVER, EVERY_STACK, NOTHING, CallSums, Cells, Columns, EdgeSums, Grouping, GroupSums, PhaseCells, Spans, StackFilter
 from collector.units import NS_PER_S
 
 Keys = Callable[["PlainStack"], Iterable[Hashable]]
@@ -106,19 +106,21 @@ class PlainSamples:
             self._columns(exclusive, range(grouping.count)),
         )
 
-    def select(
-        self, threads: Collection[int] | None, start_ns: int | None, end_ns: int | None, stacks: StackFilter = EVERY_STACK
-    ) -> PlainSamples:
+    def phase_cells(self, spans: Spans) -> PhaseCells:
+        """See `samples.Samples`."""
+        sums: dict[tuple[int, int], list[int]] = defaultdict(self._nothing)
+        for sample in self.samples:
+            phase = _phase(sample, spans)
+            if phase is not None:
+                _add(sums[sample.thread, phase], [*sample.values, 1])
+        keys = sorted(sums)
+        values = [self._scaled(thread, sums[thread, phase]) for thread, phase in keys]
+        return PhaseCells([thread for thread, _ in keys], [phase for _, phase in keys], _transposed(values, self.columns + 1))
+
+    def select(self, spans: Spans | None, stacks: StackFilter = EVERY_STACK) -> PlainSamples:
         """See `samples.Samples`."""
         takes = [stacks.takes(stack.frames) for stack in self.stacks]
-        chosen = [
-            sample
-            for sample in self.samples
-            if (threads is None or sample.thread in threads)
-            and (start_ns is None or sample.time_ns >= start_ns)
-            and (end_ns is None or sample.time_ns < end_ns)
-            and takes[sample.stack]
-        ]
+        chosen = [sample for sample in self.samples if takes[sample.stack] and (spans is None or _phase(sample, spans) is not None)]
         return PlainSamples(self.stacks, chosen, self.scales, self.columns)
 
     def _iter_threads(self) -> Iterator[tuple[int, dict[int, list[int]]]]:
@@ -150,6 +152,14 @@ class PlainSamples:
 
     def _nothing(self) -> list[int]:
         return [0] * (self.columns + 1)
+
+
+def _phase(sample: PlainSample, spans: Spans) -> int | None:
+    """The phase that a sample is in; None if it is in no span."""
+    for start_ns, end_ns, phase in spans[sample.thread]:
+        if start_ns <= sample.time_ns < end_ns or start_ns <= sample.time_ns and end_ns == EVER:
+            return phase
+    return None
 
 
 def _add(into: list, figures: Sequence) -> None:  # type: ignore[type-arg]

@@ -6,10 +6,10 @@ of frames: a function, a line, a module, one address.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 Columns = tuple[Sequence[float], ...]
 """One sequence for each base metric: values in seconds, and last the number of samples."""
@@ -39,6 +39,30 @@ class Cells:
     threads: Sequence[int]
     ends: Sequence[str]
     counts: Sequence[int]
+    values: Columns
+
+
+class Span(NamedTuple):
+    """Time from one moment up to, not including, another, in nanoseconds; `phase` is what its samples are told apart by."""
+
+    start_ns: int
+    end_ns: int
+    phase: int = 0
+
+
+EVER: Final = (1 << 64) - 1
+"""A span up to here includes all that comes."""
+
+Spans = Sequence[Sequence[Span]]
+"""The spans of each thread of a profile; they rise, and do not overlap."""
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseCells:
+    """Sums of all samples of one thread in one phase, as columns."""
+
+    threads: Sequence[int]
+    phases: Sequence[int]
     values: Columns
 
 
@@ -124,10 +148,23 @@ class Samples(Protocol):
     def edge_sums(self, grouping: Grouping) -> EdgeSums:
         """Callers and callees of all groups."""
 
-    def select(
-        self, threads: Collection[int] | None, start_ns: int | None, end_ns: int | None, stacks: StackFilter = EVERY_STACK
-    ) -> Samples:
-        """Those of some threads (positions in the profile), from one moment up to, not including, another, with some stacks; None is no restriction."""
+    def phase_cells(self, spans: Spans) -> PhaseCells:
+        """The sums by thread and phase of those in some spans, in this order."""
+
+    def select(self, spans: Spans | None, stacks: StackFilter = EVERY_STACK) -> Samples:
+        """Those in some spans, with some stacks; None is all time of all threads."""
+
+
+def common_spans(spans: Spans, others: Spans) -> Spans:
+    """What lies in both, with the phases of the first."""
+    distinct = {(id(own), id(other)): (own, other) for own, other in zip(spans, others)}  # threads may share theirs
+    found = {pair: _common(*both) for pair, both in distinct.items()}
+    return [found[id(own), id(other)] for own, other in zip(spans, others)]
+
+
+def _common(spans: Sequence[Span], others: Sequence[Span]) -> list[Span]:
+    pairs = ((max(one.start_ns, other.start_ns), min(one.end_ns, other.end_ns), one.phase) for one in spans for other in others)
+    return [Span(start_ns, end_ns, phase) for start_ns, end_ns, phase in pairs if start_ns < end_ns]
 
 
 def sample_count(cells: Cells) -> int:

@@ -136,6 +136,9 @@ static bool is_sound(const struct col_analysis *analysis, const struct col_quest
 {
     if (question->frame_count < analysis->expanded_frames || !analysis->reading.expansion.frames)
         return false;
+    for (uint64_t thread = 0; question->spans && thread < question->thread_count; thread++)
+        if (question->first_span[thread] > question->first_span[thread + 1])
+            return false;
     for (uint64_t frame = 0; frame < question->frame_count; frame++)
         if (question->groups[frame] >= question->group_count)
             return false;
@@ -149,6 +152,7 @@ int col_analysis_begin(struct col_analysis *analysis, const struct col_question 
         return -EINVAL;
     reading->question = *question;
     reading->cells.count = 0;
+    reading->phase = 0;
     return col_follow_begin(&reading->follow, reading->columns, question);
 }
 

@@ -1,4 +1,4 @@
-/* cells.c -- the samples of each thread by the way their stacks end */
+/* cells.c -- the samples of each thread by phase and by the way their stacks end */
 #include "cells.h"
 
 #include <string.h>
@@ -9,9 +9,9 @@ void col_cells_add(struct col_cells *cells, uint32_t columns, uint32_t end, cons
         cells->now[end][column] += figures[column];
 }
 
-bool col_cells_settle(struct col_cells *cells, uint32_t columns, uint32_t thread)
+bool col_cells_settle(struct col_cells *cells, uint32_t columns, uint32_t thread, uint64_t phase)
 {
-    size_t width = (size_t)columns + 3;
+    size_t width = (size_t)columns + 4;
     for (uint32_t end = 0; end < COL_CELLS_ENDS; end++) {
         if (cells->now[end][columns] == 0)
             continue;
@@ -19,8 +19,9 @@ bool col_cells_settle(struct col_cells *cells, uint32_t columns, uint32_t thread
             return false;
         uint64_t *row = cells->rows + cells->count++ * width;
         row[0] = thread;
-        row[1] = end;
-        memcpy(row + 2, cells->now[end], (columns + 1) * sizeof *row);
+        row[1] = phase;
+        row[2] = end;
+        memcpy(row + 3, cells->now[end], (columns + 1) * sizeof *row);
         memset(cells->now[end], 0, sizeof cells->now[end]);
     }
     return true;

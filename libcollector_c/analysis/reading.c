@@ -191,12 +191,6 @@ static int read_span(struct col_reading *reading, const struct col_sample_record
                      uint64_t end_ns)
 {
     size_t figures = (size_t)(record->stack_count + 1) * (reading->columns + 1);
-    if (reading->purpose == COL_TO_FOLLOW && start_ns < reading->question.start_ns)
-        start_ns = reading->question.start_ns;
-    if (reading->purpose == COL_TO_FOLLOW && end_ns > reading->question.end_ns)
-        end_ns = reading->question.end_ns;
-    if (start_ns >= end_ns)
-        return 0;
     if (!COL_ARRAY_RESERVE(reading->weights, reading->weight_capacity, figures))
         return -ENOMEM;
     memset(reading->weights, 0, figures * sizeof *reading->weights);
@@ -204,17 +198,52 @@ static int read_span(struct col_reading *reading, const struct col_sample_record
     return visit_stacks(reading, record, reading->weights);
 }
 
-/* A record in whose time addresses change their meaning is read once for each span between. */
-static int read_changing(struct col_reading *reading, const struct col_sample_record *record, uint64_t last_ns)
+/* The samples of a record that are in a span. */
+static int read_phase(struct col_reading *reading, const struct col_sample_record *record,
+                      const struct col_log_record *where, const struct col_span *span)
 {
-    int error = col_meanings_find_turns(reading, record, last_ns);
+    if (span->phase != reading->phase &&
+        !col_cells_settle(&reading->cells, reading->columns, where->thread, reading->phase))
+        return -ENOMEM;
+    reading->phase = span->phase;
+    return read_span(reading, record, span->start_ns, span->end_ns);
+}
+
+/* The samples of a record from start_ns up to end_ns that the question is about. */
+static int read_spans(struct col_reading *reading, const struct col_sample_record *record,
+                      const struct col_log_record *where, uint64_t start_ns, uint64_t end_ns)
+{
+    const struct col_question *question = &reading->question;
+    if (reading->purpose != COL_TO_FOLLOW || !question->spans)
+        return read_span(reading, record, start_ns, end_ns);
+    uint64_t last_ns = col_sample_record_last_ns(record);
+    uint32_t end = question->first_span[where->thread + 1];
+    int error = 0;
+    for (uint32_t i = question->first_span[where->thread]; error == 0 && i < end; i++) {
+        struct col_span span = question->spans[i];
+        bool is_before = span.end_ns <= record->time_ns && span.end_ns != UINT64_MAX;
+        if (is_before || span.start_ns > last_ns)
+            continue;
+        span.start_ns = span.start_ns > start_ns ? span.start_ns : start_ns;
+        span.end_ns = span.end_ns < end_ns ? span.end_ns : end_ns;
+        if (span.start_ns < span.end_ns)
+            error = read_phase(reading, record, where, &span);
+    }
+    return error;
+}
+
+/* A record in whose time addresses change their meaning is read once for each span between. */
+static int read_changing(struct col_reading *reading, const struct col_sample_record *record,
+                         const struct col_log_record *where)
+{
+    int error = col_meanings_find_turns(reading, record, col_sample_record_last_ns(record));
     uint64_t start_ns = 0;
     reading->now_ns = record->time_ns;
     for (size_t turn = 0; error == 0 && turn < reading->turn_count; turn++) {
-        error = read_span(reading, record, start_ns, reading->turns[turn]);
+        error = read_spans(reading, record, where, start_ns, reading->turns[turn]);
         start_ns = reading->now_ns = reading->turns[turn];
     }
-    return error ? error : read_span(reading, record, start_ns, UINT64_MAX);
+    return error ? error : read_spans(reading, record, where, start_ns, UINT64_MAX);
 }
 
 static int read_record(struct col_reading *reading, const struct col_log_record *where, int fd)
@@ -224,17 +253,16 @@ static int read_record(struct col_reading *reading, const struct col_log_record 
     if (!bytes || !col_sample_record_read(&record, reading->columns, bytes, where->bytes))
         return -EIO;
     if (!reading->log->is_changing)
-        return read_span(reading, &record, 0, UINT64_MAX);
-    uint64_t head[COL_HEAD_SUMS + COL_ANALYSIS_MOST_COLUMNS];
-    col_sample_record_describe(&record, 0, head);
-    return read_changing(reading, &record, head[COL_HEAD_LAST_TIME]);
+        return read_spans(reading, &record, where, 0, UINT64_MAX);
+    return read_changing(reading, &record, where);
 }
 
 static bool settle(struct col_reading *reading, uint32_t thread)
 {
     if (reading->purpose == COL_TO_FOLLOW)
         col_follow_settle(&reading->follow, reading->question.scales[thread]);
-    return reading->purpose == COL_TO_MARK || col_cells_settle(&reading->cells, reading->columns, thread);
+    return reading->purpose == COL_TO_MARK ||
+           col_cells_settle(&reading->cells, reading->columns, thread, reading->phase);
 }
 
 static bool begin_log(struct col_reading *reading)
@@ -256,7 +284,8 @@ static bool is_wanted(const struct col_reading *reading, uint32_t thread)
 {
     const struct col_question *question = &reading->question;
     return reading->purpose != COL_TO_FOLLOW ||
-           (thread < question->thread_count && (!question->is_chosen || question->is_chosen[thread]));
+           (thread < question->thread_count &&
+            (!question->spans || question->first_span[thread] < question->first_span[thread + 1]));
 }
 
 int col_reading_log(struct col_reading *reading, struct col_log *log, int fd, enum col_purpose purpose)

@@ -29,6 +29,7 @@ struct col_reading {
     uint32_t *marks;
     struct col_met met; /* FOLLOW: by the frames that were pushed; `met_before` each address */
     struct col_met *met_before;
+    uint64_t phase;  /* FOLLOW: of the span that is read */
     uint64_t now_ns; /* from here on what changes its meaning means what it does */
     uint64_t *weights;
     size_t weight_capacity;

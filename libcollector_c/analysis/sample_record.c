@@ -46,13 +46,18 @@ static inline uint64_t time_after(const struct col_sample_record *record, uint64
     return col_columns_sum(before_ns, col_columns_product(record->unit_ns, col_columns_value(&record->times, row)));
 }
 
-void col_sample_record_describe(const struct col_sample_record *record, uint64_t offset, uint64_t *head)
+uint64_t col_sample_record_last_ns(const struct col_sample_record *record)
 {
     uint64_t last_ns = record->time_ns;
     for (size_t row = 0; row < record->count; row++)
         last_ns = time_after(record, last_ns, row);
+    return last_ns;
+}
+
+void col_sample_record_describe(const struct col_sample_record *record, uint64_t offset, uint64_t *head)
+{
     head[COL_HEAD_TIME] = record->time_ns;
-    head[COL_HEAD_LAST_TIME] = last_ns;
+    head[COL_HEAD_LAST_TIME] = col_sample_record_last_ns(record);
     head[COL_HEAD_THREAD] = record->thread;
     head[COL_HEAD_SOURCE] = record->source;
     head[COL_HEAD_COUNT] = record->count;

@@ -27,6 +27,9 @@ bool col_sample_record_read(struct col_sample_record *record, uint32_t columns, 
 /* Its numbers: COL_HEAD_SUMS + columns of them. */
 void col_sample_record_describe(const struct col_sample_record *record, uint64_t offset, uint64_t *head);
 
+/* The time of its last sample. */
+uint64_t col_sample_record_last_ns(const struct col_sample_record *record);
+
 /* Adds each sample from start_ns up to end_ns to the row of its stack: columns, and 1. The row behind the last is for
    unknown stacks. */
 void col_sample_record_weigh(const struct col_sample_record *record, uint64_t start_ns, uint64_t end_ns,

@@ -90,18 +90,24 @@ struct col_expansion {
     uint64_t empty_frames[8]; /* by StackEnd: the frame that stands for a stack without any; NONE: there is none */
 };
 
+/* Samples from start_ns up to end_ns (UINT64_MAX: all of them); `phase` is what their cells are told apart by. */
+struct col_span {
+    uint64_t start_ns;
+    uint64_t end_ns;
+    uint64_t phase;
+};
+
 enum col_want { COL_WANT_GROUPS = 1, COL_WANT_TREE = 2, COL_WANT_EDGES = 4 };
 
 struct col_question {
-    const uint32_t *groups;   /* by frame: its group, below group_count */
-    const uint8_t *is_chosen; /* by thread; NULL: all of them */
-    const double *scales;     /* by thread: what its values are multiplied with */
+    const uint32_t *groups;       /* by frame: its group, below group_count */
+    const struct col_span *spans; /* what counts; NULL: all samples, in phase 0 */
+    const uint32_t *first_span;   /* by thread, and one more: where its spans begin, which rise */
+    const double *scales;         /* by thread: what its values are multiplied with */
     uint64_t frame_count;
     uint64_t thread_count;
     uint64_t group_count;
     uint64_t want;           /* EDGES and TREE exclude each other */
-    uint64_t start_ns;       /* samples from here on ... */
-    uint64_t end_ns;         /* ... up to here; UINT64_MAX: all of them */
     const uint32_t *demands; /* by frame: which bits of `demanded` it meets; NULL: every stack counts */
     uint64_t demanded;       /* all of these must be met for a stack to count: LAST by its last frame, others by any */
 };
@@ -112,7 +118,7 @@ struct col_question {
    the calling group (group_count: the start of the stack), node_groups the called one; finished holds the samples in
    which it is the outermost call of the called group, unfinished those in which it is the innermost of the calling. */
 struct col_answer {
-    const uint64_t *cells; /* rows: thread, StackEnd, and the figures, not multiplied */
+    const uint64_t *cells; /* rows: thread, phase, StackEnd, and the figures, not multiplied; not yet added up */
     size_t cell_count;
     const double *exclusive; /* GROUPS, EDGES: by group */
     const double *inclusive; /* GROUPS */

@@ -13,6 +13,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+static const uint64_t T0 = UINT64_C(1000000000000), SECOND = 1000000000;
+
 enum { HEADER_BYTES = 22, MOST_BYTES = 1 << 20, COLUMNS = 2, SPACE = 0, OWN_SPACE = 1 };
 
 static uint64_t state;
@@ -82,7 +84,7 @@ static void expand(struct col_analysis *analysis, size_t entries, uint32_t *firs
             first_frame[++meaning] = frame;
             if (more > 1) {
                 times[turn] = turn > 0 && entry % 2 ? times[turn - 1] + below(1000000)
-                                                    : UINT64_C(1000000000000) + below(1000000000);
+                                                    : T0 + below(1000000000);
                 turn++;
             }
         }
@@ -95,17 +97,17 @@ static void expand(struct col_analysis *analysis, size_t entries, uint32_t *firs
 static void ask(struct col_analysis *analysis, const uint32_t *groups, size_t count, int fd)
 {
     const double scales[] = {1.0, 0.5};
-    const uint8_t chosen[] = {1, 1};
+    const struct col_span spans[] = {{0, T0 + 1000 + below(1000000000), 3}, {T0 + SECOND, T0 + 2 * SECOND, below(4)}, {T0 + 2 * SECOND, UINT64_MAX, 1}};
+    const uint32_t first_span[] = {0, below(4), 3};
     static const uint64_t wants[] = {0, COL_WANT_GROUPS, COL_WANT_TREE, COL_WANT_EDGES,
                                      COL_WANT_GROUPS | COL_WANT_TREE, COL_WANT_GROUPS | COL_WANT_EDGES};
     uint32_t *demands = malloc((count + 1) * sizeof *demands);
     for (size_t frame = 0; frame < count; frame++)
         demands[frame] = below(4) | (below(3) ? 0 : COL_DEMAND_LAST);
     for (size_t i = 0; i < sizeof wants / sizeof *wants; i++) {
-        struct col_question question = {groups, below(2) ? chosen : NULL, scales, count, 2, count, wants[i], 0, UINT64_MAX,
+        struct col_question question = {groups, below(2) ? spans : NULL, first_span, scales, count, 2, count, wants[i],
                                         below(2) ? demands : NULL, below(4) | (below(2) ? COL_DEMAND_LAST : 0)};
         struct col_answer answer;
-        question.start_ns = below(2) ? 0 : UINT64_C(1000000000000) + below(1000000000);
         must(col_analysis_begin(analysis, &question), "begin");
         must(col_analysis_follow(analysis, 0, fd), "follow");
         must(col_analysis_finish(analysis, &answer), "finish");

@@ -18,7 +18,7 @@ from collector.profile.call_tree import call_tree
 from collector.profile.callers_callees import callers_callees
 from collector.profile.filters import select
 from collector.profile.model import Profile
-from collector.profile.samples import StackFilter
+from collector.profile.samples import BASE, OWN, THROUGH, CategoryFilter, Span, StackFilter
 
 
 def load_plain(*paths: Path, symbolizer: Any = None) -> Profile:
@@ -54,6 +54,9 @@ def parts_of(profile: Profile) -> Iterator[Profile]:
     yield select(profile, start_ns=(start + end) // 2)
     for stacks in _stack_parts(profile):
         yield replace(profile, samples=profile.samples.select(None, stacks))
+    third = (end - start) // 3
+    phases = [[Span(start + third // 2, start + third), Span(start + 2 * third, end, thread % 3)][thread % 2 :] for thread in range(len(profile.threads))]
+    yield replace(profile, samples=profile.samples.select(phases))
     yield select(select(profile, end_ns=end - (end - start) // 3), start_ns=start + (end - start) // 3)
 
 
@@ -67,13 +70,22 @@ def _stack_parts(profile: Profile) -> Iterator[StackFilter]:
     yield StackFilter((odd, even))
     yield StackFilter(last=(odd,))
     yield StackFilter((even,)).joined(StackFilter(last=(odd,)))
+    yield StackFilter((even,), nowhere=odd)
+    yield StackFilter(begin=odd)
+    yield StackFilter((odd,), (even,), begin=even, end=odd)
+    roles = bytes((OWN, THROUGH, BASE | 2, 3, 4)[sum(profile.functions[frame.function].name.encode()) % 5] for frame in profile.frames)
+    for category in (OWN, BASE | 2, 4):
+        yield StackFilter(category=CategoryFilter(roles, category))
 
 
 def answers(profile: Profile) -> dict[str, Any]:
     """All that reports are made of, without what depends on the order in which addresses were met."""
     by_name = sorted(range(len(profile.functions)), key=lambda index: _name(profile, index))
     shown = {row.function for row in aggregate.functions(profile)}
+    end_ns = max(recording.end_ns for recording in profile.recordings)
+    steps = [Span(end_ns - (20 - step) * 40_000_000, end_ns - (19 - step) * 40_000_000, step) for step in range(20)]
     return {
+        "phases": profile.samples.phase_cells([steps] * len(profile.threads)),
         "functions": sorted(_row(profile, row) for row in aggregate.functions(profile)),
         "lines": sorted((str(row.file), row.line or 0, _row(profile, row)) for row in aggregate.lines(profile)),
         "objects": sorted((row.module.name, row.exclusive, row.inclusive) for row in aggregate.objects(profile)),

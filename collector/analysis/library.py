@@ -39,6 +39,7 @@ if ctypes is not None:
         _fields_ = [
             ("groups", _POINTER), ("spans", _POINTER), ("first_span", _POINTER), ("scales", _POINTER), ("frame_count", _U64),
             ("thread_count", _U64), ("group_count", _U64), ("want", _U64), ("demands", _POINTER), ("demanded", _U64),
+            ("roles", ctypes.c_char_p), ("category", _U64),
         ]
 
     class Answer(ctypes.Structure):
@@ -67,7 +68,7 @@ if ctypes is not None:
     }
 
 WANT_GROUPS, WANT_TREE, WANT_EDGES = 1, 2, 4
-DEMAND_LAST = 1 << 31
+DEMAND_LAST, DEMAND_NEVER, DEMAND_FROM, DEMAND_UPTO = (1 << bit for bit in (31, 30, 29, 28))
 
 
 class Library:

@@ -10,7 +10,21 @@ from functools import cached_property
 from operator import add
 from typing import Any
 
-from collector.analysis.library import DEMAND_LAST, WANT_EDGES, WANT_GROUPS, WANT_TREE, Answer, Library, Question, by_reference, bytes_at, check
+from collector.analysis.library import (
+    DEMAND_FROM,
+    DEMAND_LAST,
+    DEMAND_NEVER,
+    DEMAND_UPTO,
+    WANT_EDGES,
+    WANT_GROUPS,
+    WANT_TREE,
+    Answer,
+    Library,
+    Question,
+    by_reference,
+    bytes_at,
+    check,
+)
 from collector.analysis.seam import Expansion
 from collector.errors import ExperimentError
 from collector.format import StackEnd
@@ -175,23 +189,38 @@ class NativeSamples:
     def _marks(self) -> array[int]:
         """By frame, the demands that it meets, as bits."""
         marks = array("I", [0]) * self._frame_count
-        for bit, frames in enumerate(self._stacks.anywhere):
+        for bit, frames in self._demanded.items():
             for frame in frames:
-                marks[frame] |= 1 << bit
-        for frame in frozenset.intersection(*self._stacks.last) if self._stacks.last else ():
-            marks[frame] |= DEMAND_LAST
+                marks[frame] |= bit
+        for frame in self._stacks.nowhere:
+            marks[frame] |= DEMAND_NEVER
         return marks
 
+    @cached_property
+    def _demanded(self) -> dict[int, frozenset[int]]:
+        """Of which frames a stack must have one, by the bit of the demand."""
+        stacks = self._stacks
+        demanded = {1 << bit: frames for bit, frames in enumerate(stacks.anywhere)}
+        if stacks.last:
+            demanded[DEMAND_LAST] = frozenset.intersection(*stacks.last)
+        if stacks.begin is not None:
+            demanded[DEMAND_FROM] = stacks.begin
+        if stacks.end is not None:
+            demanded[DEMAND_UPTO] = stacks.end
+        return demanded
+
     @property
-    def _demands(self) -> tuple[int | None, int]:
-        """Where they lie, and all that must be met."""
-        if self._stacks == EVERY_STACK:
-            return None, 0
-        return self._marks.buffer_info()[0], (1 << len(self._stacks.anywhere)) - 1 | (DEMAND_LAST if self._stacks.last else 0)
+    def _demands(self) -> tuple[int | None, int, bytes | None, int]:
+        """Where they lie, and all that must be met; the roles of all frames, and the category."""
+        if self._stacks is EVERY_STACK or self._stacks == EVERY_STACK:
+            return None, 0, None, 0
+        category = self._stacks.category
+        asked = (None, 0) if category is None else (category.roles, category.category)
+        return self._marks.buffer_info()[0], sum(self._demanded), *asked
 
     def _scaled(self, rows: Sequence[Row]) -> Columns:
         values = [(*(value * self._scales[key[0]] / NS_PER_S for value in figures[:-1]), float(figures[-1])) for key, figures in rows]
-        return tuple(list(column) for column in zip(*values)) if rows else ((),) * (self._engine.columns + 1)
+        return tuple([row[column] for row in values] for column in range(self._engine.columns + 1))
 
     def _columns(self, address: int | None, count: int) -> Columns:
         width = self._engine.columns + 1

@@ -36,12 +36,17 @@ class PlainSample(NamedTuple):
 
 @dataclass(frozen=True)
 class PlainSamples:
-    """See `samples.Samples`. `scales` are what the values of each thread are multiplied with, `columns` how many values a sample has."""
+    """See `samples.Samples`. `scales` are what the values of each thread are multiplied with, `columns` how many values a sample has.
+
+    Of a part `whole` are the stacks of all, of which `stacks` shows what `taken` leaves.
+    """
 
     stacks: Sequence[PlainStack]
     samples: Sequence[PlainSample]
     scales: Sequence[float]
     columns: int
+    whole: Sequence[PlainStack] | None = None
+    taken: StackFilter = EVERY_STACK
 
     def cells(self) -> Cells:
         """See `samples.Samples`."""
@@ -73,8 +78,11 @@ class PlainSamples:
                 node = on_path[group] = on_path[group] if group in on_path else nodes.setdefault((node, group), len(nodes))
             return node
 
-        finished = self._sum(lambda stack: (node_of(stack),) if is_finished(stack.end) else ())
-        unfinished = self._sum(lambda stack: () if is_finished(stack.end) else (node_of(stack),))
+        def has_start(stack: PlainStack) -> bool:
+            return is_finished(stack.end) or self.taken.begin is not None
+
+        finished = self._sum(lambda stack: (node_of(stack),) if has_start(stack) else ())
+        unfinished = self._sum(lambda stack: () if has_start(stack) else (node_of(stack),))
         every = range(len(nodes))
         parents, own = [parent for parent, _ in nodes], [group for _, group in nodes]
         own_finished, own_unfinished = self._columns(finished, every), self._columns(unfinished, every)
@@ -119,9 +127,10 @@ class PlainSamples:
 
     def select(self, spans: Spans | None, stacks: StackFilter = EVERY_STACK) -> PlainSamples:
         """See `samples.Samples`."""
-        takes = [stacks.takes(stack.frames) for stack in self.stacks]
-        chosen = [sample for sample in self.samples if takes[sample.stack] and (spans is None or _phase(sample, spans) is not None)]
-        return PlainSamples(self.stacks, chosen, self.scales, self.columns)
+        whole, joined = self.whole or self.stacks, self.taken.joined(stacks)
+        shown = [stack._replace(frames=tuple(joined.shown(stack.frames))) for stack in whole]
+        chosen = [sample for sample in self.samples if shown[sample.stack].frames and (spans is None or _phase(sample, spans) is not None)]
+        return PlainSamples(shown, chosen, self.scales, self.columns, whole, joined)
 
     def _iter_threads(self) -> Iterator[tuple[int, dict[int, list[int]]]]:
         """Each thread with the sums of its samples by stack."""

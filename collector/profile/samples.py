@@ -109,27 +109,91 @@ class EdgeSums:
     exclusive: Columns
 
 
+OWN: Final = 0
+THROUGH: Final = 1
+BASE: Final = 0x80
+"""Roles of frames: code of the program's own, and code that is part of what called it; all others are categories. One with the bit BASE
+is as the program's own code is, but has a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryFilter:
+    """Which category a stack must be of; `roles` of all frames."""
+
+    roles: bytes
+    category: int
+
+    def takes(self, frames: Sequence[int]) -> bool:
+        """Whether a stack is of the category: that which the program's own code called last, and all that this called."""
+        category = OWN
+        for role in map(self.roles.__getitem__, frames):
+            if role != THROUGH and (role == OWN or role & BASE or category == OWN or category & BASE):
+                category = role
+        return category == self.category
+
+    def joined(self, other: CategoryFilter | None) -> CategoryFilter:
+        """What both of them take: of two categories nothing. ValueError if they are of different tables."""
+        if other is None or other == self:
+            return self
+        if other.roles != self.roles:
+            raise ValueError("categories of two tables cannot be asked for together")
+        return CategoryFilter(self.roles, THROUGH)
+
+
 @dataclass(frozen=True, slots=True)
 class StackFilter:
-    """Which stacks count: those with a frame of each set of `anywhere` and their last frame in each set of `last`; sets of positions."""
+    """Which stacks count, by sets of positions of frames, and which part of them is shown.
+
+    They have a frame of each set of `anywhere` and none of `nowhere`, their last frame is in each set of `last`, and they are of a category.
+    They begin at the first frame of `begin` and end at the first of `end` from there on, which they must have; without such sets
+    they are shown whole. All but that is asked of whole stacks.
+    """
 
     anywhere: tuple[frozenset[int], ...] = ()
     last: tuple[frozenset[int], ...] = ()
+    nowhere: frozenset[int] = frozenset()
+    begin: frozenset[int] | None = None
+    end: frozenset[int] | None = None
+    category: CategoryFilter | None = None
 
-    def takes(self, frames: Sequence[int]) -> bool:
-        """Whether a stack counts."""
-        return not any(wanted.isdisjoint(frames) for wanted in self.anywhere) and all(frames[-1] in wanted for wanted in self.last)
+    def shown(self, frames: Sequence[int]) -> Sequence[int]:
+        """What is shown of a stack; nothing if it does not count."""
+        if not self._takes(frames):
+            return ()
+        first = 0 if self.begin is None else _first_of(frames, self.begin)
+        last = len(frames) - 1 if self.end is None else _first_of(frames, self.end, first)
+        return frames[first : last + 1] if last < len(frames) else ()
+
+    def _takes(self, frames: Sequence[int]) -> bool:
+        return (
+            not any(wanted.isdisjoint(frames) for wanted in self.anywhere)
+            and all(frames[-1] in wanted for wanted in self.last)
+            and self.nowhere.isdisjoint(frames)
+            and (self.category is None or self.category.takes(frames))
+        )
 
     def joined(self, other: StackFilter) -> StackFilter:
         """What both of them take. ValueError if that is more than can be asked for together."""
         anywhere = tuple(dict.fromkeys((*self.anywhere, *other.anywhere)))
         if len(anywhere) > MOST_DEMANDS:
             raise ValueError(f"no more than {MOST_DEMANDS} sets of frames can be asked for together")
-        return StackFilter(anywhere, (*self.last, *other.last))
+        begin, end = _only_one(self.begin, other.begin), _only_one(self.end, other.end)
+        category = self.category.joined(other.category) if self.category else other.category
+        return StackFilter(anywhere, (*self.last, *other.last), self.nowhere | other.nowhere, begin, end, category)
+
+
+def _first_of(frames: Sequence[int], wanted: frozenset[int], start: int = 0) -> int:
+    return next((position for position in range(start, len(frames)) if frames[position] in wanted), len(frames))
+
+
+def _only_one(one: frozenset[int] | None, other: frozenset[int] | None) -> frozenset[int] | None:
+    if one is not None and other is not None and one != other:
+        raise ValueError("stacks that were cut by a focus, or by callers, cannot be cut so once more")
+    return other if one is None else one
 
 
 EVERY_STACK: Final = StackFilter()
-MOST_DEMANDS: Final = 31
+MOST_DEMANDS: Final = 28
 """So many sets of frames may be asked for anywhere on a stack."""
 
 

@@ -19,12 +19,35 @@ bool col_reading_begin(struct col_reading *reading, uint32_t columns)
     return reading->walk.path && reading->marks && reading->met_before;
 }
 
+static uint8_t category_after(uint8_t category, uint8_t role)
+{
+    if (role == COL_ROLE_THROUGH)
+        return category;
+    bool is_free = role == COL_ROLE_OWN || (role & COL_ROLE_BASE) || category == COL_ROLE_OWN;
+    return is_free || (category & COL_ROLE_BASE) ? role : category;
+}
+
+/* Notes what a frame meets; false if the stack is cut there. */
+static bool meet(struct col_reading *reading, uint64_t frame)
+{
+    const struct col_question *question = &reading->question;
+    struct col_met *met = &reading->met;
+    bool is_cut = (met->any & COL_DEMAND_UPTO) != 0;
+    met->last = question->demands[frame];
+    met->has_frames = true;
+    if (question->roles)
+        met->category = category_after(met->category, question->roles[frame]);
+    met->any |= met->last & ~COL_DEMAND_UPTO;
+    if ((question->demanded & COL_DEMAND_FROM) && !(met->any & COL_DEMAND_FROM))
+        return false;
+    met->any |= met->last;
+    return !is_cut;
+}
+
 static bool push_frame(struct col_reading *reading, uint64_t frame)
 {
-    if (reading->question.demands) {
-        reading->met.last = reading->question.demands[frame];
-        reading->met.any |= reading->met.last;
-    }
+    if (reading->question.demands && !meet(reading, frame))
+        return true;
     return col_follow_push(&reading->follow, reading->question.groups[frame]);
 }
 
@@ -34,6 +57,8 @@ static bool is_demanded(const struct col_reading *reading)
     const struct col_question *question = &reading->question;
     if (reading->purpose != COL_TO_FOLLOW || !question->demands)
         return true;
+    if ((reading->met.any & COL_DEMAND_NEVER) || (question->roles && reading->met.category != question->category))
+        return false;
     uint32_t met = (reading->met.any & ~COL_DEMAND_LAST) | (reading->met.last & COL_DEMAND_LAST);
     return (question->demanded & ~(uint64_t)met) == 0;
 }
@@ -78,6 +103,14 @@ static bool sync_callers(struct col_reading *reading)
     return true;
 }
 
+/* Whether a stack reaches the start of its thread, or of what the question is about. */
+static bool is_finished(const struct col_reading *reading, uint32_t end)
+{
+    const struct col_question *question = &reading->question;
+    return end == COL_END_COMPLETE || end == COL_END_NOT_SAMPLED ||
+           (question->demands && (question->demanded & COL_DEMAND_FROM));
+}
+
 /* Samples whose stack is lost, or has nothing that shows. */
 static bool count_empty(struct col_reading *reading, uint32_t end, const uint64_t *figures)
 {
@@ -90,17 +123,12 @@ static bool count_empty(struct col_reading *reading, uint32_t end, const uint64_
     bool is_counted = !has_frame || push_frame(reading, frame);
     if (is_counted && is_demanded(reading)) {
         col_cells_add(&reading->cells, reading->columns, shown_end, figures);
-        is_counted = !has_frame || col_follow_count(&reading->follow, figures, shown_end == COL_END_NOT_SAMPLED);
+        is_counted = !has_frame || col_follow_count(&reading->follow, figures, is_finished(reading, shown_end));
     }
     if (has_frame)
         col_follow_pop(&reading->follow, depth);
     reading->met = (struct col_met){0};
     return is_counted;
-}
-
-static bool is_finished(uint32_t end)
-{
-    return end == COL_END_COMPLETE || end == COL_END_NOT_SAMPLED;
 }
 
 static bool follow_stack(struct col_reading *reading, const uint64_t *figures)
@@ -112,12 +140,12 @@ static bool follow_stack(struct col_reading *reading, const uint64_t *figures)
     struct col_met met = reading->met;
     if (walk->depth > 0 && !push_address(reading, walk->path[walk->depth - 1], reading->leaf_groups, true))
         return false;
-    if (reading->follow.depth == 0)
+    if (reading->follow.depth == 0 && !reading->met.has_frames)
         return count_empty(reading, walk->end, figures);
     bool is_counted = true;
     if (is_demanded(reading)) {
         col_cells_add(&reading->cells, reading->columns, walk->end, figures);
-        is_counted = col_follow_count(&reading->follow, figures, is_finished(walk->end));
+        is_counted = col_follow_count(&reading->follow, figures, is_finished(reading, walk->end));
     }
     col_follow_pop(&reading->follow, depth);
     reading->met = met;

@@ -12,10 +12,12 @@
 /* Why a log is read: to find its entries; to see which of their meanings occur; to answer a question. */
 enum col_purpose { COL_TO_COLLECT, COL_TO_MARK, COL_TO_FOLLOW };
 
-/* What the frames on the path meet of a question's demands: any of them, and the last. */
+/* What the frames on the path meet of a question's demands: any of them, and the last; and the category they are of. */
 struct col_met {
     uint32_t any;
     uint32_t last;
+    uint8_t category;
+    bool has_frames;
 };
 
 /* Zeroed memory, but for `columns`, is ready. */

@@ -110,9 +110,20 @@ struct col_question {
     uint64_t want;           /* EDGES and TREE exclude each other */
     const uint32_t *demands; /* by frame: which bits of `demanded` it meets; NULL: every stack counts */
     uint64_t demanded;       /* all of these must be met for a stack to count: LAST by its last frame, others by any */
+    const uint8_t *roles;    /* by frame: what it says of the stack's category; NULL: nobody asks; needs demands */
+    uint64_t category;       /* only stacks of this one count */
 };
 
+/* The bits of a demand that are more than that. Stacks with a NEVER frame do not count. If FROM is demanded, a stack
+   begins at its first such frame; if UPTO is, it ends at the first from there on. Other demands are of whole stacks. */
 #define COL_DEMAND_LAST (UINT32_C(1) << 31)
+#define COL_DEMAND_NEVER (UINT32_C(1) << 30)
+#define COL_DEMAND_FROM (UINT32_C(1) << 29)
+#define COL_DEMAND_UPTO (UINT32_C(1) << 28)
+
+/* The role of a frame, from the root on: OWN code ends all categories; THROUGH is part of what called it; others are
+   categories, which keep what they call, but for those with the BASE bit, which are as own code. */
+enum col_role { COL_ROLE_OWN = 0, COL_ROLE_THROUGH = 1, COL_ROLE_BASE = 0x80 };
 
 /* Rows of `columns` + 1 figures: the value columns, and the number of samples. With EDGES a node is a call: parents is
    the calling group (group_count: the start of the stack), node_groups the called one; finished holds the samples in

@@ -102,11 +102,15 @@ static void ask(struct col_analysis *analysis, const uint32_t *groups, size_t co
     static const uint64_t wants[] = {0, COL_WANT_GROUPS, COL_WANT_TREE, COL_WANT_EDGES,
                                      COL_WANT_GROUPS | COL_WANT_TREE, COL_WANT_GROUPS | COL_WANT_EDGES};
     uint32_t *demands = malloc((count + 1) * sizeof *demands);
+    uint8_t *roles = malloc(count + 1);
     for (size_t frame = 0; frame < count; frame++)
-        demands[frame] = below(4) | (below(3) ? 0 : COL_DEMAND_LAST);
+        demands[frame] = below(4) | (below(3) ? 0 : below(16) * COL_DEMAND_UPTO);
+    for (size_t frame = 0; frame < count; frame++)
+        roles[frame] = (uint8_t)(below(5) ? below(5) : COL_ROLE_BASE + below(2));
     for (size_t i = 0; i < sizeof wants / sizeof *wants; i++) {
         struct col_question question = {groups, below(2) ? spans : NULL, first_span, scales, count, 2, count, wants[i],
-                                        below(2) ? demands : NULL, below(4) | (below(2) ? COL_DEMAND_LAST : 0)};
+                                        below(2) ? demands : NULL, below(4) | (below(2) ? COL_DEMAND_LAST : 0) | below(4) * COL_DEMAND_UPTO,
+                                        below(2) ? roles : NULL, below(4)};
         struct col_answer answer;
         must(col_analysis_begin(analysis, &question), "begin");
         must(col_analysis_follow(analysis, 0, fd), "follow");
@@ -116,6 +120,7 @@ static void ask(struct col_analysis *analysis, const uint32_t *groups, size_t co
                 abort();
     }
     free(demands);
+    free(roles);
 }
 
 static void analyse(const uint8_t *log, size_t bytes)

@@ -8,9 +8,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
+from collector.profile.categories import Categories, CategoryError
 from collector.profile.metric_series import MetricSeries
 from collector.profile.model import Function, Profile
-from collector.profile.samples import EVER, Span, Spans, StackFilter
+from collector.profile.samples import EVER, CategoryFilter, Span, Spans, StackFilter
 
 Word = int | str
 """The number of a process or thread, or a shell pattern of its name."""
@@ -31,11 +32,18 @@ def select(
     modules: Collection[str] = (),
     functions: Collection[str] = (),
     leaf: Collection[str] = (),
+    ignore: Collection[str] = (),
+    focus: str | None = None,
+    callers_of: str | None = None,
+    category: str | None = None,
+    categories: Categories | None = None,
 ) -> Profile:
     """The samples of these processes and threads from `start_ns` up to, not including, `end_ns`.
 
     `between` are the labels of two sample points. Of `modules` (shell patterns of a name or path) and `functions` (regular expressions)
-    all must be on a stack, and its last function must fit all of `leaf`. None, or nothing, is no restriction. Tables keep their positions;
+    all must be on a stack, its last function must fit all of `leaf`, and none on it may fit any of `ignore`; it must be of `category`, one of
+    `categories`. With `focus` stacks begin at the first function that fits it, with `callers_of` they end at the first that fits that; those
+    without one are left out. None, or nothing, is no restriction. Tables keep their positions;
     only samples, sample points and readings of metrics become fewer. FilterError if something fits nothing.
     """
     processes = None if pids is None else _chosen_processes(profile, pids)
@@ -57,9 +65,19 @@ def select(
         if processes is None or one.process in processes
         for part in _cut_series(one, start_ns, end_ns)
     )
-    stacks = _stack_filter(profile, modules, functions, leaf)
+    stacks = replace(
+        _stack_filter(profile, modules, functions, leaf),
+        nowhere=frozenset().union(*(_named_frames(profile, text) for text in ignore)),
+        begin=None if focus is None else _named_frames(profile, focus),
+        end=None if callers_of is None else _named_frames(profile, callers_of),
+        category=None if category is None or categories is None else _category(profile, category, categories),
+    )
     spans = None if threads is None and start_ns is None and end_ns is None else spans_of(profile, threads, start_ns, end_ns)
-    return replace(profile, samples=profile.samples.select(spans, stacks), points=points, series=series)
+    try:
+        samples = profile.samples.select(spans, stacks)
+    except ValueError as error:
+        raise FilterError(str(error)) from error
+    return replace(profile, samples=samples, points=points, series=series)
 
 
 def spans_of(profile: Profile, threads: Collection[int] | None, start_ns: int | None = None, end_ns: int | None = None) -> Spans:
@@ -120,9 +138,20 @@ def _stack_filter(profile: Profile, modules: Collection[str], functions: Collect
         return lambda function: function.module in fitting
 
     anywhere = [_frames_of(profile, f"module {pattern}", module_fits(pattern)) for pattern in modules]
-    anywhere += [_frames_of(profile, f"function {text}", _name_fits(text)) for text in functions]
-    last = [_frames_of(profile, f"function {text}", _name_fits(text)) for text in leaf]
-    return StackFilter(tuple(anywhere), tuple(last))
+    anywhere += [_named_frames(profile, text) for text in functions]
+    return StackFilter(tuple(anywhere), tuple(_named_frames(profile, text) for text in leaf))
+
+
+def _category(profile: Profile, name: str, categories: Categories) -> CategoryFilter:
+    try:
+        return CategoryFilter(categories.roles(profile), categories.number_of(name))
+    except CategoryError as error:
+        raise FilterError(str(error)) from error
+
+
+def _named_frames(profile: Profile, text: str) -> frozenset[int]:
+    """The frames of functions whose names fit a regular expression."""
+    return _frames_of(profile, f"function {text}", _name_fits(text))
 
 
 def _name_fits(text: str) -> Callable[[Function], bool]:

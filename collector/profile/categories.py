@@ -1,0 +1,163 @@
+"""categories -- which functions are MPI, locks, memory allocation ...: a table of patterns that a user can extend
+
+A stack is of the category that the program's own code called last, whatever this called in turn: a lock that MPI takes is MPI, and so is
+libc's memcpy below it. Code that is *like callers* is part of what called it; code that is *like own code* ends what went before,
+and has its name only where nothing else is called: an interpreter that calls malloc is memory allocation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Final
+
+from collector.profile.model import Function, Profile
+from collector.profile.samples import BASE, OWN, THROUGH
+
+OWN_CODE: Final = "(own code)"
+_FIRST: Final = 2
+_MOST: Final = BASE - _FIRST
+
+BUILT_IN: Final = r"""
+[MPI]
+function ^(P?MPI_|p?mpi_\w+_$)
+module libmpi* libpmpi* libmpich* libopen-pal* libopen-rte* libuc[mpst].so* libfabric* libpsm* libibverbs* mca_*
+
+[OpenMP runtime]
+module libgomp* libomp.so* libomp5* libiomp*
+
+[memory allocation]
+function ^(__libc_|__GI_+)?(malloc|calloc|realloc|reallocarray|free|cfree|memalign|aligned_alloc|posix_memalign|valloc)$
+function ^(_int_(malloc|free|realloc|memalign)|malloc_consolidate|unlink_chunk|sysmalloc|systrim|tcache_\w+|_?_?morecore)
+function ^operator (new|delete)|^(__rust|__rdl)_(alloc|dealloc|realloc)|^_?Py(Object|Mem)_(Raw)?(Malloc|Calloc|Realloc|Free)$
+module libjemalloc* libtcmalloc* libmimalloc* libhoard*
+
+[locks]
+function ^_*(GI_+)?(pthread_(mutex|rwlock|spin|cond|barrier|join|once)\w*|lll_\w+|futex_\w+|sem_(wait|timedwait|post|clockwait))
+function ^__gthread_(mutex|cond|recursive|once)|^std::(mutex|shared_mutex|condition_variable\w*)::
+
+[I/O]
+function ^_*(libc_|GI_+)?(p?(read|write)v?(64)?(v2)?|open(at)?(64)?|creat|close|lseek(64)?|fsync|fdatasync|sendfile(64)?|copy_file_range|splice)(_nocancel)?$
+function ^_*(libc_|GI_+)?(send|recv)(to|from|msg|mmsg)?$|^_*(poll|ppoll|select|pselect|epoll_p?wait|accept4?|connect|ioctl)(64)?$
+function ^_*(GI_+)?(new)?[fl]?stat(at|x)?(64)?$|^_*(access|faccessat|unlink|rename|mkdir|rmdir|readlink|getdents(64)?|readdir(64)?|opendir)$
+function ^_*(IO_\w+|f(open|close|flush|read|write|gets|puts|getc|putc|seek|tell)\w*|puts|putchar|getc|getline|getdelim|v?[fd]?(printf|scanf)\w*|perror)$
+function ^_*vf?printf\w*|^std::basic_([io]?f?stream|filebuf|ostream|istream)|^std::(ostream|istream)::
+
+[kernel boundary]
+function ^_*(GI_+)?(syscall|mmap(64)?|munmap|mremap|mprotect|madvise|s?brk|v?fork|clone3?|execve\w*|posix_spawnp?|wait(4|pid|id)|kill|tgkill)$
+function ^_*(GI_+)?(sched_yield|sched_\w+affinity|(clock_)?nanosleep(_\w+)?|usleep|sleep|getrusage|sysinfo|prctl|sigaction|sigprocmask|arch_prctl)$
+
+[interpreter]
+like own code
+module python[23]* libpython* perl perl5* libperl* ruby* libruby* lua* liblua* php* node
+
+[libraries]
+like callers
+module libc.so* libc-2* libm.so* libmvec.so* libpthread* ld-linux* ld-2* ld-musl* librt.so* libdl.so* libstdc++* libgcc_s* libc++* [[]vdso]
+"""
+"""The table as a user would write it. A function is of the first section with a pattern that fits."""
+
+
+class CategoryError(ValueError):
+    """A table of categories that makes no sense, or the name of a category that none has."""
+
+
+@dataclass(slots=True)
+class _Section:
+    name: str
+    kind: str = "category"
+    functions: list[re.Pattern[str]] | None = None
+    modules: list[str] | None = None
+
+
+@dataclass(frozen=True)
+class Categories:
+    """Sections in the order in which they are tried."""
+
+    sections: Sequence[_Section]
+
+    @property
+    def names(self) -> list[str]:
+        """The name of each category by its number; that of own code is number 0, and number 1 is none."""
+        known = dict.fromkeys(section.name for section in self.sections if section.kind != _LIKE_CALLERS)
+        return [OWN_CODE, "", *known]
+
+    def number_of(self, name: str) -> int:
+        """What a stack of this category is marked with. CategoryError if there is none."""
+        for number, known in enumerate(self.names):
+            if known and known.lower() == name.lower():
+                return number | (BASE if any(s.name == known and s.kind == _LIKE_OWN for s in self.sections) else 0)
+        raise CategoryError(f"there is no category {name!r}; there are {', '.join(filter(None, self.names))}")
+
+    def roles(self, profile: Profile) -> bytes:
+        """The role of each frame, as `samples.CategoryFilter` takes it."""
+        numbers = {name: number for number, name in enumerate(self.names)}
+        roles = [THROUGH if one.kind == _LIKE_CALLERS else numbers[one.name] | (BASE if one.kind == _LIKE_OWN else 0) for one in self.sections]
+        in_module = [
+            {i for i, module in enumerate(profile.modules) if any(fnmatchcase(module.name, pattern) for pattern in section.modules or ())}
+            for section in self.sections
+        ]
+
+        def role_of(function: Function) -> int:
+            name = function.name.removesuffix("@plt")
+            for section, modules, role in zip(self.sections, in_module, roles):
+                if function.module in modules or any(pattern.search(name) for pattern in section.functions or ()):
+                    return role
+            return OWN
+
+        of_function = [role_of(function) for function in profile.functions]
+        return bytes([of_function[frame.function] for frame in profile.frames])
+
+
+_LIKE_OWN, _LIKE_CALLERS = "like own code", "like callers"
+
+
+def read_categories(*tables: tuple[str, str]) -> Categories:
+    """The categories of some tables (a title for errors, and the text), the first tried first, and then of ours. CategoryError if one makes no sense."""
+    sections = [section for title, text in (*tables, ("the built-in table", BUILT_IN)) for section in _iter_sections(title, text)]
+    categories = Categories(sections)
+    if len(categories.names) > _MOST:
+        raise CategoryError(f"{len(categories.names) - _FIRST} categories are more than the {_MOST - _FIRST} that there may be")
+    return categories
+
+
+def _iter_sections(title: str, text: str) -> Iterator[_Section]:
+    section: _Section | None = None
+    for number, line in enumerate(text.split("\n"), 1):
+        words = line.strip()
+        if not words or words.startswith("#"):
+            continue
+        if words.startswith("["):
+            if section is not None:
+                yield section
+            section = _Section(_heading(words, f"{title}, line {number}"))
+        elif section is None:
+            raise CategoryError(f"{title}, line {number}: before {words!r} a line [NAME] must say of which category it is")
+        else:
+            _take(section, words, f"{title}, line {number}")
+    if section is not None:
+        yield section
+
+
+def _heading(words: str, place: str) -> str:
+    name = words[1:-1].strip()
+    if not words.endswith("]") or not name:
+        raise CategoryError(f"{place}: the name of a category stands in brackets, [NAME], not {words!r}")
+    return name
+
+
+def _take(section: _Section, words: str, place: str) -> None:
+    kind, _, rest = words.partition(" ")
+    if words in (_LIKE_OWN, _LIKE_CALLERS):
+        section.kind = words
+    elif kind == "function" and rest.strip():
+        try:
+            section.functions = [*(section.functions or ()), re.compile(rest.strip())]
+        except re.error as error:
+            raise CategoryError(f"{place}: {rest.strip()!r} is no regular expression: {error}") from error
+    elif kind == "module" and rest.strip():
+        section.modules = [*(section.modules or ()), *rest.split()]
+    else:
+        raise CategoryError(f"{place}: a line is function REGEX, module PATTERN..., {_LIKE_OWN} or {_LIKE_CALLERS}, not {words!r}")

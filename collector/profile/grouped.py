@@ -1,0 +1,166 @@
+"""grouped -- rows of a view by what they belong to: module and file of the code; thread, process, label and category of the samples
+
+A function or line belongs to one module and one file. A sample belongs to one thread, process, phase and category: each of those has a table
+of its own, in which a function may come up again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+from collector.profile import aggregate
+from collector.profile.categories import Categories
+from collector.profile.filters import spans_of
+from collector.profile.groupings import numbered
+from collector.profile.metrics import Values, add_values, reported_rows, reported_values
+from collector.profile.model import Profile
+from collector.profile.phases import phase_spans
+from collector.profile.samples import EVERY_STACK, CategoryFilter, Grouping, Span, Spans, StackFilter
+
+GROUPINGS: Final = ("module", "file", "thread", "process", "label", "category")
+Row = aggregate.FunctionRow | aggregate.LineRow
+
+NO_FILE: Final = "(no source file known)"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What belongs together, and its time. Of threads, processes and phases both figures are the same."""
+
+    title: str
+    exclusive: Values
+    inclusive: Values
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedRows:
+    """A group and its rows of a view."""
+
+    group: Group
+    rows: Sequence[Row]
+
+
+def groups(profile: Profile, by: str, categories: Categories) -> list[Group]:
+    """All groups with time, the one with most exclusive time first; phases in the order of time."""
+    return _code_groups(profile, by) if by in _OF_CODE else [group for group, _ in _PARTS[by](profile, categories)]
+
+
+def grouped_rows(profile: Profile, by: str, view: str, categories: Categories, threshold: float = 0.0) -> list[GroupedRows]:
+    """The rows of `functions` or `lines` group by group, of groups that have at least `threshold` (0 to 1) of the whole."""
+    least = threshold * aggregate.total_values(profile)[0]
+    rows_of = _ROWS[view]
+    if by not in _OF_CODE:
+        return [GroupedRows(group, rows_of(part())) for group, part in _PARTS[by](profile, categories) if group.exclusive[0] >= least]
+    belonging: dict[str, list[Row]] = {}
+    for row in rows_of(profile):
+        file = row.file if isinstance(row, aggregate.LineRow) else row.function.file
+        belonging.setdefault(row.module.name if by == "module" else file or NO_FILE, []).append(row)
+    found = _code_groups(profile, by, of_lines=view == "lines")
+    return [GroupedRows(group, belonging.get(group.title, [])) for group in found if group.exclusive[0] >= least]
+
+
+_OF_CODE = ("module", "file")
+_ROWS: dict[str, Callable[[Profile], Sequence[Row]]] = {"functions": aggregate.functions, "lines": aggregate.lines}
+
+Part = Callable[[], Profile]
+"""Makes the samples of a group."""
+
+
+def _code_groups(profile: Profile, by: str, of_lines: bool = False) -> list[Group]:
+    """The modules, or the files in which functions are defined, or lines are."""
+    functions = profile.functions
+    if by == "module":
+        return _by_key(profile, [profile.modules[functions[frame.function].module].name for frame in profile.frames])
+    return _by_key(profile, [(frame.file if of_lines else functions[frame.function].file) or NO_FILE for frame in profile.frames])
+
+
+def _by_key(profile: Profile, keys: Iterable[str]) -> list[Group]:
+    """Groups of frames that have a key in common."""
+    numbers, names = numbered(keys)
+    sums = profile.samples.sum_groups(Grouping("", len(names), lambda: numbers))
+    rows = zip(names, reported_rows(profile.metrics, sums.exclusive), reported_rows(profile.metrics, sums.inclusive))
+    return _largest_first([Group(title, exclusive, inclusive) for title, exclusive, inclusive in rows if any(inclusive)])
+
+
+def _largest_first(found: list[Group]) -> list[Group]:
+    return sorted(found, key=lambda group: (-group.exclusive[0], -group.inclusive[0], group.title))
+
+
+def _part(profile: Profile, spans: Spans | None, stacks: StackFilter = EVERY_STACK) -> Profile:
+    return replace(profile, samples=profile.samples.select(spans, stacks))
+
+
+def _threads(profile: Profile, _: Categories) -> list[tuple[Group, Part]]:
+    position = {id(thread): index for index, thread in enumerate(profile.threads)}
+    has_several = len(profile.processes) > 1
+    found: list[tuple[Group, Part]] = []
+    for row in aggregate.threads(profile):
+        if any(row.values):
+            title = f"{row.thread.name or 'thread'} {row.thread.tid}" + (f" of {_process_title(profile, row.thread.process)}" if has_several else "")
+            part = partial(_part, profile, spans_of(profile, {position[id(row.thread)]}))
+            found.append((Group(title, row.values, row.values), part))
+    return found
+
+
+def _processes(profile: Profile, _: Categories) -> list[tuple[Group, Part]]:
+    position = {id(process): index for index, process in enumerate(profile.processes)}
+    found: list[tuple[Group, Part]] = []
+    for row in sorted(aggregate.processes(profile), key=lambda row: -row.values[0]):
+        if any(row.values):
+            process = position[id(row.process)]
+            threads = {index for index, thread in enumerate(profile.threads) if thread.process == process}
+            part = partial(_part, profile, spans_of(profile, threads))
+            found.append((Group(_process_title(profile, process), row.values, row.values), part))
+    return found
+
+
+def _process_title(profile: Profile, process: int) -> str:
+    known = profile.processes[process]
+    recording = f" in {profile.recordings[known.experiment].name}" if len(profile.recordings) > 1 else ""
+    return f"{known.executable.rpartition('/')[2] or 'process'} {known.pid}{recording}"
+
+
+def _phases(profile: Profile, _: Categories) -> list[tuple[Group, Part]]:
+    titles, spans = phase_spans(profile)
+    cells = profile.samples.phase_cells(spans)
+    sums: dict[int, Values] = {}
+    for phase, values in zip(cells.phases, zip(*cells.values)):
+        sums[phase] = add_values(sums[phase], values) if phase in sums else values
+    found: list[tuple[Group, Part]] = []
+    for phase, title in enumerate(titles):
+        if phase in sums:
+            values = reported_values(profile.metrics, sums[phase])
+            found.append((Group(title, values, values), partial(_part, profile, _only(spans, phase))))
+    return found
+
+
+def _only(spans: Spans, phase: int) -> Spans:
+    distinct: dict[int, list[Span]] = {id(own): [span for span in own if span.phase == phase] for own in spans}
+    return [distinct[id(own)] for own in spans]
+
+
+def _categories(profile: Profile, categories: Categories) -> list[tuple[Group, Part]]:
+    roles, names = categories.roles(profile), categories.names
+    marks = [categories.number_of(name) for name in names if name]
+    number_of = {mark: number for number, mark in enumerate(marks)}
+    groups_of_frames = [number_of.get(role, len(marks)) for role in roles]
+    sums = profile.samples.sum_groups(Grouping("", len(marks) + 1, lambda: groups_of_frames))
+    inclusive: Sequence[Values] = reported_rows(profile.metrics, sums.inclusive)
+    found: list[tuple[Group, Part]] = []
+    for mark, title in zip(marks, filter(None, names)):
+        part = _part(profile, None, StackFilter(category=CategoryFilter(roles, mark)))
+        exclusive = aggregate.total_values(part)
+        if any(exclusive) or any(inclusive[number_of[mark]]):
+            found.append((Group(title, exclusive, inclusive[number_of[mark]]), partial(_part, part, None)))
+    return sorted(found, key=lambda pair: (-pair[0].exclusive[0], pair[0].title))
+
+
+_PARTS: dict[str, Callable[[Profile, Categories], list[tuple[Group, Part]]]] = {
+    "thread": _threads,
+    "process": _processes,
+    "label": _phases,
+    "category": _categories,
+}

@@ -8,15 +8,19 @@ known hang under a node of their own without a function.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from collector.profile.groupings import by_function
 from collector.profile.metrics import SYSTEM, USER, Values, add_values, cpu_time, reported_values
 from collector.profile.model import Function, Module, Profile
 from collector.profile.samples import CallSums, Columns
 
-_TOP = -2
-_UNFINISHED = -1
+TOP: Final = -2
+UNFINISHED: Final = -1
+"""Stand for functions: the whole, and stacks whose outer callers are not known."""
+
+_LEAST_SHARE = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +40,14 @@ class CallNode:
     inclusive: Values
 
 
-class _Branch:
+class Branch:
+    """A node of a tree that grows."""
+
     __slots__ = ("callees", "exclusive", "function", "inclusive")
 
     def __init__(self, function: int, exclusive: Values, inclusive: Values) -> None:
         self.function = function
-        self.callees: list[_Branch] = []
+        self.callees: list[Branch] = []
         self.exclusive = exclusive
         self.inclusive = inclusive
 
@@ -49,25 +55,47 @@ class _Branch:
 def call_tree(profile: Profile, *, threshold: float = 0.0) -> list[CallNode]:
     """The call tree without the branches whose inclusive time is below `threshold` (0 to 1) of the total."""
     sums = profile.samples.call_sums(by_function(profile))
-    root = _Branch(_TOP, _row(sums.finished, 0), _row(sums.finished_inclusive, 0))
-    unfinished = _Branch(_UNFINISHED, _row(sums.unfinished, 0), _row(sums.unfinished_inclusive, 0))
+    root = Branch(TOP, _row(sums.finished, 0), _row(sums.finished_inclusive, 0))
+    unfinished = Branch(UNFINISHED, _row(sums.unfinished, 0), _row(sums.unfinished_inclusive, 0))
     root.inclusive = add_values(root.inclusive, unfinished.inclusive)
     least = threshold * cpu_time(root.inclusive)
     _grow(root, sums, sums.finished, sums.finished_inclusive, least)
     if any(unfinished.inclusive) and cpu_time(unfinished.inclusive) >= least:
         root.callees.append(unfinished)
         _grow(unfinished, sums, sums.unfinished, sums.unfinished_inclusive, least)
-    return _listed(profile, root)
+    return listed_branches(profile, root)
 
 
-def _grow(top: _Branch, sums: CallSums, exclusive: Columns, inclusive: Columns, least: float) -> None:
+@dataclass(frozen=True, slots=True)
+class HotPath:
+    """The heaviest chain of calls, and the callees among which the time divides at its end, the longest first."""
+
+    nodes: list[CallNode]
+    callees: list[CallNode]
+
+
+def hot_path(profile: Profile) -> HotPath:
+    """From the start on always the longest callee, as long as it has more time than its caller has itself."""
+    nodes = call_tree(profile, threshold=_LEAST_SHARE)
+    callees: list[list[CallNode]] = [[] for _ in nodes]
+    for node in nodes:
+        if node.parent is not None:
+            callees[node.parent].append(node)
+    path = nodes[:1]
+    while callees[path[-1].id] and callees[path[-1].id][0].inclusive[0] > path[-1].exclusive[0]:
+        path.append(callees[path[-1].id][0])
+    chain = [replace(node, id=place, parent=place - 1 if place else None, depth=place) for place, node in enumerate(path[1:])]
+    return HotPath(chain, callees[path[-1].id])
+
+
+def _grow(top: Branch, sums: CallSums, exclusive: Columns, inclusive: Columns, least: float) -> None:
     """The branches below `top`. A caller stands before its callees and is never shorter, so it is there when they come."""
     branches = {0: top}
     long_enough = [node for node, (user, system) in enumerate(zip(inclusive[USER], inclusive[SYSTEM])) if user + system >= least]
     for node in long_enough:
         whole = _row(inclusive, node)
         if node and any(whole):
-            branch = branches[node] = _Branch(sums.groups[node], _row(exclusive, node), whole)
+            branch = branches[node] = Branch(sums.groups[node], _row(exclusive, node), whole)
             branches[sums.parents[node]].callees.append(branch)
 
 
@@ -75,9 +103,10 @@ def _row(columns: Columns, node: int) -> Values:
     return tuple([column[node] for column in columns])
 
 
-def _listed(profile: Profile, root: _Branch) -> list[CallNode]:
+def listed_branches(profile: Profile, root: Branch) -> list[CallNode]:
+    """The branches from the root on, the longest first, each before its own."""
     nodes: list[CallNode] = []
-    waiting: list[tuple[_Branch, int | None, int]] = [(root, None, 0)]
+    waiting: list[tuple[Branch, int | None, int]] = [(root, None, 0)]
     while waiting:
         branch, parent, depth = waiting.pop()
         nodes.append(_node(profile, branch, len(nodes), parent, depth))
@@ -87,7 +116,7 @@ def _listed(profile: Profile, root: _Branch) -> list[CallNode]:
     return nodes
 
 
-def _node(profile: Profile, branch: _Branch, index: int, parent: int | None, depth: int) -> CallNode:
+def _node(profile: Profile, branch: Branch, index: int, parent: int | None, depth: int) -> CallNode:
     function = profile.functions[branch.function] if branch.function >= 0 else None
     if function is not None:
         title = function.name

@@ -42,9 +42,14 @@ def choose(view: TableView, profile: Profile, sort: str | None = None, limit: in
     return Selection(rows[:limit], rows[limit:])
 
 
-def choose_branches(profile: Profile, threshold: float, limit: int | None = None) -> Selection:
-    """The call tree down to `threshold` of the total, or its `limit` longest branches."""
-    nodes = call_tree(profile, threshold=threshold)
+def choose_branches(profile: Profile, threshold: float, limit: int | None = None, is_bottom_up: bool = False) -> Selection:
+    """The call tree down to `threshold` of the total, or its `limit` longest branches; from the leaves up if that is wanted."""
+    if is_bottom_up:
+        from collector.profile.bottom_up import bottom_up_tree
+
+        nodes = bottom_up_tree(profile, threshold=threshold)
+    else:
+        nodes = call_tree(profile, threshold=threshold)
     if not limit or len(nodes) <= limit:
         return Selection(nodes)
     # A caller is never shorter than its callees and stands before them, so the longest branches are a tree.

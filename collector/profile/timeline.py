@@ -1,0 +1,61 @@
+"""timeline -- the CPU time of each process or thread over the time of the recording, in equal steps"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from collector.profile.metrics import USER, cpu_time
+from collector.profile.model import Profile
+from collector.profile.samples import Span
+from collector.units import NS_PER_S
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineRow:
+    """The CPU time of a process image (`tid` None) or thread in each step, in seconds."""
+
+    experiment: str
+    pid: int
+    image: int
+    tid: int | None
+    name: str
+    cpu: float
+    steps: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Rows of steps of one length in seconds, from the start of each experiment on."""
+
+    step: float
+    rows: list[TimelineRow]
+
+
+def timeline(profile: Profile, count: int, is_by_thread: bool = False) -> Timeline:
+    """So many steps over the longest experiment; rows in the order in which they began, without those that have no time."""
+    longest_ns = max((recording.end_ns - recording.start_ns for recording in profile.recordings), default=0)
+    step_ns = longest_ns // count + 1
+    begun = [[Span(one.start_ns + i * step_ns, one.start_ns + (i + 1) * step_ns, i) for i in range(count)] for one in profile.recordings]
+    owners = [profile.processes[thread.process] for thread in profile.threads]
+    cells = profile.samples.phase_cells([begun[process.experiment] for process in owners])
+    sums: dict[int, list[float]] = {}
+    for thread, step, values in zip(cells.threads, cells.phases, zip(*cells.values)):
+        key = thread if is_by_thread else profile.threads[thread].process
+        sums.setdefault(key, [0.0] * count)[step] += cpu_time(values[USER:])
+    rows = [(_thread_row if is_by_thread else _process_row)(profile, key, tuple(steps)) for key, steps in sums.items()]
+    starts = {key: (profile.threads if is_by_thread else profile.processes)[key].start_ns for key in sums}
+    ordered = [row for _, _, row in sorted(zip(starts.values(), range(len(rows)), rows))]
+    return Timeline(step_ns / NS_PER_S, ordered)
+
+
+def _thread_row(profile: Profile, index: int, steps: tuple[float, ...]) -> TimelineRow:
+    thread = profile.threads[index]
+    process = profile.processes[thread.process]
+    name = profile.recordings[process.experiment].name
+    return TimelineRow(name, process.pid, process.image, thread.tid, thread.name, sum(steps), steps)
+
+
+def _process_row(profile: Profile, index: int, steps: tuple[float, ...]) -> TimelineRow:
+    process = profile.processes[index]
+    name = profile.recordings[process.experiment].name
+    return TimelineRow(name, process.pid, process.image, None, process.executable.rpartition("/")[2], sum(steps), steps)

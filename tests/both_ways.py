@@ -19,6 +19,7 @@ from collector.profile.callers_callees import callers_callees
 from collector.profile.filters import select
 from collector.profile.model import Profile
 from collector.profile.samples import BASE, OWN, THROUGH, CategoryFilter, Span, StackFilter
+from collector.profile.timeline import timeline
 
 
 def load_plain(*paths: Path, symbolizer: Any = None) -> Profile:
@@ -40,6 +41,7 @@ def load_both_ways(*paths: Path, symbolizer: Any = None) -> Profile:
     assert aggregate.threads(plain) == aggregate.threads(native)  # the first question of all
     for one, other in zip(parts_of(plain), parts_of(native), strict=True):
         assert answers(one) == answers(other)
+        assert timeline(one, 20, True) == timeline(other, 20, True)
     assert (plain.losses, plain.messages, plain.threads, plain.processes) == (native.losses, native.messages, native.threads, native.processes)
     return plain
 
@@ -82,10 +84,7 @@ def answers(profile: Profile) -> dict[str, Any]:
     """All that reports are made of, without what depends on the order in which addresses were met."""
     by_name = sorted(range(len(profile.functions)), key=lambda index: _name(profile, index))
     shown = {row.function for row in aggregate.functions(profile)}
-    end_ns = max(recording.end_ns for recording in profile.recordings)
-    steps = [Span(end_ns - (20 - step) * 40_000_000, end_ns - (19 - step) * 40_000_000, step) for step in range(20)]
     return {
-        "phases": profile.samples.phase_cells([steps] * len(profile.threads)),
         "functions": sorted(_row(profile, row) for row in aggregate.functions(profile)),
         "lines": sorted((str(row.file), row.line or 0, _row(profile, row)) for row in aggregate.lines(profile)),
         "objects": sorted((row.module.name, row.exclusive, row.inclusive) for row in aggregate.objects(profile)),

@@ -57,7 +57,7 @@ def _callers(sums: CallSums, chains: _Chains, nothing: Values) -> tuple[dict[int
     ended, lost = nothing, nothing
     above: _Chains = {}
     for (node, is_unfinished), values in chains.items():
-        caller = sums.parents[node]
+        caller = sums.parents[node] if node else 0
         if caller == 0 and is_unfinished:
             lost = add_values(lost, values)
         elif caller == 0:

@@ -75,14 +75,14 @@ class HotPath:
 
 
 def hot_path(profile: Profile) -> HotPath:
-    """From the start on always the longest callee, as long as it has more time than its caller has itself."""
+    """From the start on always the longest callee, as long as it has at least half of its caller's time."""
     nodes = call_tree(profile, threshold=_LEAST_SHARE)
     callees: list[list[CallNode]] = [[] for _ in nodes]
     for node in nodes:
         if node.parent is not None:
             callees[node.parent].append(node)
     path = nodes[:1]
-    while callees[path[-1].id] and callees[path[-1].id][0].inclusive[0] > path[-1].exclusive[0]:
+    while callees[path[-1].id] and 2 * callees[path[-1].id][0].inclusive[0] >= path[-1].inclusive[0]:
         path.append(callees[path[-1].id][0])
     chain = [replace(node, id=place, parent=place - 1 if place else None, depth=place) for place, node in enumerate(path[1:])]
     return HotPath(chain, callees[path[-1].id])

@@ -31,7 +31,7 @@ module libgomp* libomp.so* libomp5* libiomp*
 [memory allocation]
 function ^(__libc_|__GI_+)?(malloc|calloc|realloc|reallocarray|free|cfree|memalign|aligned_alloc|posix_memalign|valloc)$
 function ^(_int_(malloc|free|realloc|memalign)|malloc_consolidate|unlink_chunk|sysmalloc|systrim|tcache_\w+|_?_?morecore)
-function ^operator (new|delete)|^(__rust|__rdl)_(alloc|dealloc|realloc)|^_?Py(Object|Mem)_(Raw)?(Malloc|Calloc|Realloc|Free)$
+function ^operator (new|delete)|^(__rust|__rdl)_(alloc|dealloc|realloc)|^_?Py(Object|Mem)_(Raw)?(Malloc|Calloc|Realloc|Free)$|^pymalloc_
 module libjemalloc* libtcmalloc* libmimalloc* libhoard*
 
 [locks]

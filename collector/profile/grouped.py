@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from collector.profile import aggregate
 from collector.profile.categories import Categories
@@ -20,8 +20,8 @@ from collector.profile.model import Profile
 from collector.profile.phases import phase_spans
 from collector.profile.samples import EVERY_STACK, CategoryFilter, Grouping, Span, Spans, StackFilter
 
-GROUPINGS: Final = ("module", "file", "thread", "process", "label", "category")
 Row = aggregate.FunctionRow | aggregate.LineRow
+R = TypeVar("R", bound=Row, covariant=True)
 
 NO_FILE: Final = "(no source file known)"
 
@@ -36,11 +36,11 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupedRows:
+class GroupedRows(Generic[R]):
     """A group and its rows of a view."""
 
     group: Group
-    rows: Sequence[Row]
+    rows: Sequence[R]
 
 
 def groups(profile: Profile, by: str, categories: Categories) -> list[Group]:
@@ -48,18 +48,21 @@ def groups(profile: Profile, by: str, categories: Categories) -> list[Group]:
     return _code_groups(profile, by) if by in _OF_CODE else [group for group, _ in _PARTS[by](profile, categories)]
 
 
-def grouped_rows(profile: Profile, by: str, view: str, categories: Categories, threshold: float = 0.0) -> list[GroupedRows]:
-    """The rows of `functions` or `lines` group by group, of groups that have at least `threshold` (0 to 1) of the whole."""
+def grouped_rows(profile: Profile, by: str, view: str, categories: Categories, threshold: float = 0.0) -> tuple[list[GroupedRows[Row]], list[Group]]:
+    """The rows of `functions` or `lines` group by group, of groups that have at least `threshold` (0 to 1) of the whole; and the other groups."""
     least = threshold * aggregate.total_values(profile)[0]
     rows_of = _ROWS[view]
     if by not in _OF_CODE:
-        return [GroupedRows(group, rows_of(part())) for group, part in _PARTS[by](profile, categories) if group.exclusive[0] >= least]
+        parts = _PARTS[by](profile, categories)
+        shown = [GroupedRows(group, rows_of(part())) for group, part in parts if group.exclusive[0] >= least]
+        return shown, [group for group, _ in parts if group.exclusive[0] < least]
     belonging: dict[str, list[Row]] = {}
     for row in rows_of(profile):
         file = row.file if isinstance(row, aggregate.LineRow) else row.function.file
         belonging.setdefault(row.module.name if by == "module" else file or NO_FILE, []).append(row)
     found = _code_groups(profile, by, of_lines=view == "lines")
-    return [GroupedRows(group, belonging.get(group.title, [])) for group in found if group.exclusive[0] >= least]
+    shown = [GroupedRows(group, belonging.get(group.title, [])) for group in found if group.exclusive[0] >= least]
+    return shown, [group for group in found if group.exclusive[0] < least]
 
 
 _OF_CODE = ("module", "file")

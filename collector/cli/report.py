@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+from typing import TYPE_CHECKING
 
 from collector.cli.reporting import debug_options
 from collector.cli.reporting.paper import page_style, show_profile, write_page
@@ -16,10 +17,16 @@ from collector.cli.reporting.words import VIEWS, parse_words
 from collector.errors import UsageError
 from collector.profile.model import Profile
 
+if TYPE_CHECKING:
+    from collector.profile.categories import Categories
+
 NAME = "report"
 HELP = (__doc__ or "") + "\nviews:\n" + "\n".join(
     f"  {f'{view} {argument}'.strip():<27} {meaning}" for view, (argument, meaning) in VIEWS.items()
 )
+
+
+_GROUPINGS = ("module", "file", "thread", "process", "label", "category")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", metavar="FILE", help="write to FILE instead of the terminal")
     add("-w", "--width", metavar="COLUMNS", type=int, help="width of the text; default: the terminal's, or 100")
     add("--threshold", metavar="PERCENT", type=float, help="calltree: leave out branches below this; default 0.5")
+    add("--by", metavar="WHAT", choices=_GROUPINGS, help="group by module, file, thread, process, label or category")
+    add("--categories", metavar="FILE", action="append", help="a table of categories of your own, before the built-in one")
+    add("--bottom-up", action="store_true", help="calltree: from the functions in which time is spent up to their callers")
+    add("--context", metavar="N", type=int, help="source: only lines with time, and N lines around each")
     add("--errors", action="store_true", help="functions, lines, calltree: show how far off a time may be because it was sampled")
     add("--no-inlines", action="store_true", help="count inlined calls for the functions around them")
     add("--pieces", action="store_true", help="show pieces of functions (f.cold, f.part.0, f.constprop.0) apart from them")
@@ -45,6 +56,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--module", metavar="PATTERN", action="append", help="only samples with code of such a module anywhere on their stack; all of several")
     add("--function", metavar="REGEX", action="append", help="only samples with such a function anywhere on their stack; all of several")
     add("--leaf", metavar="REGEX", action="append", help="only samples in such a function itself")
+    add("--ignore", metavar="REGEX", action="append", help="without samples that have such a function on their stack")
+    add("--focus", metavar="REGEX", help="only such functions and what they call: stacks begin at the first of them")
+    add("--callers-of", metavar="REGEX", help="only such functions and their callers: stacks end at the first of them")
+    add("--category", metavar="NAME", help="only samples of this category, such as MPI or locks")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -53,22 +68,27 @@ def run(args: argparse.Namespace) -> int:
     request = parse_words(args.words)
     _check(args)
     debug_dirs, source_map = debug_options.debug_dirs_of(args), debug_options.source_map_of(args)
-    from collector.cli.reporting.pages import PageOptions, check_errors, check_sort, make_page
+    from collector.cli.reporting.pages import PageOptions, check_by, check_errors, check_sort, make_page
     from collector.load.outdated import with_outdated
 
+    check_by(request.view, args.by, args.sort, args.errors)
     check_sort(request.view, args.sort)
     if args.errors:
         check_errors(request.view)
     threshold = None if args.threshold is None else args.threshold / 100
     style = page_style(args.width, args.output)
-    options = PageOptions(args.format or "text", args.limit, args.sort, threshold, style, args.errors, debug_dirs, source_map)
+    categories = _categories(args)
+    options = PageOptions(
+        args.format or "text", args.limit, args.sort, threshold, style, args.errors, debug_dirs, source_map,
+        args.by, categories, args.bottom_up, args.context,
+    )  # fmt: skip
 
     def show(profile: Profile) -> None:
         if source_map:
             from collector.profile.source_map import with_sources_at
 
             profile = with_sources_at(profile, source_map)
-        write_page(make_page(with_outdated(_chosen(profile, args)), request.view, request.argument, options), args.output)
+        write_page(make_page(with_outdated(_chosen(profile, args, categories)), request.view, request.argument, options), args.output)
 
     show_profile(request.paths, show, not args.no_inlines, args.pieces, debug_dirs, args.debuginfod)
     gc.freeze()  # nor at the end, when the interpreter would look for it after all
@@ -78,12 +98,23 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> None:
     if args.limit is not None and args.limit < 0:
         raise UsageError(f"--limit is a number of rows, not {args.limit}")
+    if args.context is not None and args.context < 0:
+        raise UsageError(f"--context is a number of lines, not {args.context}")
     if args.threshold is not None and not 0 <= args.threshold <= 100:
         raise UsageError(f"--threshold is between 0 and 100 percent, not {args.threshold:g}")
 
 
-def _chosen(profile: Profile, args: argparse.Namespace) -> Profile:
-    if not any((args.process, args.thread, args.time, args.between, args.module, args.function, args.leaf)):
+def _categories(args: argparse.Namespace) -> Categories | None:
+    if args.by != "category" and args.category is None:
+        return None
+    from collector.load.categories import categories_of
+
+    return categories_of(args.categories or ())
+
+
+def _chosen(profile: Profile, args: argparse.Namespace, categories: Categories | None) -> Profile:
+    filters = args.process, args.thread, args.time, args.between, args.module, args.function, args.leaf, args.ignore
+    if not any(filters) and args.focus is None and args.callers_of is None and args.category is None:
         return profile
     from collector.profile.filters import FilterError, select
     from collector.units import NS_PER_S
@@ -101,6 +132,11 @@ def _chosen(profile: Profile, args: argparse.Namespace) -> Profile:
             modules=args.module or (),
             functions=args.function or (),
             leaf=args.leaf or (),
+            ignore=args.ignore or (),
+            focus=args.focus,
+            callers_of=args.callers_of,
+            category=args.category,
+            categories=categories,
         )
     except FilterError as error:
         raise UsageError(str(error)) from error

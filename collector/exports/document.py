@@ -33,7 +33,7 @@ Document = dict[str, Any]
 def functions(profile: Profile, rows: Iterable[aggregate.FunctionRow], has_errors: bool = False) -> Document:
     """The view `functions`."""
     rows = list(rows)
-    return _framed(profile, function_times(rows, _figure(profile, has_errors)), ((row.function.name, row.exclusive) for row in rows))
+    return framed(profile, function_times(rows, figure_of(profile, has_errors)), ((row.function.name, row.exclusive) for row in rows))
 
 
 def function(profile: Profile, row: aggregate.FunctionRow) -> Document:
@@ -47,22 +47,22 @@ def lines(profile: Profile, rows: Iterable[aggregate.LineRow], has_errors: bool 
     """The view `lines`."""
     rows = list(rows)
     titled = ((f"{row.file}:{row.line}" if row.line else row.function.name, row.exclusive) for row in rows)
-    return _framed(profile, line_times(rows, _figure(profile, has_errors)), titled)
+    return framed(profile, line_times(rows, figure_of(profile, has_errors)), titled)
 
 
 def objects(profile: Profile, rows: Iterable[aggregate.ObjectRow]) -> Document:
     """The view `objects`."""
-    return _framed(profile, module_times(rows, _figure(profile)))
+    return framed(profile, module_times(rows, figure_of(profile)))
 
 
 def threads(profile: Profile, rows: Iterable[aggregate.ThreadRow]) -> Document:
     """The view `threads`."""
-    return _framed(profile, thread_times(profile, rows))
+    return framed(profile, thread_times(profile, rows))
 
 
 def processes(profile: Profile, rows: Iterable[aggregate.ProcessRow]) -> Document:
     """The view `processes`, and the descendants in which nothing was recorded."""
-    document = _framed(profile, process_times(profile, rows))
+    document = framed(profile, process_times(profile, rows))
     document["unrecorded"] = [
         {
             **_of_experiment(profile, one.experiment),
@@ -79,19 +79,19 @@ def processes(profile: Profile, rows: Iterable[aggregate.ProcessRow]) -> Documen
 
 def samples(profile: Profile, rows: Iterable[SampleReading]) -> Document:
     """The view `samples`: sample points."""
-    return _framed(profile, rows)
+    return framed(profile, rows)
 
 
 def call_tree(profile: Profile, rows: Iterable[CallNode], has_errors: bool = False) -> Document:
     """The view `calltree`."""
     rows = list(rows)
-    return _framed(profile, call_times(rows, _figure(profile, has_errors)), ((row.title, row.exclusive) for row in rows))
+    return framed(profile, call_times(rows, figure_of(profile, has_errors)), ((row.title, row.exclusive) for row in rows))
 
 
 def callers_callees(profile: Profile, neighbours: Neighbours, limit: int | None = None) -> Document:
     """The view `callers-callees`: rows with the relation `caller`, `self` or `callee`."""
-    figure = _figure(profile)
-    document = _framed(profile, neighbour_times(neighbours, figure, limit))
+    figure = figure_of(profile)
+    document = framed(profile, neighbour_times(neighbours, figure, limit))
     document["function"] = {
         **_named(neighbours.function, neighbours.module),
         "exclusive": figure(neighbours.exclusive),
@@ -104,8 +104,8 @@ def source(
     profile: Profile, path: str, text: Sequence[str], rows: Iterable[SourceRow], first: int, last: int, note: str = ""
 ) -> Document:
     """The view `source`: the lines of the file that are on a stack, with their text."""
-    figure = _figure(profile)
-    document = _framed(profile)
+    figure = figure_of(profile)
+    document = framed(profile)
     document["rows"] = [
         {
             "line": row.line,
@@ -123,8 +123,8 @@ def source(
 
 def disasm(profile: Profile, function: int, listings: Iterable[Listing]) -> Document:
     """The view `disasm`: the instructions of all pieces of a function's code."""
-    figure = _figure(profile)
-    document = _framed(profile)
+    figure = figure_of(profile)
+    document = framed(profile)
     document["rows"] = [
         {
             "piece": piece,
@@ -145,7 +145,7 @@ def disasm(profile: Profile, function: int, listings: Iterable[Listing]) -> Docu
 
 def header(profile: Profile) -> Document:
     """The view `header`: experiments, their processes, losses and messages."""
-    document = _framed(profile, experiment_facts(profile))
+    document = framed(profile, experiment_facts(profile))
     document["processes"] = plains(process_times(profile, aggregate.processes(profile)))
     document["losses"] = _losses(profile)
     document["messages"] = [
@@ -176,7 +176,7 @@ def overview(profile: Profile, rows: Iterable[aggregate.FunctionRow]) -> Documen
     return document
 
 
-def _framed(profile: Profile, rows: Iterable[object] = (), titled: Titled = ()) -> Document:
+def framed(profile: Profile, rows: Iterable[object] = (), titled: Titled = ()) -> Document:
     """What all views share; `titled` are rows of which may be said that they rest on few samples."""
     names = [recording.name for recording in profile.recordings]
     return {
@@ -188,7 +188,8 @@ def _framed(profile: Profile, rows: Iterable[object] = (), titled: Titled = ()) 
     }
 
 
-def _figure(profile: Profile, has_errors: bool = False) -> Figure[Mapping[str, float | None]]:
+def figure_of(profile: Profile, has_errors: bool = False) -> Figure[Mapping[str, float | None]]:
+    """What makes the figures of a row, all by the names of their metrics."""
     return partial(_with_error if has_errors else figures, profile.metrics)
 
 

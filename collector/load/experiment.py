@@ -11,16 +11,21 @@ from operator import attrgetter, itemgetter
 from typing import TypeVar
 
 from collector.errors import UsageError
+from collector.load.categories import categories_of
 from collector.load.outdated import with_outdated
 from collector.profile import aggregate, code_rows, process_rows
-from collector.profile.call_tree import call_tree
+from collector.profile.bottom_up import bottom_up_tree
+from collector.profile.call_tree import call_tree, hot_path
 from collector.profile.callers_callees import callers_callees
 from collector.profile.filters import FilterError, Word, select
+from collector.profile.grouped import grouped_rows, groups
 from collector.profile.metric_groups import metric_groups
 from collector.profile.metric_rows import MetricValues, metric_values
 from collector.profile.model import Module, Profile
 from collector.profile.names import find_functions
+from collector.profile.pcs import pcs
 from collector.profile.sample_points import SampleReading, sample_points
+from collector.profile.timeline import Timeline, timeline
 from collector.profile.warnings import warnings_of
 from collector.units import NS_PER_S
 
@@ -93,9 +98,40 @@ class Experiment:
         """Modules, the one with most exclusive time first."""
         return _longest_first(code_rows.module_times(aggregate.objects(self.profile), self._figure(metric)))
 
-    def call_tree(self, metric: str = "cpu", threshold: float = 0.0) -> list[code_rows.CallTime[float]]:
-        """The call tree, callers before callees, without branches below `threshold` (0 to 1) of the CPU time."""
-        return code_rows.call_times(call_tree(self.profile, threshold=threshold), self._figure(metric))
+    def pcs(self, metric: str = "cpu") -> list[code_rows.PcTime[float]]:
+        """The addresses at which samples were taken, the one with most time first."""
+        return _longest_first(code_rows.pc_times(pcs(self.profile), self._figure(metric)))
+
+    def call_tree(self, metric: str = "cpu", threshold: float = 0.0, bottom_up: bool = False) -> list[code_rows.CallTime[float]]:
+        """The call tree, callers before callees, without branches below `threshold` (0 to 1) of the CPU time; or from the leaves up."""
+        tree = bottom_up_tree if bottom_up else call_tree
+        return code_rows.call_times(tree(self.profile, threshold=threshold), self._figure(metric))
+
+    def hot_path(self, metric: str = "cpu") -> list[code_rows.CallTime[float]]:
+        """The heaviest chain of calls, the caller first, down to where the CPU time divides."""
+        return code_rows.call_times(hot_path(self.profile).nodes, self._figure(metric))
+
+    def timeline(self, steps: int = 100, by: str = "process") -> Timeline:
+        """The CPU time of each process or `thread` in so many equal steps of the recording."""
+        if by not in ("process", "thread"):
+            raise UsageError(f"a timeline is by process or by thread, not by {by}")
+        return timeline(self.profile, steps, by == "thread")
+
+    def groups(self, by: str, metric: str = "cpu", categories: Collection[str] = ()) -> list[code_rows.GroupTime[float]]:
+        """The time by module, file, thread, process, label or category; `categories` are files with tables of your own."""
+        return code_rows.group_times(groups(self.profile, _known(by), categories_of(categories)), self._figure(metric))
+
+    def functions_by(self, by: str, metric: str = "cpu", categories: Collection[str] = ()) -> list[code_rows.GroupedTime[float]]:
+        """The functions of each module, file, thread, process, label or category, group by group."""
+        return self._grouped("functions", by, metric, categories)
+
+    def lines_by(self, by: str, metric: str = "cpu", categories: Collection[str] = ()) -> list[code_rows.GroupedTime[float]]:
+        """The source lines of each module, file, thread, process, label or category, group by group."""
+        return self._grouped("lines", by, metric, categories)
+
+    def _grouped(self, view: str, by: str, metric: str, categories: Collection[str]) -> list[code_rows.GroupedTime[float]]:
+        shown, _ = grouped_rows(self.profile, _known(by), view, categories_of(categories))
+        return code_rows.grouped_times(shown, self._figure(metric))
 
     def callers_callees(self, name: str, metric: str = "cpu") -> list[code_rows.NeighbourTime[float]]:
         """Callers, the function itself, callees. UsageError if `name` means no function, or several."""
@@ -112,10 +148,16 @@ class Experiment:
         modules: Collection[str] = (),
         functions: Collection[str] = (),
         leaf: Collection[str] = (),
+        ignore: Collection[str] = (),
+        focus: str | None = None,
+        callers_of: str | None = None,
+        category: str | None = None,
+        categories: Collection[str] = (),
     ) -> Experiment:
         """The part of some processes or threads (numbers, or shell patterns of names), from `start` up to `end` (seconds since the
         experiment began), between two labels, with code of all `modules` (shell patterns) and all `functions` (regular expressions) on
-        the stack, and in functions that fit `leaf`. UsageError if something fits nothing.
+        the stack, in functions that fit `leaf`, with none on the stack that fits `ignore`, and of one `category`. With `focus` stacks begin at
+        the first function that fits it, with `callers_of` they end at the first that fits that. UsageError if something fits nothing.
         """
         begin_ns = min((recording.start_ns for recording in self.profile.recordings), default=0)
         try:
@@ -129,6 +171,11 @@ class Experiment:
                 modules=modules,
                 functions=functions,
                 leaf=leaf,
+                ignore=ignore,
+                focus=focus,
+                callers_of=callers_of,
+                category=category,
+                categories=None if category is None else categories_of(categories),
             )
         except FilterError as error:
             raise UsageError(str(error)) from error
@@ -149,6 +196,13 @@ class Experiment:
             raise UsageError(f"{name!r} may mean several functions: {names}")
         hint = f"; did you mean {' or '.join(match.near)}?" if match.near else ""
         raise UsageError(f"no function {name!r} was sampled{hint}")
+
+
+def _known(by: str) -> str:
+    names = "module", "file", "thread", "process", "label", "category"
+    if by not in names:
+        raise UsageError(f"nothing is grouped by {by!r}; there are {', '.join(names)}")
+    return by
 
 
 def _longest_first(times: list[_Row]) -> list[_Row]:

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from collector.profile.aggregate import FunctionRow, LineRow, ObjectRow
 from collector.profile.call_tree import CallNode
 from collector.profile.callers_callees import NeighbourRow, Neighbours
 from collector.profile.metrics import Values
 from collector.profile.model import Function, Module
+
+if TYPE_CHECKING:
+    from collector.profile.grouped import Group, GroupedRows, Row
+    from collector.profile.pcs import PcRow
 
 T = TypeVar("T")
 Figure = Callable[[Values], T]
@@ -51,6 +55,40 @@ class ModuleTime(Generic[T]):
     module: str
     path: str
     build_id: str
+    exclusive: T
+    inclusive: T
+
+
+@dataclass(frozen=True, slots=True)
+class PcTime(Generic[T]):
+    """An address at which samples were taken, in the file of its module or, of code made at run time, in the process."""
+
+    address: int
+    module: str
+    function: str
+    file: str | None
+    line: int | None
+    exclusive: T
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTime(Generic[T]):
+    """What belongs together: a module, file, thread, process, phase or category."""
+
+    group: str
+    exclusive: T
+    inclusive: T
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedTime(Generic[T]):
+    """A function, or a line of one, in a group."""
+
+    group: str
+    file: str | None
+    line: int | None
+    function: str
+    module: str
     exclusive: T
     inclusive: T
 
@@ -106,6 +144,29 @@ def module_times(rows: Iterable[ObjectRow], figure: Figure[T]) -> list[ModuleTim
         ModuleTime(row.module.name, row.module.path, row.module.build_id, figure(row.exclusive), figure(row.inclusive))
         for row in rows
     ]
+
+
+def pc_times(rows: Iterable[PcRow], figure: Figure[T]) -> list[PcTime[T]]:
+    """The rows of the view `pcs`."""
+    return [PcTime(row.address, row.module.name, row.function.name, row.file, row.line, figure(row.exclusive)) for row in rows]
+
+
+def group_times(groups: Iterable[Group], figure: Figure[T]) -> list[GroupTime[T]]:
+    """One row a group."""
+    return [GroupTime(group.title, figure(group.exclusive), figure(group.inclusive)) for group in groups]
+
+
+def grouped_times(groups: Iterable[GroupedRows[Row]], figure: Figure[T], limit: int | None = None) -> list[GroupedTime[T]]:
+    """The rows of `functions` or `lines` group by group, at most `limit` of each. A function has the line of its definition."""
+    return [
+        GroupedTime(one.group.title, *_place(row), row.function.name, row.module.name, figure(row.exclusive), figure(row.inclusive))
+        for one in groups
+        for row in one.rows[: limit or None]
+    ]
+
+
+def _place(row: FunctionRow | LineRow) -> tuple[str | None, int | None]:
+    return (row.file, row.line) if isinstance(row, LineRow) else (row.function.file, row.function.line)
 
 
 def call_times(nodes: Iterable[CallNode], figure: Figure[T]) -> list[CallTime[T]]:

@@ -83,6 +83,12 @@ def _function_name(row: Row) -> str:
     return name
 
 
+def _pcs(profile: Profile) -> list[Row]:
+    from collector.profile.pcs import pcs  # no other view wants it
+
+    return pcs(profile)
+
+
 def _none_last(value: Any) -> tuple[bool, Any]:
     return (value is None, value)
 
@@ -153,6 +159,18 @@ SAMPLES = TableView(
     },
 )
 
+PCS = TableView(
+    "pcs",
+    _pcs,
+    {
+        "exclusive": lambda row: -row.exclusive[0],
+        "user": lambda row: -row.exclusive[1],
+        "system": lambda row: -row.exclusive[2],
+        "address": lambda row: (row.module.name, row.address),
+        "function": _function_name,
+    },
+)
+
 TABLE_VIEWS: dict[str, TableView] = {
-    view.name: view for view in (FUNCTIONS, LINES, SAMPLES, THREADS, PROCESSES, OBJECTS)
+    view.name: view for view in (FUNCTIONS, LINES, PCS, SAMPLES, THREADS, PROCESSES, OBJECTS)
 }

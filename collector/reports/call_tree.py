@@ -23,30 +23,40 @@ COLUMNS = (
     name("Call tree", least=44, keep="start"),
     name("Module", least=10, rank=2),
 )
+BOTTOM_UP_COLUMNS = (
+    figure("Time", "s"),
+    figure("Time", "%"),
+    figure("Samples", rank=2),
+    name("Function and its callers", least=44, keep="start"),
+    name("Module", least=10, rank=2),
+)
 _DEEPEST_INDENT = 48
 
 
-def render(profile: Profile, selection: Selection, threshold: float, style: Style, has_errors: bool = False) -> str:
-    """The call tree; what `threshold` cut off is said below it."""
+def render(
+    profile: Profile, selection: Selection, threshold: float, style: Style, has_errors: bool = False, is_bottom_up: bool = False
+) -> str:
+    """The call tree, perhaps from the leaves up; what `threshold` cut off is said below it."""
     total = total_values(profile)
     whole = total[0]
-    lines = [layout.title_line(profile, "Call tree", style), ""]
+    lines = [layout.title_line(profile, "Bottom-up tree" if is_bottom_up else "Call tree", style), ""]
     if not whole:
         return "\n".join(lines + layout.nothing_lines(style))
     indents = _indents(selection.rows)
     room = min(_DEEPEST_INDENT, max(12, style.width // 4))
     body = []
     for node, indent in zip(selection.rows, indents):
-        exclusive = [format_seconds(node.exclusive[0]) if node.exclusive[0] else ""]
-        if has_errors:
+        exclusive = [] if is_bottom_up else [format_seconds(node.exclusive[0]) if node.exclusive[0] else ""]
+        if has_errors and not is_bottom_up:
             exclusive.append(layout.error_cell(node.exclusive))
         title = node.title if node.function is None else layout.function_title(node.function)
         module = node.module.name if node.module else ""
         inclusive = layout.figure_cells(node.inclusive, whole, has_errors)
         body.append([*inclusive, layout.sample_cell(node.inclusive), *exclusive, _clipped(indent, room) + title, module])
-    lines += table_lines(layout.error_columns(COLUMNS, has_errors), body, style)
+    lines += table_lines(layout.error_columns(BOTTOM_UP_COLUMNS if is_bottom_up else COLUMNS, has_errors), body, style)
     lines += layout.hidden_line(selection.hidden, "branch|branches", style)
-    lines += layout.few_samples_lines(((node.title, node.exclusive) for node in selection.rows), total, style)
+    own = ((node.title, node.inclusive if is_bottom_up else node.exclusive) for node in selection.rows if not is_bottom_up or node.depth == 1)
+    lines += layout.few_samples_lines(own, total, style)
     remark = "Recursion is folded: no function stands below itself."
     if threshold:
         remark = f"Branches below {100 * threshold:g} % are not shown (--threshold 0 shows all). {remark}"

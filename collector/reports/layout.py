@@ -13,7 +13,7 @@ from collector.profile.model import Function, Process, Profile
 from collector.profile.precision import sampling_error
 from collector.profile.warnings import Titled, brief_warnings, few_samples
 from collector.reports.style import Style, printable, shorten
-from collector.reports.table import INDENT, Column
+from collector.reports.table import INDENT, Column, table_lines
 from collector.units import format_count, format_percent, format_seconds, plural
 
 _SAMPLES = [metric.name for metric in CPU_METRICS].index("samples")
@@ -113,6 +113,20 @@ def summed(rows: Iterable[Values], width: int) -> Values:
         for position, value in enumerate(row):
             sums[position] += value
     return tuple(sums)
+
+
+def group_lines(
+    columns: Sequence[Column], grouped: Sequence[tuple[list[str], list[list[str]], list[str]]], style: Style
+) -> list[str]:
+    """A table of groups: for each the cells of its own row, those of the rows below it, and lines on what was left out."""
+    table = table_lines(columns, [cells for own, rows, _ in grouped for cells in (own, *rows)], style)
+    place = len(table) - sum(1 + len(rows) for _, rows, _ in grouped)
+    lines = table[:place]
+    for number, (_, rows, closing) in enumerate(grouped):
+        lines += [""] if number else []
+        lines += [style.bold(table[place]), *table[place + 1 : place + 1 + len(rows)], *closing]
+        place += 1 + len(rows)
+    return lines
 
 
 def nothing_lines(style: Style) -> list[str]:

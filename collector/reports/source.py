@@ -34,8 +34,9 @@ def render(
     limit: int | None,
     style: Style,
     note: str = "",
+    context: int | None = None,
 ) -> str:
-    """Lines `first` to `last` of the file, under a note; with a limit only so many of the costliest, and a few around each.
+    """Lines `first` to `last` of the file, under a note; with a limit only so many of the costliest, and with it or a `context` a few around each.
 
     Of lines that `text` has not, those with a time are shown.
     """
@@ -44,7 +45,7 @@ def render(
     cells: list[list[str]] = []
     hot: set[int] = set()
     before = first - 1
-    for number in _shown_lines(by_line, first, last, len(text), limit):
+    for number in _shown_lines(by_line, first, last, len(text), limit, context):
         if number != before + 1 and text:
             cells.append(_GAP)
         before = number
@@ -60,15 +61,14 @@ def render(
     return "\n".join([title, *notes, "", *table[:heading], *body])
 
 
-def _shown_lines(by_line: dict[int, SourceRow], first: int, last: int, line_count: int, limit: int | None) -> list[int]:
+def _shown_lines(by_line: dict[int, SourceRow], first: int, last: int, line_count: int, limit: int | None, context: int | None) -> list[int]:
     within = [row for row in by_line.values() if first <= row.line <= last]
     every = sorted({*range(first, min(last, line_count) + 1), *(row.line for row in within)})
-    if not limit:
+    if not limit and context is None:
         return every
-    costly = sorted(within, key=lambda row: (-row.exclusive[0], -row.inclusive[0]))[:limit]
-    near = {
-        number for row in costly for number in range(row.line - _CONTEXT_LINES, row.line + _CONTEXT_LINES + 1)
-    }
+    margin = _CONTEXT_LINES if context is None else context
+    costly = sorted(within, key=lambda row: (-row.exclusive[0], -row.inclusive[0]))[: limit or None]
+    near = {number for row in costly for number in range(row.line - margin, row.line + margin + 1)}
     return [number for number in every if number in near]
 
 

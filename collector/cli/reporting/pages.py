@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING
 from collector.cli.reporting.meaning import meant_function, meant_source
 from collector.errors import UsageError
 from collector.profile import aggregate
+from collector.profile.call_tree import hot_path
 from collector.profile.model import Profile
 from collector.profile.source_map import SourceMap
-from collector.profile.views import FUNCTIONS, TABLE_VIEWS, choose, choose_branches
+from collector.profile.views import FUNCTIONS, TABLE_VIEWS, Selection, choose, choose_branches
 from collector.reports.style import Style
 
 if TYPE_CHECKING:
     from collector.exports.document import Document
+    from collector.profile.categories import Categories
 
-_TABLES = {"functions", "lines", "objects", "threads", "processes", "samples"}
+_TABLES = {"functions", "lines", "objects", "threads", "processes", "samples", "pcs"}
 """Views that are a table; the modules and functions that make them have their names."""
 
 _TELL_ALL = {"overview", "header"}
@@ -29,6 +31,10 @@ _TELL_ALL = {"overview", "header"}
 
 _HAVE_ERRORS = ("functions", "lines", "calltree")
 """Views that can show sampling errors."""
+
+_HAVE_GROUPS = ("overview", "functions", "lines", "timeline")
+_GROUP_THRESHOLD = 0.005
+_GROUP_LIMIT = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +49,28 @@ class PageOptions:
     has_errors: bool = False
     debug_dirs: tuple[str, ...] = ()
     source_map: SourceMap = field(default_factory=dict)
+    by: str | None = None
+    categories: Categories | None = None
+    is_bottom_up: bool = False
+    context: int | None = None
 
 
 def check_errors(view: str) -> None:
     """UsageError if sampling errors cannot be shown with the view."""
     if view not in _HAVE_ERRORS:
         raise UsageError(f"{view} has no sampling errors; --errors is for {', '.join(_HAVE_ERRORS)}")
+
+
+def check_by(view: str, by: str | None, sort: str | None = None, has_errors: bool = False) -> None:
+    """UsageError if the view has no groups of that kind."""
+    if by is None:
+        return
+    if view not in _HAVE_GROUPS:
+        raise UsageError(f"{view} cannot be grouped; --by is for {', '.join(_HAVE_GROUPS)}")
+    if view == "timeline" and by not in ("thread", "process"):
+        raise UsageError(f"timeline is by process or by thread, not by {by}")
+    if sort or has_errors:
+        raise UsageError("groups have their own order, and no sampling errors: --by stands without --sort and --errors")
 
 
 def check_sort(view: str, sort: str | None) -> None:
@@ -64,8 +86,11 @@ def check_sort(view: str, sort: str | None) -> None:
 
 def make_page(profile: Profile, view: str, argument: str | None, options: PageOptions) -> str:
     """The view's text, ending in a newline."""
-    page = _table_page(profile, view, options) if view in _TABLES else _MAKERS[view](profile, argument or "", options)
-    if options.format != "text" or view in _TELL_ALL:
+    if options.by and view != "timeline":
+        page = _groups_page(profile, view, options) if view == "overview" else _grouped_page(profile, view, options)
+    else:
+        page = _table_page(profile, view, options) if view in _TABLES else _MAKERS[view](profile, argument or "", options)
+    if options.format != "text" or (view in _TELL_ALL and not options.by):
         return page
     from collector.reports.layout import warning_lines
 
@@ -78,9 +103,82 @@ def _table_page(profile: Profile, view: str, options: PageOptions) -> str:
     if options.format == "text":
         page: str = import_module(f"collector.reports.{view}").render(profile, selection, options.style, **errors)
         return page + "\n"
-    from collector.exports import document
+    home = import_module("collector.exports.group_document" if view == "pcs" else "collector.exports.document")
+    return _exported(getattr(home, view)(profile, selection.rows, **errors), options)
 
-    return _exported(getattr(document, view)(profile, selection.rows, **errors), options)
+
+def _groups_page(profile: Profile, view: str, options: PageOptions) -> str:
+    """One row a group."""
+    from collector.profile.grouped import groups
+
+    found = groups(profile, _by(options), _categories(options))
+    if options.format == "text":
+        from collector.reports import groups as as_text
+
+        limit = options.limit or len(found)
+        return as_text.render(profile, _by(options), Selection(found[:limit], found[limit:]), options.style) + "\n"
+    from collector.exports import group_document
+
+    return _exported(group_document.groups(profile, _by(options), found[: options.limit or None]), options)
+
+
+def _grouped_page(profile: Profile, view: str, options: PageOptions) -> str:
+    """The rows of a view, group by group."""
+    from collector.profile.grouped import grouped_rows
+
+    default = _GROUP_THRESHOLD if options.format == "text" else 0.0
+    threshold = default if options.threshold is None else options.threshold
+    shown, hidden = grouped_rows(profile, _by(options), view, _categories(options), threshold)
+    if options.format == "text":
+        limit = _GROUP_LIMIT if options.limit is None else options.limit
+        page: str = import_module(f"collector.reports.{view}").render_grouped(profile, _by(options), shown, limit, hidden, options.style)
+        return page + "\n"
+    from collector.exports import group_document
+
+    return _exported(group_document.grouped(profile, _by(options), shown, options.limit), options)
+
+
+def _by(options: PageOptions) -> str:
+    return options.by or "module"
+
+
+def _categories(options: PageOptions) -> Categories:
+    from collector.profile.categories import read_categories
+
+    return options.categories or read_categories()
+
+
+def _hot_path_page(profile: Profile, argument: str, options: PageOptions) -> str:
+    path = hot_path(profile)
+    if options.format == "text":
+        from collector.reports import hotpath
+
+        return hotpath.render(profile, path, options.style) + "\n"
+    from collector.exports import group_document
+
+    return _exported(group_document.hot_path(profile, path.nodes), options)
+
+
+def _timeline_page(profile: Profile, argument: str, options: PageOptions) -> str:
+    from collector.profile.timeline import timeline
+    from collector.reports import timeline as as_text
+
+    count = as_text.step_count(options.style) if options.format == "text" else _STEPS
+    is_by_thread = options.by == "thread" or (options.by is None and len(profile.processes) == 1)
+    chart = timeline(profile, count, is_by_thread)
+    rows = chart.rows
+    if options.limit:
+        longest = sorted(rows, key=lambda row: -row.cpu)[: options.limit]
+        rows = [row for row in rows if row in longest]
+    if options.format == "text":
+        hidden = [row for row in chart.rows if row not in rows]
+        return as_text.render(profile, chart, Selection(rows, hidden), options.style) + "\n"
+    from collector.exports import group_document
+
+    return _exported(group_document.timeline(profile, chart, rows), options)
+
+
+_STEPS = 100
 
 
 def _overview_page(profile: Profile, argument: str, options: PageOptions) -> str:
@@ -117,11 +215,11 @@ def _metrics_page(profile: Profile, argument: str, options: PageOptions) -> str:
 def _call_tree_page(profile: Profile, argument: str, options: PageOptions) -> str:
     default = 0.005 if options.format == "text" else 0.0
     threshold = default if options.threshold is None else options.threshold
-    selection = choose_branches(profile, threshold, options.limit)
+    selection = choose_branches(profile, threshold, options.limit, options.is_bottom_up)
     if options.format == "text":
         from collector.reports import call_tree
 
-        return call_tree.render(profile, selection, threshold, options.style, options.has_errors) + "\n"
+        return call_tree.render(profile, selection, threshold, options.style, options.has_errors, options.is_bottom_up) + "\n"
     from collector.exports import document
 
     return _exported(document.call_tree(profile, selection.rows, options.has_errors), options)
@@ -149,7 +247,7 @@ def _source_page(profile: Profile, argument: str, options: PageOptions) -> str:
         from collector.reports import source
 
         text = source.render(
-            profile, part.path, part.text, rows, part.first, part.last, options.limit, options.style, part.note
+            profile, part.path, part.text, rows, part.first, part.last, options.limit, options.style, part.note, options.context
         )
         return text + "\n"
     from collector.exports import document
@@ -201,6 +299,8 @@ _MAKERS: dict[str, Callable[[Profile, str, PageOptions], str]] = {
     "metrics": _metrics_page,
     "calltree": _call_tree_page,
     "callers-callees": _neighbours_page,
+    "hotpath": _hot_path_page,
+    "timeline": _timeline_page,
     "source": _source_page,
     "disasm": _disasm_page,
     "function": _function_page,

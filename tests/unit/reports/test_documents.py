@@ -14,17 +14,24 @@ import pytest
 from busy_profile import LISTINGS, SOURCE_TEXT, busy_profile, position_of
 
 from collector.cli.reporting.words import VIEWS
-from collector.exports import document, metric_document
+from collector.exports import document, group_document, metric_document
 from collector.exports.csv_text import to_csv
 from collector.exports.json_text import to_json
 from collector.load.experiment import Experiment
 from collector.profile import views
-from collector.profile.call_tree import call_tree
+from collector.profile.call_tree import call_tree, hot_path
 from collector.profile.callers_callees import callers_callees
+from collector.profile.model import Profile
 from collector.profile.source_lines import source_lines
+from collector.profile.timeline import Timeline, TimelineRow, timeline
 
 PROFILE = busy_profile()
 PAGE = Path(__file__).parents[3] / "docs/json.md"
+
+
+def timeline_of(profile: Profile) -> tuple[Timeline, list[TimelineRow]]:
+    chart = timeline(profile, 10)
+    return chart, chart.rows
 
 
 def documents() -> dict[str, document.Document]:
@@ -34,11 +41,14 @@ def documents() -> dict[str, document.Document]:
         "functions": document.functions(PROFILE, rows["functions"]),
         "function": document.function(PROFILE, rows["functions"][0]),
         "lines": document.lines(PROFILE, rows["lines"]),
+        "pcs": group_document.pcs(PROFILE, rows["pcs"]),
         "callers-callees": document.callers_callees(PROFILE, callers_callees(PROFILE, position_of(PROFILE, "work"))),
         "calltree": document.call_tree(PROFILE, call_tree(PROFILE)),
+        "hotpath": group_document.hot_path(PROFILE, hot_path(PROFILE).nodes),
         "source": document.source(PROFILE, "/src/work.c", SOURCE_TEXT, source_lines(PROFILE, "/src/work.c"), 1, 20),
         "disasm": document.disasm(PROFILE, position_of(PROFILE, "work"), LISTINGS),
         "samples": document.samples(PROFILE, rows["samples"]),
+        "timeline": group_document.timeline(PROFILE, *timeline_of(PROFILE)),
         "metrics": metric_document.metrics(PROFILE),
         "threads": document.threads(PROFILE, rows["threads"]),
         "processes": document.processes(PROFILE, rows["processes"]),
@@ -68,10 +78,10 @@ def test_functions_have_exactly_the_promised_form() -> None:
     }
 
 
-@pytest.mark.parametrize("view", ["functions", "lines", "objects", "threads", "processes", "samples", "header", "calltree", "callers-callees"])
+@pytest.mark.parametrize("view", ["functions", "lines", "objects", "threads", "processes", "samples", "header", "calltree", "callers-callees", "pcs", "hotpath"])
 def test_rows_have_the_fields_that_python_programs_see(view: str) -> None:
     experiment = Experiment(PROFILE)
-    attribute = getattr(experiment, {"calltree": "call_tree"}.get(view, view.replace("-", "_")))
+    attribute = getattr(experiment, {"calltree": "call_tree", "hotpath": "hot_path"}.get(view, view.replace("-", "_")))
     rows = attribute if isinstance(attribute, list) else attribute("work") if view == "callers-callees" else attribute()
     assert len(rows) == len(DOCUMENTS[view]["rows"])
     assert list(DOCUMENTS[view]["rows"][0]) == [field.name for field in dataclasses.fields(rows[0])]

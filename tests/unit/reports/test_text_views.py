@@ -10,24 +10,32 @@ from busy_profile import LISTINGS, LONG_NAME, SOURCE_TEXT, busy_profile, positio
 from tiny_profile import PROCESS, RECORDING, S, START_NS, THREAD, build_profile
 
 from collector.profile import views
+from collector.profile.call_tree import hot_path
 from collector.profile.callers_callees import callers_callees
+from collector.profile.categories import read_categories
+from collector.profile.grouped import grouped_rows, groups as make_groups
 from collector.profile.model import Loss, Message, SamplePoint
 from collector.profile.source_lines import source_lines
+from collector.profile.timeline import timeline as make_timeline
 from collector.reports import (
     call_tree,
     callers_callees as callers_callees_text,
     disasm,
     function,
     functions,
+    groups,
     header,
+    hotpath,
     lines,
     metrics,
     objects,
     overview,
+    pcs,
     processes,
     samples,
     source,
     threads,
+    timeline,
 )
 from collector.reports.layout import process_ending
 from collector.reports.style import Style, text_width
@@ -41,6 +49,21 @@ def table(module, view: views.TableView, limit: int | None = None):
     return lambda profile, style: module.render(profile, views.choose(view, profile, limit=limit), style)
 
 
+def timeline_text(profile, style: Style, is_by_thread: bool) -> str:
+    chart = make_timeline(profile, timeline.step_count(style), is_by_thread)
+    return timeline.render(profile, chart, views.Selection(chart.rows), style)
+
+
+def by_text(profile, by: str, style: Style) -> str:
+    return groups.render(profile, by, views.Selection(make_groups(profile, by, CATEGORIES)), style)
+
+
+def grouped_text(module, profile, view: str, by: str, style: Style) -> str:
+    shown, hidden = grouped_rows(profile, by, view, CATEGORIES, 0.02)
+    return module.render_grouped(profile, by, shown, 2, hidden, style)
+
+
+CATEGORIES = read_categories(("mine", "[fibres]\nfunction ^fib$"))
 VIEWS = {
     "metrics": lambda profile, style: metrics.render(profile, None, style),
     "overview": lambda profile, style: overview.render(profile, None, style),
@@ -56,6 +79,19 @@ VIEWS = {
     "lines --errors": lambda profile, style: lines.render(profile, views.choose(views.LINES, profile), style, True),
     "calltree --errors": lambda profile, style: call_tree.render(profile, views.choose_branches(profile, 0.01), 0.01, style, True),
     "header": header.render,
+    "pcs": table(pcs, views.PCS),
+    "hotpath": lambda profile, style: hotpath.render(profile, hot_path(profile), style),
+    "timeline": lambda profile, style: timeline_text(profile, style, False),
+    "timeline --by thread": lambda profile, style: timeline_text(profile, style, True),
+    "calltree --bottom-up": lambda profile, style: call_tree.render(
+        profile, views.choose_branches(profile, 0.01, is_bottom_up=True), 0.01, style, is_bottom_up=True
+    ),
+    "--by module": lambda profile, style: by_text(profile, "module", style),
+    "--by label": lambda profile, style: by_text(profile, "label", style),
+    "--by category": lambda profile, style: by_text(profile, "category", style),
+    "functions --by thread": lambda profile, style: grouped_text(functions, profile, "functions", "thread", style),
+    "functions --by category": lambda profile, style: grouped_text(functions, profile, "functions", "category", style),
+    "lines --by file": lambda profile, style: grouped_text(lines, profile, "lines", "file", style),
 }
 ARGUMENT_VIEWS = {
     "function work": lambda profile, style: function.render(

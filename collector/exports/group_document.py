@@ -1,0 +1,44 @@
+"""group_document -- groups, addresses, the hot path and the timeline as plain structures (docs/json.md)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from collector.exports import document
+from collector.exports.plain import plains
+from collector.profile.call_tree import CallNode
+from collector.profile.code_rows import call_times, group_times, grouped_times, pc_times
+from collector.profile.grouped import Group, GroupedRows, Row
+from collector.profile.model import Profile
+from collector.profile.pcs import PcRow
+from collector.profile.sample_points import labelled_points
+from collector.profile.timeline import Timeline, TimelineRow
+
+
+def groups(profile: Profile, by: str, found: Iterable[Group]) -> document.Document:
+    """One row a group."""
+    return document.framed(profile, group_times(found, document.figure_of(profile))) | {"by": by}
+
+
+def grouped(profile: Profile, by: str, found: Sequence[GroupedRows[Row]], limit: int | None = None) -> document.Document:
+    """The rows of the view `functions` or `lines`, group by group, and the groups."""
+    figure = document.figure_of(profile)
+    rows = document.framed(profile, grouped_times(found, figure, limit))
+    return rows | {"by": by, "groups": plains(group_times((one.group for one in found), figure))}
+
+
+def pcs(profile: Profile, rows: Iterable[PcRow]) -> document.Document:
+    """The view `pcs`."""
+    return document.framed(profile, pc_times(rows, document.figure_of(profile)))
+
+
+def hot_path(profile: Profile, nodes: Iterable[CallNode]) -> document.Document:
+    """The view `hotpath`."""
+    return document.framed(profile, call_times(nodes, document.figure_of(profile)))
+
+
+def timeline(profile: Profile, chart: Timeline, rows: Iterable[TimelineRow]) -> document.Document:
+    """The view `timeline`: the CPU time of each step."""
+    rounded = (replace(row, cpu=round(row.cpu, 9), steps=tuple(round(step, 9) for step in row.steps)) for row in rows)
+    return document.framed(profile, rounded) | {"step": chart.step, "labels": plains(labelled_points(profile))}

@@ -23,7 +23,7 @@ from collector.profile.samples import EVERY_STACK, CategoryFilter, Grouping, Spa
 Row = aggregate.FunctionRow | aggregate.LineRow
 R = TypeVar("R", bound=Row, covariant=True)
 
-NO_FILE: Final = "(no source file known)"
+NO_FILE: Final = "(no source known)"
 
 
 @dataclass(frozen=True, slots=True)

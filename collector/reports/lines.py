@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from collector.profile.aggregate import LineRow, total_values
@@ -54,7 +55,7 @@ def render_grouped(profile: Profile, by: str, groups: Sequence[GroupedRows[LineR
         left = layout.summed((row.exclusive for row in rest), len(total))
         closing = layout.hidden_line(rest, "line", style, left, total[0])
         grouped.append((_group_cells(one.group, total[0]), [_indented(row, total[0]) for row in shown], closing))
-    lines += layout.group_lines(COLUMNS, grouped, style)
+    lines += layout.group_lines(_GROUPED_COLUMNS, grouped, style)
     left = layout.summed((group.exclusive for group in hidden), len(total))
     if hidden:
         lines += ["", *layout.hidden_line(hidden, "group", style, left, total[0])]
@@ -83,4 +84,5 @@ def _indented(row: LineRow, whole: float) -> list[str]:
     return cells
 
 
+_GROUPED_COLUMNS = tuple(replace(column, good=36) if column.title == "Line" else column for column in COLUMNS)
 _NAME = [column.title for column in COLUMNS].index("Line")

@@ -1,8 +1,8 @@
-"""disasm -- the instructions of a function with the time of each beside it."""
+"""disasm -- the instructions of a function with the time of each beside it, below the source line that they were made of."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from collector.profile.aggregate import total_values
 from collector.profile.instructions import InstructionRow, Listing
@@ -20,24 +20,29 @@ COLUMNS = (
     name("Instruction", least=24, keep="start"),
     name("Source", least=12, keep="end", rank=1),
 )
+Texts = Mapping[str, Sequence[str]]
+"""The lines of source files, by their paths."""
+
 _CONTEXT = 3
 _HOT_SHARE = 0.05
 _GAP = ["", "", "", "", "...", "", ""]
 
 
-def render(profile: Profile, function: str, listings: Sequence[Listing], limit: int | None, style: Style) -> str:
-    """Each piece of the function's code; with a limit only so many of its costliest instructions, and a few around each."""
+def render(
+    profile: Profile, function: str, listings: Sequence[Listing], limit: int | None, style: Style, texts: Texts | None = None
+) -> str:
+    """Each piece of the function's code, between the source lines of `texts`; with a limit only its costliest instructions, and a few around each."""
     lines = [layout.title_line(profile, f"Disassembly of {function}", style, "in")]
     for listing in listings:
         lines += ["", *layout.paragraph(listing.title, style)]
         if listing.note:
             lines += layout.paragraph(listing.note, style)
         if listing.rows:
-            lines += ["", *_table(profile, listing.rows, limit, style)]
+            lines += ["", *_table(profile, listing.rows, limit, style, texts or {})]
     return "\n".join(lines)
 
 
-def _table(profile: Profile, rows: Sequence[InstructionRow], limit: int | None, style: Style) -> list[str]:
+def _table(profile: Profile, rows: Sequence[InstructionRow], limit: int | None, style: Style, texts: Texts) -> list[str]:
     whole = total_values(profile)[0]
     cells: list[list[str]] = []
     hot: set[int] = set()
@@ -46,14 +51,23 @@ def _table(profile: Profile, rows: Sequence[InstructionRow], limit: int | None, 
         if index != before + 1:
             cells.append(_GAP)
         before, row = index, rows[index]
+        place = layout.place(row.file, row.line)
+        text = _text(row, texts)
+        if text and place != source:
+            cells.append(["", "", "", "", "", text, place])
         if row.exclusive[0] > _HOT_SHARE * whole:
             hot.add(len(cells))
-        place = layout.place(row.file, row.line)
-        cells.append(_cells(row, "" if place == source else place, whole))
+        cells.append(_cells(row, "" if place == source or text else place, whole))
         source = place or source
     table = table_lines(COLUMNS, cells, style)
     heading = len(table) - len(cells)
     return [*table[:heading], *(style.bold(line) if place in hot else line for place, line in enumerate(table[heading:]))]
+
+
+def _text(row: InstructionRow, texts: Texts) -> str:
+    """The source line of an instruction, without its indentation; empty if it is not known, or blank."""
+    lines = texts.get(row.file or "", ())
+    return " ".join(lines[row.line - 1].split()) if row.line and row.line <= len(lines) else ""
 
 
 def _shown(rows: Sequence[InstructionRow], limit: int | None) -> list[int]:

@@ -50,7 +50,7 @@ def meant_source(profile: Profile, word: str) -> SourcePart:
     if files.found and (files.is_whole or not functions.is_whole):
         if len(files.found) > 1:
             raise UsageError(f"{word!r} may mean {_listed(files.found)}")
-        text, note = _read(profile, files.found[0])
+        text, note = source_text(profile, files.found[0])
         return SourcePart(files.found[0], text, 1, max(len(text), last_line(profile, files.found[0])), note)
     if not functions.found:
         raise UsageError(f"neither a source file nor a function {word!r} is on any stack{_hint(files.near + functions.near)}")
@@ -59,11 +59,11 @@ def meant_source(profile: Profile, word: str) -> SourcePart:
         name = profile.functions[functions.found[0]].name
         raise CollectorError(f"of {name} no source lines are known: its module was built without -g, or its debug file is not here")
     path, first, last = span
-    text, note = _read(profile, path)
+    text, note = source_text(profile, path)
     return SourcePart(path, text, max(1, first - _CONTEXT_LINES), last + _CONTEXT_LINES, note)
 
 
-def _read(profile: Profile, path: str) -> tuple[tuple[str, ...], str]:
+def source_text(profile: Profile, path: str) -> tuple[tuple[str, ...], str]:
     """The lines of a source file, and a note: none and why, if it cannot be read."""
     try:
         data = read_regular(PresentFiles(profile).source(path), _LARGEST_SOURCE_BYTES, may_follow=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from collector.cli.reporting.meaning import meant_function, meant_source
+from collector.cli.reporting.meaning import meant_function, meant_source, source_text
 from collector.errors import UsageError
 from collector.profile import aggregate
 from collector.profile.call_tree import hot_path
@@ -277,7 +277,9 @@ def _disasm_page(profile: Profile, argument: str, options: PageOptions) -> str:
     if options.format == "text":
         from collector.reports import disasm
 
-        return disasm.render(profile, profile.functions[wanted].name, listings, options.limit, options.style) + "\n"
+        paths = {row.file for listing in listings for row in listing.rows if row.file}
+        texts = {path: source_text(profile, path)[0] for path in paths}
+        return disasm.render(profile, profile.functions[wanted].name, listings, options.limit, options.style, texts) + "\n"
     from collector.exports import document
 
     return _exported(document.disasm(profile, wanted, listings), options)

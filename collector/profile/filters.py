@@ -82,8 +82,12 @@ def select(
 
 def spans_of(profile: Profile, threads: Collection[int] | None, start_ns: int | None = None, end_ns: int | None = None) -> Spans:
     """The same span for each of some threads, or for all of them."""
-    chosen, nothing = [Span(max(0, start_ns or 0), EVER if end_ns is None else max(0, end_ns))], list[Span]()
+    chosen, nothing = [Span(_clamped(start_ns or 0), EVER if end_ns is None else _clamped(end_ns))], list[Span]()
     return [chosen if threads is None or thread in threads else nothing for thread in range(len(profile.threads))]
+
+
+def _clamped(time_ns: int) -> int:
+    return min(max(0, time_ns), EVER)
 
 
 def _cut_series(series: MetricSeries, start_ns: int | None, end_ns: int | None) -> Iterator[MetricSeries]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from collector.profile.metrics import USER, cpu_time
 from collector.profile.model import Profile
-from collector.profile.samples import Span
+from collector.profile.samples import EVER, Span
 from collector.units import NS_PER_S
 
 
@@ -35,7 +35,7 @@ def timeline(profile: Profile, count: int, is_by_thread: bool = False) -> Timeli
     """So many steps over the longest experiment; rows in the order in which they began, without those that have no time."""
     longest_ns = max((recording.end_ns - recording.start_ns for recording in profile.recordings), default=0)
     step_ns = longest_ns // count + 1
-    begun = [[Span(one.start_ns + i * step_ns, one.start_ns + (i + 1) * step_ns, i) for i in range(count)] for one in profile.recordings]
+    begun = [[_step(one.start_ns, step_ns, number) for number in range(count)] for one in profile.recordings]
     owners = [profile.processes[thread.process] for thread in profile.threads]
     cells = profile.samples.phase_cells([begun[process.experiment] for process in owners])
     sums: dict[int, list[float]] = {}
@@ -46,6 +46,11 @@ def timeline(profile: Profile, count: int, is_by_thread: bool = False) -> Timeli
     starts = {key: (profile.threads if is_by_thread else profile.processes)[key].start_ns for key in sums}
     ordered = [row for _, _, row in sorted(zip(starts.values(), range(len(rows)), rows))]
     return Timeline(step_ns / NS_PER_S, ordered)
+
+
+def _step(start_ns: int, step_ns: int, number: int) -> Span:
+    """One of equal steps; the times of a damaged log may be as late as can be."""
+    return Span(min(start_ns + number * step_ns, EVER), min(start_ns + (number + 1) * step_ns, EVER), number)
 
 
 def _thread_row(profile: Profile, index: int, steps: tuple[float, ...]) -> TimelineRow:

@@ -46,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--bottom-up", action="store_true", help="calltree: from the functions in which time is spent up to their callers")
     add("--context", metavar="N", type=int, help="source: only lines with time, and N lines around each")
     add("--errors", action="store_true", help="functions, lines, calltree: show how far off a time may be because it was sampled")
+    add("--long-names", action="store_true", help="show functions with their template and parameter lists")
     add("--no-inlines", action="store_true", help="count inlined calls for the functions around them")
     add("--pieces", action="store_true", help="show pieces of functions (f.cold, f.part.0, f.constprop.0) apart from them")
     debug_options.add_arguments(parser)
@@ -88,6 +89,10 @@ def run(args: argparse.Namespace) -> int:
             from collector.profile.source_map import with_sources_at
 
             profile = with_sources_at(profile, source_map)
+        if args.long_names:
+            from collector.profile.names import with_long_names
+
+            profile = with_long_names(profile)
         write_page(make_page(with_outdated(_chosen(profile, args, categories)), request.view, request.argument, options), args.output)
 
     show_profile(request.paths, show, not args.no_inlines, args.pieces, debug_dirs, args.debuginfod)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from collector.profile.model import Function, Profile
@@ -43,6 +43,11 @@ def find_functions(profile: Profile, text: str) -> Match[int]:
         if found:
             return Match(found, is_whole=place < 3)
     return Match((), _near(text, (profile.functions[index].name for index in sampled)))
+
+
+def with_long_names(profile: Profile) -> Profile:
+    """The profile whose tables show functions with their template and parameter lists."""
+    return replace(profile, functions=[replace(function, short_name=function.name) for function in profile.functions])
 
 
 def telling_names(functions: Sequence[Function]) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 from tiny_profile import build_profile
 
 from collector.profile.model import Frame, Function
-from collector.profile.names import find_files, find_functions, telling_names
+from collector.profile.names import find_files, find_functions, telling_names, with_long_names
 from collector.profile.source_lines import function_span, source_lines
 
 PROFILE = build_profile(
@@ -83,3 +83,8 @@ def test_the_span_of_a_function_reaches_from_its_definition_to_its_last_sampled_
 def test_a_whole_name_is_told_from_a_piece_of_one(word: str, is_whole: bool) -> None:
     """`source work` means the function, whatever files have "work" in their names."""
     assert find_functions(PROFILE, word).is_whole is is_whole
+
+
+def test_long_names_are_those_without_abbreviations() -> None:
+    short = replace(PROFILE, functions=[replace(function, short_name="f(...)") for function in PROFILE.functions])
+    assert [function.short_name for function in with_long_names(short).functions] == [function.name for function in PROFILE.functions]

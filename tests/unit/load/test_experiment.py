@@ -101,6 +101,23 @@ def test_a_part_is_an_experiment() -> None:
         EXPERIMENT.select(functions=["nothing"])
 
 
+def test_groups_and_cuts_are_those_of_reports() -> None:
+    own = {row.group: row.exclusive for row in EXPERIMENT.groups("category")}
+    assert own == {"(own code)": pytest.approx(10.475), "I/O": pytest.approx(4.0), "kernel boundary": 0.0}
+    assert sum(row.exclusive for row in EXPERIMENT.functions_by("thread")) == pytest.approx(EXPERIMENT.total())
+    assert {row.group for row in EXPERIMENT.lines_by("label", "user")} == {"(before the first label)", "read input", "solve"}
+    assert EXPERIMENT.hot_path()[-1].function == "work"
+    assert EXPERIMENT.call_tree(bottom_up=True)[1].function == "work"
+    assert sum(row.exclusive for row in EXPERIMENT.pcs()) == pytest.approx(EXPERIMENT.total())
+    assert sum(row.cpu for row in EXPERIMENT.timeline(10, "thread").rows) == pytest.approx(EXPERIMENT.total())
+    assert EXPERIMENT.select(focus="^work$").total() == EXPERIMENT.select(callers_of="^work$").total() == pytest.approx(10.5)
+    assert EXPERIMENT.select(ignore=["^work$"]).total() == pytest.approx(EXPERIMENT.total() - 10.5)
+    assert EXPERIMENT.select(category="i/o").total() == pytest.approx(4.0)
+    for wrong in (lambda: EXPERIMENT.groups("colour"), lambda: EXPERIMENT.timeline(10, "label"), lambda: EXPERIMENT.select(category="x")):
+        with pytest.raises(UsageError, match="there are|not by|no category"):
+            wrong()
+
+
 def test_processes_and_threads_tell_how_they_ended() -> None:
     assert [(row.pid, row.exit_status, row.values["cpu"]) for row in EXPERIMENT.processes] == [
         (100, 0, pytest.approx(13.475)),

@@ -333,3 +333,22 @@ def in_terminal(cwd: Path, *words: str, columns: int = 100, **more: str) -> byte
     os.close(master)
     assert process.wait() == 0
     return shown
+
+
+def test_groups_cuts_and_categories_from_the_command_line(experiment: str, tmp_path: Path, capsys) -> None:
+    table = tmp_path / "mine"
+    table.write_text("[leaves]\nfunction ^prog.0x2\n")
+    told = report(capsys, experiment, "--by", "category", "--categories", str(table), "--csv")[1]
+    assert [line.split(",")[0] for line in told.split("\n")] == ["group", "leaves", "(own code)", ""]
+    whole, focus = (json.loads(report(capsys, experiment, "functions", "--json", *more)[1]) for more in ((), ("--focus", "0x2")))
+    assert focus["total"] == whole["rows"][0]["inclusive"]
+    callers = json.loads(report(capsys, experiment, "calltree", "--json", "--bottom-up", "--callers-of", "0x2")[1])
+    assert callers["rows"][1]["inclusive"] == focus["total"]
+    left = json.loads(report(capsys, experiment, "functions", "--json", "--ignore", "0x2")[1])
+    assert left["total"]["samples"] == whole["total"]["samples"] - focus["total"]["samples"]
+    table.write_text("leaves\n")
+    assert complaint(capsys, experiment, "--by", "category", "--categories", str(table)) == (
+        2, f"{table}, line 1: before 'leaves' a line [NAME] must say of which category it is",
+    )  # fmt: skip
+    assert "calltree cannot be grouped" in complaint(capsys, experiment, "calltree", "--by", "file")[1]
+    assert complaint(capsys, experiment, "--category", "fun")[0] == 2

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from io import BytesIO
 from typing import Any, NamedTuple, cast
@@ -139,26 +139,42 @@ class _Unit:
         language = self.entry(self.header.entry_offset - self.header.offset).attributes.get("DW_AT_language")
         if language is not None and language.raw_value in _LANGUAGES_WITHOUT_SCOPES:
             return found
-        cursor = ByteCursor(self.data, self.header.entry_offset - self.header.offset)
         around: list[tuple[str, int]] = []
+        for position, shape, _ in self.iter_entries():
+            if shape is None:
+                around.pop()
+                continue
+            if shape.tag == "DW_TAG_subprogram":
+                found[position] = [scope for scope in around if scope[0] in _SCOPE_TAGS]
+            if shape.has_children:
+                around.append((shape.tag, position))
+        return found
+
+    def iter_entries(self, read_tags: tuple[str, ...] = ()) -> Iterator[tuple[int, _Shape | None, DIE | None]]:
+        """(position, shape, the entry itself if its tag is one of `read_tags`) in the order of the file; no shape where siblings end."""
+        cursor = ByteCursor(self.data, self.header.entry_offset - self.header.offset)
+        depth = 0
         while cursor.position < len(self.data):
             position = cursor.position
             code = cursor.uleb()
             if code == 0:
-                if len(around) <= 1:
-                    break
-                around.pop()
+                if depth <= 1:
+                    return
+                depth -= 1
+                yield position, None, None
                 continue
             shape = self.shape(code)
-            if shape.tag == "DW_TAG_subprogram":
-                found[position] = [scope for scope in around if scope[0] in _SCOPE_TAGS]
-            if shape.steps is None:
-                cursor.position = position + self.entry(position).size
+            entry = None
+            if shape.tag in read_tags or shape.steps is None:
+                entry = self.entry(position)
+                cursor.position = position + entry.size
             else:
+                self.dwarf.work(len(shape.steps))
                 _step_over(cursor, shape.steps)
-            if shape.has_children:
-                around.append((shape.tag, position))
-        return found
+            depth += shape.has_children
+            if depth > _DEEPEST:
+                raise DamagedImageError(f"The functions of {self.dwarf.image.path} are nested deeper than any compiler nests them.")
+            yield position, shape, entry
 
     def entry(self, position: int) -> DIE:
         """The entry there, read."""
@@ -219,33 +235,16 @@ class _Walk:
         return self._units[key]
 
     def _walk(self) -> None:
-        unit = self._unit
-        cursor = ByteCursor(unit.data, unit.header.entry_offset - unit.header.offset)
         around: list[int] = []  # for each entry that is open: the call it stands in
         call = NOTHING
-        while cursor.position < len(unit.data):
-            position = cursor.position
-            code = cursor.uleb()
-            if code == 0:
-                if len(around) <= 1:
-                    return
+        for position, shape, entry in self._unit.iter_entries(_FUNCTION_TAGS):
+            if shape is None:
                 call = around.pop()
                 continue
-            shape = unit.shape(code)
-            inside = call
-            if shape.tag in _FUNCTION_TAGS or shape.steps is None:
-                entry = unit.entry(position)
-                cursor.position = position + entry.size
-                if shape.tag in _FUNCTION_TAGS:
-                    inside = self._function(position, entry, call, len(around))
-            else:
-                self._dwarf.work(len(shape.steps))
-                _step_over(cursor, shape.steps)
+            inside = self._function(position, entry, call, len(around)) if entry is not None and shape.tag in _FUNCTION_TAGS else call
             if shape.has_children:
                 around.append(call)
                 call = inside
-                if len(around) > _DEEPEST:
-                    raise DamagedImageError(f"The functions of {self._dwarf.image.path} are nested deeper than any compiler nests them.")
 
     def _function(self, position: int, entry: DIE, call: int, depth: int) -> int:
         """Which call the entries below a function or an inlined one stand in."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -126,6 +127,10 @@ class ModuleSymbols:
         found = self._units.find_inlined(elf_addresses)
         self._note_complaints(self._units)
         return found
+
+    def kept_open(self) -> AbstractContextManager[None]:
+        """A block to the end of which the file with the debug information stays open once it was opened."""
+        return self._units.kept_open() if self._units is not None else nullcontext()
 
     def _note_complaints(self, units: UnitIndex) -> None:
         self.complaints += [complaint for complaint in units.complaints if complaint not in self.complaints]

@@ -112,7 +112,8 @@ class Symbolizer:
         wanted = set(elf_addresses)
         missing = wanted - known.keys()
         if missing:
-            known.update(self._locate_new(module, missing))
+            with module.kept_open():
+                known.update(self._locate_new(module, missing))
             self._note_complaints(module)
         return {address: known[address] for address in wanted}
 
@@ -122,12 +123,13 @@ class Symbolizer:
 
         Arguments are those of `locate_many`. The line of all but the last is that of the inlined call.
         """
-        located = self.locate_many(path, build_id, elf_addresses, layout, file)
         module = self._module(path, build_id, layout, file)
         known = self._chains[module]
-        missing = located.keys() - known.keys()
+        with module.kept_open():
+            located = self.locate_many(path, build_id, elf_addresses, layout, file)
+            missing = located.keys() - known.keys()
+            found = module.find_inlined(sorted(missing)) if missing and self._has_inlines else {}
         if missing:
-            found = module.find_inlined(sorted(missing)) if self._has_inlines else {}
             names = demangle_many({call.raw_name for chain in found.values() for call in chain})
             shared: dict[tuple[int, int], tuple[Location, ...]] = {}
             for address in missing:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from collector.errors import SymbolError
@@ -58,6 +59,7 @@ class UnitIndex:
         self._tables: dict[int, LineTable] = {}
         self._ranges: tuple[array[int], array[int], array[int]] | None = None
         self._dwarf: DwarfData | None = None
+        self._keepers = 0
         self._inlines: dict[int, InlineTable] = {}
         self._inline_reader: NativeInlineReader | None = None
         self._split_files: SplitFiles | None = None
@@ -71,7 +73,7 @@ class UnitIndex:
     def find_inlined(self, elf_addresses: Iterable[int]) -> dict[int, tuple[InlinedCall, ...]]:
         """{address: the inlined calls it lies in, outermost first} for those that lie in one."""
         found = {}
-        try:
+        with self.kept_open():
             for address in elf_addresses:
                 for unit in self._units_at(address):
                     chain = self._inline_table(unit).chain_at(address)
@@ -79,8 +81,6 @@ class UnitIndex:
                         found[address] = chain
                         break
             self._complain_of_missing_splits()
-        finally:
-            self._close()
         return found
 
     def find_split_units(self, elf_addresses: Iterable[int]) -> set[SplitUnit]:
@@ -88,17 +88,16 @@ class UnitIndex:
         from collector.symbols.split_units import SplitFiles, read_skeleton
 
         found: set[SplitUnit] = set()
-        try:
-            dwarf = self._open()
-            self._split_files = SplitFiles(dwarf, self._debug_dirs)
-            for unit in {unit for address in elf_addresses for unit in self._units_at(address)}:
-                skeleton = read_skeleton(dwarf, dwarf.unit_at(unit))
-                located = self._split_files.locate(skeleton) if skeleton else None
-                found |= {located} if located else set()
-        except SymbolError as error:
-            self._complain(error)
-        finally:
-            self._close()
+        with self.kept_open():
+            try:
+                dwarf = self._open()
+                self._split_files = SplitFiles(dwarf, self._debug_dirs)
+                for unit in {unit for address in elf_addresses for unit in self._units_at(address)}:
+                    skeleton = read_skeleton(dwarf, dwarf.unit_at(unit))
+                    located = self._split_files.locate(skeleton) if skeleton else None
+                    found |= {located} if located else set()
+            except SymbolError as error:
+                self._complain(error)
         return found
 
     def find_lines(self, elf_addresses: Iterable[int], *, is_entry: bool = False,
@@ -109,20 +108,27 @@ class UnitIndex:
         functions' own.
         """
         found: dict[int, SourceLine] = {}
-        try:
+        with self.kept_open():
             waiting = {address: self._units_at(address) for address in elf_addresses}
             while waiting:
                 waiting = self._try_next_unit(waiting, found, is_entry, progress)
-        finally:
-            self._close()
         return found
 
     def are_in_one_unit(self, first: int, second: int) -> bool:
         """Whether two addresses belong to the same compilation unit."""
-        try:
+        with self.kept_open():
             return self._units_at(first)[:1] == self._units_at(second)[:1]
+
+    @contextmanager
+    def kept_open(self) -> Iterator[None]:
+        """Keep what is opened on the way open to the end of the outermost block: sections are then decompressed once."""
+        self._keepers += 1
+        try:
+            yield
         finally:
-            self._close()
+            self._keepers -= 1
+            if self._keepers == 0:
+                self._close()
 
     def _try_next_unit(self, waiting: dict[int, list[int]], found: dict[int, SourceLine],
                        is_entry: bool, progress: Progress | None) -> dict[int, list[int]]:

@@ -22,6 +22,11 @@ if ctypes is not None:
 
         _fields_ = [("start", ctypes.c_char_p), ("size", SIZE)]
 
+    class Attribute(ctypes.Structure):
+        """An attribute of an abbreviation."""
+
+        _fields_ = [("name", ctypes.c_uint32), ("form", ctypes.c_uint32), ("constant", ctypes.c_int64)]
+
     class Inlines(ctypes.Structure):
         """The inlined calls of a unit."""
 
@@ -51,10 +56,13 @@ if ctypes is not None:
         "col_dwarf_set_split": (None, POINTER, *[ctypes.c_uint64] * 4),
         "col_dwarf_inlines": (ctypes.c_int, POINTER, ctypes.c_uint64, ctypes.POINTER(Inlines)),
         "col_dwarf_close": (None, POINTER),
+        "col_dwarf_find_abbreviation": (ctypes.c_int, POINTER, ctypes.c_uint64, ctypes.c_uint64, POINTER, SIZE, POINTER),
         "col_lines_open": (POINTER,),
         "col_lines_run": (ctypes.c_int, POINTER, ctypes.POINTER(LineProgram), ctypes.POINTER(LineRows)),
         "col_lines_close": (None, POINTER),
     }
+
+_MOST_ATTRIBUTES = 64  # of one entry
 
 
 @cache
@@ -80,6 +88,14 @@ def check(status: int, sentence: str) -> None:
         raise MemoryError
     if status:
         raise DamagedImageError(sentence)
+
+
+def find_abbreviation(section: bytes, offset: int, code: int) -> tuple[list[tuple[int, int, int]] | None, int]:
+    """[(attribute, form, implicit constant)] of an abbreviation, None if there is none, and how many bytes were read for that."""
+    attributes, read_bytes = (Attribute * _MOST_ATTRIBUTES)(), ctypes.c_uint64()
+    where = Bytes(section, len(section))
+    count = library().col_dwarf_find_abbreviation(by_reference(where), offset, code, attributes, _MOST_ATTRIBUTES, by_reference(read_bytes))
+    return [(a.name, a.form, a.constant) for a in attributes[:count]] if count >= 0 else None, read_bytes.value
 
 
 def by_reference(value: object) -> Any:

@@ -10,6 +10,11 @@
 
 enum { MOST_TAG = 0xffff };
 
+static uint32_t known(uint64_t number)
+{
+    return number <= MOST_TAG ? (uint32_t)number : 0;
+}
+
 static bool add_attributes(struct col_dwarf_abbreviations *table, struct col_dwarf_cursor *cursor)
 {
     for (;;) {
@@ -19,8 +24,7 @@ static bool add_attributes(struct col_dwarf_abbreviations *table, struct col_dwa
             return true;
         if (!COL_ARRAY_RESERVE(table->attributes, table->attribute_capacity, table->attribute_count + 1))
             return false;
-        uint32_t known_name = name <= MOST_TAG ? (uint32_t)name : 0, known_form = form <= MOST_TAG ? (uint32_t)form : 0;
-        table->attributes[table->attribute_count++] = (struct col_dwarf_attribute){known_name, known_form, constant};
+        table->attributes[table->attribute_count++] = (struct col_dwarf_attribute){known(name), known(form), constant};
     }
 }
 
@@ -46,7 +50,7 @@ static int add(struct col_dwarf_abbreviations *table, struct col_dwarf_cursor *c
 {
     struct col_dwarf_abbreviation item = {.code = code, .first = (uint32_t)table->attribute_count};
     uint64_t tag = col_dwarf_uleb(cursor);
-    item.tag = tag <= MOST_TAG ? (uint32_t)tag : 0;
+    item.tag = known(tag);
     item.has_children = col_dwarf_fixed(cursor, 1) != 0;
     if (!add_attributes(table, cursor) || !COL_ARRAY_RESERVE(table->items, table->capacity, table->count + 1))
         return -ENOMEM;
@@ -78,6 +82,29 @@ int col_dwarf_read_abbreviations(struct col_dwarf_bytes section, uint64_t offset
     if (status == 0 && !is_sorted)
         qsort(table->items, table->count, sizeof *table->items, compare);
     return status;
+}
+
+int col_dwarf_find_abbreviation(const struct col_dwarf_bytes *section, uint64_t offset, uint64_t code,
+                                struct col_dwarf_attribute *attributes, size_t room, uint64_t *read_bytes)
+{
+    struct col_dwarf_cursor cursor = col_dwarf_at(*section, offset);
+    const uint8_t *start = cursor.at;
+    bool is_found = false;
+    size_t count = 0;
+    for (uint64_t next; !is_found && !cursor.is_bad && (next = col_dwarf_uleb(&cursor)) != 0; is_found = next == code) {
+        col_dwarf_uleb(&cursor);
+        col_dwarf_skip(&cursor, 1);
+        for (count = 0; !cursor.is_bad; count++) {
+            uint64_t name = col_dwarf_uleb(&cursor), form = col_dwarf_uleb(&cursor);
+            int64_t constant = form == DW_FORM_implicit_const ? col_dwarf_sleb(&cursor) : 0;
+            if (name == 0 && form == 0)
+                break;
+            if (next == code && count < room)
+                attributes[count] = (struct col_dwarf_attribute){known(name), known(form), constant};
+        }
+    }
+    *read_bytes = (uint64_t)(cursor.at - start);
+    return is_found && !cursor.is_bad && count <= room ? (int)count : -EBADMSG;
 }
 
 void col_dwarf_free_abbreviations(struct col_dwarf_abbreviations *table)

@@ -33,6 +33,11 @@ int col_dwarf_read_abbreviations(struct col_dwarf_bytes section, uint64_t offset
                                  struct col_dwarf_abbreviations *table);
 void col_dwarf_free_abbreviations(struct col_dwarf_abbreviations *table);
 
+/* Finds one abbreviation of a table without reading the rest: copies up to `room` attributes. Returns how many it has, or -EBADMSG;
+   *read_bytes is what that took. */
+int col_dwarf_find_abbreviation(const struct col_dwarf_bytes *section, uint64_t offset, uint64_t code,
+                                struct col_dwarf_attribute *attributes, size_t room, uint64_t *read_bytes);
+
 /* NULL if there is none of that code. */
 const struct col_dwarf_abbreviation *col_dwarf_abbreviation(const struct col_dwarf_abbreviations *table, uint64_t code);
 

@@ -84,6 +84,7 @@ class DwarfData:
         self.supplement = supplement
         self._work = 0
         self._roots: dict[int, UnitRoot] = {}
+        self._strings: dict[tuple[str, int], str] = {}
         self._unit_offsets: array[int] | None = None
         self.info = self._section("info")
         self.line = self._section("line")
@@ -116,7 +117,10 @@ class DwarfData:
 
     def string(self, name: str, offset: int) -> str:
         """The string at `offset` of .debug_`name`."""
-        return _string_at(self.image, self._section(name), offset)
+        text = self._strings.get((name, offset))
+        if text is None:
+            text = self._strings[name, offset] = _string_at(self.image, self._section(name), offset)
+        return text
 
     def supplement_string(self, offset: int) -> str | None:
         """A string of the dwz file; None where that file is missing."""

@@ -15,6 +15,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from collector.errors import DamagedImageError
@@ -167,11 +168,12 @@ def _read_table(dwarf: DwarfData, cursor: ByteCursor, offset_bytes: int) -> list
     count = cursor.uleb()
     if count > len(cursor.data) or (count and not columns):  # every row takes bytes
         raise DamagedImageError(f"{dwarf.image.path} has a line table that contradicts itself.")
+    readers = [(content, _reader_of(dwarf, cursor, offset_bytes, form)) for content, form in columns]
     rows = []
     for _ in range(count):
         path, directory, digest = "", 0, ""
-        for content, form in columns:
-            value = _read_form(dwarf, cursor, offset_bytes, form)
+        for content, read in readers:
+            value = read()
             if content == _LNCT_PATH:
                 path = str(value)
                 dwarf.work(len(path))
@@ -183,25 +185,26 @@ def _read_table(dwarf: DwarfData, cursor: ByteCursor, offset_bytes: int) -> list
     return rows
 
 
-def _read_form(dwarf: DwarfData, cursor: ByteCursor, offset_bytes: int, form: int) -> int | str | None:
+def _reader_of(dwarf: DwarfData, cursor: ByteCursor, offset_bytes: int, form: int) -> Callable[[], int | str | bytes]:
+    """What reads the next value at the cursor."""
     if form == 0x1F:
-        return dwarf.string("line_str", cursor.fixed(offset_bytes))
+        return lambda: dwarf.string("line_str", cursor.fixed(offset_bytes))
     if form == 0x0E:
-        return dwarf.string("str", cursor.fixed(offset_bytes))
+        return lambda: dwarf.string("str", cursor.fixed(offset_bytes))
     if form == 0x08:
-        return cursor.string()
+        return cursor.string
     if form == 0x0F:
-        return cursor.uleb()
+        return cursor.uleb
     if form in (0x0B, 0x05, 0x06, 0x07):
-        return cursor.fixed({0x0B: 1, 0x05: 2, 0x06: 4, 0x07: 8}[form])
+        return partial(cursor.fixed, {0x0B: 1, 0x05: 2, 0x06: 4, 0x07: 8}[form])
     if form == _FORM_DATA16:
-        return cursor.block(16).hex()
+        return lambda: cursor.block(16).hex()
     if form == 0x09:
-        cursor.block(cursor.uleb())
-        return None
+        return lambda: cursor.block(cursor.uleb())
     raise DamagedImageError(f"{dwarf.image.path} uses an unknown form {form:#x} in a line table.")
 
 
+@lru_cache(1 << 14)
 def _join(directory: str, name: str) -> str:
     """A source path without `.`, `..` and doubled slashes, so that one file has one spelling."""
     return posixpath.normpath(posixpath.join(directory, name)) if name else directory

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from collector.errors import SymbolError
@@ -22,26 +22,24 @@ class FileNumbers:
         self.files: list[str] = []
         self._dwarf = dwarf
         self._known: dict[str, int] = {}
-        self._numbers: dict[tuple[int, int], int] = {}
         self._names = {unit: names}
 
-    def of_unit(self, unit: int, files: Iterable[int]) -> array[int]:
+    def of_unit(self, unit: int, files: Sequence[int]) -> array[int]:
         """The numbers of a unit's files; `unit` is its offset."""
-        return array("I", (self._number(unit, file) for file in files))
+        known = {file: self._number(unit, file) for file in set(files)}
+        return array("I", map(known.__getitem__, files))
 
     def of_units(self, units: Sequence[int], files: Sequence[int]) -> array[int]:
         """The same of files of several units."""
-        return array("I", map(self._number, units, files))
+        known = {place: self._number(*place) for place in set(zip(units, files))}
+        return array("I", map(known.__getitem__, zip(units, files)))
 
     def _number(self, unit: int, file: int) -> int:
-        number = self._numbers.get((unit, file))
-        if number is None:
-            names = self._names_of(unit)
-            name = names[file] if file < len(names) else ""
-            number = self._known.setdefault(name, len(self._known)) if name else NOTHING
-            if number == len(self.files):
-                self.files.append(name)
-            self._numbers[unit, file] = number
+        names = self._names_of(unit)
+        name = names[file] if file < len(names) else ""
+        number = self._known.setdefault(name, len(self._known)) if name else NOTHING
+        if number == len(self.files):
+            self.files.append(name)
         return number
 
     def _names_of(self, unit: int) -> tuple[str, ...]:

@@ -179,7 +179,7 @@ def _read_table(dwarf: DwarfData, cursor: ByteCursor, offset_bytes: int) -> list
                 dwarf.work(len(path))
             elif content == _LNCT_DIRECTORY and isinstance(value, int):
                 directory = value
-            elif content == _LNCT_MD5 and form == _FORM_DATA16:
+            elif content == _LNCT_MD5 and isinstance(value, str):
                 digest = str(value)
         rows.append((path, directory, digest))
     return rows

@@ -111,12 +111,12 @@ class ModuleSymbols:
                 return self.function_at(starts[0]) or function
         return function
 
-    def find_lines(self, elf_addresses: Iterable[int], *, is_entry: bool = False,
-                   progress: Progress | None = None) -> dict[int, SourceLine]:
+    def find_lines(self, elf_addresses: Iterable[int], entries: Iterable[int],
+                   progress: Progress | None = None) -> tuple[dict[int, SourceLine], dict[int, SourceLine]]:
         """{address: (source path, line or None)} for those that have one; see UnitIndex.find_lines."""
         if self._units is None:
-            return {}
-        found = self._units.find_lines(elf_addresses, is_entry=is_entry, progress=progress)
+            return {}, {}
+        found = self._units.find_lines(elf_addresses, entries, progress)
         self._note_complaints(self._units)
         return found
 

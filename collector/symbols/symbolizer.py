@@ -222,14 +222,13 @@ class Symbolizer:
         ordered = sorted(addresses)
         functions = module.functions_at(ordered)
         wholes = {function: module.whole_of(function) for function in set(functions) if function is not None}
-        lines = module.find_lines(addresses, progress=self._progress)
-        entries = module.find_lines({whole.function_start for whole in wholes.values()}, is_entry=True, progress=self._progress)
+        lines, entries = module.find_lines(addresses, {whole.function_start for whole in wholes.values()}, self._progress)
         raw_names = {function: function.name if self._has_pieces else whole_name(whole.name) for function, whole in wholes.items()}
         names = demangle_many(set(raw_names.values()))
         shared: dict[tuple[int, SourceLine | None], Location] = {}
         located = {}
         for address, function in zip(ordered, functions):
-            line = lines.get(address) if lines else None
+            line = lines.get(address)
             if function is None:
                 located[address] = _unknown(module.name, address, line)
                 continue

@@ -57,6 +57,7 @@ class UnitIndex:
         self._code_ranges = code_ranges
         self._debug_dirs = debug_dirs
         self._tables: dict[int, LineTable] = {}
+        self._files: dict[int, tuple[str, ...]] = {}
         self._ranges: tuple[array[int], array[int], array[int]] | None = None
         self._dwarf: DwarfData | None = None
         self._keepers = 0
@@ -100,18 +101,16 @@ class UnitIndex:
                 self._complain(error)
         return found
 
-    def find_lines(self, elf_addresses: Iterable[int], *, is_entry: bool = False,
-                   progress: Progress | None = None) -> dict[int, SourceLine]:
-        """{address: (source path, line or None)} for those of `elf_addresses` that have one.
-
-        With `is_entry` the addresses are functions' first instructions, and their lines the
-        functions' own.
+    def find_lines(self, elf_addresses: Iterable[int], entries: Iterable[int] = (),
+                   progress: Progress | None = None) -> tuple[dict[int, SourceLine], dict[int, SourceLine]]:
+        """{address: (source path, line or None)} for those of `elf_addresses` that have one; and the same of `entries`, which are
+        functions' first instructions, and their lines the functions' own.
         """
-        found: dict[int, SourceLine] = {}
+        found: tuple[dict[int, SourceLine], dict[int, SourceLine]] = {}, {}
         with self.kept_open():
-            waiting = {address: self._units_at(address) for address in elf_addresses}
+            waiting = {(address, is_entry): self._units_at(address) for is_entry, asked in enumerate((elf_addresses, entries)) for address in asked}
             while waiting:
-                waiting = self._try_next_unit(waiting, found, is_entry, progress)
+                waiting = self._try_next_unit(waiting, found, progress)
         return found
 
     def are_in_one_unit(self, first: int, second: int) -> bool:
@@ -130,23 +129,22 @@ class UnitIndex:
             if self._keepers == 0:
                 self._close()
 
-    def _try_next_unit(self, waiting: dict[int, list[int]], found: dict[int, SourceLine],
-                       is_entry: bool, progress: Progress | None) -> dict[int, list[int]]:
+    def _try_next_unit(self, waiting: dict[tuple[int, int], list[int]], found: tuple[dict[int, SourceLine], ...],
+                       progress: Progress | None) -> dict[tuple[int, int], list[int]]:
         """Look each address up in the next of its units; what is left has more units to try."""
-        by_unit: dict[int, list[int]] = defaultdict(list)
-        for address, units in waiting.items():
+        by_unit: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for asked, units in waiting.items():
             if units:
-                by_unit[units.pop(0)].append(address)
+                by_unit[units.pop(0)].append(asked)
         missing = {}
         for done, unit in enumerate(sorted(by_unit)):
             table = self._table(unit)
-            find = table.find_entry if is_entry else table.find
-            for address in by_unit[unit]:
-                line = find(address)
+            for address, is_entry in by_unit[unit]:
+                line = table.find_entry(address) if is_entry else table.find(address)
                 if line is not None:
-                    found[address] = line
-                elif waiting[address]:
-                    missing[address] = waiting[address]
+                    found[is_entry][address] = line
+                elif waiting[address, is_entry]:
+                    missing[address, is_entry] = waiting[address, is_entry]
             if progress is not None:
                 progress(done + 1, len(by_unit), "source lines")
         return missing
@@ -204,7 +202,11 @@ class UnitIndex:
                 self._tables.pop(next(iter(self._tables)))
             self._tables[unit] = table
             note_digests(self.digests, table.digests)
+            self._files[unit] = table.files
         return table
+
+    def _files_of(self, unit: int) -> tuple[str, ...]:
+        return self._files.get(unit) or self._table(unit).files
 
     def _cached_table(self, unit: int) -> LineTable | None:
         record = self._cache.load(self._key, f"lines-{unit:x}")
@@ -269,7 +271,7 @@ class UnitIndex:
 
         if self._inline_reader is None:
             self._inline_reader = NativeInlineReader(dwarf)
-        return self._inline_reader.read(dwarf.unit_at(unit), FileNumbers(dwarf, unit, self._table(unit).files))
+        return self._inline_reader.read(dwarf.unit_at(unit), FileNumbers(dwarf, unit, self._files_of(unit)))
 
     def _split_inlines(self, dwarf: DwarfData, unit: int, skeleton: Skeleton) -> InlineTable:
         """Those of a unit whose entries are in a .dwo file; its files are numbered as in the line table of the skeleton."""
@@ -291,7 +293,7 @@ class UnitIndex:
             return read_inline_table(data, split, self._table(unit).files)
         reader = NativeInlineReader(data, skeleton.bases)
         try:
-            return reader.read(split, FileNumbers(data, split.offset, self._table(unit).files))
+            return reader.read(split, FileNumbers(data, split.offset, self._files_of(unit)))
         finally:
             reader.close()
 
@@ -320,6 +322,7 @@ class UnitIndex:
             if self._dwarf.supplement is not None:
                 self._dwarf.supplement.close()
             self._dwarf = None
+        self._files.clear()
 
     def _complain_of_missing_splits(self) -> None:
         if self._missing_splits and not self._has_told_of_splits:

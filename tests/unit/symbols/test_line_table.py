@@ -88,7 +88,7 @@ def test_units_own_their_code(build, workshop, tmp_path):
     addresses = [a for a, file in zip(table.addresses, table.file_ids) if file != 0xFFFFFFFF]
     assert all(any(low <= address < high for low, high in ranges) for address in addresses)
     index = UnitIndex(lambda: ElfImage(str(path)), ["source"], "key", SymbolCache(tmp_path), code_ranges, ())
-    assert set(index.find_lines(addresses)) == set(addresses)
+    assert set(index.find_lines(addresses)[0]) == set(addresses)
     assert index.complaints == []
 
 

@@ -11,6 +11,8 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from collector.errors import SymbolError
@@ -166,7 +168,8 @@ class UnitIndex:
         if record is not None and record[0].get("source") == self._source:
             arrays = record[1]
             return arrays["lows"], arrays["highs"], arrays["units"]
-        rows = sorted(self._read_ranges())
+        # Units that brought a function along which the linker took from the first of them are bent to its code.
+        rows = [next(same) for _, same in groupby(sorted(self._read_ranges()), itemgetter(0, 1))]
         lows, highs, units = (array("Q", (row[column] for row in rows)) for column in range(3))
         if not self.complaints:
             self._cache.store(self._key, "units", {"source": self._source}, {"lows": lows, "highs": highs, "units": units})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -222,3 +223,22 @@ def test_unused_modules_leave_a_cache_that_is_too_big(program, build_id, worksho
     cache.trim(size_bytes // 2)
     assert [cache.load(f"{number:040x}", "functions") is not None for number in range(5)] == [False, False, False, True, True]
     assert Path(cache.directory).exists()
+
+
+@pytest.mark.parametrize("units", ["ab", "ba"])
+def test_a_function_that_two_units_brought_is_the_first_ones(units, tmp_path):
+    if not shutil.which("g++"):
+        pytest.skip("this system has no g++")
+    for unit in units:
+        (tmp_path / f"{unit}.cc").write_text(
+            f"__attribute__((always_inline)) static inline int only_in_{unit}(int x) {{ return x * 3 + 1; }}\n"
+            f"__attribute__((noinline)) inline int shared(int x) {{ return only_in_{unit}(x); }}\n"
+            f"int {unit}(int x) {{ return shared(x); }}\n" + ("int b(int);\nint main(int n, char **) { return a(n) + b(n); }\n" if unit == "a" else "")
+        )
+    sources = [f"{unit}.cc" for unit in units]
+    subprocess.run(["g++", "-g", "-O1", *sources, "-o", "program"], check=True, cwd=tmp_path)
+    program = str(tmp_path / "program")
+    symbolizer = Symbolizer(cache_dir=tmp_path / "cache")
+    (start,) = symbolizer._module(program, None)._functions.starts_of_name("_Z6sharedi")
+    chain = symbolizer.locate_chains(program, None, [start])[start]
+    assert [where.function for where in chain] == ["shared(int)", f"only_in_{units[0]}"]

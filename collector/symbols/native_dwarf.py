@@ -25,7 +25,7 @@ if ctypes is not None:
     class Attribute(ctypes.Structure):
         """An attribute of an abbreviation."""
 
-        _fields_ = [("name", ctypes.c_uint32), ("form", ctypes.c_uint32), ("constant", ctypes.c_int64)]
+        _fields_ = [("name", ctypes.c_uint16), ("form", ctypes.c_uint16), ("bytes", ctypes.c_int8 * 2), ("constant", ctypes.c_int64)]
 
     class Inlines(ctypes.Structure):
         """The inlined calls of a unit."""

@@ -10,9 +10,18 @@
 
 enum { MOST_TAG = 0xffff };
 
-static uint32_t known(uint64_t number)
+static uint16_t known(uint64_t number)
 {
-    return number <= MOST_TAG ? (uint32_t)number : 0;
+    return number <= MOST_TAG ? (uint16_t)number : 0;
+}
+
+static struct col_dwarf_attribute make_attribute(uint64_t name, uint64_t form, int64_t constant)
+{
+    return (struct col_dwarf_attribute){
+        known(name),
+        known(form),
+        {(int8_t)col_dwarf_form_bytes(known(form), 4), (int8_t)col_dwarf_form_bytes(known(form), 8)},
+        constant};
 }
 
 static bool add_attributes(struct col_dwarf_abbreviations *table, struct col_dwarf_cursor *cursor)
@@ -24,18 +33,17 @@ static bool add_attributes(struct col_dwarf_abbreviations *table, struct col_dwa
             return true;
         if (!COL_ARRAY_RESERVE(table->attributes, table->attribute_capacity, table->attribute_count + 1))
             return false;
-        table->attributes[table->attribute_count++] = (struct col_dwarf_attribute){known(name), known(form), constant};
+        table->attributes[table->attribute_count++] = make_attribute(name, form, constant);
     }
 }
 
-static int32_t fixed_bytes(const struct col_dwarf_attribute *attributes, uint32_t count, unsigned offset_bytes)
+static int32_t fixed_bytes(const struct col_dwarf_attribute *attributes, uint32_t count, unsigned wide)
 {
     int32_t total = 0;
     for (uint32_t i = 0; i < count; i++) {
-        int bytes = col_dwarf_form_bytes(attributes[i].form, offset_bytes);
-        if (bytes < 0)
+        if (attributes[i].bytes[wide] < 0)
             return -1;
-        total += bytes;
+        total += attributes[i].bytes[wide];
     }
     return total;
 }
@@ -56,7 +64,7 @@ static int add(struct col_dwarf_abbreviations *table, struct col_dwarf_cursor *c
         return -ENOMEM;
     item.count = (uint32_t)table->attribute_count - item.first;
     for (unsigned wide = 0; wide < 2; wide++)
-        item.fixed_bytes[wide] = item.count ? fixed_bytes(table->attributes + item.first, item.count, wide ? 8 : 4) : 0;
+        item.fixed_bytes[wide] = item.count ? fixed_bytes(table->attributes + item.first, item.count, wide) : 0;
     table->items[table->count++] = item;
     return cursor->is_bad ? -EBADMSG : 0;
 }
@@ -100,7 +108,7 @@ int col_dwarf_find_abbreviation(const struct col_dwarf_bytes *section, uint64_t 
             if (name == 0 && form == 0)
                 break;
             if (next == code && count < room)
-                attributes[count] = (struct col_dwarf_attribute){known(name), known(form), constant};
+                attributes[count] = make_attribute(name, form, constant);
         }
     }
     *read_bytes = (uint64_t)(cursor.at - start);

@@ -5,8 +5,9 @@
 #include "bytes.h"
 
 struct col_dwarf_attribute {
-    uint32_t name;
-    uint32_t form;
+    uint16_t name;
+    uint16_t form;
+    int8_t bytes[2];  /* of a value, with offsets of 4 and of 8 bytes: col_dwarf_form_bytes */
     int64_t constant; /* of DW_FORM_implicit_const */
 };
 

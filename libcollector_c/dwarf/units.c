@@ -178,6 +178,7 @@ static void keep(struct col_dwarf_entry *entry, uint32_t name, struct col_dwarf_
 static void read_attribute(struct col_dwarf_cursor *cursor, const struct col_dwarf_unit *unit,
                            const struct col_dwarf_attribute *attribute, struct col_dwarf_entry *entry)
 {
+    int bytes = attribute->bytes[unit->offset_bytes == 8];
     struct col_dwarf_value value = {.form = attribute->form};
     if (value.form == DW_FORM_indirect)
         value.form = (uint32_t)col_dwarf_uleb(cursor);
@@ -185,9 +186,25 @@ static void read_attribute(struct col_dwarf_cursor *cursor, const struct col_dwa
         value.number = (uint64_t)attribute->constant;
     else if (value.form == DW_FORM_string)
         value.text = col_dwarf_string(cursor);
+    else if (bytes > 0 && bytes <= 8)
+        value.number = col_dwarf_fixed(cursor, (unsigned)bytes);
     else
         value.number = col_dwarf_read_form(cursor, value.form, unit->offset_bytes);
     keep(entry, attribute->name, value);
+}
+
+static void skip_attribute(struct col_dwarf_cursor *cursor, const struct col_dwarf_unit *unit,
+                           const struct col_dwarf_attribute *attribute)
+{
+    int bytes = attribute->bytes[unit->offset_bytes == 8];
+    uint32_t form = attribute->form;
+    if (bytes >= 0) {
+        col_dwarf_skip(cursor, (uint64_t)bytes);
+        return;
+    }
+    if (form == DW_FORM_indirect)
+        form = (uint32_t)col_dwarf_uleb(cursor);
+    col_dwarf_read_form(cursor, form, unit->offset_bytes);
 }
 
 bool col_dwarf_read_entry(struct col_dwarf_cursor *cursor, const struct col_dwarf_unit *unit,
@@ -212,9 +229,11 @@ bool col_dwarf_read_entry(struct col_dwarf_cursor *cursor, const struct col_dwar
         col_dwarf_skip(cursor, (uint64_t)fixed);
         return !cursor->is_bad;
     }
-    struct col_dwarf_entry unwanted;
     const struct col_dwarf_attribute *attributes = table->attributes + item->first;
     for (uint32_t i = 0; i < item->count && !cursor->is_bad; i++)
-        read_attribute(cursor, unit, &attributes[i], is_wanted ? entry : &unwanted);
+        if (is_wanted)
+            read_attribute(cursor, unit, &attributes[i], entry);
+        else
+            skip_attribute(cursor, unit, &attributes[i]);
     return !cursor->is_bad;
 }

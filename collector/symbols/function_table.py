@@ -14,7 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import repeat
+from itertools import accumulate, repeat
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -95,15 +95,16 @@ class FunctionTable:
 
     def starts_of_name(self, name: str) -> list[int]:
         """Where the functions of that name begin: static ones of several source files may share it."""
-        offset = self.names.find(b"\0" + name.encode("utf-8", "replace") + b"\0")
-        return [*(self._starts_by_name.get(offset + 1, ()) if offset >= 0 else ()), *self.aliases.get(name, ())]
+        return [*self._starts_by_name.get(name.encode("utf-8", "replace"), ()), *self.aliases.get(name, ())]
 
     @cached_property
-    def _starts_by_name(self) -> dict[int, dict[int, None]]:
+    def _starts_by_name(self) -> dict[bytes, dict[int, None]]:
         starts: dict[int, dict[int, None]] = {}
         for offset, start in zip(self.name_offsets, self.function_starts):
             starts.setdefault(offset, {})[start] = None
-        return starts
+        names = self.names.split(b"\0")[:-1]
+        offsets = accumulate((len(name) + 1 for name in names), initial=0)
+        return {name: starts[offset] for name, offset in zip(names, offsets) if name and offset in starts}
 
     def _name(self, offset: int) -> str:
         return self.names[offset:self.names.find(b"\0", offset)].decode("utf-8", "replace")

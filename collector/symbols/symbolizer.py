@@ -24,6 +24,7 @@ from collector.target.address_space import RecordedFile
 if TYPE_CHECKING:
     from collector.symbols.module_files import NeededFile
 
+_Place = tuple["str | int | None", ...]  # an inlined function, its declaration, and a line in it
 LocationKind = Literal["symbol", "frame", "inlined", "unknown"]
 
 
@@ -132,12 +133,13 @@ class Symbolizer:
         if missing:
             names = demangle_many({call.raw_name for chain in found.values() for call in chain})
             shared: dict[tuple[int, int], tuple[Location, ...]] = {}
+            inner: dict[_Place, Location] = {}
             for address in missing:
                 outer, calls = located[address], found.get(address, ())
                 key = id(outer), id(calls)  # addresses of one line of one call share both
                 chain = shared.get(key)
                 if chain is None:
-                    chain = shared[key] = _chain(outer, calls, names)
+                    chain = shared[key] = _chain(outer, calls, names, inner)
                 known[address] = chain
             self._note_complaints(module)
         return {address: known[address] for address in located}
@@ -253,15 +255,19 @@ def _known(module: str, function: FunctionRange, raw_name: str, shown: str, line
                     function.function_start, "symbol" if function.name else "frame")
 
 
-def _chain(outer: Location, calls: tuple[InlinedCall, ...], names: Mapping[str, str]) -> tuple[Location, ...]:
-    """Each location with the line of the next call, and the last one with the line of the instruction."""
+def _chain(outer: Location, calls: tuple[InlinedCall, ...], names: Mapping[str, str], inner: dict[_Place, Location]) -> tuple[Location, ...]:
+    """Each location with the line of the next call, and the last one with the line of the instruction; chains share those in `inner`."""
     if not calls:
         return (outer,)
     places = [*((call.call_file, call.call_line) for call in calls), (outer.file, outer.line)]
     chain = [replace(outer, file=places[0][0], line=places[0][1])]
     for call, (file, line) in zip(calls, places[1:]):
-        name = without_underscore(names[call.raw_name], call.file)
-        chain.append(Location(name, call.raw_name, outer.module, file, line, call.file, call.line, None, "inlined"))
+        key = call.raw_name, call.file, call.line, file, line
+        location = inner.get(key)
+        if location is None:
+            name = without_underscore(names[call.raw_name], call.file)
+            location = inner[key] = Location(name, call.raw_name, outer.module, file, line, call.file, call.line, None, "inlined")
+        chain.append(location)
     return tuple(chain)
 
 

@@ -67,7 +67,7 @@ def test_a_program_in_fortran(workshop, run_tool, tmp_path):
 
 def test_inlined_procedures_of_fortran_have_no_underscore():
     outer = Location("MAIN__", "MAIN__", "a", "/a.f90", 3, "/a.f90", 1, 0x1000, "symbol")
-    chain = _chain(outer, (InlinedCall("apart_", "/a.f90", 7, "/a.f90", 20),), {"apart_": "apart_"})
+    chain = _chain(outer, (InlinedCall("apart_", "/a.f90", 7, "/a.f90", 20),), {"apart_": "apart_"}, {})
     assert [(where.function, where.raw_name, where.line) for where in chain] == [("MAIN__", "MAIN__", 7), ("apart", "apart_", 3)]
 
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import random
@@ -32,6 +33,7 @@ def name(path: str, addresses: list[int], cache: str) -> None:
 
 
 if __name__ == "__main__":
+    gc.disable()  # as `collector report` does
     if len(sys.argv) == 3:
         choose(sys.argv[1], int(sys.argv[2]))
     else:

@@ -165,8 +165,8 @@ def _extents(symbols: list[Symbol], frames: list[tuple[int, int]], code: Sequenc
     starts_of_symbols = {symbol.start for symbol in symbols}
     kept: list[Symbol] = []
     for symbol in symbols:
-        frame = _enclosing(frames, symbol.start)
         if symbol.is_label and symbol.size_bytes == 0:
+            frame = _enclosing(frames, symbol.start)
             # A label inside a function that has a name of its own is a jump target, not a function.
             is_inner = frame and frame[0] < symbol.start and frame[0] in starts_of_symbols
             if symbol.start < sized_end or is_inner:

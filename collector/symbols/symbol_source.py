@@ -14,7 +14,7 @@ from a name are decided here and nowhere else:
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from collector.symbols.elf_image import ElfImage, Section
 
@@ -54,8 +54,7 @@ class SymbolText:
         return self.name_at(_SYMBOL.unpack_from(self.entries, index * _SYMBOL.size)[0])
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(NamedTuple):
     """One address that has a name; `size_bytes` 0 when the table does not say, `aliases` its other names."""
 
     start: int

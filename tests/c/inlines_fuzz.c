@@ -60,6 +60,12 @@ static size_t read_all(const struct col_dwarf_bytes *sections)
         abort();
     for (size_t i = 0; i < units.unit_count; i++) {
         struct col_inlines found;
+        struct col_dwarf_attribute attributes[8];
+        uint64_t read_bytes;
+        int count = col_dwarf_find_abbreviation(&sections[COL_DWARF_ABBREV], units.units[i].abbreviations_offset, 1 + below(200), attributes, 8,
+                                                &read_bytes);
+        if (count > 8 || read_bytes > sections[COL_DWARF_ABBREV].size)
+            abort();
         int status = col_dwarf_inlines(dwarf, units.units[i].offset, &found);
         if (status == 0)
             look(&found);

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from inline_cases import PROGRAMS, Program, differences, iter_units
 
-from collector.symbols import line_table
+from collector.symbols import dwarf_unit, line_table
 from collector.symbols.dwarf_unit import DwarfData, UnitHeader
 from collector.symbols.inline_files import FileNumbers
 from collector.symbols.inline_reader import read_inline_table
@@ -31,6 +31,19 @@ def test_both_see_the_same_calls(program: Program, tmp_path: Path) -> None:
         assert differences(native, plain) == []
         node_count += len(native.parents)
     assert node_count > 0
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=str)
+def test_both_read_first_entries_alike(program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    value_count = 0
+    for dwarf, unit in iter_units(program.build(tmp_path)):
+        native = dwarf_unit.RootReader(dwarf, unit)
+        with monkeypatch.context() as patch:
+            patch.setattr(dwarf_unit, "library", lambda: None)
+            plain = dwarf_unit.RootReader(dwarf, unit)
+        assert native.values == plain.values and native.root == plain.root
+        value_count += len(native.values)
+    assert value_count > 5
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)

@@ -2,6 +2,7 @@
 
     python chains.py FILE COUNT          prints COUNT random addresses of its functions, by their bytes
     python chains.py FILE ADDRESSES CACHE    prints, as JSON lines, [address, [[name, file, line], ...]], the function first
+    python chains.py --recorded EXPERIMENT FILE    prints the addresses of FILE that are on the stacks of an experiment
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import random
 import sys
 import tempfile
+from pathlib import Path
 
 from collector.symbols.cache import SymbolCache
 from collector.symbols.module_symbols import ModuleSymbols
@@ -32,10 +34,29 @@ def name(path: str, addresses: list[int], cache: str) -> None:
     sys.stdout.write("".join(json.dumps(row) + "\n" for row in rows))
 
 
+def recorded(experiment: str, file: str) -> None:
+    from collector.load import load  # what naming alone has no use for
+
+    wanted: set[int] = set()
+
+    class Noting(Symbolizer):
+        def locate_chains(self, path, build_id, elf_addresses, *rest):
+            addresses = list(elf_addresses)
+            if os.path.realpath(path) == os.path.realpath(file):
+                wanted.update(addresses)
+            return super().locate_chains(path, build_id, addresses, *rest)
+
+    with tempfile.TemporaryDirectory() as scratch:
+        load(Path(experiment), symbolizer=Noting(cache_dir=scratch))
+    print("\n".join(map(str, sorted(wanted))))
+
+
 if __name__ == "__main__":
     gc.disable()  # as `collector report` does
     if len(sys.argv) == 3:
         choose(sys.argv[1], int(sys.argv[2]))
+    elif sys.argv[1] == "--recorded":
+        recorded(*sys.argv[2:])
     else:
         with open(sys.argv[2]) as file:
             name(sys.argv[1], [int(line) for line in file], sys.argv[3])

@@ -2,7 +2,7 @@
 
     python3 experiments/011-names/run.py [--quick]
 
-A full run also downloads one Debian package with 300 MB of debug information.
+A full run also downloads Debian packages with 600 MB of debug information, and unpacks them beside the system.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ fn main() {
 }
 """
 LARGE = "ceph-mon-dbg"
+PERF_SECONDS = 60
 
 
 def programs(bench: Bench, report: Report) -> Iterator[tuple[str, Path]]:
@@ -92,6 +93,8 @@ def is_same(ours: list[list], theirs: list[list]) -> bool:
 def measure_it(bench: Bench) -> Report:
     """All of it."""
     report = Report()
+    if not bench.is_quick:
+        compare_first_views(bench, report)  # while this process is small: its children begin with its peak of memory
     count = bench.choose(2_000, 20_000)
     report.say(f"up to {count:,} random addresses a file; CPU seconds of the whole command")
     report.say(f"{'file':28}{'addresses':>10}{'inlined':>9}{'the same':>10}{'first time':>13}{'again':>9}{'llvm-symbolizer':>18}")
@@ -104,14 +107,17 @@ def measure_it(bench: Bench) -> Report:
         listed = [int(line) for line in addresses.read_text().split()]
         hexadecimal = bench.scratch / "hexadecimal"
         hexadecimal.write_text("".join(f"{address:#x}\n" for address in listed))
-        llvm = ["sh", "-c", 'exec llvm-symbolizer --no-demangle --inlining --output-style=JSON --obj="$1" < "$2"', "sh", path, hexadecimal]
+        llvm, plain = (
+            ["sh", "-c", f'exec llvm-symbolizer {names} --inlining --output-style=JSON --obj="$1" < "$2"', "sh", path, hexadecimal]
+            for names in ("--demangle", "--no-demangle")
+        )
+        expected = by_llvm(run(plain).output)
         firsts, agains, theirs = [], [], []
         for _ in range(bench.choose(1, 3)):
             remove(cache)
             firsts.append(run(words))
             agains.append(run(words))
             theirs.append(run(llvm))
-        expected = by_llvm(theirs[0].output)
         ours: dict[int, list[list]] = dict(map(json.loads, agains[0].output.splitlines()))
         same = sum(is_same(ours[address], expected.get(address, [])) for address in listed)
         inlined = sum(len(chain) > 1 for chain in ours.values()) / len(listed)
@@ -121,6 +127,74 @@ def measure_it(bench: Bench) -> Report:
     report.head("chains of inlined calls that are llvm-symbolizer's", f"{100 * equal / compared:.3f} % of {compared:,}", "", ">= 99.99 %", equal >= 0.9999 * compared)
     report.head("first time, CPU of llvm-symbolizer", f"{spread(colder).text(1, 1)} times", "1", "<= 1", spread(colder).median <= 1)
     return report
+
+
+def compare_first_views(bench: Bench, report: Report) -> None:
+    """The first table of functions of a program with more than 100 MB of debug information, by each tool of its own recording."""
+    try:
+        java = merged_java(bench)
+    except (CannotMeasure, ValueError) as reason:
+        report.say(f"the Java virtual machine is not here: {reason}")
+        return
+    library = java.parents[1] / "lib" / "server" / "libjvm.so"
+    command = [java, "-Xcomp", "-Xshare:off", "-XX:-TieredCompilation", "-version"]
+    ours, theirs, gprofng = bench.scratch / "j.expt", bench.scratch / "j.data", bench.scratch / "j.er"
+    run([bench.collector, "record", "-o", ours, *command])
+    run(["perf", "record", "-q", "-g", "-F", "997", "-o", theirs, *command])
+    addresses, hexadecimal = (bench.scratch / name for name in ("j.addresses", "j.hexadecimal"))
+    addresses.write_text(run([bench.python, HERE / "chains.py", "--recorded", ours, library]).output)
+    listed = [int(line) for line in addresses.read_text().split()]
+    hexadecimal.write_text("".join(f"{address:#x}\n" for address in listed))
+    report.say(f"libjvm.so ({library.stat().st_size / 1e6:.0f} MB) compiling Java, {len(listed):,} addresses of it on the stacks; CPU seconds, seconds and MB of the first table")
+    view = [bench.collector, "report", ours, "functions"]
+    llvm = ["sh", "-c", 'exec llvm-symbolizer --inlining --obj="$1" < "$2"', "sh", library, hexadecimal]
+    rows: dict[str, list[Cost]] = {"collector report functions, first time": [], "the same again": [], "llvm-symbolizer, the same addresses": []}
+    first, again, symbolizer = rows.values()
+    cache = bench.scratch / "home"
+    for _ in range(3):
+        remove(cache)
+        first.append(run(view, environment={"XDG_CACHE_HOME": str(cache)}))
+        again.append(run(view, environment={"XDG_CACHE_HOME": str(cache)}))
+        symbolizer.append(run(llvm))
+    for name, costs in rows.items():
+        report.say(described(name, costs))
+    # Only where call chains are shown by address does perf 6 look for inlined functions.
+    timed = ["timeout", PERF_SECONDS, "perf", "report", "-i", theirs, "--inline", "--stdio", "--no-children", "-g", "caller,address"]
+    inlined = run(timed, expected=None)
+    ended = ", CPU without its addr2line's" + ("" if inlined.wall_s < PERF_SECONDS else f"; stopped after {PERF_SECONDS} s without a table")
+    report.say(described("perf report --inline", [inlined]) + ended)
+    try:
+        run(["gprofng", "collect", "app", "-j", "off", "-p", "1003u", "-O", gprofng, *command])
+        shown = run(["gprofng", "display", "text", "-metrics", "e.totalcpu:name", "-functions", gprofng])
+        total = next((line.split()[0] for line in shown.output.splitlines() if line.endswith("<Total>")), "0")
+        report.say(described("gprofng display text -functions", [shown]) + f", of {total} s that it recorded, without inlined functions")
+    except CannotMeasure as reason:
+        report.say(f"gprofng: {reason}")
+    ratios = spread([mine.cpu_s / other.cpu_s for mine, other in zip(first, symbolizer)])
+    report.head("first table of a program of 100 MB, CPU of llvm-symbolizer", f"{ratios.text(1, 1)} times", "1", "<= 1", ratios.median <= 1)
+    peak_mb = max(cost.peak_kib for cost in first) / 1024
+    report.head("its memory", f"{peak_mb:.0f} MB", f"{max(cost.peak_kib for cost in symbolizer) / 1024:.0f} MB", "<= 300 MB", peak_mb <= 300)
+    warm = spread([cost.wall_s for cost in again])
+    report.head("the same table again", f"{warm.text(1, 2)} s", "", "<= 0.5 s", warm.median <= 0.5)
+    report.say()
+
+
+def merged_java(bench: Bench) -> Path:
+    """A Java of its own, whose virtual machine holds its debug information, as every tool finds it."""
+    place = bench.scratch / "java"
+    run(["apt-get", "download", "openjdk-17-dbg", "openjdk-17-jre-headless", "elfutils"], directory=bench.scratch)
+    for package in [*bench.scratch.glob("openjdk-17-*.deb"), *bench.scratch.glob("elfutils_*.deb")]:
+        run(["dpkg-deb", "-x", package, place])
+    (library,) = place.rglob("server/libjvm.so")
+    debug = max(place.rglob("*.debug"), key=lambda path: path.stat().st_size)
+    run([place / "usr" / "bin" / "eu-unstrip", library, debug, "-o", bench.scratch / "whole"])
+    (bench.scratch / "whole").replace(library)
+    return library.parents[2] / "bin" / "java"
+
+
+def described(name: str, costs: list[Cost]) -> str:
+    peak_mb = max(cost.peak_kib for cost in costs) / 1024
+    return f"{name:40}{cpu(costs):8.2f} s{spread([cost.wall_s for cost in costs]).median:8.2f} s{peak_mb:8.0f} MB"
 
 
 def cpu(costs: list[Cost]) -> float:

@@ -17,7 +17,7 @@ from collector.errors import DamagedImageError
 from collector.symbols.address_ranges import iter_old_ranges, iter_ranges
 from collector.symbols.byte_cursor import ByteCursor
 from collector.symbols.elf_image import ElfImage, Section
-from collector.symbols.native_dwarf import find_abbreviation, library
+from collector.symbols import native_dwarf
 
 DW_AT_STMT_LIST, DW_AT_LOW_PC, DW_AT_HIGH_PC, DW_AT_NAME = 0x10, 0x11, 0x12, 0x03
 DW_AT_COMP_DIR, DW_AT_RANGES = 0x1B, 0x55
@@ -221,8 +221,8 @@ class RootReader:
 
     def _specification(self, wanted: int) -> list[tuple[int, int, int]]:
         """[(attribute, form, implicit constant)] of the abbreviation with that code."""
-        if library() is not None:
-            found, read_bytes = find_abbreviation(self.dwarf.whole("abbrev"), self.unit.abbreviations_offset, wanted)
+        if native_dwarf.library() is not None:
+            found, read_bytes = native_dwarf.find_abbreviation(self.dwarf.whole("abbrev"), self.unit.abbreviations_offset, wanted)
             self.dwarf.work(read_bytes)
             if found is not None:
                 return found

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from inline_cases import PROGRAMS, Program, differences, iter_units
 
-from collector.symbols import dwarf_unit, line_table
+from collector.symbols import dwarf_unit, line_table, native_dwarf
 from collector.symbols.dwarf_unit import DwarfData, UnitHeader
 from collector.symbols.inline_files import FileNumbers
 from collector.symbols.inline_reader import read_inline_table
@@ -39,7 +39,7 @@ def test_both_read_first_entries_alike(program: Program, tmp_path: Path, monkeyp
     for dwarf, unit in iter_units(program.build(tmp_path)):
         native = dwarf_unit.RootReader(dwarf, unit)
         with monkeypatch.context() as patch:
-            patch.setattr(dwarf_unit, "library", lambda: None)
+            patch.setattr(native_dwarf, "library", lambda: None)
             plain = dwarf_unit.RootReader(dwarf, unit)
         assert native.values == plain.values and native.root == plain.root
         value_count += len(native.values)

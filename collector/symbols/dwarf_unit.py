@@ -14,10 +14,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from collector.errors import DamagedImageError
+from collector.symbols import native_dwarf
 from collector.symbols.address_ranges import iter_old_ranges, iter_ranges
 from collector.symbols.byte_cursor import ByteCursor
 from collector.symbols.elf_image import ElfImage, Section
-from collector.symbols import native_dwarf
 
 DW_AT_STMT_LIST, DW_AT_LOW_PC, DW_AT_HIGH_PC, DW_AT_NAME = 0x10, 0x11, 0x12, 0x03
 DW_AT_COMP_DIR, DW_AT_RANGES = 0x1B, 0x55

@@ -52,6 +52,7 @@ class Kind(IntEnum):
     THR_EXIT = 36
     METRIC = 37
     MESSAGE = 38
+    INTERPRETER = 39
 
 
 class StackEnd(IntEnum):
@@ -124,6 +125,16 @@ class MapKind(IntEnum):
     DYNAMIC_FUNCTION = 1
     DYNAMIC_MODULE = 2
     ANONYMOUS = 3
+    PYTHON_CODE = 4
+
+
+class LineTable(IntEnum):
+    """MAPPINGCHANGE: how `lines` is encoded. The last three are CPython's own tables."""
+
+    PAIRS = 0
+    LNOTAB = 1
+    LINETABLE = 2
+    LOCATIONS = 3
 
 
 # kind -> ((field, type, meaning), ...), after the three that every record has.
@@ -174,15 +185,17 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
         ("file_offset", "uint", "offset of `start` in the file"),
         ("path", "str", "file, or [vdso], or empty"),
         ("build_id", "bin", "GNU build id, empty if none"),
-        ("name", "str", "dynamic function: its name"),
+        ("name", "str", "dynamic function: its name; Python code: its qualified name"),
         ("alias", "str", "dynamic function: free text, nil if none"),
-        ("source", "str", "dynamic function: source file, nil if none"),
-        ("lines", "bin", "dynamic function: pairs of int32 (offset, line)"),
+        ("source", "str", "dynamic function and Python code: source file, nil if none"),
+        ("lines", "bin", "dynamic function and Python code: lines by offset, encoded as `line_table` says"),
         ("code", "bin", "dynamic function: its bytes when it was registered"),
         ("copy", "str", "dynamic module: file in objects/ that holds a copy, nil if none"),
         ("file_bytes", "uint", "file without a build id: its size, nil if unknown"),
         ("file_changed_ns", "uint", "the same: CLOCK_REALTIME of the last change of its contents"),
         ("text_checksum", "uint", "the same: of its code in memory, see below"),
+        ("first_line", "uint", "Python code: line of its definition"),
+        ("line_table", "uint", "LineTable"),
     ),
     Kind.PCSAMPLE: (
         ("source", "uint", "id given by PMCALLOCATE"),
@@ -274,5 +287,12 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
         ("text", "str", "one sentence"),
         ("count", "uint", "how often so far"),
         ("subject", "str", "what it is about, nil if the recorder itself"),
+    ),
+    Kind.INTERPRETER: (
+        ("name", "str", "CPython"),
+        ("version", "str", "3.11.2"),
+        ("start", "uint", "first address of the code of the module that holds the interpreter, 0 if unknown"),
+        ("end", "uint", "first address after it, 0 if unknown"),
+        ("detail", "str", "why its functions are not recorded, nil if they are"),
     ),
 }

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from collector.experiment.origin import Origin
 from collector.experiment.samples import PcSample, PcSampleBlock
-from collector.format import CloseReason, DropCause, Kind, MapAction, MapKind, PauseCause, SampleCause
+from collector.format import CloseReason, DropCause, Kind, LineTable, MapAction, MapKind, PauseCause, SampleCause
 from collector.readings import Readings
 
 
@@ -84,7 +84,7 @@ class Initialize(Event):
 
 @dataclass(frozen=True, slots=True)
 class MappingChange(Event):
-    """Code appeared in, or went from, the address space; `lines` holds pairs of little-endian int32 (offset, line)."""
+    """Code appeared in, or went from, the address space."""
 
     kind: ClassVar[Kind] = Kind.MAPPINGCHANGE
     action: MapAction | int | None = None
@@ -104,6 +104,8 @@ class MappingChange(Event):
     file_bytes: int | None = None
     file_changed_ns: int | None = None
     text_checksum: int | None = None
+    first_line: int | None = None
+    line_table: LineTable | int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +277,18 @@ class Message(Event):
     subject: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Interpreter(Event):
+    """The interpreter of another language that the process image holds."""
+
+    kind: ClassVar[Kind] = Kind.INTERPRETER
+    name: str | None = None
+    version: str | None = None
+    start: int | None = None
+    end: int | None = None
+    detail: str | None = None
+
+
 AnyEvent = Event | PcSample
 """What iterating over a log gives."""
 
@@ -286,6 +300,7 @@ EVENT_CLASSES: dict[Kind, type[Event] | type[PcSampleBlock]] = {
     for cls in (
         CloseLog, DropNotify, Initialize, MappingChange, PcSampleBlock, PmcAllocate, PmcAttach, PmcDetach, ProcCsw,
         ProcExec, ProcExit, ProcFork, SysExit, UserData, Sample, Pause, Resume, ThrCreate, ThrExit, Metric, Message,
+        Interpreter,
     )
 }
 """The class of each kind; samples come as blocks."""
@@ -295,6 +310,7 @@ ENUMERATIONS = {
     (Kind.DROPNOTIFY, "cause"): DropCause,
     (Kind.MAPPINGCHANGE, "action"): MapAction,
     (Kind.MAPPINGCHANGE, "map_kind"): MapKind,
+    (Kind.MAPPINGCHANGE, "line_table"): LineTable,
     (Kind.SAMPLE, "cause"): SampleCause,
     (Kind.PAUSE, "cause"): PauseCause,
     (Kind.RESUME, "cause"): PauseCause,

@@ -66,7 +66,8 @@ enum pmclog_type {
     PMCLOG_TYPE_THR_CREATE = 35,
     PMCLOG_TYPE_THR_EXIT = 36,
     PMCLOG_TYPE_METRIC = 37,
-    PMCLOG_TYPE_MESSAGE = 38
+    PMCLOG_TYPE_MESSAGE = 38,
+    PMCLOG_TYPE_INTERPRETER = 39
 };
 
 /* Why data is missing: 1 to 15 were counted by the recorder, the others are found by this parser. */
@@ -203,7 +204,7 @@ struct pmclog_ev_closelog {
 /* elf_address = address - pl_bias, modulo 2^64. pl_name and what follows it belong to code made at run time. */
 struct pmclog_ev_mappingchange {
     uint32_t pl_action; /* 1 insert, 2 delete */
-    uint32_t pl_kind;   /* 0 object, 1 dynamic function, 2 dynamic module, 3 anonymous */
+    uint32_t pl_kind;   /* 0 object, 1 dynamic function, 2 dynamic module, 3 anonymous, 4 Python code */
     uint64_t pl_start;
     uint64_t pl_end;
     uint64_t pl_bias;
@@ -214,14 +215,17 @@ struct pmclog_ev_mappingchange {
     const char *pl_name;
     const char *pl_alias;
     const char *pl_source;
-    const void *pl_lines; /* pairs of little-endian int32: offset, line */
+    const void *pl_lines; /* encoded as pl_line_table says */
     size_t pl_lines_bytes;
     const void *pl_code;
     size_t pl_code_bytes;
     const char *pl_copy;
-    uint64_t pl_file_bytes; /* this and what follows: of a file without a build id */
+    uint64_t pl_file_bytes; /* this and the next two: of a file without a build id */
     uint64_t pl_file_changed_ns;
     uint32_t pl_text_checksum;
+    uint32_t pl_first_line; /* of Python code */
+    uint32_t
+        pl_line_table; /* 0 pairs of little-endian int32: offset, line; 1 co_lnotab, 2 co_linetable of 3.10, 3 of 3.11 on */
 };
 
 struct pmclog_ev_pmcdetach {
@@ -290,6 +294,14 @@ struct pmclog_ev_message {
     const char *pl_subject;
 };
 
+struct pmclog_ev_interpreter {
+    const char *pl_name;
+    const char *pl_version;
+    uint64_t pl_start; /* of the code of the module that holds it, 0 if unknown */
+    uint64_t pl_end;
+    const char *pl_detail; /* why its functions are not recorded, NULL if they are */
+};
+
 struct pmclog_ev {
     enum pmclog_state pl_state;
     /* Where the record starts; all samples, or values of metrics, of one record share it. A DROPNOTIFY of this parser: where the
@@ -320,6 +332,7 @@ struct pmclog_ev {
         struct pmclog_ev_thr_exit pl_thr_exit;
         struct pmclog_ev_metric pl_metric;
         struct pmclog_ev_message pl_message;
+        struct pmclog_ev_interpreter pl_interpreter;
     } pl_u;
     uint32_t pl_tid; /* kernel thread id, 0 where the event concerns the whole process */
 };

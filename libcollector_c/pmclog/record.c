@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert((int)PMCLOG_TYPE_USERDATA == COL_KIND_USERDATA && (int)PMCLOG_TYPE_MESSAGE == COL_KIND_MESSAGE,
+_Static_assert((int)PMCLOG_TYPE_USERDATA == COL_KIND_USERDATA && (int)PMCLOG_TYPE_INTERPRETER == COL_KIND_INTERPRETER,
                "kinds are numbered alike");
 
-enum { HEAD_FIELDS = 3, MAX_FIELDS = 21, KINDS = COL_KIND_MESSAGE + 1 };
+enum { HEAD_FIELDS = 3, MAX_FIELDS = 21, KINDS = COL_KIND_INTERPRETER + 1 };
 
 /* TEXTS, DATA: a pointer and, in the member after it, a count. VALUES: those of METRIC. */
 enum field_type { END_OF_FIELDS, UNSIGNED_32, UNSIGNED_64, SIGNED_32, TEXT, TEXTS, DATA, VALUES };
@@ -59,7 +59,8 @@ static const struct field fields_of[KINDS][MAX_FIELDS + 1] = {
          FIELD(TEXT, pl_m.pl_pathname), FIELD(DATA, pl_m.pl_build_id), FIELD(TEXT, pl_m.pl_name),
          FIELD(TEXT, pl_m.pl_alias), FIELD(TEXT, pl_m.pl_source), FIELD(DATA, pl_m.pl_lines), FIELD(DATA, pl_m.pl_code),
          FIELD(TEXT, pl_m.pl_copy), FIELD(UNSIGNED_64, pl_m.pl_file_bytes), FIELD(UNSIGNED_64, pl_m.pl_file_changed_ns),
-         FIELD(UNSIGNED_32, pl_m.pl_text_checksum)},
+         FIELD(UNSIGNED_32, pl_m.pl_text_checksum), FIELD(UNSIGNED_32, pl_m.pl_first_line),
+         FIELD(UNSIGNED_32, pl_m.pl_line_table)},
     [PMCLOG_TYPE_PMCALLOCATE] = {FIELD(UNSIGNED_32, pl_a.pl_pmcid), FIELD(TEXT, pl_a.pl_evname),
                                  FIELD(TEXT, pl_a.pl_clock), FIELD(TEXT, pl_a.pl_unit),
                                  FIELD(UNSIGNED_64, pl_a.pl_period_ns), FIELD(UNSIGNED_64, pl_a.pl_effective_period_ns),
@@ -98,6 +99,9 @@ static const struct field fields_of[KINDS][MAX_FIELDS + 1] = {
                             FIELD(VALUES, pl_metric)},
     [PMCLOG_TYPE_MESSAGE] = {FIELD(UNSIGNED_32, pl_message.pl_severity), FIELD(TEXT, pl_message.pl_text),
                              FIELD(UNSIGNED_64, pl_message.pl_count), FIELD(TEXT, pl_message.pl_subject)},
+    [PMCLOG_TYPE_INTERPRETER] = {FIELD(TEXT, pl_interpreter.pl_name), FIELD(TEXT, pl_interpreter.pl_version),
+                                 FIELD(UNSIGNED_64, pl_interpreter.pl_start), FIELD(UNSIGNED_64, pl_interpreter.pl_end),
+                                 FIELD(TEXT, pl_interpreter.pl_detail)},
 };
 
 /* Where the next text goes. Room for all of a record is made beforehand, so that pointers stay. */

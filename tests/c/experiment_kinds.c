@@ -35,7 +35,7 @@ static void write_mappings(void)
     struct col_event_mappingchange change = {
         .action = N(4, 0), .map_kind = N(4, 1), .start = N(4, 2), .end = N(4, 3), .bias = UINT64_MAX - N(4, 4), .file_offset = N(4, 5), .path = "4006", .build_id = "4007", .build_id_bytes = 4,
         .name = "4008", .alias = "4009", .source = "4010", .lines = "4011", .lines_bytes = 4, .code = code, .code_bytes = sizeof code, .copy = "4013",
-        .has_file = true, .file_bytes = N(4, 14), .file_changed_ns = N(4, 15), .text_checksum = N(4, 16)};
+        .has_file = true, .file_bytes = N(4, 14), .file_changed_ns = N(4, 15), .text_checksum = N(4, 16), .first_line = N(4, 17), .line_table = N(4, 18)};
     struct col_event_mappingchange least = {.action = 2, .start = 1, .end = 2};
     col_event_mappingchange(HEAD(4), &change);
     col_event_mappingchange(HEAD(4), &least);
@@ -68,6 +68,7 @@ static void write_marks(void)
     col_event_resume(HEAD(34), N(34, 0));
     col_event_userdata(HEAD(14), "data\0more", 9);
     col_event_message(HEAD(38), N(38, 0), "38001", N(38, 2), NULL);
+    col_event_interpreter(HEAD(39), "39000", "39001", N(39, 2), N(39, 3), "39004");
     col_event_dropnotify(HEAD(2), N(2, 0), UINT64_MAX);
 }
 

@@ -149,6 +149,8 @@ static void put_mapping(struct line *line, const struct pmclog_ev_mappingchange 
     put_64(line, mapping->pl_file_bytes);
     put_64(line, mapping->pl_file_changed_ns);
     put_32(line, mapping->pl_text_checksum);
+    put_32(line, mapping->pl_first_line);
+    put_32(line, mapping->pl_line_table);
 }
 
 static void put_sample_point(struct line *line, const struct pmclog_ev_sample *sample)
@@ -275,6 +277,13 @@ static void put_fields(struct line *line, const struct pmclog_ev *ev)
         put_text(line, ev->pl_u.pl_message.pl_text);
         put_64(line, ev->pl_u.pl_message.pl_count);
         put_text(line, ev->pl_u.pl_message.pl_subject);
+        break;
+    case PMCLOG_TYPE_INTERPRETER:
+        put_text(line, ev->pl_u.pl_interpreter.pl_name);
+        put_text(line, ev->pl_u.pl_interpreter.pl_version);
+        put_64(line, ev->pl_u.pl_interpreter.pl_start);
+        put_64(line, ev->pl_u.pl_interpreter.pl_end);
+        put_text(line, ev->pl_u.pl_interpreter.pl_detail);
         break;
     }
 }

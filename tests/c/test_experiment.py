@@ -107,7 +107,7 @@ def test_every_kind_has_its_fields(build, tmp_path: Path) -> None:
     assert written[-1][5] == len(found) - 1
 
 
-LEAST_MAPPING = {"action": 2, "map_kind": 0, "start": 1, "end": 2, "file_offset": 0, "build_id": b""}
+LEAST_MAPPING = {"action": 2, "map_kind": 0, "start": 1, "end": 2, "file_offset": 0, "build_id": b"", "first_line": 0, "line_table": 0}
 # Where experiment_kinds.c cannot write the place's own number, or writes several records of the kind.
 NOT_ITS_OWN = {
     (fmt.Kind.INITIALIZE, "version_major"): [fmt.VERSION_MAJOR],

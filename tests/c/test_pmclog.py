@@ -143,7 +143,7 @@ def test_the_manual_pages_template(programs: Path) -> None:
     done = subprocess.run([program, path], capture_output=True, text=True)
     assert done.stdout.splitlines() == [
         "version 1",
-        "allocations 1 switches 1 drops 1 exits 1 samples 3 attaches 1 data 1 execs 1 marks 5 others 7",
+        "allocations 1 switches 1 drops 1 exits 1 samples 3 attaches 1 data 1 execs 1 marks 5 others 8",
         "end of file",
     ], done.stderr
 

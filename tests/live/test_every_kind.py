@@ -13,8 +13,8 @@ from recorded import ROOT, Recorded
 from collector.experiment.log_reader import EventReader
 from collector.format import Kind
 
-# What only plugins and warnings write has tests of its own.
-EXPECTED = set(Kind) - {Kind.METRIC, Kind.MESSAGE}
+# What only plugins, warnings and Python programs write has tests of its own.
+EXPECTED = set(Kind) - {Kind.METRIC, Kind.MESSAGE, Kind.INTERPRETER}
 
 
 @pytest.fixture(scope="module")

@@ -108,7 +108,7 @@ def full_log(seed: int) -> bytearray:
               "array of str": lambda: rng.choice([["a", "\udcff"], [], None]), "uint or float or array": lambda: rng.choice([3, 2.5, -1e300, None, [], [7], [None, 2**64 - 1, None, 0.5, -1e300, 0, None], [None, None], [1] * 20, [True, 5], [7, True]])}
     narrow = lambda value: None if value is None else value % 2**31  # noqa: E731  (ids have 32 bits in C)
     time = 2000
-    for kind in list(Kind) * 2:
+    for kind in list(Kind) * 3:
         if kind in (Kind.INITIALIZE, Kind.PCSAMPLE, Kind.CLOSELOG):
             continue
         records = []

@@ -110,13 +110,15 @@ static void put_mappingchange(struct col_msgpack *out, const void *fields)
     put_known(out, change->has_file, change->file_bytes);
     put_known(out, change->has_file, change->file_changed_ns);
     put_known(out, change->has_file, change->text_checksum);
+    col_msgpack_uint(out, change->first_line);
+    col_msgpack_uint(out, change->line_table);
 }
 
 int col_event_mappingchange(struct col_event_head head, const struct col_event_mappingchange *change)
 {
     if (change->lines_bytes > PAYLOAD_BYTES || change->code_bytes > PAYLOAD_BYTES)
         return -EFBIG;
-    return col_record_write(&(struct col_record){head, COL_KIND_MAPPINGCHANGE, 17, put_mappingchange, change});
+    return col_record_write(&(struct col_record){head, COL_KIND_MAPPINGCHANGE, 19, put_mappingchange, change});
 }
 
 struct procexec {
@@ -271,6 +273,28 @@ int col_event_message(struct col_event_head head, uint32_t severity, const char 
 {
     return col_record_write(&(struct col_record){head, COL_KIND_MESSAGE, 4, put_message,
                                                  &(struct message){severity, text, subject, count}});
+}
+
+struct interpreter {
+    const char *name, *version, *detail;
+    uint64_t start, end;
+};
+
+static void put_interpreter(struct col_msgpack *out, const void *fields)
+{
+    const struct interpreter *interpreter = fields;
+    col_msgpack_text(out, interpreter->name);
+    col_msgpack_text(out, interpreter->version);
+    col_msgpack_uint(out, interpreter->start);
+    col_msgpack_uint(out, interpreter->end);
+    col_msgpack_text(out, interpreter->detail);
+}
+
+int col_event_interpreter(struct col_event_head head, const char *name, const char *version, uint64_t start,
+                          uint64_t end, const char *detail)
+{
+    return col_record_write(&(struct col_record){head, COL_KIND_INTERPRETER, 5, put_interpreter,
+                                                 &(struct interpreter){name, version, detail, start, end}});
 }
 
 void col_event_batch_begin(void)

@@ -53,6 +53,7 @@ struct col_event_mappingchange {
     bool has_file;    /* of a file without a build id, by which else it could not be told from its successor: */
     uint64_t file_bytes, file_changed_ns;
     uint32_t text_checksum;
+    uint32_t first_line, line_table; /* of Python code; COL_LINES_PAIRS of a dynamic function */
 };
 int col_event_mappingchange(struct col_event_head head, const struct col_event_mappingchange *change);
 
@@ -134,6 +135,10 @@ int col_event_metrics_flush(void);
 
 int col_event_message(struct col_event_head head, uint32_t severity, const char *text, uint64_t count,
                       const char *subject);
+
+/* The code of the module that holds it lies from `start` to `end`, both 0 if that is unknown; `detail` says why its functions are not recorded, NULL if they are. */
+int col_event_interpreter(struct col_event_head head, const char *name, const char *version, uint64_t start,
+                          uint64_t end, const char *detail);
 
 /*
  * Between begin and finish the records of the calling thread are gathered into few frames: for the many modules of a start. From ordinary code.

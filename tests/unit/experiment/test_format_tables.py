@@ -14,10 +14,10 @@ from collector.experiment.events import ENUMERATIONS, EVENT_CLASSES, Event
 
 _ROOT = Path(__file__).parents[3]
 _PAGE = _ROOT / "docs" / "format.md"
-_ENUMERATIONS = ("StackEnd", "DropCause", "SampleCause", "PauseCause", "CloseReason", "MapAction", "MapKind")
+_ENUMERATIONS = ("StackEnd", "DropCause", "SampleCause", "PauseCause", "CloseReason", "MapAction", "MapKind", "LineTable")
 _TYPES = {"uint": int, "int": int, "str": str, "bin": bytes, "array of str": tuple[str, ...], "uint or float or array": int | float}
 _C_NAMES = {"KIND": "Kind", "END": "StackEnd", "DROP": "DropCause", "SAMPLE": "SampleCause", "PAUSE": "PauseCause",
-            "CLOSE": "CloseReason", "MAP": "MapAction MapKind"}
+            "CLOSE": "CloseReason", "MAP": "MapAction MapKind", "LINES": "LineTable"}
 
 
 def _page() -> str:

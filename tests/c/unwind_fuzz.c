@@ -181,7 +181,7 @@ static void try_one(void)
     uintptr_t low = own ? own->low : 0;
     for (size_t i = 0; i < CANARIES; i++)
         self.pcs[max + i] = canary;
-    size_t count = col_unwind_walk(&context, own, self.pcs, max, &end);
+    size_t count = col_unwind_walk(&context, own, self.pcs, NULL, max, &end);
     if (count < 1 || count > max || self.pcs[0] != pc || (unsigned)end >= END_COUNT)
         fail("broken promise", &context);
     if (end == COL_STACK_DEPTH_LIMIT && count != max)

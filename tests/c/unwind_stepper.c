@@ -120,7 +120,7 @@ static void after_instruction(int signal_number, siginfo_t *info, void *context)
         follow_call_or_return(regs.sp);
         self.last_pc = regs.pc;
         self.last_sp = regs.sp;
-        size_t count = col_unwind_walk(interrupted, &self.bounds, self.pcs, SHADOW_DEPTH, &end);
+        size_t count = col_unwind_walk(interrupted, &self.bounds, self.pcs, NULL, SHADOW_DEPTH, &end);
         self.instructions++;
         if (is_exact(regs.pc, count, end))
             self.exact++;

@@ -378,7 +378,7 @@ static void walk(void)
         words[i] = i == COL_DWARF_PC ? random_pc() : (uintptr_t)self.arena + (random_below(ARENA_BYTES) & ~(size_t)7);
         memcpy((char *)&context + col_arch_context_offset(i), &words[i], sizeof words[i]);
     }
-    size_t count = col_unwind_walk(&context, NULL, pcs, 16, &end);
+    size_t count = col_unwind_walk(&context, NULL, pcs, NULL, 16, &end);
     if (count < 1 || count > 16 || pcs[0] != words[COL_DWARF_PC])
         fail("a walk without its first frame", words[COL_DWARF_PC]);
     if (is_added)

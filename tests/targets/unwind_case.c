@@ -39,7 +39,7 @@ static void take_sample(int signal_number, siginfo_t *info, void *context)
     if (place == ENOUGH_SAMPLES)
         return;
     struct sample *sample = &self.samples[place];
-    sample->count = col_unwind_walk(context, &self.bounds, sample->pcs, MOST_FRAMES, &sample->end);
+    sample->count = col_unwind_walk(context, &self.bounds, sample->pcs, NULL, MOST_FRAMES, &sample->end);
     atomic_store(&self.sample_count, place + 1);
 }
 

@@ -81,7 +81,7 @@ static void walk(struct col_thread *thread, const ucontext_t *context)
     __atomic_fetch_add(&self.walker_count, 1, __ATOMIC_SEQ_CST);
     bool is_unsafe = __atomic_load_n(&self.unloading_count, __ATOMIC_SEQ_CST) != 0 && !thread->is_unloading;
     thread->last.count =
-        col_unwind_walk(context, &thread->bounds, thread->last.pcs, is_unsafe ? 1 : COL_THREAD_DEPTH, &end);
+        col_unwind_walk(context, &thread->bounds, thread->last.pcs, NULL, is_unsafe ? 1 : COL_THREAD_DEPTH, &end);
     __atomic_fetch_sub(&self.walker_count, 1, __ATOMIC_SEQ_CST);
     thread->last.end = is_unsafe ? COL_STACK_NO_UNWIND_INFO : end;
 }

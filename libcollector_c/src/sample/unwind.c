@@ -237,7 +237,7 @@ static inline bool step_simply(struct col_stack_reader *reader, col_unwind_rule 
 
 /* The addresses found so far. */
 struct output {
-    uintptr_t *pcs;
+    uintptr_t *pcs, *sps; /* sps may be NULL */
     size_t count, max;
 };
 
@@ -252,6 +252,8 @@ static enum step walk_simple_frames(struct walk *walk, struct output *output, en
         col_unwind_rule rule = col_unwind_cache_find(tag, col_unwind_place(place.pc, false));
         if ((rule & (COL_RULE_TYPE_MASK | COL_RULE_AT_START)) != COL_RULE_SIMPLE)
             break;
+        if (output->sps != NULL)
+            output->sps[n] = place.sp;
         output->pcs[n++] = place.pc;
         if (!step_simply(&walk->reader, rule, &place, end)) {
             step = STEP_END;
@@ -284,6 +286,8 @@ static enum step walk_frame(struct walk *walk, struct output *output, enum col_s
         *end = COL_STACK_DEPTH_LIMIT;
         return STEP_END;
     }
+    if (output->sps != NULL)
+        output->sps[output->count] = walk->regs.sp;
     output->pcs[output->count++] = pc + (!is_innermost && (walk->is_exact || rule & COL_RULE_AT_START));
     if ((rule & COL_RULE_TYPE_MASK) != COL_RULE_SIMPLE || output->count <= walk->full_until)
         return step_rarely(walk, rule, end);
@@ -311,12 +315,12 @@ static enum step walk_frames(struct walk *walk, struct output *output, enum col_
     return step;
 }
 
-size_t col_unwind_walk(const ucontext_t *context, struct col_stack_bounds *bounds, uintptr_t *pcs, size_t max,
-                       enum col_stack_end *end)
+size_t col_unwind_walk(const ucontext_t *context, struct col_stack_bounds *bounds, uintptr_t *pcs, uintptr_t *sps,
+                       size_t max, enum col_stack_end *end)
 {
     struct col_stack_bounds unknown = {0, 0};
     struct walk walk; /* set field by field: most of it is registers, which each attempt takes anew */
-    struct output output = {pcs, 0, max};
+    struct output output = {pcs, sps, 0, max};
     *end = COL_STACK_DEPTH_LIMIT;
     walk.tag = col_unwind_cache_tag();
     walk.full_until = 0;

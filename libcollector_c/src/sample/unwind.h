@@ -32,10 +32,11 @@ enum col_stack_end {
  * return addresses are stored as they are; a frame that was entered without a call (interrupted by a signal and found
  * below its trampoline; the trampoline itself; the first function of a coroutine) as its next instruction + 1.
  *
+ * sps[i], if wanted, is the stack pointer in frame i: its part of the stack ends where that of frame i + 1 begins.
  * `bounds` is the calling thread's and may be NULL; see struct col_stack_bounds.
  */
-size_t col_unwind_walk(const ucontext_t *context, struct col_stack_bounds *bounds, uintptr_t *pcs, size_t max,
-                       enum col_stack_end *end);
+size_t col_unwind_walk(const ucontext_t *context, struct col_stack_bounds *bounds, uintptr_t *pcs, uintptr_t *sps,
+                       size_t max, enum col_stack_end *end);
 
 /* After dlclose, and after col_code_finder_remove_frames: rules of code that is gone are not used again. From any
    thread, at any time, also while others walk. */

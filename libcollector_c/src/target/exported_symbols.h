@@ -1,0 +1,13 @@
+/* exported_symbols.h -- what a loaded object exports, read from its memory */
+#ifndef COL_TARGET_EXPORTED_SYMBOLS_H
+#define COL_TARGET_EXPORTED_SYMBOLS_H
+
+#include <stdint.h>
+
+/*
+ * As dlsym(3), but from anywhere, signal handlers included, and whatever the object's scope is: `bias` is the object's, `dynamic` where its dynamic section
+ * lies. 0: it exports no such symbol, or has no GNU hash table. Symbols of thread-local variables are not found.
+ */
+uintptr_t col_exported_symbols_find(uintptr_t bias, uintptr_t dynamic, const char *name);
+
+#endif

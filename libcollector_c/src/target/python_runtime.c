@@ -1,0 +1,126 @@
+/* python_runtime.c -- the CPython in this process, if there is one */
+#include "target/python_runtime.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/safe_read.h"
+#include "base/text_format.h"
+#include "experiment/event.h"
+#include "target/code_finder.h"
+#include "target/eh_frame.h"
+#include "target/exported_symbols.h"
+
+#define VERSION_BYTES 32u
+
+static struct {
+    bool is_ready; /* atomic: `found` is complete */
+    struct col_python_runtime found;
+    const char *obstacle; /* NULL: its functions are recorded */
+    char version[VERSION_BYTES];
+} self;
+
+const struct col_python_runtime *col_python_runtime(void)
+{
+    return __atomic_load_n(&self.is_ready, __ATOMIC_ACQUIRE) ? &self.found : NULL;
+}
+
+/* "3.11.7", and 0x030b of it: as the interpreter says from 3.11 on, else as its file is named. */
+static unsigned read_version(const char *path, const unsigned long *told)
+{
+    const char *name = strrchr(path, '/'), *digits = strstr(name != NULL ? name : path, "3.");
+    unsigned long version = told != NULL ? *told : 0;
+    if (version == 0 && digits != NULL) {
+        version = 3ul << 24;
+        for (digits += 2; *digits >= '0' && *digits <= '9'; digits++)
+            version = 3ul << 24 | ((version >> 16 & 255) * 10 + (unsigned long)(*digits - '0')) << 16;
+    }
+    col_text_print_into(self.version, sizeof self.version, told != NULL ? "%lu.%lu.%lu" : "%lu.%lu", version >> 24,
+                        version >> 16 & 255, version >> 8 & 255);
+    return (unsigned)(version >> 16);
+}
+
+/* From 3.13 on the runtime begins with a table for debuggers: a word of eight letters, the version, 1 if there is no GIL. */
+static bool is_free_threaded(unsigned version, uintptr_t runtime)
+{
+    struct {
+        char cookie[8];
+        uint64_t version, is_free_threaded;
+    } table;
+    return version >= 0x030d && col_safe_read_bytes(runtime, &table, sizeof table) &&
+           memcmp(table.cookie, "xdebugpy", 8) == 0 && table.is_free_threaded != 0;
+}
+
+/* Up to 3.10 the evaluator is known by its code. */
+static void find_loop(struct col_python_runtime *found, uintptr_t loop)
+{
+    struct col_code_module module;
+    struct col_proved_pages proved = {{0}};
+    struct col_eh_fde fde;
+    if (loop != 0 && col_code_finder_find(loop, &module) && col_eh_frame_find(&module, loop, &proved, &fde)) {
+        found->loop_low = fde.low;
+        found->loop_high = fde.high;
+    }
+}
+
+/* Why the functions of this interpreter are not recorded; NULL: they are. */
+static const char *find(struct col_python_runtime *found, const struct col_python_object *object)
+{
+    uintptr_t bias = object->bias, dynamic = object->dynamic;
+    found->low = object->low;
+    found->high = object->high;
+    found->code_type = col_exported_symbols_find(bias, dynamic, "PyCode_Type");
+    found->thread_state = (void *(*)(void))col_exported_symbols_find(bias, dynamic, "PyGILState_GetThisThreadState");
+    unsigned version =
+        read_version(object->path, (const unsigned long *)col_exported_symbols_find(bias, dynamic, "Py_Version"));
+    if (found->code_type == 0 || found->thread_state == NULL)
+        return "it does not export what leads to them";
+    find_loop(found, col_exported_symbols_find(bias, dynamic, "_PyEval_EvalFrameDefault"));
+    if (is_free_threaded(version, found->runtime))
+        return "it is a build without a global interpreter lock";
+    found->layout = col_python_layout_of(version);
+    return found->layout == NULL ? "this version is not known" : NULL;
+}
+
+void col_python_runtime_meet(const struct col_python_object *object)
+{
+    uintptr_t runtime = col_exported_symbols_find(object->bias, object->dynamic, "_PyRuntime");
+    if (runtime == 0 || (self.found.runtime != 0 && self.found.runtime != runtime))
+        return; /* of several interpreters the first */
+    if (self.found.runtime == 0) {
+        self.found.runtime = runtime;
+        self.obstacle = find(&self.found, object);
+    }
+    col_event_interpreter((struct col_event_head){col_clock_now(), 0}, "CPython", self.version, self.found.low,
+                          self.found.high, self.obstacle);
+    if (self.obstacle == NULL)
+        __atomic_store_n(&self.is_ready, true, __ATOMIC_RELEASE);
+}
+
+static uintptr_t word_at(uintptr_t address)
+{
+    return ((const struct col_foreign_word *)address)->word;
+}
+
+/*
+ * A thread that runs a sub-interpreter has another state there; up to 3.11 the function gives the first one that the thread had.
+ * What it gives before the interpreter has made its key would be somebody else's.
+ */
+COL_READS_FOREIGN uintptr_t col_python_runtime_thread_state(const struct col_python_runtime *python)
+{
+    const struct col_python_layout *layout = python->layout;
+    if (layout->runtime.tss_is_made != 0 && (int)word_at(python->runtime + layout->runtime.tss_is_made) == 0)
+        return 0;
+    uintptr_t own = (uintptr_t)python->thread_state(), self_id = (uintptr_t)pthread_self(), id;
+    uintptr_t finalizing = word_at(python->runtime + layout->runtime.finalizing);
+    if (finalizing != 0 && finalizing != own)
+        return 0; /* the one who ends the interpreter frees the states of all others */
+    uintptr_t current =
+        layout->runtime.current_state != 0 ? word_at(python->runtime + layout->runtime.current_state) : 0;
+    if (own != 0 && current != 0 && current != own && col_safe_read_word(current + layout->state.thread_id, &id) &&
+        id == self_id)
+        return current;
+    return own != 0 && word_at(own + layout->state.thread_id) == self_id ? own : 0;
+}

@@ -1,0 +1,35 @@
+/* python_runtime.h -- the CPython in this process, if there is one */
+#ifndef COL_TARGET_PYTHON_RUNTIME_H
+#define COL_TARGET_PYTHON_RUNTIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "target/python_layout.h"
+
+/* Set once, when the interpreter is found. */
+struct col_python_runtime {
+    const struct col_python_layout *layout;
+    uintptr_t runtime;             /* _PyRuntime */
+    uintptr_t code_type;           /* PyCode_Type */
+    uintptr_t low, high;           /* the module that it is in */
+    uintptr_t loop_low, loop_high; /* _PyEval_EvalFrameDefault */
+    void *(*thread_state)(void);   /* PyGILState_GetThisThreadState */
+};
+
+/* A loaded object: where its code lies, and its dynamic section. */
+struct col_python_object {
+    const char *path;
+    uintptr_t low, high, bias, dynamic;
+};
+
+/* If the object holds an interpreter, the log is told; stacks have its functions from now on. From anywhere. */
+void col_python_runtime_meet(const struct col_python_object *object);
+
+/* NULL: there is none whose frames can be read. From anywhere, signal handlers included. */
+const struct col_python_runtime *col_python_runtime(void);
+
+/* The calling thread's state, 0: it has none, as when it never ran Python. From a signal handler. */
+uintptr_t col_python_runtime_thread_state(const struct col_python_runtime *python);
+
+#endif

@@ -1,0 +1,38 @@
+/* python_code.h -- Python's code objects, each told to the log once, as code at addresses of its own */
+#ifndef COL_TARGET_PYTHON_CODE_H
+#define COL_TARGET_PYTHON_CODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "target/python_runtime.h"
+
+/* FROM ANYWHERE, SIGNAL HANDLERS INCLUDED. */
+
+#define COL_PYTHON_FIRST_ADDRESS (UINT64_C(1) << 56) /* where no process has memory */
+
+/* A code object as stacks have it: at [start, start + bytes]. */
+struct col_python_code {
+    uint64_t start;
+    uint32_t bytes;         /* of its instructions */
+    uintptr_t instructions; /* where they are; 0 where frames count instead of pointing */
+};
+
+/*
+ * Finds the number of a code object that a frame of the calling thread keeps alive, and tells the log of it where it is new. An address that another
+ * code object had before is told from that one. False: `object` is none, or it could not be told of.
+ */
+bool col_python_code_find(const struct col_python_runtime *python, uintptr_t object, struct col_python_code *code);
+
+/* Code that stands for what cannot be had. */
+enum col_python_stand_in {
+    COL_PYTHON_INTERPRETER, /* the interpreter runs no Python function: it starts, ends, or collects garbage then */
+    COL_PYTHON_UNREADABLE,  /* the frames were being changed */
+    COL_PYTHON_STAND_INS
+};
+uint64_t col_python_code_stand_in(enum col_python_stand_in which);
+
+/* For another log, which knows nothing yet. */
+void col_python_code_forget(void);
+
+#endif

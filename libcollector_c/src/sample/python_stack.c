@@ -1,0 +1,284 @@
+/* python_stack.c -- the Python functions of a thread, put into its native stack where they belong */
+#include "sample/python_stack.h"
+
+#include "target/python_code.h"
+
+enum {
+    ENTRY_OWNER = 3, /* from 3.12 on: the least owner of a frame that marks where an evaluator began */
+    LAST_OWNER = 4,  /* the greatest that there is */
+    LOOP_MARK = 1,   /* no address: the frame before it is run by the next evaluator there is (up to 3.10) */
+    MOST_CHUNKS = 64,
+};
+
+/* A chunk of the memory that CPython keeps for the frames of a thread. */
+struct chunk {
+    uintptr_t previous;
+    uint64_t bytes, top;
+    /* frames follow */
+};
+
+/* One walk over a thread's Python frames. */
+struct walk {
+    const struct col_python_runtime *runtime;
+    const struct col_python_layout *layout;
+    const struct col_native_stack *native;
+    struct col_proved_pages proved;
+    uintptr_t state;
+    uintptr_t low, high; /* of the chunk that frames are in now */
+    uintptr_t last_object;
+    struct col_python_code last_code;
+    uintptr_t
+        *out; /* innermost first: frames, as the log has them, and behind each run of them where its evaluator is */
+    size_t count, max;
+};
+
+COL_READS_FOREIGN static uintptr_t word_at(uintptr_t address)
+{
+    return ((const struct col_foreign_word *)address)->word;
+}
+
+static bool is_within(uintptr_t address, size_t bytes, uintptr_t low, uintptr_t high)
+{
+    return address >= low && address < high && bytes <= high - address;
+}
+
+/* ---- memory ---- */
+
+/* The thread's own frames lie in its chunks, up to the top of the newest. Only the thread itself gives those back. */
+static bool find_chunk(struct walk *walk, uintptr_t frame)
+{
+    uintptr_t at = walk->layout->state.datastack_chunk;
+    if (at == 0)
+        return false;
+    struct chunk *chunk = (struct chunk *)word_at(walk->state + at);
+    uintptr_t top = word_at(walk->state + at + sizeof top);
+    for (unsigned i = 0; i < MOST_CHUNKS && chunk != NULL; i++, chunk = (struct chunk *)chunk->previous) {
+        uintptr_t low = (uintptr_t)(chunk + 1), end = (uintptr_t)chunk + chunk->bytes;
+        uintptr_t high = i == 0 && top >= low && top <= end ? top : end;
+        if (is_within(frame, walk->layout->frame.bytes, low, high)) {
+            walk->low = low;
+            walk->high = high;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_on_stack(const struct walk *walk, uintptr_t address, size_t bytes)
+{
+    return is_within(address, bytes, walk->native->sps[0], walk->native->bounds->high) &&
+           address >= walk->native->bounds->low;
+}
+
+/* Generators have their frames elsewhere: those are asked for page by page. */
+static bool is_readable(struct walk *walk, uintptr_t frame)
+{
+    size_t bytes = walk->layout->frame.bytes;
+    return frame % sizeof frame == 0 &&
+           (is_within(frame, bytes, walk->low, walk->high) || is_on_stack(walk, frame, bytes) ||
+            find_chunk(walk, frame) || col_safe_read_prove(&walk->proved, frame, bytes));
+}
+
+/* ---- one frame ---- */
+
+static bool add(struct walk *walk, uintptr_t word)
+{
+    if (walk->count == walk->max)
+        return false;
+    walk->out[walk->count++] = word;
+    return true;
+}
+
+/* The offset of the instruction that a frame executes; 0 before its first one. */
+static uint32_t offset_in(const struct walk *walk, uintptr_t frame)
+{
+    uintptr_t where = word_at(frame + walk->layout->frame.where);
+    int64_t offset = walk->layout->where == COL_PYTHON_BYTES   ? (int32_t)where
+                     : walk->layout->where == COL_PYTHON_UNITS ? (int64_t)(int32_t)where * 2
+                                                               : (int64_t)(where - walk->last_code.instructions);
+    return offset > 0 && offset < walk->last_code.bytes ? (uint32_t)offset & ~1u : 0;
+}
+
+/* Adds the function of a frame. False: it has none, or there is no room. */
+static bool add_function(struct walk *walk, uintptr_t frame)
+{
+    uintptr_t object = word_at(frame + walk->layout->frame.code) & ~(uintptr_t)7;
+    if (object != walk->last_object) {
+        if (object == 0 || !col_python_code_find(walk->runtime, object, &walk->last_code))
+            return false;
+        walk->last_object = object;
+    }
+    return add(walk, walk->last_code.start + offset_in(walk, frame) + 1);
+}
+
+static uintptr_t previous_of(const struct walk *walk, uintptr_t frame)
+{
+    return word_at(frame + walk->layout->frame.previous) & ~(uintptr_t)7;
+}
+
+static uint8_t owner_of(const struct walk *walk, uintptr_t frame)
+{
+    return (uint8_t)word_at(frame + walk->layout->frame.owner);
+}
+
+/* ---- the chains of frames; each answers whether it came to the end ---- */
+
+/* 3.9 and 3.10: each frame has an evaluator of its own. */
+static bool walk_frame_objects(struct walk *walk)
+{
+    uintptr_t frame = word_at(walk->state + walk->layout->state.frame);
+    for (; frame != 0; frame = previous_of(walk, frame))
+        if (!is_readable(walk, frame) || !add_function(walk, frame) || !add(walk, LOOP_MARK))
+            return false;
+    return true;
+}
+
+/* From 3.13 on: runs of frames, each of which ends in an entry frame on the stack of its evaluator. */
+static bool walk_entries(struct walk *walk)
+{
+    uintptr_t frame = word_at(walk->state + walk->layout->state.frame) & ~(uintptr_t)7;
+    for (; frame != 0; frame = previous_of(walk, frame)) {
+        uint8_t owner = is_readable(walk, frame) ? owner_of(walk, frame) : LAST_OWNER + 1;
+        if (owner > LAST_OWNER || !(owner >= ENTRY_OWNER ? add(walk, frame) : add_function(walk, frame)))
+            return false;
+    }
+    return true;
+}
+
+/* 3.11 and 3.12. The frames that one evaluator runs; false if they do not lead to `outer`, the next one's innermost frame. */
+static bool walk_run(struct walk *walk, uintptr_t frame, uintptr_t outer)
+{
+    bool has_entries = walk->layout->version >= 0x030c; /* and functions in 3.11's */
+    while (frame != 0) {
+        if (!is_readable(walk, frame))
+            return false;
+        uint8_t owner = owner_of(walk, frame);
+        bool is_entry = has_entries ? owner >= ENTRY_OWNER : owner != 0;
+        if (owner > (has_entries ? LAST_OWNER : 1) || (!(is_entry && has_entries) && !add_function(walk, frame)))
+            return false;
+        frame = previous_of(walk, frame);
+        if (is_entry)
+            return frame == outer;
+    }
+    return outer == 0;
+}
+
+static bool is_readable_cframe(const struct walk *walk, uintptr_t cframe)
+{
+    return cframe % sizeof cframe == 0 && (is_on_stack(walk, cframe, 24) || cframe - walk->state < 4096);
+}
+
+/*
+ * A structure on the stack of each evaluator leads to the frames that it runs, the outermost one lies in the thread's state. An evaluator that has just
+ * begun has hung its own in before it has filled it: only there what is found need not fit, and is left out.
+ */
+static bool walk_cframes(struct walk *walk)
+{
+    const struct col_python_layout *layout = walk->layout;
+    uintptr_t cframe = word_at(walk->state + layout->state.frame), outer;
+    for (bool is_innermost = true; is_readable_cframe(walk, cframe); is_innermost = false, cframe = outer) {
+        uintptr_t frame = word_at(cframe + layout->cframe.frame);
+        size_t before = walk->count;
+        outer = word_at(cframe + layout->cframe.previous);
+        if (cframe - walk->state < 4096)
+            return frame == 0 || walk_run(walk, frame, 0);
+        if (!is_readable_cframe(walk, outer) || outer == cframe)
+            return false;
+        if (walk_run(walk, frame, word_at(outer + layout->cframe.frame)) && add(walk, cframe))
+            continue;
+        if (!is_innermost || walk->count == walk->max)
+            return false;
+        walk->count = before;
+    }
+    return false;
+}
+
+/* True if the thread's frames were found, all of them or as many as there is room for. */
+static bool walk_frames(struct walk *walk)
+{
+    walk->state = col_python_runtime_thread_state(walk->runtime);
+    if (walk->state == 0)
+        return true;
+    bool is_whole = walk->layout->chain == COL_PYTHON_FRAME    ? walk_frame_objects(walk)
+                    : walk->layout->chain == COL_PYTHON_CFRAME ? walk_cframes(walk)
+                                                               : walk_entries(walk);
+    return is_whole || walk->count != 0;
+}
+
+/* ---- both kinds in one stack ---- */
+
+static bool is_python(uintptr_t word)
+{
+    return word >= COL_PYTHON_FIRST_ADDRESS;
+}
+
+/* The native frame, from `at` on, of the evaluator that `mark` tells; native->count if there is none. */
+static size_t evaluator_of(const struct walk *walk, uintptr_t mark, size_t at)
+{
+    const struct col_native_stack *native = walk->native;
+    size_t i = at;
+    if (mark == LOOP_MARK) {
+        while (i < native->count &&
+               !is_within(native->pcs[i] - (i != 0), 1, walk->runtime->loop_low, walk->runtime->loop_high))
+            i++;
+        return i;
+    }
+    while (i < native->count && !(native->sps[i] <= mark && i + 1 < native->count && mark < native->sps[i + 1]))
+        i++;
+    return i;
+}
+
+static bool has_interpreter(const struct walk *walk)
+{
+    const struct col_native_stack *native = walk->native;
+    for (size_t i = 0; i < native->count; i++)
+        if (is_within(native->pcs[i] - (i != 0), 1, walk->runtime->low, walk->runtime->high))
+            return true;
+    return false;
+}
+
+static void put(uintptr_t *pcs, size_t *count, size_t max, const uintptr_t *from, size_t more)
+{
+    for (size_t i = 0; i < more && *count < max; i++)
+        pcs[(*count)++] = from[i];
+}
+
+/* The runs of Python frames, each behind its evaluator. Without it they wait for that of the next run, or for the root. */
+static size_t merge(const struct walk *walk, uintptr_t *pcs, size_t max)
+{
+    const struct col_native_stack *native = walk->native;
+    size_t count = 0, at = 0, waiting = 0;
+    for (size_t i = 0; i <= walk->count; i++) {
+        bool is_end = i == walk->count;
+        if (!is_end && is_python(walk->out[i]))
+            continue;
+        size_t evaluator = is_end ? native->count : evaluator_of(walk, walk->out[i], at);
+        if (evaluator == native->count && !is_end)
+            continue;
+        size_t next = is_end ? native->count : evaluator + 1;
+        put(pcs, &count, max, native->pcs + at, next - at);
+        for (; waiting < i; waiting++)
+            if (is_python(walk->out[waiting]))
+                put(pcs, &count, max, &walk->out[waiting], 1);
+        at = next;
+    }
+    return count;
+}
+
+size_t col_python_stack_merge(const struct col_python_runtime *runtime, const struct col_native_stack *native,
+                              uintptr_t *python, uintptr_t *pcs, size_t max)
+{
+    struct walk walk = {.runtime = runtime, .layout = runtime->layout, .native = native, .out = python, .max = max};
+    bool is_read = walk_frames(&walk);
+    if (!is_read)
+        walk.count = 0;
+    size_t count = merge(&walk, pcs, max);
+    bool has_python = false;
+    for (size_t i = 0; i < walk.count && !has_python; i++)
+        has_python = is_python(python[i]);
+    if (!has_python && count < max && (!is_read || has_interpreter(&walk))) {
+        uintptr_t address = col_python_code_stand_in(is_read ? COL_PYTHON_INTERPRETER : COL_PYTHON_UNREADABLE);
+        put(pcs, &count, max, &address, address != 0);
+    }
+    return count;
+}

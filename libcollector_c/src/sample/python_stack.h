@@ -1,0 +1,28 @@
+/* python_stack.h -- the Python functions of a thread, put into its native stack where they belong */
+#ifndef COL_SAMPLE_PYTHON_STACK_H
+#define COL_SAMPLE_PYTHON_STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/safe_read.h"
+#include "target/python_runtime.h"
+
+/* A native stack, leaf first: of each frame its address, and where the part of the C stack begins that is its own. */
+struct col_native_stack {
+    const uintptr_t *pcs, *sps;
+    size_t count;
+    const struct col_stack_bounds *bounds; /* of the thread */
+};
+
+/*
+ * Writes both kinds of frames into pcs[0 .. max-1], leaf first, and returns how many. The Python frames that an evaluator runs stand
+ * behind it, towards the root; where the native stack ends too early they stand at its end. For stacks that have the
+ * interpreter's frames but no Python ones a stand-in (target/python_code.h) is the root. From a signal handler.
+ * `python` has room for `max` words.
+ */
+size_t col_python_stack_merge(const struct col_python_runtime *runtime, const struct col_native_stack *native,
+                              uintptr_t *python, uintptr_t *pcs, size_t max);
+
+#endif

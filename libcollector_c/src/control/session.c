@@ -38,6 +38,7 @@
 #include "target/jit_files.h"
 #include "target/launcher.h"
 #include "target/modules.h"
+#include "target/python_code.h"
 
 #define CPU_SOURCE 1u /* the id of the clock in every log */
 
@@ -344,6 +345,7 @@ void col_session_fork_child(void)
     col_code_finder_after_fork();
     col_dynamic_code_forget();
     col_jit_debug_forget();
+    col_python_code_forget();
     col_plugins_forget();
     col_silence_after_fork();
     if (parent_pid != 0)
@@ -372,6 +374,7 @@ void col_session_exec_revive(void)
     col_clock_source_forget();
     col_thread_forget_others();
     col_modules_forget();
+    col_python_code_forget();
     col_messages_forget();
     begin(COL_RECORDING_ON, 0);
 }

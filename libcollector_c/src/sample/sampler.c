@@ -13,6 +13,7 @@
 #include "sample/clock_source.h"
 #include "sample/context_switches.h"
 #include "sample/metrics.h"
+#include "sample/python_stack.h"
 #include "sample/recording.h"
 #include "sample/tracer_watch.h"
 #include "sample/unwind.h"
@@ -74,14 +75,30 @@ static void write_sample(struct col_thread *thread, uint64_t time_ns, struct col
         thread->drops[cause_of(error)]++;
 }
 
+/* The native stack and the Python functions that are run there, in memory that only threads of a Python process need. */
+static size_t walk_both(const struct col_python_runtime *python, struct col_thread *thread, const ucontext_t *context,
+                        size_t max, enum col_stack_end *end)
+{
+    struct col_thread_walk *work = thread->walk;
+    if (work == NULL)
+        work = thread->walk = col_os_map_memory(sizeof *work);
+    if (work == NULL)
+        return col_unwind_walk(context, &thread->bounds, thread->last.pcs, NULL, max, end);
+    struct col_native_stack native = {work->pcs, work->sps, 0, &thread->bounds};
+    native.count = col_unwind_walk(context, &thread->bounds, work->pcs, work->sps, max, end);
+    return col_python_stack_merge(python, &native, work->python, thread->last.pcs, COL_THREAD_DEPTH);
+}
+
 /* Into thread->last. While an object is being unloaded its unwind table may vanish under us: the leaf must do. */
 static void walk(struct col_thread *thread, const ucontext_t *context)
 {
     enum col_stack_end end = COL_STACK_NO_UNWIND_INFO;
     __atomic_fetch_add(&self.walker_count, 1, __ATOMIC_SEQ_CST);
     bool is_unsafe = __atomic_load_n(&self.unloading_count, __ATOMIC_SEQ_CST) != 0 && !thread->is_unloading;
-    thread->last.count =
-        col_unwind_walk(context, &thread->bounds, thread->last.pcs, NULL, is_unsafe ? 1 : COL_THREAD_DEPTH, &end);
+    const struct col_python_runtime *python = col_python_runtime();
+    size_t max = is_unsafe ? 1 : COL_THREAD_DEPTH;
+    thread->last.count = python != NULL ? walk_both(python, thread, context, max, &end)
+                                        : col_unwind_walk(context, &thread->bounds, thread->last.pcs, NULL, max, &end);
     __atomic_fetch_sub(&self.walker_count, 1, __ATOMIC_SEQ_CST);
     thread->last.end = is_unsafe ? COL_STACK_NO_UNWIND_INFO : end;
 }

@@ -20,6 +20,7 @@
 #include "experiment/event.h"
 #include "experiment/log_writer.h"
 #include "target/code_finder.h"
+#include "target/python_runtime.h"
 
 #define TABLE_SIZE 4096u  /* well above what any program loads; one that loads more has the rest unnamed */
 #define PIECE_BYTES 4096u /* of a text, of which not all is looked at: see docs/format.md */
@@ -75,6 +76,7 @@ static struct entry *claim(uintptr_t low, uintptr_t high)
 struct object {
     uintptr_t low, high, bias;
     const char *path;
+    uintptr_t dynamic; /* its dynamic section, 0: it has none */
     uint8_t build_id[64];
     size_t build_id_bytes;
     uint32_t text_checksum;
@@ -136,6 +138,9 @@ static void read_text(struct object *object, const ElfW(Phdr) * segment)
 
 static void read_identity(struct object *object, const ElfW(Phdr) * segments, size_t count)
 {
+    for (size_t i = 0; i < count; i++)
+        if (segments[i].p_type == PT_DYNAMIC)
+            object->dynamic = object->bias + segments[i].p_vaddr;
     for (size_t i = 0; i < count && object->build_id_bytes == 0; i++)
         if (segments[i].p_type == PT_NOTE)
             read_notes(object, &segments[i]);
@@ -175,6 +180,9 @@ static void write_object(struct entry *entry, uintptr_t found_low, uintptr_t fou
         change.text_checksum = object->text_checksum;
     }
     bool is_written = col_event_mappingchange((struct col_event_head){self.since_ns, 0}, &change) == 0;
+    if (object->dynamic != 0)
+        col_python_runtime_meet(
+            &(struct col_python_object){object->path, object->low, object->high, object->bias, object->dynamic});
     entry->high = found_high;
     entry->start = object->low;
     entry->end = object->high;

@@ -20,6 +20,11 @@ struct col_thread_stack {
     uintptr_t *pcs;
 };
 
+/* Where a walk puts what becomes one stack (sample/python_stack.h). */
+struct col_thread_walk {
+    uintptr_t pcs[COL_THREAD_DEPTH], sps[COL_THREAD_DEPTH], python[COL_THREAD_DEPTH];
+};
+
 /* Of sample/context_switches.c, where the user asked for it: what was written of the kernel's counts. */
 struct col_switches {
     bool is_on;
@@ -63,6 +68,7 @@ struct col_thread {
     struct col_stack_bounds bounds;
     struct col_open_frame frame;
     char *spare_stack;               /* of the block, whoever has it; NULL: none yet */
+    struct col_thread_walk *walk;    /* the same */
     uintptr_t pcs[COL_THREAD_DEPTH]; /* of last */
 };
 

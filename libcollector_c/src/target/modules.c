@@ -36,6 +36,7 @@ struct entry {
 };
 
 static struct {
+    bool has_begun;         /* the objects that were there when the program began are written */
     bool is_listing;        /* the whole list is being written: what the finder meets on the way is on it */
     uint32_t end;           /* atomic: behind the last entry that was ever in use */
     uint64_t since_ns;      /* an object first seen now was loaded at this time or later */
@@ -181,8 +182,8 @@ static void write_object(struct entry *entry, uintptr_t found_low, uintptr_t fou
     }
     bool is_written = col_event_mappingchange((struct col_event_head){self.since_ns, 0}, &change) == 0;
     if (object->dynamic != 0)
-        col_python_runtime_meet(
-            &(struct col_python_object){object->path, object->low, object->high, object->bias, object->dynamic});
+        col_python_runtime_meet(&(struct col_python_object){object->path, object->low, object->high, object->bias,
+                                                            object->dynamic, !self.has_begun});
     entry->high = found_high;
     entry->start = object->low;
     entry->end = object->high;
@@ -317,6 +318,7 @@ void col_modules_begin(bool is_fork_child)
     self.since_ns = col_clock_now();
     col_code_finder_observe(col_modules_meet);
     write_list(is_fork_child);
+    self.has_begun = true;
 }
 
 void col_modules_expect(void)

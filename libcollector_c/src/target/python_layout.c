@@ -6,7 +6,9 @@
 #include "target/python_layout.h"
 
 #include <stddef.h>
+#include <string.h>
 
+#include "base/safe_read.h"
 #include "experiment/format.h"
 
 static const struct col_python_layout layouts[] = {
@@ -24,7 +26,8 @@ static const struct col_python_layout layouts[] = {
      .where = COL_PYTHON_UNITS,
      .line_table = COL_LINES_LINETABLE,
      .runtime = {.tss_is_made = 584, .current_state = 568, .finalizing = 16},
-     .state = {.frame = 24, .thread_id = 176},
+     .state = {.frame = 24, .thread_id = 176, .cframe = 48},
+     .cframe = {.previous = 8},
      .frame = {.code = 32, .previous = 24, .where = 96, .bytes = 104},
      .code = {.first_line = 40, .file = 104, .name = 112, .line_table = 120, .bytecode = 48},
      .text = {48, 72}},
@@ -33,7 +36,7 @@ static const struct col_python_layout layouts[] = {
      .where = COL_PYTHON_POINTER,
      .line_table = COL_LINES_LOCATIONS,
      .runtime = {.tss_is_made = 592, .current_state = 576, .finalizing = 24},
-     .state = {.frame = 56, .thread_id = 152, .datastack_chunk = 296},
+     .state = {.cframe = 56, .thread_id = 152, .datastack_chunk = 296},
      .cframe = {.frame = 8, .previous = 16},
      .frame = {.code = 32, .previous = 48, .where = 56, .owner = 68, .bytes = 72},
      .code = {.first_line = 72, .file = 112, .name = 128, .line_table = 136},
@@ -43,7 +46,7 @@ static const struct col_python_layout layouts[] = {
      .where = COL_PYTHON_POINTER,
      .line_table = COL_LINES_LOCATIONS,
      .runtime = {.finalizing = 24},
-     .state = {.frame = 56, .thread_id = 136, .datastack_chunk = 232},
+     .state = {.cframe = 56, .thread_id = 136, .datastack_chunk = 232, .gil = 24, .gil_mask = 0x10},
      .cframe = {.frame = 0, .previous = 8},
      .frame = {.code = 0, .previous = 8, .where = 56, .owner = 70, .bytes = 72},
      .code = {.first_line = 68, .file = 112, .name = 128, .line_table = 136, .version = 92},
@@ -53,7 +56,7 @@ static const struct col_python_layout layouts[] = {
      .where = COL_PYTHON_POINTER,
      .line_table = COL_LINES_LOCATIONS,
      .runtime = {.finalizing = 608},
-     .state = {.frame = 72, .thread_id = 152, .datastack_chunk = 232},
+     .state = {.frame = 72, .thread_id = 152, .datastack_chunk = 232, .gil = 32, .gil_mask = 0x20},
      .frame = {.code = 0, .previous = 8, .where = 56, .owner = 70, .bytes = 72},
      .code = {.first_line = 68, .file = 112, .name = 128, .line_table = 136, .version = 92},
      .text = {40, 56}},
@@ -62,7 +65,7 @@ static const struct col_python_layout layouts[] = {
      .where = COL_PYTHON_POINTER,
      .line_table = COL_LINES_LOCATIONS,
      .runtime = {.finalizing = 784},
-     .state = {.frame = 72, .thread_id = 152, .datastack_chunk = 232},
+     .state = {.frame = 72, .thread_id = 152, .datastack_chunk = 232, .gil = 36, .gil_mask = 0xff},
      .frame = {.code = 0, .previous = 8, .where = 56, .owner = 74, .bytes = 80},
      .code = {.first_line = 68, .file = 112, .name = 128, .line_table = 136, .version = 92},
      .text = {40, 56}},
@@ -71,16 +74,65 @@ static const struct col_python_layout layouts[] = {
      .where = COL_PYTHON_POINTER,
      .line_table = COL_LINES_LOCATIONS,
      .runtime = {.finalizing = 912},
-     .state = {.frame = 72, .thread_id = 176, .datastack_chunk = 256},
+     .state = {.frame = 72, .thread_id = 176, .datastack_chunk = 256, .gil = 36, .gil_mask = 0xff},
      .frame = {.code = 0, .previous = 8, .where = 56, .owner = 74, .bytes = 80},
      .code = {.first_line = 68, .file = 112, .name = 128, .line_table = 136, .version = 92},
      .text = {40, 56}},
 };
 
-const struct col_python_layout *col_python_layout_of(unsigned version)
+/* _Py_DebugOffsets, of Include/internal/pycore_debug_offsets.h: where it has the offset of a member, in 3.13, 3.14 and 3.15. */
+#define FIRST_PUBLISHED 0x030du
+#define MEMBER(name) offsetof(struct col_python_layout, name)
+static const struct {
+    uint16_t member, at[3];
+} published[] = {
+    {MEMBER(runtime.finalizing), {32, 32, 32}}, {MEMBER(state.frame), {184, 208, 208}},
+    {MEMBER(state.thread_id), {192, 216, 240}}, {MEMBER(state.datastack_chunk), {208, 232, 256}},
+    {MEMBER(frame.previous), {232, 256, 320}},  {MEMBER(frame.code), {240, 264, 328}},
+    {MEMBER(frame.where), {248, 272, 336}},     {MEMBER(frame.owner), {264, 288, 352}},
+    {MEMBER(code.file), {280, 320, 384}},       {MEMBER(code.name), {296, 336, 400}},
+    {MEMBER(code.line_table), {304, 344, 408}}, {MEMBER(code.first_line), {312, 352, 416}},
+    {MEMBER(text.ascii), {560, 640, 736}},
+};
+
+struct debug_offsets {
+    char cookie[8];
+    uint64_t version, is_free_threaded;
+};
+
+static bool read_debug_offsets(uintptr_t runtime, struct debug_offsets *offsets)
+{
+    return col_safe_read_bytes(runtime, offsets, sizeof *offsets) && memcmp(offsets->cookie, "xdebugpy", 8) == 0;
+}
+
+bool col_python_layout_is_free_threaded(uintptr_t runtime)
+{
+    struct debug_offsets offsets;
+    return read_debug_offsets(runtime, &offsets) && offsets.is_free_threaded != 0;
+}
+
+static void take_published(struct col_python_layout *layout, uintptr_t runtime)
+{
+    struct debug_offsets offsets;
+    if (layout->version < FIRST_PUBLISHED || !read_debug_offsets(runtime, &offsets) ||
+        offsets.version >> 16 != layout->version)
+        return;
+    for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
+        uint16_t *member = (uint16_t *)((char *)layout + published[i].member);
+        uintptr_t offset;
+        if (col_safe_read_word(runtime + published[i].at[layout->version - FIRST_PUBLISHED], &offset) &&
+            offset < UINT16_MAX)
+            *member = (uint16_t)offset;
+    }
+}
+
+bool col_python_layout_find(unsigned version, uintptr_t runtime, struct col_python_layout *layout)
 {
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
-        if (layouts[i].version == version)
-            return &layouts[i];
-    return NULL;
+        if (layouts[i].version == version) {
+            *layout = layouts[i];
+            take_published(layout, runtime);
+            return true;
+        }
+    return false;
 }

@@ -25,13 +25,16 @@ struct col_python_layout {
     uint8_t chain, where, line_table /* enum col_line_table */;
     struct {
         uint16_t tss_is_made; /* _PyRuntime.gilstate.autoTSSkey._is_initialized; 0: the interpreter checks it itself */
-        uint16_t current_state; /* of the thread that holds the GIL; 0: it is nowhere to be had, or not needed */
+        uint16_t current_state; /* of the thread that holds the GIL, up to 3.11 */
         uint16_t finalizing;
     } runtime;
     struct {
-        uint16_t frame; /* what `chain` begins with */
+        uint16_t frame;  /* the innermost one */
+        uint16_t cframe; /* 3.10 to 3.12: what the innermost evaluator has on the C stack */
         uint16_t thread_id;
         uint16_t datastack_chunk; /* 0: there is none; datastack_top lies behind it */
+        uint16_t gil,
+            gil_mask; /* a byte that says whether it holds the GIL; up to 3.11 the holder is runtime.current_state */
     } state;
     struct {
         uint16_t frame, previous;
@@ -51,7 +54,13 @@ struct col_python_layout {
     } text;
 };
 
-/* NULL: no layout is known for this version (0x030b: 3.11). */
-const struct col_python_layout *col_python_layout_of(unsigned version);
+/*
+ * False: no layout is known for this version (0x030b: 3.11). From 3.13 on _PyRuntime, at `runtime`, begins with a table of offsets for debuggers, which
+ * counts where it says something else. From anywhere.
+ */
+bool col_python_layout_find(unsigned version, uintptr_t runtime, struct col_python_layout *layout);
+
+/* A build without a global interpreter lock, as that table says. */
+bool col_python_layout_is_free_threaded(uintptr_t runtime);
 
 #endif

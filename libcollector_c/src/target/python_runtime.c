@@ -42,17 +42,6 @@ static unsigned read_version(const char *path, const unsigned long *told)
     return (unsigned)(version >> 16);
 }
 
-/* From 3.13 on the runtime begins with a table for debuggers: a word of eight letters, the version, 1 if there is no GIL. */
-static bool is_free_threaded(unsigned version, uintptr_t runtime)
-{
-    struct {
-        char cookie[8];
-        uint64_t version, is_free_threaded;
-    } table;
-    return version >= 0x030d && col_safe_read_bytes(runtime, &table, sizeof table) &&
-           memcmp(table.cookie, "xdebugpy", 8) == 0 && table.is_free_threaded != 0;
-}
-
 /* Up to 3.10 the evaluator is known by its code. */
 static void find_loop(struct col_python_runtime *found, uintptr_t loop)
 {
@@ -78,10 +67,11 @@ static const char *find(struct col_python_runtime *found, const struct col_pytho
     if (found->code_type == 0 || found->thread_state == NULL)
         return "it does not export what leads to them";
     find_loop(found, col_exported_symbols_find(bias, dynamic, "_PyEval_EvalFrameDefault"));
-    if (is_free_threaded(version, found->runtime))
+    if (col_python_layout_is_free_threaded(found->runtime))
         return "it is a build without a global interpreter lock";
-    found->layout = col_python_layout_of(version);
-    return found->layout == NULL ? "this version is not known" : NULL;
+    if (version >= 0x030f && !object->is_initial)
+        return "this version was loaded by dlopen, where a signal handler cannot ask it"; /* its thread-local storage may be made on first use */
+    return col_python_layout_find(version, found->runtime, &found->layout) ? NULL : "this version is not known";
 }
 
 void col_python_runtime_meet(const struct col_python_object *object)
@@ -110,7 +100,7 @@ static uintptr_t word_at(uintptr_t address)
  */
 COL_READS_FOREIGN uintptr_t col_python_runtime_thread_state(const struct col_python_runtime *python)
 {
-    const struct col_python_layout *layout = python->layout;
+    const struct col_python_layout *layout = &python->layout;
     if (layout->runtime.tss_is_made != 0 && (int)word_at(python->runtime + layout->runtime.tss_is_made) == 0)
         return 0;
     uintptr_t own = (uintptr_t)python->thread_state(), self_id = (uintptr_t)pthread_self(), id;
@@ -123,4 +113,12 @@ COL_READS_FOREIGN uintptr_t col_python_runtime_thread_state(const struct col_pyt
         id == self_id)
         return current;
     return own != 0 && word_at(own + layout->state.thread_id) == self_id ? own : 0;
+}
+
+COL_READS_FOREIGN bool col_python_runtime_holds_gil(const struct col_python_runtime *python, uintptr_t state)
+{
+    const struct col_python_layout *layout = &python->layout;
+    if (layout->state.gil_mask == 0)
+        return word_at(python->runtime + layout->runtime.current_state) == state;
+    return (*(const volatile uint8_t *)(state + layout->state.gil) & layout->state.gil_mask) != 0;
 }

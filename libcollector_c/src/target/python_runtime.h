@@ -9,7 +9,7 @@
 
 /* Set once, when the interpreter is found. */
 struct col_python_runtime {
-    const struct col_python_layout *layout;
+    struct col_python_layout layout;
     uintptr_t runtime;             /* _PyRuntime */
     uintptr_t code_type;           /* PyCode_Type */
     uintptr_t low, high;           /* the module that it is in */
@@ -21,6 +21,7 @@ struct col_python_runtime {
 struct col_python_object {
     const char *path;
     uintptr_t low, high, bias, dynamic;
+    bool is_initial; /* it was there when the program began */
 };
 
 /* If the object holds an interpreter, the log is told; stacks have its functions from now on. From anywhere. */
@@ -29,7 +30,8 @@ void col_python_runtime_meet(const struct col_python_object *object);
 /* NULL: there is none whose frames can be read. From anywhere, signal handlers included. */
 const struct col_python_runtime *col_python_runtime(void);
 
-/* The calling thread's state, 0: it has none, as when it never ran Python. From a signal handler. */
+/* The calling thread's state, 0: it has none, as when it never ran Python; and whether that holds the GIL. From a signal handler. */
 uintptr_t col_python_runtime_thread_state(const struct col_python_runtime *python);
+bool col_python_runtime_holds_gil(const struct col_python_runtime *python, uintptr_t state);
 
 #endif

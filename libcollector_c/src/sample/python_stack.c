@@ -8,6 +8,7 @@ enum {
     LAST_OWNER = 4,  /* the greatest that there is */
     LOOP_MARK = 1,   /* no address: the frame before it is run by the next evaluator there is (up to 3.10) */
     MOST_CHUNKS = 64,
+    STATE_BYTES = 1024, /* of a thread's state, at most */
 };
 
 /* A chunk of the memory that CPython keeps for the frames of a thread. */
@@ -24,6 +25,7 @@ struct walk {
     const struct col_native_stack *native;
     struct col_proved_pages proved;
     uintptr_t state;
+    bool holds_gil;
     uintptr_t low, high; /* of the chunk that frames are in now */
     uintptr_t last_object;
     struct col_python_code last_code;
@@ -70,6 +72,11 @@ static bool is_on_stack(const struct walk *walk, uintptr_t address, size_t bytes
            address >= walk->native->bounds->low;
 }
 
+static bool is_in_state(const struct walk *walk, uintptr_t address)
+{
+    return address - walk->state < STATE_BYTES;
+}
+
 /* Generators have their frames elsewhere: those are asked for page by page. */
 static bool is_readable(struct walk *walk, uintptr_t frame)
 {
@@ -96,7 +103,7 @@ static uint32_t offset_in(const struct walk *walk, uintptr_t frame)
     int64_t offset = walk->layout->where == COL_PYTHON_BYTES   ? (int32_t)where
                      : walk->layout->where == COL_PYTHON_UNITS ? (int64_t)(int32_t)where * 2
                                                                : (int64_t)(where - walk->last_code.instructions);
-    return offset > 0 && offset < walk->last_code.bytes ? (uint32_t)offset & ~1u : 0;
+    return offset > 0 && offset < walk->last_code.bytes ? (uint32_t)offset : 0;
 }
 
 /* Adds the function of a frame. False: it has none, or there is no room. */
@@ -108,7 +115,9 @@ static bool add_function(struct walk *walk, uintptr_t frame)
             return false;
         walk->last_object = object;
     }
-    return add(walk, walk->last_code.start + offset_in(walk, frame) + 1);
+    bool is_innermost = walk->count == 0; /* only there the GIL is told of: callers waited for what is called */
+    return add(
+        walk, col_python_code_address(walk->last_code.start, offset_in(walk, frame), !is_innermost || walk->holds_gil));
 }
 
 static uintptr_t previous_of(const struct walk *walk, uintptr_t frame)
@@ -121,14 +130,50 @@ static uint8_t owner_of(const struct walk *walk, uintptr_t frame)
     return (uint8_t)word_at(frame + walk->layout->frame.owner);
 }
 
+/* ---- where evaluators are, of 3.9 and 3.10 ---- */
+
+static bool is_readable_cframe(const struct walk *walk, uintptr_t cframe)
+{
+    return cframe % sizeof cframe == 0 && (is_on_stack(walk, cframe, 24) || is_in_state(walk, cframe));
+}
+
+static uintptr_t next_mark(const struct walk *walk, uintptr_t mark)
+{
+    if (mark == LOOP_MARK)
+        return LOOP_MARK;
+    uintptr_t next = word_at(mark + walk->layout->cframe.previous);
+    return is_readable_cframe(walk, next) && !is_in_state(walk, next) ? next : LOOP_MARK;
+}
+
+/* That of the innermost frame. An evaluator that begins or ends may have only one of the two: they are counted from the other end. */
+static uintptr_t first_mark(struct walk *walk, uintptr_t frame)
+{
+    uintptr_t mark = LOOP_MARK;
+    size_t frame_count = 0, mark_count = 0;
+    if (walk->layout->state.cframe == 0)
+        return mark;
+    uintptr_t first = word_at(walk->state + walk->layout->state.cframe);
+    if (!is_readable_cframe(walk, first) || is_in_state(walk, first))
+        return mark;
+    for (mark = first; mark != LOOP_MARK && mark_count < walk->max; mark = next_mark(walk, mark))
+        mark_count++;
+    for (; frame != 0 && frame_count < walk->max && is_readable(walk, frame); frame = previous_of(walk, frame))
+        frame_count++;
+    if (frame_count > mark_count || mark_count == walk->max)
+        return LOOP_MARK;
+    for (mark = first; mark_count > frame_count; mark_count--)
+        mark = next_mark(walk, mark);
+    return mark;
+}
+
 /* ---- the chains of frames; each answers whether it came to the end ---- */
 
-/* 3.9 and 3.10: each frame has an evaluator of its own. */
+/* 3.9 and 3.10: each frame has an evaluator of its own. In 3.10 that has a structure on the C stack, which lie there in the same order. */
 static bool walk_frame_objects(struct walk *walk)
 {
-    uintptr_t frame = word_at(walk->state + walk->layout->state.frame);
-    for (; frame != 0; frame = previous_of(walk, frame))
-        if (!is_readable(walk, frame) || !add_function(walk, frame) || !add(walk, LOOP_MARK))
+    uintptr_t frame = word_at(walk->state + walk->layout->state.frame), mark = first_mark(walk, frame);
+    for (; frame != 0; frame = previous_of(walk, frame), mark = next_mark(walk, mark))
+        if (!is_readable(walk, frame) || !add_function(walk, frame) || !add(walk, mark))
             return false;
     return true;
 }
@@ -163,11 +208,6 @@ static bool walk_run(struct walk *walk, uintptr_t frame, uintptr_t outer)
     return outer == 0;
 }
 
-static bool is_readable_cframe(const struct walk *walk, uintptr_t cframe)
-{
-    return cframe % sizeof cframe == 0 && (is_on_stack(walk, cframe, 24) || cframe - walk->state < 4096);
-}
-
 /*
  * A structure on the stack of each evaluator leads to the frames that it runs, the outermost one lies in the thread's state. An evaluator that has just
  * begun has hung its own in before it has filled it: only there what is found need not fit, and is left out.
@@ -175,12 +215,12 @@ static bool is_readable_cframe(const struct walk *walk, uintptr_t cframe)
 static bool walk_cframes(struct walk *walk)
 {
     const struct col_python_layout *layout = walk->layout;
-    uintptr_t cframe = word_at(walk->state + layout->state.frame), outer;
+    uintptr_t cframe = word_at(walk->state + layout->state.cframe), outer;
     for (bool is_innermost = true; is_readable_cframe(walk, cframe); is_innermost = false, cframe = outer) {
         uintptr_t frame = word_at(cframe + layout->cframe.frame);
         size_t before = walk->count;
         outer = word_at(cframe + layout->cframe.previous);
-        if (cframe - walk->state < 4096)
+        if (is_in_state(walk, cframe))
             return frame == 0 || walk_run(walk, frame, 0);
         if (!is_readable_cframe(walk, outer) || outer == cframe)
             return false;
@@ -199,6 +239,7 @@ static bool walk_frames(struct walk *walk)
     walk->state = col_python_runtime_thread_state(walk->runtime);
     if (walk->state == 0)
         return true;
+    walk->holds_gil = col_python_runtime_holds_gil(walk->runtime, walk->state);
     bool is_whole = walk->layout->chain == COL_PYTHON_FRAME    ? walk_frame_objects(walk)
                     : walk->layout->chain == COL_PYTHON_CFRAME ? walk_cframes(walk)
                                                                : walk_entries(walk);
@@ -268,7 +309,7 @@ static size_t merge(const struct walk *walk, uintptr_t *pcs, size_t max)
 size_t col_python_stack_merge(const struct col_python_runtime *runtime, const struct col_native_stack *native,
                               uintptr_t *python, uintptr_t *pcs, size_t max)
 {
-    struct walk walk = {.runtime = runtime, .layout = runtime->layout, .native = native, .out = python, .max = max};
+    struct walk walk = {.runtime = runtime, .layout = &runtime->layout, .native = native, .out = python, .max = max};
     bool is_read = walk_frames(&walk);
     if (!is_read)
         walk.count = 0;

@@ -146,7 +146,7 @@ COL_READS_FOREIGN static const char *read_text(const struct col_python_layout *l
 
 static uint64_t take_addresses(uint64_t bytes)
 {
-    uint64_t room = (bytes + ALIGNMENT) & ~(uint64_t)(ALIGNMENT - 1);
+    uint64_t room = (2 * bytes + ALIGNMENT) & ~(uint64_t)(ALIGNMENT - 1);
     return COL_PYTHON_FIRST_ADDRESS + __atomic_fetch_add(&self.next, room, __ATOMIC_RELAXED);
 }
 
@@ -155,7 +155,7 @@ static bool write_code(struct col_event_mappingchange *change, uint64_t bytes)
     change->action = COL_MAP_INSERT;
     change->map_kind = COL_MAP_PYTHON_CODE;
     change->start = change->bias = take_addresses(bytes);
-    change->end = change->start + bytes + 1;
+    change->end = change->start + 2 * bytes;
     change->path = "";
     return col_event_mappingchange((struct col_event_head){col_clock_now(), 0}, change) == 0;
 }
@@ -164,7 +164,7 @@ static bool write_code(struct col_event_mappingchange *change, uint64_t bytes)
 COL_READS_FOREIGN static bool measure(const struct col_python_runtime *python, uintptr_t object,
                                       struct col_python_code *code)
 {
-    const struct col_python_layout *layout = python->layout;
+    const struct col_python_layout *layout = &python->layout;
     if (!is_readable(object, layout->code.line_table + sizeof(uintptr_t)) ||
         word_at(object + TYPE_AT) != python->code_type)
         return false;
@@ -209,7 +209,7 @@ static bool tell(const struct col_python_runtime *python, uintptr_t object, stru
 {
     if (!measure(python, object, code) || __atomic_exchange_n(&self.is_converting, true, __ATOMIC_ACQUIRE))
         return false;
-    bool is_told = write_object(python->layout, object, code);
+    bool is_told = write_object(&python->layout, object, code);
     __atomic_store_n(&self.is_converting, false, __ATOMIC_RELEASE);
     return is_told;
 }
@@ -255,7 +255,7 @@ COL_READS_FOREIGN bool col_python_code_find(const struct col_python_runtime *pyt
         return false;
     uint64_t hash = (uint64_t)object * UINT64_C(0x9e3779b97f4a7c15);
     struct entry *set = entries[hash >> 52];
-    struct identity identity = identity_of(python->layout, object);
+    struct identity identity = identity_of(&python->layout, object);
     for (unsigned way = 0; way < WAYS; way++)
         if (set[way].identity.object == object && read_entry(&set[way], &identity, code))
             return true;
@@ -273,7 +273,7 @@ uint64_t col_python_code_stand_in(enum col_python_stand_in which)
         struct col_event_mappingchange change = {.name = names[which]};
         if (!write_code(&change, 2))
             return 0;
-        address = change.start + 1;
+        address = col_python_code_address(change.start, 0, true);
         __atomic_store_n(&self.stand_ins[which], address, __ATOMIC_RELAXED);
     }
     return address;

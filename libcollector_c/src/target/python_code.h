@@ -11,7 +11,7 @@
 
 #define COL_PYTHON_FIRST_ADDRESS (UINT64_C(1) << 56) /* where no process has memory */
 
-/* A code object as stacks have it: at [start, start + bytes]. */
+/* A code object as stacks have it: each of its bytes is two at [start, start + 2 * bytes). */
 struct col_python_code {
     uint64_t start;
     uint32_t bytes;         /* of its instructions */
@@ -23,6 +23,15 @@ struct col_python_code {
  * code object had before is told from that one. False: `object` is none, or it could not be told of.
  */
 bool col_python_code_find(const struct col_python_runtime *python, uintptr_t object, struct col_python_code *code);
+
+/*
+ * A frame's address: of an instruction of two bytes there are four, and with the one before it, at which a return address is looked up, this one is in the
+ * first half if the thread holds the GIL, else in the second.
+ */
+static inline uint64_t col_python_code_address(uint64_t start, uint32_t offset, bool holds_gil)
+{
+    return start + 2 * (uint64_t)(offset & ~1u) + (holds_gil ? 1 : 3);
+}
 
 /* Code that stands for what cannot be had. */
 enum col_python_stand_in {

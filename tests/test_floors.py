@@ -21,7 +21,7 @@ PACKAGE = ROOT / "collector"
 NATIVE = ROOT / "libcollector_c"
 
 # What each part of the package may import from the rest of it, beside itself.
-GROUND = {"errors", "format", "units", "readings", "printable", "regular_file", "namesakes", "native_library"}
+GROUND = {"errors", "format", "units", "readings", "printable", "regular_file", "namesakes", "native_library", "runtimes"}
 ANY = GROUND | {"capture", "experiment", "target", "symbols", "profile", "analysis", "load", "reports", "page", "exports", "cli", ""}
 MAY_IMPORT = {
     "errors": set(),
@@ -32,14 +32,15 @@ MAY_IMPORT = {
     "regular_file": set(),
     "namesakes": set(),
     "native_library": set(),
+    "runtimes": set(),
     "experiment": {"format", "readings", "errors", "regular_file", "namesakes"},
     "target": {"experiment", "format", "errors", "regular_file"},
     "symbols": {"target", "errors", "regular_file", "native_library"},
-    "profile": {"units", "readings"},
+    "profile": {"units", "readings", "runtimes"},
     "reports": {"profile", "units", "printable"},
     "page": {"profile", "units", "printable"},
     "exports": {"profile", "units", "printable"},
-    "capture": {"readings", "errors", "regular_file", "namesakes"},
+    "capture": {"readings", "errors", "regular_file", "namesakes", "runtimes"},
     "analysis": {"experiment", "profile", "errors", "format", "units", "regular_file", "native_library"},
     "load": {"analysis", "experiment", "target", "symbols", "profile", "readings", "errors", "format", "units", "regular_file"},
     "cli": ANY,

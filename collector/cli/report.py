@@ -71,6 +71,7 @@ def run(args: argparse.Namespace) -> int:
     debug_dirs, source_map = debug_options.debug_dirs_of(args), debug_options.source_map_of(args)
     from collector.cli.reporting.pages import PageOptions, check_by, check_errors, check_sort, make_page
     from collector.load.outdated import with_outdated
+    from collector.profile.runtime_hints import with_runtime_hints
 
     check_by(request.view, args.by, args.sort, args.errors)
     check_sort(request.view, args.sort)
@@ -93,7 +94,8 @@ def run(args: argparse.Namespace) -> int:
             from collector.profile.names import with_long_names
 
             profile = with_long_names(profile)
-        write_page(make_page(with_outdated(_chosen(profile, args, categories)), request.view, request.argument, options), args.output)
+        told = with_runtime_hints(with_outdated(_chosen(profile, args, categories)))
+        write_page(make_page(told, request.view, request.argument, options), args.output)
 
     show_profile(request.paths, show, not args.no_inlines, args.pieces, debug_dirs, args.debuginfod)
     gc.freeze()  # nor at the end, when the interpreter would look for it after all

@@ -24,6 +24,7 @@ from collector.profile.metric_rows import MetricValues, metric_values
 from collector.profile.model import Module, Profile
 from collector.profile.names import find_functions
 from collector.profile.pcs import pcs
+from collector.profile.runtime_hints import with_runtime_hints
 from collector.profile.sample_points import SampleReading, sample_points
 from collector.profile.timeline import Timeline, timeline
 from collector.profile.warnings import warnings_of
@@ -80,7 +81,7 @@ class Experiment:
     @property
     def warnings(self) -> list[str]:
         """What went wrong in recording and reading, and functions with much time on few samples; a sentence each."""
-        return warnings_of(with_outdated(self.profile), ((row.function.name, row.exclusive) for row in aggregate.functions(self.profile)))
+        return warnings_of(with_runtime_hints(with_outdated(self.profile)), ((row.function.name, row.exclusive) for row in aggregate.functions(self.profile)))
 
     def total(self, metric: str = "cpu") -> float:
         """All samples together, in seconds."""

@@ -216,6 +216,7 @@ class Message:
     """A sentence that the recorder or the reader has to say, and when first (None: no time); severity 0 note, 1 warning, 2 error.
 
     `nameless` is the module that has no function names for this reason, `outdated` the one with sources that are newer than it.
+    `is_hint`: it says how to see more, and every view tells it in full.
     """
 
     experiment: int
@@ -226,6 +227,7 @@ class Message:
     time_ns: int | None = None
     nameless: str = ""
     outdated: str = ""
+    is_hint: bool = False
 
 
 @dataclass(frozen=True, slots=True)

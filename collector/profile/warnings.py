@@ -40,7 +40,7 @@ def brief_warnings(profile: Profile, says_outdated: bool = False) -> list[str]:
     """The same in few sentences, for views that are about something else. `says_outdated`: the view tells of changed sources itself."""
     nameless = list(dict.fromkeys(message.nameless for message in profile.messages if message.nameless))
     outdated = list(dict.fromkeys(message.outdated for message in profile.messages if message.outdated))
-    others = [text for _, text in graded_warnings(_without_modules(profile))]
+    others = [text for _, text in graded_warnings(_of_no_kind(profile))]
     sentences = []
     if nameless:
         sentences.append(_only(profile, "nameless") or f"{len(nameless)} modules are shown without function names: {_listed(nameless)} (see the overview).")
@@ -48,7 +48,7 @@ def brief_warnings(profile: Profile, says_outdated: bool = False) -> list[str]:
         sentences.append(_only(profile, "outdated") or f"Sources of {len(outdated)} modules changed, or are newer: {_listed(outdated)} (see the overview).")
     if others:
         sentences.append(_closed(others[0]) if len(others) == 1 else f"The overview has {len(others)} {'more ' if sentences else ''}warnings.")
-    return sentences
+    return [*(message.text for message in profile.messages if message.is_hint), *sentences]
 
 
 def few_samples(rows: Titled, total: Values) -> str:
@@ -66,8 +66,8 @@ def few_samples(rows: Titled, total: Values) -> str:
     return f"Much time rests on few of the {format_count(round(total[_SAMPLES]))} samples, as where the clock's ticks were withheld: {told}."
 
 
-def _without_modules(profile: Profile) -> Profile:
-    return replace(profile, messages=tuple(message for message in profile.messages if not message.nameless and not message.outdated))
+def _of_no_kind(profile: Profile) -> Profile:
+    return replace(profile, messages=tuple(message for message in profile.messages if not (message.nameless or message.outdated or message.is_hint)))
 
 
 def _only(profile: Profile, field: str) -> str:

@@ -1,0 +1,71 @@
+"""runtime_hints -- which option gives names to code that a runtime made, and whole stacks, where a profile lacks them"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+from collector.profile.aggregate import stack_ends
+from collector.profile.causes import is_finished
+from collector.profile.groupings import by_module
+from collector.profile.metrics import reported_rows
+from collector.profile.model import Message, Profile
+from collector.runtimes import RUNTIMES, Runtime
+from collector.units import format_percent
+
+_WORTH_SAYING = 0.01  # of all time
+_NAMELESS = ("(no module)", "(anonymous code)")
+
+
+def with_runtime_hints(profile: Profile) -> Profile:
+    """The profile with one warning if a known runtime ran, and a percent of the time or more is in nameless code or on unfinished stacks."""
+    text = runtime_hint(profile)
+    return replace(profile, messages=(*profile.messages, Message(0, 1, text, is_hint=True))) if text else profile
+
+
+def runtime_hint(profile: Profile) -> str:
+    """The sentence; empty if there is none to be said."""
+    runtimes = _runtimes(profile)
+    if not runtimes:
+        return ""
+    ends = stack_ends(profile)
+    whole = sum(row.values[0] for row in ends)
+    nameless = _nameless(profile)
+    unfinished = sum(row.values[0] for row in ends if not is_finished(row.cause))
+    lacks_names = nameless > 0 and nameless >= _WORTH_SAYING * whole
+    lacks_stacks = unfinished > 0 and unfinished >= _WORTH_SAYING * whole and (lacks_names or any(runtime.has_whole_stacks for runtime in runtimes))
+    lacks = [f"in unnamed code of {' or '.join(runtime.name for runtime in runtimes)}"] if lacks_names else []
+    lacks += ["on stacks that end early"] if lacks_stacks else []
+    shares = [format_percent(part, whole) for part, is_lacking in ((nameless, lacks_names), (unfinished, lacks_stacks)) if is_lacking]
+    told = ", and ".join(f"{share} %{' of the time is' if not number else ''} {words}" for number, (share, words) in enumerate(zip(shares, lacks)))
+    gains = (["names"] if lacks_names else []) + (["whole stacks"] if lacks_stacks and any(runtime.has_whole_stacks for runtime in runtimes) else [])
+    return f"{told}: {_advice(profile, runtimes, ' and '.join(gains))}." if told else ""
+
+
+def _advice(profile: Profile, runtimes: list[Runtime], gains: str) -> str:
+    """What to do. Where it was done already, what may have gone wrong."""
+    was_helped = any("jit=1" in recording.options for recording in profile.recordings)
+    if was_helped and all(runtime.settings for runtime in runtimes):
+        caveats = [runtime.caveat for runtime in runtimes if runtime.caveat]
+        return "; ".join(["--jit did not reach all of it", *caveats])
+    is_helpful = not was_helped and any(runtime.settings for runtime in runtimes)
+    remedies = [f"{runtime.name} with {runtime.remedy}" for runtime in runtimes if runtime.remedy]
+    ways = ["record it with --jit"] if is_helpful else []
+    if remedies:
+        ways.append(f"run {', '.join(remedies)}")
+    return f"for {gains} {', or '.join(ways)}"
+
+
+def _runtimes(profile: Profile) -> list[Runtime]:
+    """Those with code on a stack, or whose program ran."""
+    files = {module.name for module in profile.modules} | {os.path.basename(process.executable) for process in profile.processes}
+    return [runtime for runtime in RUNTIMES if any(map(runtime.owns, files))]
+
+
+def _nameless(profile: Profile) -> float:
+    """Seconds in code of no module; nothing is added up where there is none."""
+    numbers = [number for number, module in enumerate(profile.modules) if module.name in _NAMELESS]
+    if not numbers:
+        return 0.0
+    rows = list(reported_rows(profile.metrics, profile.samples.sum_groups(by_module(profile)).exclusive))
+    return sum(rows[number][0] for number in numbers)

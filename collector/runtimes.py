@@ -1,0 +1,68 @@
+"""runtimes -- language runtimes that make code as they run: how they are recognised, and what makes them name it and keep its stacks whole"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A variable of the environment for `record --jit`. `separator` stands between the user's words and ours; None: what the user has there stays as it is.
+
+    In the value `{objects}` is the directory of the experiment that keeps copies of code, and `{files}` where this package has files for runtimes.
+    """
+
+    variable: str
+    value: str
+    separator: str | None = None
+    is_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """A runtime is recognised by the file names of its program and libraries; `remedy` are the options that give names, empty if none does.
+
+    `has_whole_stacks`: with the remedy, and not without. `caveat` is why something may be missing in spite of `--jit`.
+    """
+
+    name: str
+    files: str
+    remedy: str
+    settings: tuple[Setting, ...] = ()
+    caveat: str = ""
+    has_whole_stacks: bool = False
+
+    def owns(self, file_name: str) -> bool:
+        """Whether a file of that name is part of the runtime."""
+        return re.fullmatch(self.files, file_name) is not None
+
+
+# With --jit also -XX:+IgnoreUnrecognizedVMOptions: OpenJDK before 17 knows no DumpPerfMapAtExit, and would not start.
+_JAVA = "-XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit"
+_V8 = "--perf-basic-prof --interpreted-frames-native-stack"
+
+RUNTIMES = (
+    Runtime(
+        "Java", r"libjvm\.so", _JAVA, (Setting("JAVA_TOOL_OPTIONS", f"-XX:+IgnoreUnrecognizedVMOptions {_JAVA}", " "),),
+        "a JVM writes the names when it exits, so not when it is killed, and not before version 17", has_whole_stacks=True,
+    ),
+    Runtime(
+        "node", r"node(js)?|libnode\.so.*", _V8, (Setting("NODE_OPTIONS", _V8, " "),),
+        "a node whose NODE_OPTIONS were replaced does not name its code",
+    ),
+    Runtime("V8", r"electron|chrom(e|ium)|deno|d8|libv8.*\.so.*", f"V8's options {_V8}"),
+    Runtime(
+        ".NET", r"libcoreclr\.so", "DOTNET_PerfMapEnabled=1", (Setting("DOTNET_PerfMapEnabled", "1"),),
+        "code compiled ahead of time stays nameless",
+    ),
+    Runtime("mono", r"mono(-sgen|-boehm)?|libmono.*\.so.*", "MONO_ENV_OPTIONS=--jitmap", (Setting("MONO_ENV_OPTIONS", "--jitmap", " "),)),
+    Runtime(
+        "LuaJIT", r"luajit.*|libluajit.*\.so.*", "", (Setting("LUA_INIT", 'dofile("{files}/luajit_traces.lua")', "\n", is_first=True),),
+        "of LuaJIT only the program luajit itself reads LUA_INIT",
+    ),
+    Runtime("PyPy", r"pypy.*|libpypy.*\.so.*", "", (Setting("PYPYLOG", "jit-backend-addr:{objects}/pypy-%d.log"),)),
+    Runtime("PHP", r"opcache\.so", "-d opcache.jit_debug=16"),
+    Runtime("Ruby", r"ruby.*|libruby.*\.so.*", "--yjit-perf, from Ruby 3.3 on"),
+    Runtime("Erlang", r"beam(\.smp|\.jit)?", 'ERL_FLAGS="+JPperf true"'),
+)  # fmt: skip

@@ -24,14 +24,19 @@ def build_environment(
     preloads: Sequence[str] = (),
     launcher: str | None = None,
     reads_node: bool = False,
+    names_jit_code: bool = False,
 ) -> dict[str, str]:
     """Give the program's environment: `base` with the recorder preloaded. `experiment` is an absolute path.
 
     `metrics` is the table of metrics, None for none; `preloads` are what metric plugins want preloaded;
     `launcher` is where the launcher takes perf events. `reads_node`: the launcher reads the metrics of the node,
-    so that no process has to.
+    so that no process has to. `names_jit_code`: language runtimes are asked to name the code they make.
     """
     built = {name: value for name, value in base.items() if name not in _OF_ANOTHER_RECORDING}
+    if names_jit_code:
+        from collector.capture.runtime_settings import runtime_settings  # seldom asked for
+
+        built |= runtime_settings(base, os.path.join(experiment, "objects"))
     built["LD_PRELOAD"] = order_preloads(recorder, base.get("LD_PRELOAD", ""), preloads)
     # What of that is ours, so that it can be taken out again for a program that cannot load it.
     built["COLLECTOR_PRELOAD"] = ":".join([recorder, *preloads])

@@ -60,6 +60,7 @@ class Plan:
     follow: str
     comments: list[str]
     metrics: metrics.MetricPlan
+    names_jit_code: bool = False
 
     def options_at(self, now_ns: int, pid: int) -> options.RecorderOptions:
         """Give what the recorder is told by a program that is started now, in process `pid`."""
@@ -84,6 +85,7 @@ class Plan:
             "end": f"{self.window.end_ns} ns" if self.window and self.window.end_ns else None,
             "context_switches": 1 if self.wanted.context_switches else None,
             "follow": self.follow,
+            "jit": 1 if self.names_jit_code else None,
             "metric_interval": f"{self.metrics.interval_ns} ns" if self.metrics.choice.plugins else "off",
         }
         texts = [f"{name}={value}" for name, value in values.items() if value is not None]
@@ -107,6 +109,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-n", "--dry-run", action="store_true", help="say what would be done, and do nothing")
     add("--clock", choices=options.CLOCKS, default="auto", help="the clock to use; auto takes the best that works here")
     add("--context-switches", action="store_true", help="also record how often threads are switched out")
+    add("--jit", action="store_true", help="have Java, node, .NET, mono, LuaJIT and PyPy name the code they make as they run, by their environment")
     metrics.add_arguments(parser)
     add("command", metavar="PROGRAM", nargs=argparse.PARSER, help="the program, and its arguments behind it")
 
@@ -174,6 +177,7 @@ def make_plan(args: argparse.Namespace) -> Plan:
         follow=options.parse_follow(args.follow or "on"),
         comments=args.comment,
         metrics=metrics.plan_metrics(args, installation),
+        names_jit_code=args.jit,
     )
 
 
@@ -195,6 +199,8 @@ def _carry_out(plan: Plan) -> Recording:
         for problem in plan.metrics.choice.problems:
             log.message(problem)
         table = _write_metrics(plan, experiment, log)
+        if plan.names_jit_code:
+            os.makedirs(os.path.join(experiment, "objects"), mode=0o700, exist_ok=True)  # where runtimes write what they can be told to
         if log.error:
             raise log.error
     except OSError as error:
@@ -238,7 +244,9 @@ def _run_program(
             return dict(os.environ)
         asked = plan.options_at(time.monotonic_ns(), pid)
         preloads = plan.metrics.choice.preloads
-        return build_environment(os.environ, preload, experiment, asked, plan.follow, table, preloads, holder.address, node.is_read_here)
+        return build_environment(
+            os.environ, preload, experiment, asked, plan.follow, table, preloads, holder.address, node.is_read_here, plan.names_jit_code
+        )
 
     processes = RecordedProcesses(experiment, read_start_ticks)
     last: list[Readings | None] = [None]
@@ -310,7 +318,7 @@ def _describe_plan(plan: Plan) -> list[str]:
     path, choice = os.path.abspath(name), plan.metrics.choice
     table = os.path.join(path, FILE_NAME) if choice.plugins else None
     asked = plan.options_at(time.monotonic_ns(), 0)
-    environment = build_environment({}, plan.recorder, path, asked, plan.follow, table, choice.preloads)
+    environment = build_environment({}, plan.recorder, path, asked, plan.follow, table, choice.preloads, names_jit_code=plan.names_jit_code)
     interpreters = f" by {' by '.join(plan.program.interpreters)}" if plan.program.interpreters else ""
     if plan.is_overwritten and os.path.lexists(name) and not destination.is_experiment(name):
         raise UsageError(f"{name} is not an experiment, so -O does not touch it; choose another name")

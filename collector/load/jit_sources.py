@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from collector.load.log_facts import LogFacts
+from collector.target.address_space import Mapping
 
 
 def add_jit_sources(objects_path: str | None, logs: Sequence[LogFacts]) -> list[str]:
@@ -15,7 +16,8 @@ def add_jit_sources(objects_path: str | None, logs: Sequence[LogFacts]) -> list[
     kept = _names_in(objects_path)
     for facts in logs if kept else ():
         pid = facts.log.origin.pid
-        for name, add in ((f"perf-{pid}.map", _add_perf_map), (f"jit-{pid}.dump", _add_jitdump)):
+        sources = (f"perf-{pid}.map", _add_perf_map), (f"jit-{pid}.dump", _add_jitdump), (f"pypy-{pid}.log", _add_pypy_log)
+        for name, add in sources:
             if name in kept:
                 add(facts, os.path.join(objects_path or "", name), complaints)
     in_order = sorted(logs, key=lambda facts: facts.start_ns)
@@ -39,8 +41,18 @@ def _names_in(path: str | None) -> set[str]:
 def _add_perf_map(facts: LogFacts, path: str, complaints: list[str]) -> None:
     from collector.target.perf_map import read_perf_map
 
+    _add_untimed(facts, path, read_perf_map, complaints)
+
+
+def _add_pypy_log(facts: LogFacts, path: str, complaints: list[str]) -> None:
+    from collector.target.pypy_log import read_pypy_log
+
+    _add_untimed(facts, path, read_pypy_log, complaints)
+
+
+def _add_untimed(facts: LogFacts, path: str, read: Callable[[str], list[Mapping]], complaints: list[str]) -> None:
     try:
-        facts.space.add_untimed(read_perf_map(path))
+        facts.space.add_untimed(read(path))
     except OSError as error:
         complaints.append(f"{path} cannot be read: {(error.strerror or str(error)).lower()}")
 

@@ -1,7 +1,7 @@
 """perf_map -- the functions of a just-in-time compiler, as it lists them in /tmp/perf-PID.map
 
 A line is `START SIZE NAME`, both numbers hexadecimal; nothing says when a function was there. Some compilers put the source
-into the name, and these are taken apart: `JS:*fib /src/a.js:3:13` (V8), `py::fib:/src/a.py` (CPython).
+into the name, and these are taken apart: `JS:*fib /src/a.js:3:13` (V8), `py::fib:/src/a.py` (CPython), `TRACE_5::a.lua:3` (LuaJIT).
 Source: tools/perf/Documentation/jit-interface.txt of the Linux kernel.
 """
 
@@ -21,6 +21,7 @@ _V8 = re.compile(
     r"(?::(\d+))?(?::(\d+))?"
 )
 _PYTHON = re.compile(r"py::(.+):([^:]*)")
+_LUAJIT = re.compile(r"(TRACE_\d+)::(.+):(\d{1,9})")
 _HIGHEST = 1 << 64
 _LONGEST_LINE_BYTES = 1 << 16
 _LONGEST_NAME = 1 << 12  # that is taken apart: the patterns try more than once
@@ -60,4 +61,7 @@ def split_name(text: str) -> tuple[str, str | None, int | None]:
     match = _PYTHON.fullmatch(text)
     if match:
         return match[1], match[2], None
+    match = _LUAJIT.fullmatch(text)
+    if match:
+        return match[1], match[2], int(match[3])
     return text, None, None

@@ -19,6 +19,7 @@ from collector.target.perf_map import read_perf_map, split_name
         ("Builtin:ArrayPrototypeJoin", "Builtin:ArrayPrototypeJoin", None, None),
         ("JS:*", "JS:*", None, None),
         ("py::Table.insert:/src/table.py", "Table.insert", "/src/table.py", None),
+        ("TRACE_5::src/a.lua:31", "TRACE_5", "src/a.lua", 31),
         ("int BusyJava.collatz(long)", "int BusyJava.collatz(long)", None, None),
         ("void [app] Program::Main(string[])[Optimized]", "void [app] Program::Main(string[])[Optimized]", None, None),
     ],

@@ -1,6 +1,9 @@
 """record -- run a program and record where its time goes
 
     collector record [options] [--] PROGRAM [ARG...]
+    collector record [options] SCRIPT.py [ARG...]
+    collector record [options] -m MODULE [ARG...]    as python3 -m MODULE
+    collector record [options] -c CODE [ARG...]      as python3 -c CODE
 
 The options are those of collect(1). Everything after PROGRAM belongs to the program.
 The exit status is the program's: 128+n if signal n killed it, 126 or 127, as from a shell, if it could not be run.
@@ -27,6 +30,7 @@ from collector.capture.recorded_processes import RecordedProcesses
 from collector.cli.recording import metrics
 from collector.cli.recording.launch_log import LaunchLog
 from collector.cli.recording.node_metrics import NodeMetrics
+from collector.cli.recording.python_command import completed, title_of, with_interpreter
 from collector.cli.recording.unrecorded import Explainer, UnrecordedDescendants, tell_unrecorded
 from collector.errors import CollectorError, ExperimentError, RecordError, UsageError
 from collector.experiment.log_outline import read_start_ticks
@@ -92,6 +96,11 @@ class Plan:
         return texts + [f"comment={comment}" for comment in self.comments]
 
 
+def prepare(words: list[str]) -> list[str]:
+    """Put the interpreter in front of a Python module or code."""
+    return with_interpreter(words)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of collect(1), each with a long name."""
     add = parser.add_argument
@@ -111,7 +120,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--context-switches", action="store_true", help="also record how often threads are switched out")
     add("--jit", action="store_true", help="have Java, node, .NET, mono, LuaJIT and PyPy name the code they make as they run, by their environment")
     metrics.add_arguments(parser)
-    add("command", metavar="PROGRAM", nargs=argparse.PARSER, help="the program, and its arguments behind it")
+    add("command", metavar="PROGRAM", nargs=argparse.PARSER, help="the program, or a Python script, and its arguments behind it").required = False
 
 
 def run(args: argparse.Namespace) -> int:
@@ -149,7 +158,9 @@ def _list_metrics(args: argparse.Namespace) -> Recording:
 
 def make_plan(args: argparse.Namespace) -> Plan:
     """Check the command line. UsageError if it makes no sense, CannotRun if there is no program to run."""
-    command = args.command[1:] if args.command[0] == "--" else args.command
+    if not args.command:
+        raise UsageError("there is no program to record; name it, or a Python module behind -m (collector record -h tells more)")
+    command = completed(args.command[1:] if args.command[0] == "--" else args.command)
     if args.output and args.overwrite:
         raise UsageError("-o and -O both name the experiment; give one of them")
     period = options.parse_period(args.profile)
@@ -192,7 +203,7 @@ def say(sentence: str) -> None:
 
 
 def _carry_out(plan: Plan) -> Recording:
-    experiment = destination.claim_directory(plan.experiment, plan.command[0], plan.is_overwritten)
+    experiment = destination.claim_directory(plan.experiment, title_of(plan.command), plan.is_overwritten)
     try:
         log = LaunchLog(experiment)
         log.begin(plan.program.path, plan.command, plan.describe())
@@ -314,7 +325,7 @@ def _recover(experiment: str, processes: RecordedProcesses) -> None:
 
 
 def _describe_plan(plan: Plan) -> list[str]:
-    name = plan.experiment or destination.next_name(plan.command[0])
+    name = plan.experiment or destination.next_name(title_of(plan.command))
     path, choice = os.path.abspath(name), plan.metrics.choice
     table = os.path.join(path, FILE_NAME) if choice.plugins else None
     asked = plan.options_at(time.monotonic_ns(), 0)

@@ -14,6 +14,9 @@ NAME = "run"
 HELP = __doc__ or ""
 
 
+prepare = record.prepare
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of record."""
     record.add_arguments(parser)

@@ -72,7 +72,8 @@ def parse(words: list[str]) -> argparse.Namespace | None:
     """The arguments as the command would get them; None for what is no command line of ours."""
     if words[0] not in iter_commands():
         return None
-    return build_parser(load_command(words[0])).parse_args(words[1:])
+    command = load_command(words[0])
+    return build_parser(command).parse_args(command.prepare(words[1:]) if hasattr(command, "prepare") else words[1:])
 
 
 @pytest.mark.parametrize(("page", "line", "text"), LINES, ids=[f"{page}: {text}" for page, _, text in LINES])

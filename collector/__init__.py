@@ -4,6 +4,8 @@ In a program that may be recorded:
 
     import collector
     collector.sample("phase two")
+    with collector.phase("load"):
+        ...
     with collector.paused():
         ...
 
@@ -23,6 +25,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "sample": "collector.capture.api:sample",
+    "phase": "collector.capture.api:phase",
     "pause": "collector.capture.api:pause",
     "resume": "collector.capture.api:resume",
     "paused": "collector.capture.api:paused",

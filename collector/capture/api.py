@@ -32,6 +32,46 @@ def sample(label: str = "") -> None:
         recorder.sample(text)
 
 
+class _Phases:
+    """The phases that are open, the newest last."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.open: list[list[str]] = []
+
+    def begin(self, label: str) -> list[str]:
+        opened = [label]  # a list, since two of the same label are two
+        with self.lock:
+            sample(label)
+            self.open.append(opened)
+        return opened
+
+    def end(self, opened: list[str]) -> None:
+        with self.lock:
+            is_newest = self.open[-1] is opened
+            self.open = [other for other in self.open if other is not opened]
+            if is_newest:
+                sample(self.open[-1][0] if self.open else NO_PHASE)
+
+
+NO_PHASE = "(no phase)"
+_phases = _Phases()
+
+
+@contextmanager
+def phase(label: str) -> Iterator[None]:
+    """Give the time of a `with` block, or of each call of a decorated function, the name `label`: that of the whole process.
+
+    It is a sample point at the begin and one at the end, which has the label of the phase around it, or "(no phase)". Where threads have
+    phases at the same time the one that began last counts. ValueError if the label contains a NUL character.
+    """
+    opened = _phases.begin(label)
+    try:
+        yield
+    finally:
+        _phases.end(opened)
+
+
 def writelog(data: bytes | bytearray | memoryview) -> None:
     """Put bytes of the program's own into the log, with time and thread."""
     content = bytes(memoryview(data))
@@ -80,6 +120,7 @@ _state = _PauseState()
 def _replace_lock_after_fork() -> None:
     # Another thread may have held it, and that thread is not in the child.
     _state.lock = threading.RLock()
+    _phases.lock = threading.RLock()
 
 
 os.register_at_fork(after_in_child=_replace_lock_after_fork)

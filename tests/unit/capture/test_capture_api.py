@@ -24,6 +24,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple]:
     recorder = Recorder(**{name: note(name, answers.get(name)) for name in Recorder.__slots__})
     monkeypatch.setattr(api, "find_recorder", lambda: recorder)
     monkeypatch.setattr(api, "_state", api._PauseState())
+    monkeypatch.setattr(api, "_phases", api._Phases())
     return received
 
 
@@ -32,6 +33,7 @@ BAD_CALLS = [
     (TypeError, lambda: api.sample(None)),
     (ValueError, lambda: api.sample("nul \0 inside")),
     (ValueError, lambda: api.sample("lone surrogate \ud800")),
+    (ValueError, lambda: api.phase("nul \0 inside").__enter__()),
     (TypeError, lambda: api.writelog("text")),
     (TypeError, lambda: api.func_load(b"f", 1, 1)),
     (TypeError, lambda: api.func_load("f", "1", 1)),
@@ -167,3 +169,43 @@ def test_a_child_can_pause_though_the_lock_was_held_at_fork(calls: list[tuple]) 
     may_release.set()
     thread.join()
     assert os.waitpid(child, 0)[1] == 0
+
+
+def labels(calls: list[tuple]) -> list[str]:
+    return [arguments[0].decode() for name, *arguments in calls if name == "sample"]
+
+
+def test_a_phase_gives_back_the_label_around_it(calls: list[tuple]) -> None:
+    with api.phase("outer"):
+        with api.phase("inner"):
+            pass
+    assert labels(calls) == ["outer", "inner", "outer", api.NO_PHASE]
+
+
+def test_a_phase_that_began_last_counts_until_its_own_end(calls: list[tuple]) -> None:
+    first, second = api.phase("same"), api.phase("same")
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert labels(calls) == ["same", "same"]
+    second.__exit__(None, None, None)
+    assert labels(calls) == ["same", "same", api.NO_PHASE]
+
+
+def test_a_phase_is_a_decorator_and_ends_with_an_exception(calls: list[tuple]) -> None:
+    @api.phase("work")
+    def fail() -> None:
+        raise KeyError
+
+    for _ in range(2):
+        with pytest.raises(KeyError):
+            fail()
+    assert labels(calls) == ["work", api.NO_PHASE] * 2
+
+
+def test_a_wrong_label_opens_no_phase(calls: list[tuple]) -> None:
+    with pytest.raises(ValueError, match="NUL"):
+        api.phase("\0").__enter__()
+    with api.phase("right"):
+        pass
+    assert labels(calls) == ["right", api.NO_PHASE]

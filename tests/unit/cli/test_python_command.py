@@ -23,7 +23,7 @@ def command_of(words: list[str]) -> list[str]:
         (["-m", "pytest", "-x", "--", "-o"], ["python3", "-m", "pytest", "-x", "--", "-o"]),
         (["-p", "hi", "-c", "pass", "-m"], ["python3", "-c", "pass", "-m"]),
         (["ls", "-m", "x"], ["ls", "-m", "x"]),
-        (["-n", "--jit", "-phi", "--clock=auto", "-o", "-m", "-m", "x"], ["python3", "-m", "x"]),
+        (["-n", "--jit", "-phi", "--clock=auto", "-o", "y", "-m", "x"], ["python3", "-m", "x"]),
     ],
 )
 def test_what_is_behind_the_option_is_the_programs(words: list[str], command: list[str]) -> None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Final
 
-from collector.profile.model import Function, Profile
+from collector.profile.model import Profile
+from collector.profile.names import python_functions
 from collector.profile.samples import BASE, OWN, THROUGH
 
 OWN_CODE: Final = "(own code)"
@@ -51,7 +52,7 @@ function ^_*(GI_+)?(sched_yield|sched_\w+affinity|(clock_)?nanosleep(_\w+)?|usle
 
 [interpreter]
 like own code
-module python[23]* libpython* perl perl5* libperl* ruby* libruby* lua* liblua* php* node
+module python[23]* libpython* perl perl5* libperl* ruby* libruby* lua* liblua* php* node (interpreter)
 
 [libraries]
 like callers
@@ -68,6 +69,7 @@ class CategoryError(ValueError):
 class _Section:
     name: str
     kind: str = "category"
+    is_built_in: bool = False
     functions: list[re.Pattern[str]] | None = None
     modules: list[str] | None = None
 
@@ -100,14 +102,18 @@ class Categories:
             for section in self.sections
         ]
 
-        def role_of(function: Function) -> int:
+        in_python = python_functions(profile)
+
+        def role_of(number: int) -> int:
+            function = profile.functions[number]
             name = function.name.removesuffix("@plt")
             for section, modules, role in zip(self.sections, in_module, roles):
-                if function.module in modules or any(pattern.search(name) for pattern in section.functions or ()):
+                names = () if section.is_built_in and number in in_python else section.functions or ()  # ours mean functions in C
+                if function.module in modules or any(pattern.search(name) for pattern in names):
                     return role
             return OWN
 
-        of_function = [role_of(function) for function in profile.functions]
+        of_function = [role_of(number) for number in range(len(profile.functions))]
         return bytes([of_function[frame.function] for frame in profile.frames])
 
 
@@ -116,7 +122,8 @@ _LIKE_OWN, _LIKE_CALLERS = "like own code", "like callers"
 
 def read_categories(*tables: tuple[str, str]) -> Categories:
     """The categories of some tables (a title for errors, and the text), the first tried first, and then of ours. CategoryError if one makes no sense."""
-    sections = [section for title, text in (*tables, ("the built-in table", BUILT_IN)) for section in _iter_sections(title, text)]
+    built_in = [replace(section, is_built_in=True) for section in _iter_sections("the built-in table", BUILT_IN)]
+    sections = [*(section for title, text in tables for section in _iter_sections(title, text)), *built_in]
     categories = Categories(sections)
     if len(categories.names) > _MOST:
         raise CategoryError(f"{len(categories.names) - _FIRST} categories are more than the {_MOST - _FIRST} that there may be")

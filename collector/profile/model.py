@@ -63,11 +63,18 @@ class Function:
         return self.name, identity_of(self.raw_name), self.module, self.file
 
 
+PYTHON: Final = "python"
+PYTHON_RELEASED: Final = "python without lock"
+PYTHON_KINDS: Final = frozenset((PYTHON, PYTHON_RELEASED))
+"""Kinds of frames of Python functions. The innermost one of a stack tells whether its thread held the global interpreter lock."""
+
+
 class Frame(NamedTuple):
-    """A place in the code; `address` as written in the ELF file; `kind` native, inlined, dynamic, python or unknown.
+    """A place in the code; `address` as written in the ELF file; `kind` native, inlined, dynamic, unknown or one of `PYTHON_KINDS`.
 
     An address has several frames where functions were inlined: they follow each other, the caller first, and all but the first are inlined.
-    For a function that the program made at run time `code` is the position of its code, else -1; `address` is then the process's.
+    For a function that the program made at run time `code` is the position of its code, else -1; `address` is then the process's, and for a
+    Python function the offset in its code.
     """
 
     function: int
@@ -139,7 +146,7 @@ class Process:
     `before_ns` is its CPU time when this image's recording began, `unrecorded_ns` the part of that which no
     earlier image accounts for, as of the dynamic linker. `is_closed`: its log was ended in order;
     `has_execed`: by an `execve`, so that its status is that of the next image. `is_running`: it was being recorded still
-    when the profile was made.
+    when the profile was made. `interpreter` is what runs another language in it: `CPython 3.11.2`.
     """
 
     experiment: int
@@ -160,6 +167,7 @@ class Process:
     is_closed: bool = True
     has_execed: bool = False
     is_running: bool = False
+    interpreter: str = ""
 
     @property
     def identity(self) -> tuple[int, int, int]:

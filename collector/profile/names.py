@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from collector.profile.model import Function, Profile
+from collector.profile.model import PYTHON_KINDS, Function, Profile
 
 Found = TypeVar("Found", int, str)
 
@@ -34,7 +34,7 @@ def find_functions(profile: Profile, text: str) -> Match[int]:
     rules: tuple[Callable[[Function], bool], ...] = (
         lambda function: text in (function.name, function.raw_name, function.short_name, _with_file(function)),
         lambda function: text == _without_parameters(function),
-        lambda function: _without_parameters(function).endswith("::" + text),
+        lambda function: _without_parameters(function).endswith(("::" + text, "." + text)),
         lambda function: function.name.startswith(text),
         lambda function: text in function.name,
     )
@@ -48,6 +48,16 @@ def find_functions(profile: Profile, text: str) -> Match[int]:
 def with_long_names(profile: Profile) -> Profile:
     """The profile whose tables show functions with their template and parameter lists."""
     return replace(profile, functions=[replace(function, short_name=function.name) for function in profile.functions])
+
+
+def python_functions(profile: Profile) -> frozenset[int]:
+    """Positions of the functions that are written in Python."""
+    return frozenset(frame.function for frame in profile.frames if frame.kind in PYTHON_KINDS)
+
+
+def is_no_file(source: str) -> bool:
+    """Whether Python names a source so that has no file: `<string>`, `<frozen os>`."""
+    return source.startswith("<") and source.endswith(">")
 
 
 def telling_names(functions: Sequence[Function]) -> list[str]:

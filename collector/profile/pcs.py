@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from collector.profile.metrics import Values, add_values, reported_rows
-from collector.profile.model import Frame, Function, Module, Profile
+from collector.profile.model import PYTHON_KINDS, Frame, Function, Module, Profile
 from collector.profile.samples import Grouping
 
 
 @dataclass(frozen=True, slots=True)
 class PcRow:
-    """An address, as written in the file of its module or, of code that was made at run time, in the process; the innermost function and line there."""
+    """An address, as written in the file of its module, of code that was made at run time in the process, and in a Python function the offset in it;
+    the innermost function and line there.
+    """
 
     address: int
     function: Function
@@ -25,10 +27,11 @@ def pcs(profile: Profile) -> list[PcRow]:
     """The addresses that are the leaf of a stack, the one with most time first."""
     groups, places = _addresses(profile)
     sums = profile.samples.sum_groups(Grouping("", len(places), lambda: groups))
-    found: dict[tuple[int, int, int], tuple[Frame, Values]] = {}
+    found: dict[tuple[int, int, int, int], tuple[Frame, Values]] = {}
     for frame, values in zip(places, reported_rows(profile.metrics, sums.exclusive)):
         if any(values):
-            key = profile.functions[frame.function].module, frame.code, frame.address
+            in_function = frame.function if frame.kind in PYTHON_KINDS else -1
+            key = profile.functions[frame.function].module, frame.code, in_function, frame.address
             known = found.get(key)
             found[key] = frame, values if known is None else add_values(known[1], values)
     rows = [_row(profile, frame, values) for frame, values in found.values()]

@@ -9,7 +9,7 @@ from collector.errors import CollectorError, UsageError
 from collector.load.outdated import change_of
 from collector.load.present_files import PresentFiles
 from collector.profile.model import Profile
-from collector.profile.names import find_files, find_functions, telling_names
+from collector.profile.names import find_files, find_functions, is_no_file, telling_names
 from collector.profile.source_lines import function_span, last_line
 from collector.regular_file import read_regular
 
@@ -65,6 +65,8 @@ def meant_source(profile: Profile, word: str) -> SourcePart:
 
 def source_text(profile: Profile, path: str) -> tuple[tuple[str, ...], str]:
     """The lines of a source file, and a note: none and why, if it cannot be read."""
+    if is_no_file(path):
+        return (), f"there is no file {path}: Python compiled it from memory"
     try:
         data = read_regular(PresentFiles(profile).source(path), _LARGEST_SOURCE_BYTES, may_follow=True)
     except OSError as error:

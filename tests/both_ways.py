@@ -22,22 +22,22 @@ from collector.profile.samples import BASE, OWN, THROUGH, CategoryFilter, Span, 
 from collector.profile.timeline import timeline
 
 
-def load_plain(*paths: Path, symbolizer: Any = None) -> Profile:
+def load_plain(*paths: Path, symbolizer: Any = None, has_interpreter_frames: bool = False) -> Profile:
     """The profile, with `samples` whose stacks can be looked at one by one."""
-    return load(list(paths), symbolizer=symbolizer, analysis=PlainAnalysis(2))
+    return load(list(paths), symbolizer=symbolizer, has_interpreter_frames=has_interpreter_frames, analysis=PlainAnalysis(2))
 
 
-def load_native(*paths: Path, symbolizer: Any = None) -> Profile:
+def load_native(*paths: Path, symbolizer: Any = None, has_interpreter_frames: bool = False) -> Profile:
     """The profile by the library, which must be there."""
     library = load_library()
     assert library is not None, "libcollector_analysis has not been built"
-    return load(list(paths), symbolizer=symbolizer, analysis=NativeAnalysis(library, 2))
+    return load(list(paths), symbolizer=symbolizer, has_interpreter_frames=has_interpreter_frames, analysis=NativeAnalysis(library, 2))
 
 
-def load_both_ways(*paths: Path, symbolizer: Any = None) -> Profile:
+def load_both_ways(*paths: Path, symbolizer: Any = None, has_interpreter_frames: bool = False) -> Profile:
     """The profile as Python reads it, when both ways were found to agree."""
-    plain = load_plain(*paths, symbolizer=symbolizer)
-    native = load_native(*paths, symbolizer=symbolizer)
+    plain = load_plain(*paths, symbolizer=symbolizer, has_interpreter_frames=has_interpreter_frames)
+    native = load_native(*paths, symbolizer=symbolizer, has_interpreter_frames=has_interpreter_frames)
     assert aggregate.threads(plain) == aggregate.threads(native)  # the first question of all
     for one, other in zip(parts_of(plain), parts_of(native), strict=True):
         assert answers(one) == answers(other)

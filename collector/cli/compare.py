@@ -45,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", metavar="FILE", help="write to FILE instead of the terminal")
     add("-w", "--width", metavar="COLUMNS", type=int, help="width of the text; default: the terminal's, or 100")
     add("--no-inlines", action="store_true", help="count inlined calls for the functions around them")
+    add("--interpreter-frames", action="store_true", help="show the frames of Python's interpreter, not only of the functions that it runs")
 
 
 def prepare(words: Sequence[str]) -> list[str]:
@@ -85,7 +86,7 @@ def _run_of(path: str, args: argparse.Namespace) -> Run:
             raise UsageError(f"{path} holds several experiments; name them one by one, as each run counts")
         made.append(RUNS[args.by](profile))
 
-    show_profile((path,), make, not args.no_inlines)
+    show_profile((path,), make, not args.no_inlines, has_interpreter_frames=args.interpreter_frames)
     return made[-1]
 
 

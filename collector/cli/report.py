@@ -48,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--errors", action="store_true", help="functions, lines, calltree: show how far off a time may be because it was sampled")
     add("--long-names", action="store_true", help="show functions with their template and parameter lists")
     add("--no-inlines", action="store_true", help="count inlined calls for the functions around them")
+    add("--interpreter-frames", action="store_true", help="show the frames of Python's interpreter, not only of the functions that it runs")
     add("--pieces", action="store_true", help="show pieces of functions (f.cold, f.part.0, f.constprop.0) apart from them")
     debug_options.add_arguments(parser)
     add("--process", metavar="PID|NAME", action="append", help="only this process, or programs of a name or shell pattern; may be repeated")
@@ -97,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
         told = with_runtime_hints(with_outdated(_chosen(profile, args, categories)))
         write_page(make_page(told, request.view, request.argument, options), args.output)
 
-    show_profile(request.paths, show, not args.no_inlines, args.pieces, debug_dirs, args.debuginfod)
+    show_profile(request.paths, show, not args.no_inlines, args.pieces, debug_dirs, args.debuginfod, args.interpreter_frames)
     gc.freeze()  # nor at the end, when the interpreter would look for it after all
     return 0
 

@@ -30,6 +30,7 @@ def load(
     symbolizer: Symbolizer | None = None,
     has_inlines: bool = True,
     has_pieces: bool = False,
+    has_interpreter_frames: bool = False,
     debug_dirs: Iterable[str] = (),
     progress: Progress | None = None,
     analysis: Analysis | None = None,
@@ -37,8 +38,9 @@ def load(
     """The profile of one experiment, or of several added up; a path may also be a file that write_profile made.
 
     Without `has_inlines` an inlined call counts for the function around it. With `has_pieces` a piece of a function that the compiler
-    cut off or adapted (`f.cold`, `f.constprop.0`) is a function of its own. Separate debug files are looked for below `debug_dirs`, before
-    the places where the system keeps them.
+    cut off or adapted (`f.cold`, `f.constprop.0`) is a function of its own. With `has_interpreter_frames` an interpreter's own code is shown,
+    whose time else counts for the functions that it runs. Separate debug files are looked for below `debug_dirs`, before the places where the
+    system keeps them.
     `progress(done, total, text)` is called during long work. `analysis` is a new one, if it is not to be the fastest there is.
     ExperimentNotFoundError if there is no experiment at a path, ExperimentError if it cannot be read; damaged parts
     are left out and counted in `Profile.losses`.
@@ -51,7 +53,7 @@ def load(
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     symbolizer = symbolizer or Symbolizer(has_inlines=has_inlines, has_pieces=has_pieces, debug_dirs=debug_dirs, progress=progress)
     files = [path for path in listed if os.path.isfile(path)]
-    loader = Loader(symbolizer, analysis or open_analysis(), progress)
+    loader = Loader(symbolizer, analysis or open_analysis(), progress, has_interpreter_frames)
     for path in listed:
         if path not in files:
             loader.add(os.fspath(path))

@@ -22,6 +22,7 @@ from collector.experiment.directory import open_directory
 from collector.experiment.liveness import is_alive
 from collector.load import load
 from collector.profile.model import Profile
+from collector.profile.names import is_no_file
 from collector.profile.source_map import SourceMap, moved_path
 from collector.regular_file import open_binary
 from collector.symbols.archive import Archive, place_of_source
@@ -63,7 +64,7 @@ def archive(
         if is_alive(log):
             raise ExperimentError(f"{path} is being recorded still; archive it when the program has ended")
     copier = _Copier(path)
-    profile = load(path, symbolizer=symbolizer, progress=progress)
+    profile = load(path, symbolizer=symbolizer, has_interpreter_frames=True, progress=progress)
     _add_modules(copier, profile, symbolizer, progress)
     if has_sources:
         _add_sources(copier, profile, source_map or {})
@@ -96,7 +97,7 @@ def _add_modules(copier: _Copier, profile: Profile, symbolizer: Symbolizer, prog
 
 
 def _add_sources(copier: _Copier, profile: Profile, source_map: SourceMap) -> None:
-    paths = {row.file for table in (profile.frames, profile.functions) for row in table if row.file}
+    paths = {row.file for table in (profile.frames, profile.functions) for row in table if row.file and not is_no_file(row.file)}
     missing = [path for path in sorted(paths) if not copier.add(moved_path(path, source_map), place_of_source(path), is_expected=False)]
     copier.archived.source_count = len(paths) - len(missing)
     if missing:

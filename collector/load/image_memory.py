@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 from collector.analysis.seam import Segment
 from collector.format import MapKind
+from collector.load.log_facts import LogFacts
 from collector.load.naming import ANONYMOUS, UNMAPPED, CodePlace, ModuleKey, NamedPlace, NameTable, Place
+from collector.load.python_code import INTERPRETER, folded_range, is_trampoline, python_place
 from collector.profile.model import Code
 from collector.symbols.symbolizer import lookup_address
 from collector.symbols.terms import Layout
-from collector.target.address_space import AddressSpace, Mapping
+from collector.target.address_space import Mapping
 from collector.target.dynamic_code import first_line, line_at
 
 _DYNAMIC_MODULE_NAME = "(dynamic code)"
 
 
 class ImageMemory:
-    """The memory of one process image; see `naming.Memory`. `objects_path` is where the experiment keeps copies of code, if it does."""
+    """The memory of one process image; see `naming.Memory`. `objects_path` is where the experiment keeps copies of code, if it does.
 
-    def __init__(self, names: NameTable, space: AddressSpace, objects_path: str | None) -> None:
+    Frames of an interpreter's own code are shown only with `has_interpreter_frames`.
+    """
+
+    def __init__(self, names: NameTable, facts: LogFacts, objects_path: str | None, has_interpreter_frames: bool = False) -> None:
         self._names = names
-        self._space = space
+        self._space = facts.space
         self._objects_path = objects_path
+        self._directory = (facts.initialize.directory or "") if facts.initialize else ""
+        self._folded = (0, 0) if has_interpreter_frames else folded_range(facts.interpreter, facts.space)
+        self._folds = self._folded != (0, 0)
         self._codes: dict[tuple[int, int, int], int] = {}
         self.own_space = names.memory_space(self)
         """Where addresses count that do not belong to the same module for ever."""
@@ -33,8 +42,17 @@ class ImageMemory:
         for start, end, mapping in self._space.iter_sole():
             if mapping.path:
                 key = self._module_of(mapping)
-                found.append(Segment(start, end, mapping.bias, self._names.module_space(key), key.is_recorder))
+                space = self._names.module_space(key)
+                found += [Segment(*part, mapping.bias, space, key.is_recorder or self._is_folded(part[0])) for part in self._parts(start, end)]
         return found
+
+    def _parts(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """The range, cut where folding begins and ends."""
+        bounds = [start, *(bound for bound in self._folded if start < bound < end), end]
+        return zip(bounds, bounds[1:])
+
+    def _is_folded(self, address: int) -> bool:
+        return self._folded[0] <= address < self._folded[1]
 
     def turning_points(self, address: int, is_leaf: bool) -> list[int]:
         """See `naming.Memory`."""
@@ -44,14 +62,24 @@ class ImageMemory:
 
     def place_at(self, address: int, is_leaf: bool, time_ns: int) -> Place | None:
         """See `naming.Memory`."""
-        place = self._place(self._space.find(lookup_address(address, is_leaf), time_ns), address, is_leaf)
-        return None if isinstance(place, CodePlace) and place.module.is_recorder else place
+        wanted = lookup_address(address, is_leaf)
+        if self._is_folded(wanted):
+            return None
+        place = self._place(self._space.find(wanted, time_ns), address, is_leaf)
+        return None if self._is_hidden(place) else place
+
+    def _is_hidden(self, place: Place) -> bool:
+        if isinstance(place, CodePlace):
+            return place.module.is_recorder
+        return is_trampoline(place) if self._folds else place.function == INTERPRETER  # which stands for what is folded
 
     def _place(self, mapping: Mapping | None, address: int, is_leaf: bool) -> Place:
         if mapping is None:
             return UNMAPPED
         if mapping.kind == MapKind.DYNAMIC_FUNCTION:
             return self._dynamic_place(mapping, address, is_leaf)
+        if mapping.kind == MapKind.PYTHON_CODE:
+            return python_place(mapping, lookup_address(address, is_leaf), self._directory)
         if mapping.kind == MapKind.ANONYMOUS or not mapping.path:
             return ANONYMOUS
         return CodePlace(self._module_of(mapping), mapping.elf_address(address), is_leaf)

@@ -28,6 +28,7 @@ def add_jit_sources(objects_path: str | None, logs: Sequence[LogFacts]) -> list[
         parent = _parent_of(facts, images)
         if parent is not None:
             facts.space.inherit(parent.space, facts.start_ns)
+            facts.interpreter = facts.interpreter or parent.interpreter
     return complaints
 
 

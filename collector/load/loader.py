@@ -32,10 +32,13 @@ Progress = Callable[[int, int, str], None]
 class Loader:
     """`add` every experiment, then `finish`."""
 
-    def __init__(self, symbolizer: Symbolizer, analysis: Analysis, progress: Progress | None = None) -> None:
+    def __init__(
+        self, symbolizer: Symbolizer, analysis: Analysis, progress: Progress | None = None, has_interpreter_frames: bool = False
+    ) -> None:
         self._symbolizer = symbolizer
         self._analysis = analysis
         self._progress = progress
+        self._has_interpreter_frames = has_interpreter_frames
         self._names = NameTable(symbolizer)
         self._logs: list[int] = []
         self._recordings: list[model.Recording] = []
@@ -73,6 +76,10 @@ class Loader:
         for facts in filter(None, (launch, node, *logs)):
             self._add_points(experiment, facts, images)
             self._add_losses(experiment, facts)
+        details = {facts.interpreter.detail: facts.interpreter.time for facts in reversed(logs) if facts.interpreter and facts.interpreter.detail}
+        for detail, time_ns in details.items():
+            text = f"Python functions are not shown: {detail.rstrip('.')}."
+            self._messages.append(model.Message(experiment, 1, text, time_ns=time_ns, is_hint=True))
 
     def _add_archive(self, path: str) -> list[str]:
         """Have names looked up in the experiment's archive; complaints about it."""
@@ -135,7 +142,7 @@ class Loader:
             self._pauses.append(model.Pause(index, cause, start_ns, end_ns))
         self._threads += [thread_of(index, thread, process) for thread in facts.threads]
         owners = self._attribute(facts, process, first_thread)
-        memory = ImageMemory(self._names, facts.space, objects_path)
+        memory = ImageMemory(self._names, facts, objects_path, self._has_interpreter_frames)
         self._analysis.attribute(facts.number, owners, memory.segments(), memory.own_space)
         self._analysis.collect(facts.number)
         self._logs.append(facts.number)

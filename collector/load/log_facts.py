@@ -52,6 +52,7 @@ class LogFacts:
     ends: list[events.ProcExit] = field(default_factory=list)
     unrecorded: list[events.SysExit] = field(default_factory=list)
     entry_address: int | None = None
+    interpreter: events.Interpreter | None = None
     first_ns: int | None = None
     last_ns: int = 0
 
@@ -191,6 +192,10 @@ def _note_drop(facts: LogFacts, event: events.DropNotify) -> None:
     facts.drops[event.thread, word_of(event.cause), event.length is not None] = event.count or 0
 
 
+def _note_interpreter(facts: LogFacts, event: events.Interpreter) -> None:
+    facts.interpreter = event
+
+
 def _note_message(facts: LogFacts, event: events.Message) -> None:
     key = (event.severity or 0, event.text or "", event.subject)
     facts.messages[key] = max(facts.messages.get(key, 0), event.count or 1)
@@ -212,9 +217,10 @@ _NOTES: dict[type, Callable[[LogFacts, Any], None]] = {
     events.Resume: _note_resume,
     events.DropNotify: _note_drop,
     events.Message: _note_message,
+    events.Interpreter: _note_interpreter,
 }
 
 # Most records of most logs: they say nothing of processes and threads but that they were there.
 _NOT_OF_PROCESSES = frozenset(
-    (events.MappingChange, events.PmcAllocate, events.PmcAttach, events.PmcDetach, events.Metric, events.Message)
+    (events.MappingChange, events.PmcAllocate, events.PmcAttach, events.PmcDetach, events.Metric, events.Message, events.Interpreter)
 )

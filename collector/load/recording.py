@@ -93,7 +93,13 @@ def process_of(experiment: int, identity: ProcessIdentity, facts: LogFacts, prev
         is_closed=closed is not None,
         has_execed=has_execed,
         is_running=closed is None and is_alive(facts.log),
+        interpreter=_interpreter(facts),
     )
+
+
+def _interpreter(facts: LogFacts) -> str:
+    event = facts.interpreter
+    return f"{event.name or ''} {event.version or ''}".strip() if event else ""
 
 
 def _attached_ns(facts: LogFacts) -> int:

@@ -44,7 +44,9 @@ class SampleClock:
 
 @dataclass(frozen=True, slots=True)
 class ProcessTime:
-    """A process image; a process that called execve has several, with the same `first_image`. `exit_status` is -n if signal n ended it."""
+    """A process image; a process that called execve has several, with the same `first_image`. `exit_status` is -n if signal n ended it, and
+    `interpreter` empty if it has none.
+    """
 
     experiment: str
     pid: int
@@ -62,6 +64,7 @@ class ProcessTime:
     accounted: Figures | None
     before_recording: float
     clock: SampleClock | None
+    interpreter: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +134,7 @@ def _process_time(profile: Profile, row: ProcessRow, process: Process) -> Proces
         accounted=_accounted(profile, process.user_ns, process.system_ns),
         before_recording=process.unrecorded_ns / NS_PER_S,
         clock=_clock(process.clock),
+        interpreter=process.interpreter,
     )
 
 

@@ -89,6 +89,7 @@ def _what_was_measured(profile: Profile) -> list[tuple[str, str]]:
         ("Coverage" if coverage else "Unattributed", coverage or _unattributed(profile)),
         ("Samples", f"{format_count(_samples_taken(profile))} in {_scope(profile)}"),
         ("Clock", _clocks(profile)),
+        ("Interpreter", _interpreters(profile)),
         ("Stacks", _stacks(profile)),
         ("Lost", _losses(profile)),
         ("Paused", _paused(profile)),
@@ -167,6 +168,19 @@ def _clocks(profile: Profile) -> str:
         if clock.effective_period_ns > clock.period_ns * 1.01:
             text += f" ({format_rate(clock.effective_period_ns)} is what it delivers here)"
         users.setdefault(text, set()).add(process.identity)
+    return _by_users(users)
+
+
+def _interpreters(profile: Profile) -> str:
+    users: dict[str, set[tuple[int, int, int]]] = {}
+    for process in profile.processes:
+        if process.interpreter:
+            users.setdefault(process.interpreter, set()).add(process.identity)
+    return _by_users(users)
+
+
+def _by_users(users: dict[str, set[tuple[int, int, int]]]) -> str:
+    """What processes have, and how many of them, if it is not the same for all."""
     if len(users) <= 1:
         return "".join(users)
     return "; ".join(f"{text}: {plural(len(pids), 'process', 'processes')}" for text, pids in users.items())

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from collector.experiment.events import MappingChange
-from collector.format import MapAction, MapKind
+from collector.format import LineTable, MapAction, MapKind
 from collector.target.range_index import Range, RangeIndex
 
 _SAMPLE_UNIT_NS = 1000
@@ -46,6 +46,8 @@ class Mapping:
     code: bytes = b""
     copy: str | None = None
     file: RecordedFile | None = None
+    first_line: int | None = None
+    line_table: LineTable | int | None = None
 
     def elf_address(self, address: int) -> int:
         """The address as it is written in the ELF file."""
@@ -124,6 +126,7 @@ class AddressSpace:
         mapping = Mapping(
             kind, *place, change.bias or 0, change.file_offset or 0, change.path or "", change.build_id or b"", change.time, None,
             change.name, change.alias, change.source, change.lines or b"", change.code or b"", change.copy, _recorded_file(change),
+            change.first_line, change.line_table,
         )
         self._add_life(place, mapping)
 

@@ -16,13 +16,13 @@ _WIDTH_OF_FILES = 100
 
 def show_profile(
     paths: tuple[str, ...], show: Callable[[Profile], None], has_inlines: bool = True, has_pieces: bool = False,
-    debug_dirs: tuple[str, ...] = (), is_fetching: bool = False,
+    debug_dirs: tuple[str, ...] = (), is_fetching: bool = False, has_interpreter_frames: bool = False,
 ) -> None:
     """Show the profile of experiments. `show` may be called again, if what was kept of them does not know enough."""
-    if has_inlines and not has_pieces and not is_fetching:
+    if has_inlines and not has_pieces and not is_fetching and not has_interpreter_frames:
         _show_kept_or_loaded(paths, show, debug_dirs)
     else:  # what is kept has the usual names
-        _show_loaded(_load(paths, has_inlines, has_pieces, debug_dirs, is_fetching)[0], show)
+        _show_loaded(_load(paths, has_inlines, has_pieces, debug_dirs, is_fetching, has_interpreter_frames)[0], show)
 
 
 def _show_kept_or_loaded(paths: tuple[str, ...], show: Callable[[Profile], None], debug_dirs: tuple[str, ...]) -> None:
@@ -51,7 +51,8 @@ def _show_loaded(profile: Profile, show: Callable[[Profile], None]) -> None:
 
 
 def _load(
-    paths: tuple[str, ...], has_inlines: bool = True, has_pieces: bool = False, debug_dirs: tuple[str, ...] = (), is_fetching: bool = False
+    paths: tuple[str, ...], has_inlines: bool = True, has_pieces: bool = False, debug_dirs: tuple[str, ...] = (), is_fetching: bool = False,
+    has_interpreter_frames: bool = False,
 ) -> tuple[Profile, set[str]]:
     """The profile, and the files that its names depend on."""
     from collector.cli.reporting.progress import ProgressLine
@@ -61,7 +62,7 @@ def _load(
     progress = ProgressLine(sys.stderr)
     symbolizer = Symbolizer(has_inlines=has_inlines, has_pieces=has_pieces, debug_dirs=debug_dirs, is_fetching=is_fetching, progress=progress)
     try:
-        return load(paths, symbolizer=symbolizer, progress=progress), symbolizer.looked_at
+        return load(paths, symbolizer=symbolizer, has_interpreter_frames=has_interpreter_frames, progress=progress), symbolizer.looked_at
     finally:
         progress.close()
 

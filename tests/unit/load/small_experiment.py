@@ -11,7 +11,7 @@ from pathlib import Path
 
 from writer import column, definitions, frame, record
 
-from collector.format import Kind, MapAction, MapKind
+from collector.format import Kind, LineTable, MapAction, MapKind
 from collector.symbols.symbolizer import Location
 
 BASE = 0x500000
@@ -74,6 +74,31 @@ def mapping(path: str = "/bin/prog", start: int = BASE, size: int = 0x100000, at
     """A module comes or goes."""
     known = dict(action=int(action), map_kind=int(MapKind.OBJECT), start=start, end=start + size, bias=start, path=path, build_id=b"\x01\x02")
     return record(Kind.MAPPINGCHANGE, at_ns, 0, **{**known, **fields})
+
+
+PYTHON_BASE = 1 << 56
+LIBPYTHON = 0x7F0000000000
+
+
+def python_code(number: int, name: str, source: str | None = "/src/app.py", *, first_line: int = 1, table: bytes = b"", size: int = 64, **fields) -> bytes:
+    """A code object; its frames are at `python_frame(number, lasti)`. Without a table, instruction i (2 bytes each) has line first_line + i."""
+    start = PYTHON_BASE + 0x1000 * number
+    lines = table or (bytes([0, 0, *[2, 1] * (size // 2)]) if source is not None else b"")
+    known = dict(
+        action=int(MapAction.INSERT), map_kind=int(MapKind.PYTHON_CODE), start=start, end=start + 2 * size, bias=start, name=name, alias=None, source=source,
+        lines=lines, code=None, copy=None, first_line=first_line, line_table=int(LineTable.LNOTAB),
+    )
+    return record(Kind.MAPPINGCHANGE, fields.pop("at_ns", T0), 0, **{**known, **fields})
+
+
+def python_frame(number: int, lasti: int = 0, has_lock: bool = True) -> int:
+    """The address of a frame that executes the instruction at `lasti`."""
+    return PYTHON_BASE + 0x1000 * number + 2 * lasti + (1 if has_lock else 3)
+
+
+def interpreter(detail: str | None = None, start: int = LIBPYTHON, end: int = LIBPYTHON + 0x100000, **fields) -> bytes:
+    """CPython is in the process."""
+    return record(Kind.INTERPRETER, T0, 0, name="CPython", version="3.11.2", start=start, end=end, detail=detail, **fields)
 
 
 def samples(

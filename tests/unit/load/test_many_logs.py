@@ -84,7 +84,7 @@ def test_the_parent_is_the_image_that_ran_when_the_child_was_forked() -> None:
 
     def image(pid: int, number: int, start_ns: int, parent_pid: int | None) -> Any:
         process = SimpleNamespace(is_forked=parent_pid is not None and number == 0, parent_pid=parent_pid)
-        return SimpleNamespace(log=LogFile("", Origin(pid, number)), start_ns=start_ns, process=process, space=Space(f"{pid}.{number}"))
+        return SimpleNamespace(log=LogFile("", Origin(pid, number)), start_ns=start_ns, process=process, space=Space(f"{pid}.{number}"), interpreter=None)
 
     logs = [image(1, 0, 10, None), image(1, 1, 20, None), image(1, 2, 30, None), image(2, 0, 15, 1), image(3, 0, 25, 1), image(4, 0, 5, 1), image(5, 0, 20, 1)]
     assert add_jit_sources(None, logs) == []

@@ -11,12 +11,14 @@ from dataclasses import replace
 
 from collector.load.present_files import PresentFiles
 from collector.profile.model import Message, Module, Profile
+from collector.profile.names import python_functions
 from collector.regular_file import read_regular
 from collector.symbols.cache import signature_of
 from collector.units import plural
 
 _LARGEST_SOURCE_BYTES = 1 << 26
 _SO = "lines may not be those that were compiled"
+_SO_RAN = "lines may not be those that ran"
 
 
 def change_of(profile: Profile, path: str) -> str:
@@ -34,7 +36,8 @@ def change_of(profile: Profile, path: str) -> str:
         if source[1] > _built(files, module, source[1]):
             return f"the file is newer than {module.name}, so, if this is more than a fresh checkout, {_SO}"
     if source[1] > _recorded(profile, source[1]):
-        return f"the file is newer than the recording, so, if this is more than a fresh checkout, {_SO}"
+        so = _SO_RAN if _is_of_python(profile, path) else _SO
+        return f"the file is newer than the recording, so, if this is more than a fresh checkout, {so}"
     return ""
 
 
@@ -59,21 +62,30 @@ def with_outdated(profile: Profile) -> Profile:
             continue
         for number in later:
             (changed if path in digests else newer)[number].append(path.rpartition("/")[2])
-    messages = (_message(profile.modules[number].name, changed.get(number, ()), newer.get(number, ())) for number in sorted({*changed, *newer}))
+    python = {profile.functions[function].module for function in python_functions(profile)}
+    messages = (
+        _message(profile.modules[number].name, changed.get(number, ()), newer.get(number, ()), number in python) for number in sorted({*changed, *newer})
+    )
     return replace(profile, messages=(*profile.messages, *messages)) if changed or newer else profile
 
 
-def _message(module: str, changed: Iterable[str], newer: Iterable[str]) -> Message:
+def _message(module: str, changed: Iterable[str], newer: Iterable[str], is_python: bool) -> Message:
     """Of both kinds those that are known to have changed are told."""
     listed = [*changed] or [*newer]
     has_others = len(listed) > 1
     sources = f"{listed[0]} and {plural(len(listed) - 1, 'more source')}" if has_others else listed[0]
-    if changed:
+    if is_python:  # the file that the module is named after
+        text = f"{module} is newer than the recording; if this is more than a fresh checkout, {_SO_RAN}."
+    elif changed:
         sums = "have changed, by their MD5 sums" if has_others else "has changed, by its MD5 sum"
         text = f"{sources} {sums}, since {module} was compiled, so {_SO}."
     else:
         text = f"{sources} {'are' if has_others else 'is'} newer than {module} or the recording; if this is more than a fresh checkout, {_SO}."
     return Message(0, 1, text, outdated=module)
+
+
+def _is_of_python(profile: Profile, path: str) -> bool:
+    return any(profile.functions[function].file == path for function in python_functions(profile))
 
 
 def _digests_of(profile: Profile) -> dict[str, set[str]]:

@@ -11,7 +11,7 @@ import pytest
 from tiny_profile import RECORDING, S, build_profile
 
 from collector.load.outdated import change_of, with_outdated
-from collector.profile.model import Profile, SourceDigest
+from collector.profile.model import PYTHON, Profile, SourceDigest
 
 RECORDED = RECORDING.wall_ns + RECORDING.end_ns - RECORDING.start_ns
 
@@ -75,3 +75,14 @@ def test_without_the_code_the_recording_counts(profile: Profile, tmp_path: Path)
     assert "newer than the recording" in change_of(profile, str(tmp_path / "a.c"))
     (tmp_path / "a.c").unlink()
     assert told(profile) == []
+
+
+def test_a_python_file_is_compared_with_the_recording(profile: Profile, tmp_path: Path) -> None:
+    frames = tuple(frame._replace(kind=PYTHON) for frame in profile.frames)
+    functions = tuple(replace(function, file=str(tmp_path / f"{function.name}.c")) for function in profile.functions)
+    python = replace(profile, frames=frames, functions=functions, modules=(replace(profile.modules[0], name="pkg/b.c", path=""),))
+    write(tmp_path / "b.c", RECORDED - 9 * S)
+    assert told(python) == []
+    write(tmp_path / "b.c", RECORDED + S)
+    assert told(python) == ["pkg/b.c is newer than the recording; if this is more than a fresh checkout, lines may not be those that ran."]
+    assert change_of(python, str(tmp_path / "b.c")) == "the file is newer than the recording, so, if this is more than a fresh checkout, lines may not be those that ran"

@@ -269,13 +269,14 @@ static size_t evaluator_of(const struct walk *walk, uintptr_t mark, size_t at)
     return i;
 }
 
-static bool has_interpreter(const struct walk *walk)
+/* The innermost frame of the interpreter's own code; native->count if there is none. */
+static size_t interpreter_of(const struct walk *walk)
 {
     const struct col_native_stack *native = walk->native;
-    for (size_t i = 0; i < native->count; i++)
-        if (is_within(native->pcs[i] - (i != 0), 1, walk->runtime->low, walk->runtime->high))
-            return true;
-    return false;
+    size_t i = 0;
+    while (i < native->count && !is_within(native->pcs[i] - (i != 0), 1, walk->runtime->low, walk->runtime->high))
+        i++;
+    return i;
 }
 
 static void put(uintptr_t *pcs, size_t *count, size_t max, const uintptr_t *from, size_t more)
@@ -306,20 +307,27 @@ static size_t merge(const struct walk *walk, uintptr_t *pcs, size_t max)
     return count;
 }
 
+/* The native stack alone, with a stand-in behind the interpreter's frame, whose time is its then. */
+static size_t stand_in(const struct walk *walk, bool is_read, uintptr_t *pcs, size_t max)
+{
+    const struct col_native_stack *native = walk->native;
+    size_t count = 0, at = interpreter_of(walk);
+    bool is_wanted = !is_read || at < native->count;
+    uintptr_t address =
+        is_wanted ? col_python_code_stand_in(is_read ? COL_PYTHON_INTERPRETER : COL_PYTHON_UNREADABLE) : 0;
+    size_t before = at < native->count ? at + 1 : native->count;
+    put(pcs, &count, max, native->pcs, before);
+    put(pcs, &count, max, &address, address != 0);
+    put(pcs, &count, max, native->pcs + before, native->count - before);
+    return count;
+}
+
 size_t col_python_stack_merge(const struct col_python_runtime *runtime, const struct col_native_stack *native,
                               uintptr_t *python, uintptr_t *pcs, size_t max)
 {
     struct walk walk = {.runtime = runtime, .layout = &runtime->layout, .native = native, .out = python, .max = max};
-    bool is_read = walk_frames(&walk);
-    if (!is_read)
-        walk.count = 0;
-    size_t count = merge(&walk, pcs, max);
-    bool has_python = false;
-    for (size_t i = 0; i < walk.count && !has_python; i++)
-        has_python = is_python(python[i]);
-    if (!has_python && count < max && (!is_read || has_interpreter(&walk))) {
-        uintptr_t address = col_python_code_stand_in(is_read ? COL_PYTHON_INTERPRETER : COL_PYTHON_UNREADABLE);
-        put(pcs, &count, max, &address, address != 0);
-    }
-    return count;
+    bool is_read = walk_frames(&walk), has_function = false;
+    for (size_t i = 0; i < walk.count && !has_function; i++)
+        has_function = is_python(python[i]);
+    return is_read && has_function ? merge(&walk, pcs, max) : stand_in(&walk, is_read, pcs, max);
 }

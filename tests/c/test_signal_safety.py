@@ -29,6 +29,7 @@ FOREIGN = {
     "_GLOBAL_OFFSET_TABLE_": "no function: where the linker keeps addresses",
     "_dl_find_object": "made for signal handlers: which object an address belongs to",
     "pthread_self": "reads the thread's own register",
+    "_r_debug": "data: where the dynamic linker's list begins, which is read with proof",
     "getauxval": "reads what the kernel laid down when the program began",
     "pthread_setcancelstate": "one atomic exchange in the thread's own block",
     "pthread_setcanceltype": "the same",
@@ -47,6 +48,7 @@ INDIRECT = {
     "control/session:take_sample": STORED_BY_CALLER,
     "experiment/record:col_record_encode": STORED_BY_CALLER,
     "target/code_finder:col_code_finder_find": "what col_code_finder_observe was given, see STORED",
+    "target/executable_mappings:read_mappings": "what col_executable_mappings_observe was given, see STORED",
     "control/dispositions:change_ignored": REAL,
     "control/dispositions:change_other": REAL,
     "control/dispositions:col_dispositions_change": REAL,
@@ -65,7 +67,7 @@ INDIRECT = {
     "entry/interpose_signal_old:signal": REAL,
 }
 # Pointers that ordinary code has stored before: who calls them, and what they hold.
-STORED = {"target/code_finder:col_code_finder_find": ["col_modules_meet"]}
+STORED = {"target/code_finder:col_code_finder_find": ["col_modules_meet"], "target/executable_mappings:read_mappings": ["target/modules:meet_mapping"]}
 
 
 @pytest.fixture(scope="module")

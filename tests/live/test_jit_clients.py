@@ -127,6 +127,13 @@ def test_a_perf_map_of_a_killed_process_is_kept(record: Record, compiled: Callab
     assert [function.name for function in read_perf_map(str(kept))] == ["first of the map", "second of the map"]
 
 
+def test_code_of_a_file_that_is_mapped_once_more_keeps_its_names(record: Record, compiled: Callable[..., Path]) -> None:
+    recorded = record([compiled("mapped_again.c"), 150])
+    assert recorded.outcome.status == 0
+    judge_shares(recorded, recorded.outcome.truth, total_ns=recorded.total_ns, systematic=0.03)
+    assert len({row.module.path for row in aggregate.functions(recorded.profile) if row.function.name.startswith("spin_")}) == 1
+
+
 def test_a_jitdump_with_code_lines_and_moves(record: Record, compiled: Callable[..., Path], tmp_path: Path) -> None:
     recorded = record([compiled("dump_code.c"), 150], directory_to_run_in=tmp_path)
     assert recorded.outcome.status == 0, recorded.outcome.stderr

@@ -20,14 +20,15 @@ enum {
 static struct {
     uint64_t next_reading_ns;
     unsigned readings_in_vain; /* in a row, that did not know the address either */
+    void (*met)(uintptr_t start, uintptr_t end, uint64_t file_offset); /* NULL: nobody */
 } self;
 
 static struct col_range_table ranges COL_SPARSE;
 
-/* Reads lines "low-high rwxp ..." from a stream of characters that comes in chunks. */
+/* Reads lines "low-high rwxp offset ..." from a stream of characters that comes in chunks. */
 struct line_reader {
-    enum { IN_LOW, IN_HIGH, IN_FLAGS, IN_REST } state;
-    uintptr_t low, high;
+    enum { IN_LOW, IN_HIGH, IN_FLAGS, IN_OFFSET, IN_REST } state;
+    uintptr_t low, high, offset;
     unsigned flag_count;
     bool is_executable;
 };
@@ -55,14 +56,23 @@ static void read_character(struct line_reader *line, char c, struct col_range_si
         break;
     case IN_FLAGS:
         line->is_executable |= c == 'x';
-        if (++line->flag_count == 4)
+        if (++line->flag_count == 5) /* with the blank behind them */
+            line->state = IN_OFFSET;
+        break;
+    case IN_OFFSET:
+        if (c == ' ')
             line->state = IN_REST;
+        else
+            line->offset = append_hex_digit(line->offset, c);
         break;
     case IN_REST:
         if (c != '\n')
             break;
-        if (line->is_executable && line->high >> COL_ARCH_ADDRESS_BITS == 0)
+        if (line->is_executable && line->high >> COL_ARCH_ADDRESS_BITS == 0) {
             col_range_table_add(side, (struct col_range){line->low, line->high, 0});
+            if (self.met != NULL)
+                self.met(line->low, line->high, line->offset);
+        }
         *line = (struct line_reader){.state = IN_LOW};
     }
 }
@@ -123,6 +133,11 @@ bool col_executable_mappings_cover(uintptr_t address, bool may_read)
     else
         __atomic_fetch_add(&self.readings_in_vain, 1, __ATOMIC_RELAXED);
     return is_covered;
+}
+
+void col_executable_mappings_observe(void (*met)(uintptr_t start, uintptr_t end, uint64_t file_offset))
+{
+    self.met = met;
 }
 
 bool col_executable_mappings_were_asked(void)

@@ -12,6 +12,9 @@
  */
 bool col_executable_mappings_cover(uintptr_t address, bool may_read);
 
+/* Who wants to know of every executable mapping that a reading finds; set before the first. It is called as the question is asked: in a signal handler. */
+void col_executable_mappings_observe(void (*met)(uintptr_t start, uintptr_t end, uint64_t file_offset));
+
 /* True if anybody has asked here: code that belongs to no module ran, or seemed to. */
 bool col_executable_mappings_were_asked(void);
 

@@ -20,6 +20,7 @@
 #include "experiment/event.h"
 #include "experiment/log_writer.h"
 #include "target/code_finder.h"
+#include "target/executable_mappings.h"
 #include "target/python_runtime.h"
 
 #define TABLE_SIZE 4096u  /* well above what any program loads; one that loads more has the rest unnamed */
@@ -28,6 +29,8 @@
 #define MOVING ((uintptr_t)1) /* an entry's `low` while it is being filled: no object begins there */
 #define GONE ((uintptr_t)2)   /* an entry that was in use */
 #define LARGEST_NOTES 65536u  /* bytes of one segment */
+#define COMPARED_PLACES 8u
+#define COMPARED_BYTES 64u
 
 /* An object is known by the range the code finder gives it, which may be less than all of it; the log is told all. */
 struct entry {
@@ -270,20 +273,30 @@ static bool describe(const struct link_map *map, struct dl_phdr_info *info)
     return true;
 }
 
+/* The next object of the dynamic linker's list that can be read, from `map` on; false at its end. No lock is taken. */
+static bool next_listed(const struct link_map **map, struct dl_phdr_info *info)
+{
+    struct col_proved_pages proved = {{0}};
+    for (unsigned count = 0;
+         count < TABLE_SIZE && *map != NULL && col_safe_read_prove(&proved, (uintptr_t)*map, sizeof **map); count++) {
+        const struct link_map *here = *map;
+        *map = here->l_next;
+        if (describe(here, info))
+            return true;
+    }
+    return false;
+}
+
 /*
  * What dl_iterate_phdr does, without its lock: another thread of the parent may have held that at the fork, inside dlopen, and would never let it go in the child.
  * Objects of other namespaces (dlmopen) are written when they are first met.
  */
 static void walk_list(void)
 {
-    struct col_proved_pages proved = {{0}};
     struct dl_phdr_info info;
     const struct link_map *map = _r_debug.r_map;
-    for (unsigned count = 0;
-         count < TABLE_SIZE && map != NULL && col_safe_read_prove(&proved, (uintptr_t)map, sizeof *map);
-         count++, map = map->l_next)
-        if (describe(map, &info))
-            meet_listed(&info, sizeof info, NULL);
+    for (unsigned count = 0; count < TABLE_SIZE && next_listed(&map, &info); count++)
+        meet_listed(&info, sizeof info, NULL);
 }
 
 static void write_list(bool is_fork_child)
@@ -296,6 +309,77 @@ static void write_list(bool is_fork_child)
         dl_iterate_phdr(meet_listed, NULL);
     col_event_batch_finish();
     self.is_listing = false;
+}
+
+/* True when the places, whole pages of code, hold the same, by some of it. */
+static bool is_same_code(uintptr_t one, uintptr_t other, size_t bytes)
+{
+    char ones[COMPARED_BYTES], others[COMPARED_BYTES];
+    for (size_t at = 0; at < bytes; at += bytes / COMPARED_PLACES)
+        if (!col_safe_read_bytes(one + at, ones, sizeof ones) ||
+            !col_safe_read_bytes(other + at, others, sizeof others) || memcmp(ones, others, sizeof ones) != 0)
+            return false;
+    return true;
+}
+
+struct mapping {
+    uintptr_t start, end;
+    uint64_t file_offset;
+};
+
+/* Writes the mapping as one more object if it holds code of this one: then true. */
+static bool meet_copied(const struct dl_phdr_info *info, const struct mapping *mapping)
+{
+    struct object object = {.low = UINTPTR_MAX, .bias = info->dlpi_addr};
+    struct col_proved_pages proved = {{0}};
+    if (!col_safe_read_prove(&proved, (uintptr_t)info->dlpi_phdr, info->dlpi_phnum * sizeof *info->dlpi_phdr))
+        return false;
+    measure(&object, info->dlpi_phdr, info->dlpi_phnum);
+    for (const ElfW(Phdr) *segment = info->dlpi_phdr, *end = segment + info->dlpi_phnum; segment < end; segment++) {
+        uint64_t inside = mapping->file_offset - segment->p_offset;
+        uintptr_t elf_address = segment->p_vaddr + inside;
+        size_t bytes = mapping->end - mapping->start;
+        if (segment->p_type != PT_LOAD || (segment->p_flags & PF_X) == 0 || mapping->file_offset < segment->p_offset ||
+            inside >= segment->p_filesz || bytes > align_up(segment->p_filesz - inside, COL_PAGE_BYTES) ||
+            !is_same_code(mapping->start, object.bias + elf_address, bytes))
+            continue;
+        struct entry *entry = NULL;
+        if (info->dlpi_name == NULL || col_safe_read_probe((uintptr_t)info->dlpi_name)) /* it may be on its way out */
+            entry = claim(mapping->start, mapping->end);
+        if (entry == NULL)
+            return true;
+        object.path = name_of(info->dlpi_name);
+        read_identity(&object, info->dlpi_phdr, info->dlpi_phnum);
+        object.low = mapping->start;
+        object.high = mapping->end;
+        object.bias = mapping->start - elf_address;
+        write_object(entry, object.low, object.high, &object);
+        return true;
+    }
+    return false;
+}
+
+/* True inside an object that was written, or is being written. */
+static bool is_known(uintptr_t address)
+{
+    uint32_t end = __atomic_load_n(&self.end, __ATOMIC_ACQUIRE);
+    for (const struct entry *entry = entries; entry < entries + end; entry++) {
+        uintptr_t low = __atomic_load_n(&entry->low, __ATOMIC_ACQUIRE);
+        if (low == MOVING || (low > GONE && address >= entry->start && address < entry->end))
+            return true;
+    }
+    return false;
+}
+
+/* An executable mapping may be one that the program made of a loaded object's code, as V8 does to have its built-in functions near what it compiles. */
+static void meet_mapping(uintptr_t start, uintptr_t end, uint64_t file_offset)
+{
+    struct mapping mapping = {start, end, file_offset};
+    struct dl_phdr_info info;
+    const struct link_map *map = _r_debug.r_map;
+    bool is_done = !col_log_writer_is_open() || self.is_listing || is_known(start);
+    for (unsigned count = 0; !is_done && count < TABLE_SIZE && next_listed(&map, &info); count++)
+        is_done = meet_copied(&info, &mapping);
 }
 
 void col_modules_prepare(void)
@@ -317,6 +401,7 @@ void col_modules_begin(bool is_fork_child)
 {
     self.since_ns = col_clock_now();
     col_code_finder_observe(col_modules_meet);
+    col_executable_mappings_observe(meet_mapping);
     write_list(is_fork_child);
     self.has_begun = true;
 }

@@ -10,7 +10,23 @@ from pathlib import Path
 import msgpack
 import pytest
 from both_ways import answers, load_both_ways, load_native, load_plain
-from small_experiment import BASE, PID, S, T0, ArithmeticSymbolizer, begin, clock, close, mapping, samples, thread_end
+from small_experiment import (
+    BASE,
+    LIBPYTHON,
+    PID,
+    PYTHON_BASE,
+    S,
+    T0,
+    ArithmeticSymbolizer,
+    begin,
+    clock,
+    close,
+    interpreter,
+    mapping,
+    python_code,
+    samples,
+    thread_end,
+)
 from writer import definitions, frame, leb128, open_slot, record, write_uncut
 
 from collector.analysis import library
@@ -31,19 +47,19 @@ RECORDER = 2 * BASE
 OWN = 4 * BASE
 
 
-def random_stacks(rng: random.Random, stack: list[int]) -> list[tuple[tuple[int, ...], int]]:
+def random_stacks(rng: random.Random, stack: list[int], homes: tuple[int, ...]) -> list[tuple[tuple[int, ...], int]]:
     """Stacks that go on from one another, some in the recorder or in nobody's memory, some empty, much recursion."""
     stacks = []
     for _ in range(rng.randrange(1, 9)):
         stack[:] = stack[rng.randrange(len(stack) + 1) :] if rng.random() < 0.95 else []
-        more = [rng.choice((BASE, BASE, BASE, RECORDER, OWN)) + rng.randrange(1, 12) * 0x1000 + rng.randrange(3) for _ in range(rng.randrange(6))]
+        more = [rng.choice(homes) + rng.randrange(1, 12) * 0x1000 + rng.randrange(3) for _ in range(rng.randrange(6))]
         stack[:0] = more * rng.choice((1, 1, 1, 7))
         stacks.append((tuple(stack), rng.randrange(8)))
     return stacks
 
 
-def random_block(rng: random.Random, at_ns: int, stack: list[int]) -> bytes:
-    stacks = random_stacks(rng, stack)
+def random_block(rng: random.Random, at_ns: int, stack: list[int], homes: tuple[int, ...]) -> bytes:
+    stacks = random_stacks(rng, stack, homes)
     count = rng.randrange(0, 14)
     indexes = [rng.randrange(len(stacks) + (rng.random() < 0.1)) for _ in range(count)]
     times = dict(user_us=[rng.randrange(3000) for _ in range(count)] or None, system_us=[rng.randrange(300) for _ in range(count)] or None)
@@ -65,12 +81,28 @@ def random_changes(rng: random.Random) -> list[bytes]:
     return [change for _, change in sorted(made)]
 
 
-def random_frames(rng: random.Random, changes: bool = True) -> list[bytes]:
+def random_python(rng: random.Random) -> list[bytes]:
+    """An interpreter, in some of a module or all of it, whose functions are known or not, and code objects, some of which are no functions."""
+    start = LIBPYTHON + rng.randrange(4) * 0x1000
+    told = [interpreter(rng.choice((None, None, "unknown")), start, start + rng.randrange(1, 12) * 0x1000)] if rng.random() < 0.9 else []
+    names = ["f", "f", "C.g", "<module>", "(interpreter)", "(Python stack unreadable)"]
+    codes = [
+        python_code(number, name := rng.choice(names), None if name.startswith("(") else rng.choice(("/src/app.py", "<string>")), at_ns=T0 + rng.randrange(S))
+        for number in range(1, 12)
+        if rng.random() < 0.8
+    ]
+    library = [mapping("/usr/lib/libpython3.so", LIBPYTHON, rng.randrange(4, 14) * 0x1000)]
+    return rng.sample(records := told + library + codes, len(records))
+
+
+def random_frames(rng: random.Random, changes: bool = True, python: bool = False) -> list[bytes]:
     """The payloads of a log."""
     stack: list[int] = []
     records = [begin(), clock(), mapping(size=0x9000), mapping("/lib/libcollector.so", RECORDER)]
     records += random_changes(rng) if changes else []
-    records += [random_block(rng, T0 + number * S // 40, stack) for number in range(40)]
+    records += random_python(rng) if python else []
+    homes = (BASE, PYTHON_BASE, PYTHON_BASE, LIBPYTHON, OWN) if python else (BASE, BASE, BASE, RECORDER, OWN)
+    records += [random_block(rng, T0 + number * S // 40, stack, homes) for number in range(40)]
     if rng.random() < 0.5:
         records.append(thread_end(PID, user_ns=rng.randrange(S // 10), system_ns=rng.randrange(S // 50)))
         records.append(record(Kind.THR_CREATE, T0, PID + 7, name="brief", start_address=BASE + 0x3000))
@@ -100,6 +132,15 @@ def test_random_logs(tmp_path: Path, seed: int) -> None:
     path = write(tmp_path / "a.expt", framed(random_frames(rng)))
     write(path, framed(random_frames(rng)), PID + 50)
     load_both_ways(path, symbolizer=ArithmeticSymbolizer())
+
+
+@pytest.mark.parametrize("has_interpreter_frames", [False, True])
+@pytest.mark.parametrize("seed", range(60 if THOROUGH else 6))
+def test_python_between_native_frames(tmp_path: Path, seed: int, has_interpreter_frames: bool) -> None:
+    rng = random.Random(seed)
+    path = write(tmp_path / "a.expt", framed(random_frames(rng, python=True)))
+    write(path, framed(random_frames(rng, python=rng.random() < 0.5)), PID + 50)
+    load_both_ways(path, symbolizer=ArithmeticSymbolizer(), has_interpreter_frames=has_interpreter_frames)
 
 
 def damaged(rng: random.Random, data: bytes) -> bytes:

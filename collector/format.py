@@ -56,12 +56,12 @@ class Kind(IntEnum):
 
 
 class StackEnd(IntEnum):
-    """Why a call stack ends where it ends. Everything but COMPLETE means frames towards the root are missing."""
+    """Why a call stack ends where it ends. Everything but COMPLETE and GUESSED means frames towards the root are missing."""
 
     COMPLETE = 0
     DEPTH_LIMIT = 1
     NO_UNWIND_INFO = 2
-    BAD_STACK_POINTER = 3
+    GUESSED = 3
     UNREADABLE = 4
     BAD_PC = 5
     BAD_FRAME = 6

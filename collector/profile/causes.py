@@ -9,13 +9,14 @@ import signal
 from typing import Final
 
 COMPLETE: Final = "complete"
+GUESSED: Final = "guessed"
 NOT_SAMPLED: Final = "not_sampled"
 
 STACK_ENDS: Final[dict[str, str]] = {
     COMPLETE: "complete",
     "depth_limit": "deeper than the limit",
     "no_unwind_info": "no unwind information",
-    "bad_stack_pointer": "stack pointer outside the stack",
+    GUESSED: "complete, through code without unwind information",
     "unreadable": "memory not readable",
     "bad_pc": "return address not in code",
     "bad_frame": "frame makes no sense",
@@ -63,4 +64,4 @@ def signal_name(number: int) -> str:
 
 def is_finished(end: str) -> bool:
     """Whether a stack with this end reaches the start of its thread."""
-    return end in (COMPLETE, NOT_SAMPLED)
+    return end in (COMPLETE, GUESSED, NOT_SAMPLED)

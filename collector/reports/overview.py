@@ -7,7 +7,7 @@ import time
 from collections import Counter
 
 from collector.profile import aggregate
-from collector.profile.causes import DROP_CAUSES, NOT_SAMPLED, STACK_ENDS, describe_ending, exit_status, is_finished
+from collector.profile.causes import DROP_CAUSES, GUESSED, NOT_SAMPLED, STACK_ENDS, describe_ending, exit_status, is_finished
 from collector.profile.model import Process, Profile, Recording
 from collector.profile.sample_points import labelled_points
 from collector.profile.samples import sample_count
@@ -198,6 +198,9 @@ def _stacks(profile: Profile) -> str:
     if missing:
         causes = ", ".join(f"{format_count(row.sample_count)} {STACK_ENDS.get(row.cause, row.cause)}" for row in unfinished)
         text += f"; unfinished: {causes}"
+    guessed = sum(row.sample_count for row in ends if row.cause == GUESSED)
+    if guessed:
+        text += f"; {format_percent(guessed, count)} % lead through code without unwind information, by its instructions: callers above it may be wrong"
     unseen = sum(row.sample_count for row in ends if row.cause == NOT_SAMPLED)
     if unseen:
         text += f"; {_unsampled(unseen)}"

@@ -107,7 +107,7 @@ static bool sync_callers(struct col_reading *reading)
 static bool is_finished(const struct col_reading *reading, uint32_t end)
 {
     const struct col_question *question = &reading->question;
-    return end == COL_END_COMPLETE || end == COL_END_NOT_SAMPLED ||
+    return end == COL_END_COMPLETE || end == COL_END_GUESSED || end == COL_END_NOT_SAMPLED ||
            (question->demands && (question->demanded & COL_DEMAND_FROM));
 }
 

@@ -84,12 +84,13 @@ enum pmclog_drop_cause {
     PMCLOG_DROP_UNKNOWN_KIND = 19 /* only after pmclog_finish */
 };
 
-/* Why a call chain ends where it ends; anything but COMPLETE means that callers are missing. */
+/* Why a call chain ends where it ends; anything but COMPLETE and GUESSED (complete, but a frame without
+   unwind table was left by a guess) means that callers are missing. */
 enum pmclog_chain_end {
     PMCLOG_END_COMPLETE = 0,
     PMCLOG_END_DEPTH_LIMIT = 1,
     PMCLOG_END_NO_UNWIND_INFO = 2,
-    PMCLOG_END_BAD_STACK_POINTER = 3,
+    PMCLOG_END_GUESSED = 3,
     PMCLOG_END_UNREADABLE = 4,
     PMCLOG_END_BAD_PC = 5,
     PMCLOG_END_BAD_FRAME = 6,

@@ -26,6 +26,7 @@ THOROUGH = os.environ.get("COLLECTOR_TEST_THOROUGH") == "1"
 GROUND = ["base/os", "base/own_io", "base/clock"]
 UNWINDER = [
     "base/safe_read",
+    "base/instruction",
     "target/range_table",
     "target/executable_mappings",
     "target/eh_frame_index",
@@ -35,6 +36,7 @@ UNWINDER = [
     "sample/unwind_expression",
     "sample/unwind_row",
     "sample/unwind_cfi",
+    "sample/unwind_code",
     "sample/unwind_fp",
     "sample/unwind",
 ]
@@ -44,7 +46,7 @@ WARNINGS = (
 FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-g", "-fPIC", f"-I{SOURCE}"]
 SANITIZED = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 WITHOUT_FIND_OBJECT = ['-DCOL_FIND_OBJECT_NAME="no_such_function"']
-ENDS = ["complete", "depth limit", "no unwind info", "bad stack pointer", "unreadable", "bad pc", "bad frame"]
+ENDS = ["complete", "depth limit", "no unwind info", "guessed", "unreadable", "bad pc", "bad frame"]
 
 X86_64_PARTS = {"code_bytes", "rows", "registered_frames"}  # their tables and code are written for it
 ON_X86_64 = pytest.mark.skipif(platform.machine() != "x86_64", reason="this truth is written in x86-64 assembler")

@@ -130,10 +130,13 @@ static inline bool col_arch_is_signal_return(uintptr_t pc)
     return col_arch_instruction(pc) == 0xd2801168 && col_arch_instruction(pc + 4) == 0xd4000001;
 }
 
-/* True when a call instruction (bl, blr and its authenticating forms) ends at `return_address`. */
-static inline bool col_arch_follows_call(uintptr_t return_address)
+enum { COL_ARCH_CALL_BYTES = 4 };
+
+/* True when the word before `end` is a call instruction (bl, blr and its authenticating forms). */
+static inline bool col_arch_ends_in_call(const uint8_t *end)
 {
-    uint32_t code = col_arch_instruction(return_address - 4);
+    uint32_t code;
+    memcpy(&code, end - sizeof code, sizeof code);
     return (code & 0xfc000000) == 0x94000000 || (code & 0xfefff000) == 0xd63f0000;
 }
 

@@ -159,12 +159,12 @@ static inline bool col_arch_is_signal_return(uintptr_t pc)
     return memcmp(code, wide, sizeof wide) == 0 || memcmp(code, narrow, sizeof narrow) == 0;
 }
 
-/* True when a call instruction ends at `return_address`. Decides by its bytes, so it can be fooled, rarely. */
-static inline bool col_arch_follows_call(uintptr_t return_address)
+enum { COL_ARCH_CALL_BYTES = 7 };
+
+/* True when the COL_ARCH_CALL_BYTES before `end` end in a call instruction. Decides by them alone, so it can be fooled, rarely. */
+static inline bool col_arch_ends_in_call(const uint8_t *end)
 {
-    uint8_t code[7]; /* code[7 - n] is n bytes before the return address */
-    if (!col_safe_read_bytes(return_address - sizeof code, code, sizeof code))
-        return false;
+    const uint8_t *code = end - COL_ARCH_CALL_BYTES; /* code[7 - n] is n bytes before the end */
     /* Indirect calls are ff /2: two bytes for a register, and the operand's displacement on top of that. */
     return code[2] == 0xe8 || (code[5] == 0xff && (code[6] & 0x38) == 0x10) ||
            (code[4] == 0xff && (code[5] & 0x38) == 0x10) || (code[3] == 0xff && (code[4] & 0x38) == 0x10) ||
@@ -207,57 +207,26 @@ struct col_arch_caller {
     uintptr_t pc, sp, fp;
 };
 
-/* How many bytes the epilogue that begins with `code` takes off the stack before its return; -1 when it is none.
-   *fp_at is where among them the frame pointer is popped from, or -1. */
-static inline int col_arch_epilogue_bytes(const uint8_t *code, size_t size, int *fp_at)
-{
-    int bytes = 0;
-    *fp_at = -1;
-    for (size_t i = 0; i + 4 <= size;) {
-        if (code[i] == 0xc3 || code[i] == 0xc2 || (code[i] == 0xf3 && code[i + 1] == 0xc3)) /* ret */
-            return bytes;
-        if (code[i] == 0x5d) /* pop %rbp */
-            *fp_at = bytes;
-        if (code[i] >= 0x58 && code[i] <= 0x5f) { /* pop */
-            bytes += 8;
-            i += 1;
-        } else if (code[i] == 0x41 && code[i + 1] >= 0x58 && code[i + 1] <= 0x5f) { /* pop %r8-%r15 */
-            bytes += 8;
-            i += 2;
-        } else if (code[i] == 0x48 && code[i + 1] == 0x83 && code[i + 2] == 0xc4) { /* add $n, %rsp */
-            bytes += (int8_t)code[i + 3];
-            i += 4;
-        } else if (code[i] == 0xc5 && code[i + 1] == 0xf8 && code[i + 2] == 0x77) { /* vzeroupper */
-            i += 3;
-        } else {
-            return -1;
-        }
-    }
-    return -1;
-}
-
-/* Guesses the caller of a function without unwind table from the instructions that come next. */
+/* Guesses the caller of a function without unwind table from the instruction that comes next: its first ones. */
 static inline bool col_arch_caller_by_code(const struct col_regs *regs, struct col_stack_reader *reader,
                                            struct col_arch_caller *caller)
 {
-    uint8_t code[20];
-    int fp_at = -1, bytes;
+    uint8_t code[4];
+    unsigned bytes = 0;
+    bool is_pushed = false;
     if (!col_safe_read_bytes(regs->pc, code, sizeof code))
         return false;
-    if (code[0] == 0x55 || (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa) ||
-        (code[0] == 0x48 && code[1] == 0x83 && code[2] == 0xec)) { /* push %rbp, endbr64, sub $n, %rsp */
-        bytes = 0;
-    } else if (code[0] == 0x48 && ((code[1] == 0x89 && code[2] == 0xe5) || (code[1] == 0x8b && code[2] == 0xec))) {
+    if (code[0] == 0x48 && ((code[1] == 0x89 && code[2] == 0xe5) || (code[1] == 0x8b && code[2] == 0xec))) {
         bytes = 8; /* mov %rsp, %rbp: the caller's was just pushed */
-        fp_at = 0;
-    } else {
-        bytes = col_arch_epilogue_bytes(code, sizeof code, &fp_at);
-    }
-    if (bytes < 0 || !col_safe_read_stack(reader, regs->sp + (unsigned)bytes, &caller->pc))
+        is_pushed = true;
+    } else if (code[0] != 0x55 && !(code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa) &&
+               !(code[0] == 0x48 && code[1] == 0x83 && code[2] == 0xec)) { /* push %rbp, endbr64, sub $n, %rsp */
         return false;
-    caller->sp = regs->sp + (unsigned)bytes + sizeof(uintptr_t);
+    }
+    caller->sp = regs->sp + bytes + sizeof(uintptr_t);
     caller->fp = regs->fp;
-    return fp_at < 0 || col_safe_read_stack(reader, regs->sp + (unsigned)fp_at, &caller->fp);
+    return col_safe_read_stack(reader, regs->sp + bytes, &caller->pc) &&
+           (!is_pushed || col_safe_read_stack(reader, regs->sp, &caller->fp));
 }
 
 enum { COL_ARCH_RETURN_PLACES = 8 };

@@ -6,6 +6,7 @@
 #include "base/arch.h"
 #include "sample/unwind_cache.h"
 #include "sample/unwind_cfi.h"
+#include "sample/unwind_code.h"
 #include "sample/unwind_fp.h"
 #include "sample/unwind_row.h"
 #include "target/code_finder.h"
@@ -27,6 +28,7 @@ struct walk {
     uint64_t tag;   /* of the rule cache */
     bool is_exact;  /* pc is an instruction to come, not a return address */
     unsigned switches;
+    size_t guessed_at; /* the first frame whose caller was not found by a table or a frame pointer; SIZE_MAX: none */
     size_t full_until; /* up to this frame all registers that survive calls are followed, not only sp and fp */
 };
 
@@ -93,7 +95,7 @@ static col_unwind_rule learn(struct walk *walk)
 {
     struct finding finding;
     study(walk, &finding);
-    if (finding.rule != COL_RULE_UNKNOWN)
+    if (finding.rule != COL_RULE_UNKNOWN && finding.rule != COL_RULE_NO_TABLE) /* those are left in other ways */
         col_unwind_cache_add(walk->tag, col_unwind_place(walk->regs.pc, walk->is_exact), finding.rule);
     return finding.rule;
 }
@@ -167,44 +169,80 @@ static enum step step_by_table(struct walk *walk, const struct finding *finding,
         return STEP_END;
     }
     if (!is_sensible_move(walk, old_sp, old_pc, sp_is_saved)) {
-        *end = COL_STACK_BAD_STACK_POINTER;
+        *end = COL_STACK_BAD_FRAME;
         return STEP_END;
     }
     return STEP_ON;
 }
 
-static enum step step_without_table(struct walk *walk, enum col_stack_end *end)
+/* After a step to the caller without a table. */
+static enum step arrive(struct walk *walk, uintptr_t old_sp, uintptr_t old_pc, enum col_stack_end *end)
 {
-    uintptr_t old_sp = walk->regs.sp, old_pc = walk->regs.pc;
-    if (!col_unwind_fp_step(&walk->regs, &walk->reader, walk->is_exact)) {
-        *end = COL_STACK_NO_UNWIND_INFO;
-        return STEP_END;
-    }
     walk->known = basic_registers;
     walk->is_exact = false;
-    *end = walk->regs.pc == 0 ? COL_STACK_COMPLETE : COL_STACK_BAD_STACK_POINTER;
+    *end = walk->regs.pc == 0 ? COL_STACK_COMPLETE : COL_STACK_BAD_FRAME;
     return walk->regs.pc != 0 && is_sensible_move(walk, old_sp, old_pc, false) ? STEP_ON : STEP_END;
 }
 
-/* Every rule but the simple one; and all rules while registers are followed. */
-static enum step step_rarely(struct walk *walk, col_unwind_rule rule, enum col_stack_end *end)
+/* The frame that was put out last is left by a guess. */
+static void note_guess(struct walk *walk, size_t frame)
 {
-    struct finding finding;
-    switch (rule & COL_RULE_TYPE_MASK) {
-    case COL_RULE_OUTERMOST:
-        *end = COL_STACK_COMPLETE;
-        return STEP_END;
-    case COL_RULE_SIGNAL:
-        return step_over_signal(walk, end);
-    case COL_RULE_UNKNOWN:
-    case COL_RULE_NO_TABLE:
-        return step_without_table(walk, end);
+    walk->guessed_at = frame < walk->guessed_at ? frame : walk->guessed_at;
+}
+
+/* What following the code has told is remembered. Where no module is, other code may come to lie: that is noticed only if
+   there is no return address where this one would have it, so what needs no guess is better looked at each time. */
+static void remember_exit(struct walk *walk, const struct col_code_exit *exit, bool is_in_module)
+{
+    bool is_record = exit && col_unwind_code_is_record(exit);
+    col_unwind_rule rule = COL_RULE_BY_RECORD;
+    if (exit && (is_in_module || !is_record)) {
+        rule = col_unwind_code_pack(exit);
+        if (rule == COL_RULE_UNKNOWN || (exit->is_straight && !is_in_module))
+            return;
+        if (!exit->is_straight && !is_record)
+            rule = (rule & ~(col_unwind_rule)COL_RULE_TYPE_MASK) | COL_RULE_BY_CODE;
     }
-    study(walk, &finding);
-    if (finding.has_fde)
-        return step_by_table(walk, &finding, end);
-    *end = COL_STACK_NO_UNWIND_INFO; /* its module went away in between */
-    return STEP_END;
+    col_unwind_cache_add(walk->tag, col_unwind_place(walk->regs.pc, walk->is_exact), rule);
+}
+
+/* Just-in-time compilers that write no tables keep frame pointers; so what calls for a guess is code of a module. */
+static enum col_unwind_leaving leave_by_record(struct walk *walk)
+{
+    struct col_code_module module;
+    struct col_code_exit exit;
+    bool is_in_module = col_code_finder_find(walk->regs.pc - !walk->is_exact, &module);
+    if (is_in_module && col_unwind_code_find_entry(&walk->regs, &walk->reader, &walk->proved, &exit) &&
+        col_unwind_code_leave(&walk->regs, &walk->reader, &exit))
+        return COL_LEFT_BY_GUESS;
+    enum col_unwind_leaving leaving = col_unwind_fp_step(&walk->regs, &walk->reader, &walk->proved, walk->is_exact);
+    return leaving == COL_LEFT && is_in_module ? COL_LEFT_BY_GUESS : leaving;
+}
+
+static enum step step_by_record(struct walk *walk, size_t frame, enum col_stack_end *end)
+{
+    uintptr_t old_sp = walk->regs.sp, old_pc = walk->regs.pc;
+    enum col_unwind_leaving leaving = leave_by_record(walk);
+    if (leaving == COL_LEFT_NOT) {
+        *end = COL_STACK_NO_UNWIND_INFO;
+        return STEP_END;
+    }
+    if (leaving == COL_LEFT_BY_GUESS)
+        note_guess(walk, frame);
+    return arrive(walk, old_sp, old_pc, end);
+}
+
+static enum step step_without_table(struct walk *walk, bool is_in_module, size_t frame, enum col_stack_end *end)
+{
+    struct col_code_exit exit;
+    uintptr_t old_sp = walk->regs.sp, old_pc = walk->regs.pc;
+    bool is_found = col_unwind_code_find_exit(&walk->regs, &walk->reader, &walk->proved, &exit);
+    remember_exit(walk, is_found ? &exit : NULL, is_in_module);
+    if (!is_found || !col_unwind_code_leave(&walk->regs, &walk->reader, &exit))
+        return step_by_record(walk, frame, end);
+    if (!exit.is_straight && !col_unwind_code_is_record(&exit))
+        note_guess(walk, frame);
+    return arrive(walk, old_sp, old_pc, end);
 }
 
 /* What a frame needs for a simple rule, apart from the walk so that the compiler keeps it in registers. */
@@ -220,7 +258,7 @@ static inline bool step_simply(struct col_stack_reader *reader, col_unwind_rule 
     uintptr_t return_at =
         cfa + (uintptr_t)(COL_ARCH_RETURN_OFFSET ? COL_ARCH_RETURN_OFFSET : col_unwind_rule_return_offset(rule));
     uintptr_t pc;
-    *end = COL_STACK_BAD_STACK_POINTER;
+    *end = COL_STACK_BAD_FRAME;
     if (__builtin_expect(cfa <= place->sp || cfa % sizeof cfa != 0, 0))
         return false;
     *end = COL_STACK_UNREADABLE;
@@ -233,6 +271,47 @@ static inline bool step_simply(struct col_stack_reader *reader, col_unwind_rule 
     place->sp = cfa;
     *end = COL_STACK_COMPLETE;
     return place->pc != 0;
+}
+
+/* By the rule that following the code gave, if it still leads to a return address. */
+static enum step step_by_code(struct walk *walk, col_unwind_rule rule, size_t frame, enum col_stack_end *end)
+{
+    struct place place = {walk->regs.pc, walk->regs.sp, walk->regs.fp};
+    if (!step_simply(&walk->reader, rule, &place, end) ||
+        (col_unwind_cache_find(walk->tag, col_unwind_place(place.pc, false)) == COL_RULE_UNKNOWN &&
+         !col_unwind_code_is_return_address(place.pc, &walk->proved)))
+        return step_without_table(walk, false, frame, end);
+    note_guess(walk, frame);
+    uintptr_t old_sp = walk->regs.sp, old_pc = walk->regs.pc;
+    walk->regs.pc = place.pc;
+    walk->regs.sp = place.sp;
+    walk->regs.fp = place.fp;
+    return arrive(walk, old_sp, old_pc, end);
+}
+
+/* Every rule but the simple one; and all rules while registers are followed. */
+static enum step step_rarely(struct walk *walk, col_unwind_rule rule, size_t frame, enum col_stack_end *end)
+{
+    struct finding finding;
+    switch (rule & COL_RULE_TYPE_MASK) {
+    case COL_RULE_OUTERMOST:
+        *end = COL_STACK_COMPLETE;
+        return STEP_END;
+    case COL_RULE_SIGNAL:
+        return step_over_signal(walk, end);
+    case COL_RULE_UNKNOWN:
+    case COL_RULE_NO_TABLE:
+        return step_without_table(walk, (rule & COL_RULE_TYPE_MASK) == COL_RULE_NO_TABLE, frame, end);
+    case COL_RULE_BY_CODE:
+        return step_by_code(walk, rule, frame, end);
+    case COL_RULE_BY_RECORD:
+        return step_by_record(walk, frame, end);
+    }
+    study(walk, &finding);
+    if (finding.has_fde)
+        return step_by_table(walk, &finding, end);
+    *end = COL_STACK_NO_UNWIND_INFO; /* its module went away in between */
+    return STEP_END;
 }
 
 /* The addresses found so far. */
@@ -290,7 +369,7 @@ static enum step walk_frame(struct walk *walk, struct output *output, enum col_s
         output->sps[output->count] = walk->regs.sp;
     output->pcs[output->count++] = pc + (!is_innermost && (walk->is_exact || rule & COL_RULE_AT_START));
     if ((rule & COL_RULE_TYPE_MASK) != COL_RULE_SIMPLE || output->count <= walk->full_until)
-        return step_rarely(walk, rule, end);
+        return step_rarely(walk, rule, output->count - 1, end);
 
     struct place place = {pc, walk->regs.sp, walk->regs.fp};
     if (!step_simply(&walk->reader, rule, &place, end))
@@ -315,6 +394,17 @@ static enum step walk_frames(struct walk *walk, struct output *output, enum col_
     return step;
 }
 
+/* A guess that led to the start of the thread is believed, and named; what any other led to is not. */
+static void judge_guess(const struct walk *walk, struct output *output, enum col_stack_end *end)
+{
+    if (*end == COL_STACK_COMPLETE) {
+        *end = COL_STACK_GUESSED;
+    } else if (*end != COL_STACK_DEPTH_LIMIT) {
+        *end = COL_STACK_NO_UNWIND_INFO;
+        output->count = walk->guessed_at + 1;
+    }
+}
+
 size_t col_unwind_walk(const ucontext_t *context, struct col_stack_bounds *bounds, uintptr_t *pcs, uintptr_t *sps,
                        size_t max, enum col_stack_end *end)
 {
@@ -332,12 +422,15 @@ size_t col_unwind_walk(const ucontext_t *context, struct col_stack_bounds *bound
         walk.known = all_registers;
         walk.is_exact = true;
         walk.switches = 0;
+        walk.guessed_at = SIZE_MAX;
         output.count = 0;
         col_safe_read_begin(&walk.reader, bounds ? bounds : &unknown, walk.regs.sp);
         if (walk_frames(&walk, &output, end) != STEP_NEEDS_REGISTERS || output.count <= walk.full_until)
             break;
         walk.full_until = attempt == 0 ? output.count : SIZE_MAX;
     }
+    if (walk.guessed_at != SIZE_MAX)
+        judge_guess(&walk, &output, end);
     return output.count;
 }
 

@@ -32,7 +32,9 @@ enum col_unwind_rule_type {
     COL_RULE_SIMPLE,      /* as drawn above */
     COL_RULE_OUTERMOST,   /* nobody called this */
     COL_RULE_SIGNAL,      /* a signal trampoline: the registers lie on the stack */
-    COL_RULE_NO_TABLE,    /* a module's code without unwind table */
+    COL_RULE_NO_TABLE,    /* a module's code without unwind table; not in the cache */
+    COL_RULE_BY_CODE,     /* as drawn above; found by following the code, which has no unwind table: may be wrong */
+    COL_RULE_BY_RECORD,   /* code without unwind table that could not be followed, or keeps a frame record */
     COL_RULE_TABLE,       /* too rare a rule for eight bytes: look it up in the table each time */
 };
 

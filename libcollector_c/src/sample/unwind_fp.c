@@ -1,6 +1,7 @@
 /* unwind_fp.c -- leaving a frame for which there is no unwind table */
 #include "sample/unwind_fp.h"
 
+#include "sample/unwind_code.h"
 #include "target/code_finder.h"
 
 enum {
@@ -8,11 +9,6 @@ enum {
     LONGEST_FUNCTION_BYTES = 1 << 14, /* from a leaf function's start to where it was interrupted */
     GUESSED_PLACES = 2,               /* where a call's address is believed though its target is not known */
 };
-
-static bool is_return_address(uintptr_t address)
-{
-    return col_code_finder_is_known_code(address - 1) && col_arch_follows_call(address);
-}
 
 static bool leave_to(struct col_regs *regs, const struct col_arch_caller *caller)
 {
@@ -51,24 +47,28 @@ static bool is_behind_record(const struct col_regs *regs, const struct col_arch_
 }
 
 /* Looks for the return address itself. A guess is believed when it is the only sort of evidence left. */
-static bool leave_by_return_address(struct col_regs *regs, struct col_stack_reader *reader, bool may_guess)
+static bool leave_by_return_address(struct col_regs *regs, struct col_stack_reader *reader,
+                                    struct col_proved_pages *proved, bool may_guess)
 {
     struct col_arch_caller caller;
     for (unsigned place = 0; place < COL_ARCH_RETURN_PLACES; place++)
         if (col_arch_caller_by_place(regs, reader, place, &caller) && !is_behind_record(regs, &caller) &&
-            is_return_address(caller.pc) &&
+            col_unwind_code_is_return_address(caller.pc, proved) &&
             ((may_guess && place < GUESSED_PLACES) || is_called_from(regs->pc, caller.pc)))
             return leave_to(regs, &caller);
     return false;
 }
 
-bool col_unwind_fp_step(struct col_regs *regs, struct col_stack_reader *reader, bool is_exact)
+enum col_unwind_leaving col_unwind_fp_step(struct col_regs *regs, struct col_stack_reader *reader,
+                                           struct col_proved_pages *proved, bool is_exact)
 {
     struct col_arch_caller caller;
-    if (!is_exact)
-        return leave_by_record(regs, reader);
-    if (col_arch_caller_by_code(regs, reader, &caller) && is_return_address(caller.pc))
-        return leave_to(regs, &caller);
-    return leave_by_return_address(regs, reader, false) || leave_by_record(regs, reader) ||
-           leave_by_return_address(regs, reader, true);
+    if (is_exact && col_arch_caller_by_code(regs, reader, &caller) &&
+        col_unwind_code_is_return_address(caller.pc, proved))
+        return leave_to(regs, &caller), COL_LEFT;
+    if (is_exact && leave_by_return_address(regs, reader, proved, false))
+        return COL_LEFT_BY_GUESS;
+    if (leave_by_record(regs, reader))
+        return COL_LEFT;
+    return is_exact && leave_by_return_address(regs, reader, proved, true) ? COL_LEFT_BY_GUESS : COL_LEFT_NOT;
 }

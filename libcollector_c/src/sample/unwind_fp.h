@@ -7,11 +7,18 @@
 #include "base/arch.h"
 #include "base/safe_read.h"
 
+enum col_unwind_leaving {
+    COL_LEFT_NOT, /* nothing there looks like a return address */
+    COL_LEFT,
+    COL_LEFT_BY_GUESS, /* by a word on the stack that looks like one */
+};
+
 /*
  * CALLABLE FROM ANYWHERE, signal handlers included. Goes to the caller by the chain of frame pointers, or, where the
  * code was interrupted (`is_exact`), by what its next instruction and the word at the stack pointer give away. Sets
- * regs->pc, sp and fp. False when nothing there looks like a return address.
+ * regs->pc, sp and fp.
  */
-bool col_unwind_fp_step(struct col_regs *regs, struct col_stack_reader *reader, bool is_exact);
+enum col_unwind_leaving col_unwind_fp_step(struct col_regs *regs, struct col_stack_reader *reader,
+                                           struct col_proved_pages *proved, bool is_exact);
 
 #endif

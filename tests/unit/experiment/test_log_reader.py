@@ -67,7 +67,7 @@ def test_samples_have_time_weights_and_stack():
     assert isinstance(first, PcSample) and first.kind is Kind.PCSAMPLE
     assert (first.time, first.user_ns, first.system_ns, first.thread, first.source) == (5010, 20, 30, 9, 1)
     assert (second.time, second.user_ns, second.system_ns, second.serial) == (705010, 0, 3000, 2)
-    assert first.stack.addresses == (0xFFFF_FFFF_FFFF_FFF0, 5) and first.stack.end is StackEnd.BAD_STACK_POINTER
+    assert first.stack.addresses == (0xFFFF_FFFF_FFFF_FFF0, 5) and first.stack.end is StackEnd.GUESSED
     assert second.stack.addresses == (0x401200, 0x401010) and second.stack.leaf == 0x401200
     assert len(second.stack) == 2 and second.stack == first.block.stack_table().stack(0)
 

@@ -1,0 +1,262 @@
+/* unwind_code.c -- leaving a frame by following its instructions to where they return
+ *
+ * Compilers keep the stack pointer's distance from the return address the same on every path, so any path to a return
+ * tells it. Paths that the program does not take (behind a call that never comes back) can lead astray: an exit counts only if
+ * there is a return address in its place.
+ */
+#include "sample/unwind_code.h"
+
+#include "target/code_finder.h"
+
+enum {
+    MOST_INSTRUCTIONS = 1000,
+    MOST_PATHS = 12,              /* branches not yet taken */
+    MOST_ENTRY_INSTRUCTIONS = 40, /* that make a frame */
+    LARGEST_FRAME_WORDS = 256,
+    VISITED_WORDS = 8,               /* of 64 bits: targets of branches, hashed */
+    LONGEST_FUNCTION_BYTES = 1 << 16 /* from a function's start to a place in it */
+};
+
+struct path {
+    uintptr_t pc;
+    struct col_stack_state state;
+    bool is_straight;
+};
+
+struct search {
+    const struct col_regs *regs;
+    struct col_stack_reader *reader;
+    struct col_proved_pages *proved;
+    uint64_t visited[VISITED_WORDS];
+    struct path paths[MOST_PATHS];
+    unsigned path_count;
+    bool has_exit; /* one that lacks evidence */
+};
+
+bool col_unwind_code_is_return_address(uintptr_t address, struct col_proved_pages *proved)
+{
+    return col_code_finder_is_known_code(address - 1) &&
+           col_safe_read_prove(proved, address - COL_ARCH_CALL_BYTES, COL_ARCH_CALL_BYTES) &&
+           col_arch_ends_in_call((const uint8_t *)address);
+}
+
+static uintptr_t resolve(const struct col_regs *regs, struct col_stack_place place)
+{
+    return (place.from_fp ? regs->fp : regs->sp) + (uintptr_t)(intptr_t)place.offset;
+}
+
+/* True the second time. Two targets may pass for one: then a path is given up. */
+static bool was_visited(struct search *search, uintptr_t target)
+{
+    unsigned hash = (unsigned)((uint64_t)target * 0x9e3779b97f4a7c15u >> 55);
+    uint64_t bit = (uint64_t)1 << (hash & 63), *word = &search->visited[hash >> 6];
+    bool was = (*word & bit) != 0;
+    *word |= bit;
+    return was;
+}
+
+static void add_path(struct search *search, uintptr_t target, const struct col_stack_state *state)
+{
+    if (search->path_count < MOST_PATHS && !was_visited(search, target))
+        search->paths[search->path_count++] = (struct path){target, *state, false};
+}
+
+/* Decodes at most to the page's end if the next page is not there. */
+static void follow(struct col_proved_pages *proved, struct path *path, struct col_instruction *instruction)
+{
+    size_t size = COL_INSTRUCTION_BYTES, rest = COL_PAGE_BYTES - path->pc % COL_PAGE_BYTES;
+    if (!col_safe_read_prove(proved, path->pc, size) &&
+        (rest >= size || !col_safe_read_prove(proved, path->pc, size = rest)))
+        size = 0;
+    col_instruction_follow((const uint8_t *)path->pc, size, &path->state, instruction);
+    path->pc += instruction->bytes;
+}
+
+/* True when the function that begins there may be the frame's. */
+static bool is_near(const struct search *search, uintptr_t function)
+{
+    return function != 0 && search->regs->pc - function < LONGEST_FUNCTION_BYTES;
+}
+
+/* Does the exit hold what it should? Some proof is better than none: a call that leads to this function, or not there. */
+enum evidence { EVIDENCE_NONE, EVIDENCE_WEAK, EVIDENCE_STRONG };
+
+static enum evidence judge(struct search *search, const struct path *path)
+{
+    struct col_stack_place at = path->state.sp;
+    uintptr_t address, called;
+    if ((!at.from_fp && at.offset < 0) || !col_safe_read_stack(search->reader, resolve(search->regs, at), &address))
+        return EVIDENCE_NONE;
+    address = col_arch_strip_return(address);
+    if (address == 0) /* a thread's first function may have been given 0 to return to */
+        return path->is_straight ? EVIDENCE_STRONG : EVIDENCE_NONE;
+    if (!col_unwind_code_is_return_address(address, search->proved))
+        return path->is_straight && col_code_finder_is_code(address - 1) ? EVIDENCE_STRONG : EVIDENCE_NONE;
+    called = path->is_straight ? 0 : col_arch_called_address(address);
+    return called == 0 || is_near(search, called) ? EVIDENCE_STRONG : EVIDENCE_WEAK;
+}
+
+static struct col_code_exit exit_of(const struct path *path, const struct col_instruction *instruction)
+{
+    return (struct col_code_exit){.return_at = path->state.sp,
+                                  .fp = path->state.fp,
+                                  .fp_is_restored = path->state.fp_origin == COL_FP_LOADED,
+                                  .is_straight = path->is_straight,
+                                  .released = instruction->released};
+}
+
+/* Takes the exit if it can be believed; if it lacks evidence, only for want of a better one. */
+static bool is_exit(struct search *search, const struct path *path, const struct col_instruction *instruction,
+                    struct col_code_exit *exit)
+{
+    enum evidence evidence = judge(search, path);
+    if (evidence == EVIDENCE_STRONG || (evidence == EVIDENCE_WEAK && !search->has_exit))
+        *exit = exit_of(path, instruction);
+    search->has_exit |= evidence != EVIDENCE_NONE;
+    return evidence == EVIDENCE_STRONG;
+}
+
+/* True when a jump is the function's last instruction, in the place of a call and a return: something went off the stack
+   before, and the word that lies there now is where a call to this very function returns to. */
+static bool is_tail_call(struct search *search, const struct path *path, const struct col_instruction *instruction,
+                         struct col_code_exit *exit)
+{
+    uintptr_t address;
+    if ((!path->state.sp.from_fp && path->state.sp.offset <= 0) ||
+        !col_safe_read_stack(search->reader, resolve(search->regs, path->state.sp), &address) ||
+        !col_unwind_code_is_return_address(address, search->proved) ||
+        !is_near(search, col_arch_called_address(address)))
+        return false;
+    *exit = exit_of(path, instruction);
+    exit->is_straight = false;
+    return true;
+}
+
+/* Follows one path to its end; branches on its way become paths. True at an exit that can be believed. */
+static bool try_path(struct search *search, struct path *path, unsigned *left, struct col_code_exit *exit)
+{
+    struct col_instruction instruction;
+    for (; *left > 0; --*left) {
+        follow(search->proved, path, &instruction);
+        uintptr_t target = path->pc + (uintptr_t)(intptr_t)instruction.target;
+        switch (instruction.flow) {
+        case COL_FLOW_NEXT:
+            break;
+        case COL_FLOW_CALL:
+            path->is_straight = false;
+            break;
+        case COL_FLOW_BRANCH:
+            path->is_straight = false;
+            add_path(search, target, &path->state);
+            break;
+        case COL_FLOW_JUMP:
+            if (is_tail_call(search, path, &instruction, exit))
+                return true;
+            if (was_visited(search, target))
+                return false;
+            path->pc = target;
+            break;
+        case COL_FLOW_ELSEWHERE:
+            return is_tail_call(search, path, &instruction, exit);
+        case COL_FLOW_RETURN:
+            return is_exit(search, path, &instruction, exit);
+        default:
+            return false;
+        }
+    }
+    return false;
+}
+
+bool col_unwind_code_find_exit(const struct col_regs *regs, struct col_stack_reader *reader,
+                               struct col_proved_pages *proved, struct col_code_exit *exit)
+{
+    struct search search; /* paths are set when they are added */
+    unsigned left = MOST_INSTRUCTIONS;
+    search.regs = regs;
+    search.reader = reader;
+    search.proved = proved;
+    search.has_exit = false;
+    search.path_count = 0;
+    for (unsigned i = 0; i < VISITED_WORDS; i++)
+        search.visited[i] = 0;
+    struct path path = {.pc = regs->pc, .is_straight = true};
+    while (!try_path(&search, &path, &left, exit)) {
+        if (search.path_count == 0 || left == 0)
+            return search.has_exit;
+        path = search.paths[--search.path_count];
+    }
+    return true;
+}
+
+/* Follows a function's first instructions to pc, or to the first of them that leads elsewhere. Behind that the frame is made. */
+static void enter(struct col_proved_pages *proved, uintptr_t pc, struct path *path)
+{
+    struct col_instruction instruction;
+    for (unsigned i = 0; i < MOST_ENTRY_INSTRUCTIONS && path->pc < pc; i++) {
+        struct path before = *path;
+        follow(proved, path, &instruction);
+        if (instruction.flow == COL_FLOW_UNKNOWN) {
+            *path = before;
+            return;
+        }
+        if (instruction.flow != COL_FLOW_NEXT)
+            return;
+    }
+}
+
+bool col_unwind_code_find_entry(const struct col_regs *regs, struct col_stack_reader *reader,
+                                struct col_proved_pages *proved, struct col_code_exit *exit)
+{
+    uintptr_t address;
+    for (int32_t words = 0; words < LARGEST_FRAME_WORDS; words++) {
+        int32_t offset = words * (int32_t)sizeof address;
+        if (!col_safe_read_stack(reader, regs->sp + (uintptr_t)offset, &address))
+            return false;
+        if (!col_unwind_code_is_return_address(address, proved))
+            continue;
+        struct path path = {.pc = col_arch_called_address(address)};
+        if (path.pc == 0 || regs->pc - path.pc >= LONGEST_FUNCTION_BYTES)
+            continue;
+        enter(proved, regs->pc, &path);
+        if (path.state.sp.from_fp || path.state.sp.offset != -offset)
+            continue;
+        *exit = (struct col_code_exit){.return_at = {offset, false}};
+        if (path.state.has_pushed) { /* from the function's first sp to ours */
+            exit->fp_is_restored = true;
+            exit->fp = (struct col_stack_place){path.state.pushed.offset + offset, false};
+        }
+        return true;
+    }
+    return false;
+}
+
+bool col_unwind_code_leave(struct col_regs *regs, struct col_stack_reader *reader, const struct col_code_exit *exit)
+{
+    uintptr_t at = resolve(regs, exit->return_at), fp = regs->fp, pc;
+    if (!col_safe_read_stack(reader, at, &pc) ||
+        (exit->fp_is_restored && !col_safe_read_stack(reader, resolve(regs, exit->fp), &fp)))
+        return false;
+    regs->pc = col_arch_strip_return(pc);
+    regs->sp = at + sizeof at + exit->released;
+    regs->fp = fp;
+    return true;
+}
+
+bool col_unwind_code_is_record(const struct col_code_exit *exit)
+{
+    return exit->return_at.from_fp && exit->return_at.offset == sizeof(uintptr_t) && exit->fp_is_restored &&
+           exit->fp.from_fp && exit->fp.offset == 0;
+}
+
+col_unwind_rule col_unwind_code_pack(const struct col_code_exit *exit)
+{
+    col_unwind_rule rule;
+    int64_t word = sizeof(uintptr_t), cfa = exit->return_at.offset + word;
+    bool is_of_one_base = !exit->fp_is_restored || exit->fp.from_fp == exit->return_at.from_fp;
+    unsigned flags = (exit->return_at.from_fp ? (unsigned)COL_RULE_FROM_FP : 0u) |
+                     (exit->fp_is_restored ? (unsigned)COL_RULE_FP_IS_SAVED : 0u);
+    if (!is_of_one_base || exit->released != 0 ||
+        !col_unwind_rule_pack(cfa, exit->fp_is_restored ? exit->fp.offset - cfa : 0, -word, flags, &rule))
+        return COL_RULE_UNKNOWN;
+    return rule;
+}

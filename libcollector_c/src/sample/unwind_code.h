@@ -1,0 +1,45 @@
+/* unwind_code.h -- leaving a frame by following its instructions to where they return */
+#ifndef COL_SAMPLE_UNWIND_CODE_H
+#define COL_SAMPLE_UNWIND_CODE_H
+
+#include <stdbool.h>
+
+#include "base/arch.h"
+#include "base/instruction.h"
+#include "sample/unwind_cache.h"
+
+/* CALLABLE FROM ANYWHERE, signal handlers included. */
+
+/* Where a function returns, by what sp and fp are in the frame. */
+struct col_code_exit {
+    struct col_stack_place return_at; /* the return address */
+    struct col_stack_place fp;        /* the caller's frame pointer, if it was restored */
+    bool fp_is_restored;
+    bool is_straight;  /* nothing but moves of the stack pointer, and jumps, lead there: there is no other way */
+    unsigned released; /* bytes that go off the stack with the return address */
+};
+
+/* True when instructions from pc on lead to a return, and there is a return address where it would find one. */
+bool col_unwind_code_find_exit(const struct col_regs *regs, struct col_stack_reader *reader,
+                               struct col_proved_pages *proved, struct col_code_exit *exit);
+
+/*
+ * For functions that are not seen to return: looks for a word on the stack that is the return address of a call to a
+ * function whose first instructions make a frame that reaches just to that word. Some 10 us where there is none.
+ */
+bool col_unwind_code_find_entry(const struct col_regs *regs, struct col_stack_reader *reader,
+                                struct col_proved_pages *proved, struct col_code_exit *exit);
+
+/* Leaves the frame. False where the stack cannot be read. */
+bool col_unwind_code_leave(struct col_regs *regs, struct col_stack_reader *reader, const struct col_code_exit *exit);
+
+/* True when the exit is that of a function with a frame pointer, whose frame record tells the same. */
+bool col_unwind_code_is_record(const struct col_code_exit *exit);
+
+/* The rule of that exit, of type COL_RULE_SIMPLE; COL_RULE_UNKNOWN if it does not fit one. */
+col_unwind_rule col_unwind_code_pack(const struct col_code_exit *exit);
+
+/* True when a call that `address` follows may have led there: code lies before it, and looks like a call. */
+bool col_unwind_code_is_return_address(uintptr_t address, struct col_proved_pages *proved);
+
+#endif

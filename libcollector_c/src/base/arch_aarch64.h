@@ -133,10 +133,9 @@ static inline bool col_arch_is_signal_return(uintptr_t pc)
 enum { COL_ARCH_CALL_BYTES = 4 };
 
 /* True when the word before `end` is a call instruction (bl, blr and its authenticating forms). */
-static inline bool col_arch_ends_in_call(const uint8_t *end)
+COL_READS_FOREIGN static inline bool col_arch_ends_in_call(const uint8_t *end)
 {
-    uint32_t code;
-    memcpy(&code, end - sizeof code, sizeof code);
+    uint32_t code = (uint32_t)((const struct col_foreign_word *)(end - sizeof(uintptr_t)))->word;
     return (code & 0xfc000000) == 0x94000000 || (code & 0xfefff000) == 0xd63f0000;
 }
 

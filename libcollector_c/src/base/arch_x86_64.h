@@ -162,7 +162,7 @@ static inline bool col_arch_is_signal_return(uintptr_t pc)
 enum { COL_ARCH_CALL_BYTES = 7 };
 
 /* True when the COL_ARCH_CALL_BYTES before `end` end in a call instruction. Decides by them alone, so it can be fooled, rarely. */
-static inline bool col_arch_ends_in_call(const uint8_t *end)
+COL_READS_FOREIGN static inline bool col_arch_ends_in_call(const uint8_t *end)
 {
     const uint8_t *code = end - COL_ARCH_CALL_BYTES; /* code[7 - n] is n bytes before the end */
     /* Indirect calls are ff /2: two bytes for a register, and the operand's displacement on top of that. */

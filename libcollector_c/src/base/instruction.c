@@ -1,6 +1,8 @@
 /* instruction.c -- what an instruction does to the stack pointer */
 #include "base/instruction.h"
 
+#include "base/safe_read.h"
+
 #if defined(__x86_64__)
 
 /* Operands by opcode (Intel SDM volume 2, appendix A). blank: none; m: ModRM; b, w, z, v: an immediate of 1, 2, 4 (2 after
@@ -45,7 +47,7 @@ struct bytes {
     bool is_short; /* more was asked for than there is */
 };
 
-static uint8_t next_byte(struct bytes *bytes)
+COL_READS_FOREIGN static uint8_t next_byte(struct bytes *bytes)
 {
     bytes->is_short |= bytes->at >= bytes->size;
     return bytes->is_short ? 0 : bytes->code[bytes->at++];

@@ -214,7 +214,7 @@ static enum col_unwind_leaving leave_by_record(struct walk *walk)
     bool is_in_module = col_code_finder_find(walk->regs.pc - !walk->is_exact, &module);
     if (is_in_module && col_unwind_code_find_entry(&walk->regs, &walk->reader, &walk->proved, &exit) &&
         col_unwind_code_leave(&walk->regs, &walk->reader, &exit))
-        return COL_LEFT_BY_GUESS;
+        return col_unwind_code_is_record(&exit) ? COL_LEFT : COL_LEFT_BY_GUESS;
     enum col_unwind_leaving leaving = col_unwind_fp_step(&walk->regs, &walk->reader, &walk->proved, walk->is_exact);
     return leaving == COL_LEFT && is_in_module ? COL_LEFT_BY_GUESS : leaving;
 }
@@ -356,8 +356,9 @@ static enum step walk_frame(struct walk *walk, struct output *output, enum col_s
     col_unwind_rule rule = col_unwind_cache_find(walk->tag, col_unwind_place(pc, walk->is_exact));
     if (rule == COL_RULE_UNKNOWN)
         rule = learn(walk);
-    bool has_table = rule != COL_RULE_UNKNOWN && (rule & COL_RULE_TYPE_MASK) != COL_RULE_NO_TABLE;
-    if (!has_table && !is_innermost && !col_code_finder_is_code(pc - !walk->is_exact)) {
+    bool is_known = rule != COL_RULE_UNKNOWN && (rule & COL_RULE_TYPE_MASK) != COL_RULE_NO_TABLE &&
+                    pc >> COL_ARCH_ADDRESS_BITS == 0; /* else it may be the rule of another place */
+    if (!is_known && !is_innermost && !col_code_finder_is_code(pc - !walk->is_exact)) {
         *end = COL_STACK_BAD_PC;
         return STEP_END;
     }

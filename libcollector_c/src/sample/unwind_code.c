@@ -96,13 +96,25 @@ static enum evidence judge(struct search *search, const struct path *path)
     return called == 0 || is_near(search, called) ? EVIDENCE_STRONG : EVIDENCE_WEAK;
 }
 
-static struct col_code_exit exit_of(const struct path *path, const struct col_instruction *instruction)
+/* What both the code and the frame record say is told by the record, which is no guess. */
+static struct col_code_exit by_record_if_same(const struct col_regs *regs, struct col_code_exit exit)
 {
-    return (struct col_code_exit){.return_at = path->state.sp,
-                                  .fp = path->state.fp,
-                                  .fp_is_restored = path->state.fp_origin == COL_FP_LOADED,
-                                  .is_straight = path->is_straight,
-                                  .released = instruction->released};
+    bool is_same = exit.fp_is_restored && exit.released == 0 && resolve(regs, exit.fp) == regs->fp &&
+                   resolve(regs, exit.return_at) == regs->fp + sizeof regs->fp;
+    return is_same
+               ? (struct col_code_exit){.return_at = {sizeof regs->fp, true}, .fp = {0, true}, .fp_is_restored = true}
+               : exit;
+}
+
+static struct col_code_exit exit_of(const struct search *search, const struct path *path,
+                                    const struct col_instruction *instruction)
+{
+    return by_record_if_same(search->regs,
+                             (struct col_code_exit){.return_at = path->state.sp,
+                                                    .fp = path->state.fp,
+                                                    .fp_is_restored = path->state.fp_origin == COL_FP_LOADED,
+                                                    .is_straight = path->is_straight,
+                                                    .released = instruction->released});
 }
 
 /* Takes the exit if it can be believed; if it lacks evidence, only for want of a better one. */
@@ -111,7 +123,7 @@ static bool is_exit(struct search *search, const struct path *path, const struct
 {
     enum evidence evidence = judge(search, path);
     if (evidence == EVIDENCE_STRONG || (evidence == EVIDENCE_WEAK && !search->has_exit))
-        *exit = exit_of(path, instruction);
+        *exit = exit_of(search, path, instruction);
     search->has_exit |= evidence != EVIDENCE_NONE;
     return evidence == EVIDENCE_STRONG;
 }
@@ -127,9 +139,17 @@ static bool is_tail_call(struct search *search, const struct path *path, const s
         !col_unwind_code_is_return_address(address, search->proved) ||
         !is_near(search, col_arch_called_address(address)))
         return false;
-    *exit = exit_of(path, instruction);
+    *exit = exit_of(search, path, instruction);
     exit->is_straight = false;
     return true;
+}
+
+/* True when the frame record is just done with: what comes is the return, which JavaScript's compiler does in ways of its own. */
+static bool has_left_record(const struct path *path)
+{
+    const struct col_stack_state *state = &path->state;
+    return state->fp_origin == COL_FP_LOADED && state->fp.from_fp && state->fp.offset == 0 && state->sp.from_fp &&
+           state->sp.offset == sizeof(uintptr_t);
 }
 
 /* Follows one path to its end; branches on its way become paths. True at an exit that can be believed. */
@@ -141,6 +161,8 @@ static bool try_path(struct search *search, struct path *path, unsigned *left, s
         uintptr_t target = path->pc + (uintptr_t)(intptr_t)instruction.target;
         switch (instruction.flow) {
         case COL_FLOW_NEXT:
+            if (has_left_record(path) && is_exit(search, path, &instruction, exit))
+                return true;
             break;
         case COL_FLOW_CALL:
             path->is_straight = false;
@@ -225,6 +247,7 @@ bool col_unwind_code_find_entry(const struct col_regs *regs, struct col_stack_re
             exit->fp_is_restored = true;
             exit->fp = (struct col_stack_place){path.state.pushed.offset + offset, false};
         }
+        *exit = by_record_if_same(regs, *exit);
         return true;
     }
     return false;

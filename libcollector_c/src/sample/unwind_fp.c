@@ -46,6 +46,21 @@ static bool is_behind_record(const struct col_regs *regs, const struct col_arch_
     return regs->fp >= regs->sp && regs->fp < caller->sp - sizeof caller->sp;
 }
 
+/* True when a frame pointer may point there, from below caller->sp. */
+static bool is_above(const struct col_arch_caller *caller, uintptr_t fp)
+{
+    return fp >= caller->sp && fp - caller->sp <= LONGEST_FRAME_BYTES && fp % sizeof fp == 0;
+}
+
+/* Compiled Java keeps any value in the frame pointer's register, and the caller's below the return address. */
+static void find_fp(struct col_stack_reader *reader, struct col_arch_caller *caller)
+{
+    uintptr_t word;
+    if (!is_above(caller, caller->fp) && col_safe_read_stack(reader, caller->sp - 2 * sizeof word, &word) &&
+        is_above(caller, word))
+        caller->fp = word;
+}
+
 /* Looks for the return address itself. A guess is believed when it is the only sort of evidence left. */
 static bool leave_by_return_address(struct col_regs *regs, struct col_stack_reader *reader,
                                     struct col_proved_pages *proved, bool may_guess)
@@ -54,8 +69,10 @@ static bool leave_by_return_address(struct col_regs *regs, struct col_stack_read
     for (unsigned place = 0; place < COL_ARCH_RETURN_PLACES; place++)
         if (col_arch_caller_by_place(regs, reader, place, &caller) && !is_behind_record(regs, &caller) &&
             col_unwind_code_is_return_address(caller.pc, proved) &&
-            ((may_guess && place < GUESSED_PLACES) || is_called_from(regs->pc, caller.pc)))
+            ((may_guess && place < GUESSED_PLACES) || is_called_from(regs->pc, caller.pc))) {
+            find_fp(reader, &caller);
             return leave_to(regs, &caller);
+        }
     return false;
 }
 

@@ -198,9 +198,9 @@ static void remember_exit(struct walk *walk, const struct col_code_exit *exit, b
     col_unwind_rule rule = COL_RULE_BY_RECORD;
     if (exit && (is_in_module || !is_record)) {
         rule = col_unwind_code_pack(exit);
-        if (rule == COL_RULE_UNKNOWN || (exit->is_straight && !is_in_module))
+        if (rule == COL_RULE_UNKNOWN || (exit->is_certain && !is_in_module))
             return;
-        if (!exit->is_straight && !is_record)
+        if (!exit->is_certain && !is_record)
             rule = (rule & ~(col_unwind_rule)COL_RULE_TYPE_MASK) | COL_RULE_BY_CODE;
     }
     col_unwind_cache_add(walk->tag, col_unwind_place(walk->regs.pc, walk->is_exact), rule);
@@ -240,7 +240,7 @@ static enum step step_without_table(struct walk *walk, bool is_in_module, size_t
     remember_exit(walk, is_found ? &exit : NULL, is_in_module);
     if (!is_found || !col_unwind_code_leave(&walk->regs, &walk->reader, &exit))
         return step_by_record(walk, frame, end);
-    if (!exit.is_straight && !col_unwind_code_is_record(&exit))
+    if (!exit.is_certain && !col_unwind_code_is_record(&exit))
         note_guess(walk, frame);
     return arrive(walk, old_sp, old_pc, end);
 }

@@ -20,7 +20,7 @@ enum {
 struct path {
     uintptr_t pc;
     struct col_stack_state state;
-    bool is_straight;
+    bool has_branched, has_called;
 };
 
 struct search {
@@ -55,10 +55,10 @@ static bool was_visited(struct search *search, uintptr_t target)
     return was;
 }
 
-static void add_path(struct search *search, uintptr_t target, const struct col_stack_state *state)
+static void add_path(struct search *search, uintptr_t target, const struct col_stack_state *state, bool has_called)
 {
     if (search->path_count < MOST_PATHS && !was_visited(search, target))
-        search->paths[search->path_count++] = (struct path){target, *state, false};
+        search->paths[search->path_count++] = (struct path){target, *state, true, has_called};
 }
 
 /* Decodes at most to the page's end if the next page is not there. */
@@ -84,15 +84,16 @@ enum evidence { EVIDENCE_NONE, EVIDENCE_WEAK, EVIDENCE_STRONG };
 static enum evidence judge(struct search *search, const struct path *path)
 {
     struct col_stack_place at = path->state.sp;
+    bool is_only_way = !path->has_branched && !path->has_called;
     uintptr_t address, called;
     if ((!at.from_fp && at.offset < 0) || !col_safe_read_stack(search->reader, resolve(search->regs, at), &address))
         return EVIDENCE_NONE;
     address = col_arch_strip_return(address);
     if (address == 0) /* a thread's first function may have been given 0 to return to */
-        return path->is_straight ? EVIDENCE_STRONG : EVIDENCE_NONE;
+        return is_only_way ? EVIDENCE_STRONG : EVIDENCE_NONE;
     if (!col_unwind_code_is_return_address(address, search->proved))
-        return path->is_straight && col_code_finder_is_code(address - 1) ? EVIDENCE_STRONG : EVIDENCE_NONE;
-    called = path->is_straight ? 0 : col_arch_called_address(address);
+        return is_only_way && col_code_finder_is_code(address - 1) ? EVIDENCE_STRONG : EVIDENCE_NONE;
+    called = path->has_called ? col_arch_called_address(address) : 0;
     return called == 0 || is_near(search, called) ? EVIDENCE_STRONG : EVIDENCE_WEAK;
 }
 
@@ -113,7 +114,7 @@ static struct col_code_exit exit_of(const struct search *search, const struct pa
                              (struct col_code_exit){.return_at = path->state.sp,
                                                     .fp = path->state.fp,
                                                     .fp_is_restored = path->state.fp_origin == COL_FP_LOADED,
-                                                    .is_straight = path->is_straight,
+                                                    .is_certain = !path->has_called,
                                                     .released = instruction->released});
 }
 
@@ -122,10 +123,11 @@ static bool is_exit(struct search *search, const struct path *path, const struct
                     struct col_code_exit *exit)
 {
     enum evidence evidence = judge(search, path);
-    if (evidence == EVIDENCE_STRONG || (evidence == EVIDENCE_WEAK && !search->has_exit))
-        *exit = exit_of(search, path, instruction);
-    search->has_exit |= evidence != EVIDENCE_NONE;
-    return evidence == EVIDENCE_STRONG;
+    if (evidence == EVIDENCE_NONE || (evidence == EVIDENCE_WEAK && search->has_exit))
+        return false;
+    *exit = exit_of(search, path, instruction);
+    search->has_exit = true;
+    return evidence == EVIDENCE_STRONG || col_unwind_code_is_record(exit);
 }
 
 /* True when a jump is the function's last instruction, in the place of a call and a return: something went off the stack
@@ -140,7 +142,7 @@ static bool is_tail_call(struct search *search, const struct path *path, const s
         !is_near(search, col_arch_called_address(address)))
         return false;
     *exit = exit_of(search, path, instruction);
-    exit->is_straight = false;
+    exit->is_certain = false;
     return true;
 }
 
@@ -165,11 +167,11 @@ static bool try_path(struct search *search, struct path *path, unsigned *left, s
                 return true;
             break;
         case COL_FLOW_CALL:
-            path->is_straight = false;
+            path->has_called = true;
             break;
         case COL_FLOW_BRANCH:
-            path->is_straight = false;
-            add_path(search, target, &path->state);
+            path->has_branched = true;
+            add_path(search, target, &path->state, path->has_called);
             break;
         case COL_FLOW_JUMP:
             if (is_tail_call(search, path, &instruction, exit))
@@ -201,7 +203,7 @@ bool col_unwind_code_find_exit(const struct col_regs *regs, struct col_stack_rea
     search.path_count = 0;
     for (unsigned i = 0; i < VISITED_WORDS; i++)
         search.visited[i] = 0;
-    struct path path = {.pc = regs->pc, .is_straight = true};
+    struct path path = {.pc = regs->pc};
     while (!try_path(&search, &path, &left, exit)) {
         if (search.path_count == 0 || left == 0)
             return search.has_exit;

@@ -15,7 +15,8 @@ struct col_code_exit {
     struct col_stack_place return_at; /* the return address */
     struct col_stack_place fp;        /* the caller's frame pointer, if it was restored */
     bool fp_is_restored;
-    bool is_straight;  /* nothing but moves of the stack pointer, and jumps, lead there: there is no other way */
+    bool
+        is_certain; /* no call lies on the way: it might have been one that never comes back, and what follows other code */
     unsigned released; /* bytes that go off the stack with the return address */
 };
 

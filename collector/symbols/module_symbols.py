@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from array import array
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
@@ -55,7 +56,7 @@ class ModuleSymbols:
         self.name = os.path.basename(self._recorded_path) or path
         self.complaints: list[str] = []
         self.looked_at = [self.path]
-        self._given_up = ""
+        self._given_up = self._key = ""
         self._is_stripped = False
         self._functions_asked: set[int] = set()
         self._build_id = build_id
@@ -188,6 +189,24 @@ class ModuleSymbols:
             names[function.function_start] = function.name or f"{self.name}+{function.function_start:#x}"
         return names
 
+    def python_methods(self) -> dict[int, str]:
+        """{elf address: name} of what Python programs can call in this interpreter. Nothing else of it is shown, so that nothing is without a name."""
+        self._is_stripped = False
+        record = self._cache.load(self._key, "methods") if self._key else None
+        if record is not None:
+            header, arrays = record
+            return dict(zip(arrays["starts"], header["names"]))
+        from collector.symbols.python_methods import python_methods
+
+        try:
+            with self._open() as image:
+                methods = python_methods(image)
+        except SymbolError:
+            return {}
+        if self._key:
+            self._cache.store(self._key, "methods", {"names": list(methods.values())}, {"starts": array("Q", methods)})
+        return methods
+
     def needed_files(self, elf_addresses: Iterable[int]) -> list[NeededFile]:
         """The files that these addresses are named from, the module's own first. SymbolError if that is not here, or is not the recorded one."""
         from collector.symbols.module_files import NeededFile, needed_files
@@ -206,6 +225,7 @@ class ModuleSymbols:
         key = self._build_id.hex() + variant if self._build_id else _key_of_file(self.path)
         if key and self._layout != "image":
             key += f"-{self._layout}"
+        self._key = key
         record = self._cache.load(key, "functions") if key else None
         if record is None or not self._is_current(record):
             try:

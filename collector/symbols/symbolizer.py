@@ -186,6 +186,10 @@ class Symbolizer:
         """{elf address: raw name} of a module's functions and variables."""
         return self._module(path, build_id, layout, file).names_in_code()
 
+    def python_methods(self, path: str, build_id: bytes | None, layout: Layout = "image", file: RecordedFile | None = None) -> dict[int, str]:
+        """{elf address where it begins: name} of the functions in a CPython interpreter that Python programs can call: `list.sort`."""
+        return self._module(path, build_id, layout, file).python_methods()
+
     def needed_files(self, path: str, build_id: bytes | None, elf_addresses: Iterable[int],
                      layout: Layout = "image", file: RecordedFile | None = None) -> list[NeededFile]:
         """The files that these addresses are named from, the module's own first; nothing if it never had one. SymbolError if that is not here,

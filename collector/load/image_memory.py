@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 
 from collector.analysis.seam import Segment
 from collector.format import MapKind
 from collector.load.log_facts import LogFacts
 from collector.load.naming import ANONYMOUS, UNMAPPED, CodePlace, ModuleKey, NamedPlace, NameTable, Place
-from collector.load.python_code import INTERPRETER, folded_range, is_trampoline, python_place
+from collector.load.python_code import INTERPRETER, folded_mappings, is_trampoline, python_place
 from collector.profile.model import Code
 from collector.symbols.symbolizer import lookup_address
 from collector.symbols.terms import Layout
@@ -30,8 +29,10 @@ class ImageMemory:
         self._space = facts.space
         self._objects_path = objects_path
         self._directory = (facts.initialize.directory or "") if facts.initialize else ""
-        self._folded = (0, 0) if has_interpreter_frames else folded_range(facts.interpreter, facts.space)
-        self._folds = self._folded != (0, 0)
+        folded = [] if has_interpreter_frames else folded_mappings(facts.interpreter, facts.space)
+        self._folds = bool(folded)
+        for mapping in folded:
+            names.fold(self._module_of(mapping))
         self._codes: dict[tuple[int, int, int], int] = {}
         self.own_space = names.memory_space(self)
         """Where addresses count that do not belong to the same module for ever."""
@@ -43,16 +44,8 @@ class ImageMemory:
             if mapping.path:
                 key = self._module_of(mapping)
                 space = self._names.module_space(key)
-                found += [Segment(*part, mapping.bias, space, key.is_recorder or self._is_folded(part[0])) for part in self._parts(start, end)]
+                found.append(Segment(start, end, mapping.bias, space, key.is_recorder))
         return found
-
-    def _parts(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """The range, cut where folding begins and ends."""
-        bounds = [start, *(bound for bound in self._folded if start < bound < end), end]
-        return zip(bounds, bounds[1:])
-
-    def _is_folded(self, address: int) -> bool:
-        return self._folded[0] <= address < self._folded[1]
 
     def turning_points(self, address: int, is_leaf: bool) -> list[int]:
         """See `naming.Memory`."""
@@ -63,8 +56,6 @@ class ImageMemory:
     def place_at(self, address: int, is_leaf: bool, time_ns: int) -> Place | None:
         """See `naming.Memory`."""
         wanted = lookup_address(address, is_leaf)
-        if self._is_folded(wanted):
-            return None
         place = self._place(self._space.find(wanted, time_ns), address, is_leaf)
         return None if self._is_hidden(place) else place
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, Protocol
 
 from collector.analysis.seam import Entry
@@ -19,6 +19,7 @@ from collector.symbols.terms import Layout
 from collector.target.address_space import RecordedFile
 
 _KINDS: Final = {"unknown": "unknown", "inlined": "inlined"}
+_COLLECTING: Final = "gc_collect_main"
 RECORDER_MODULE: Final = "libcollector.so"
 
 
@@ -93,6 +94,7 @@ class NameTable:
         self._function_rows: list[Function] = []
         self._frames: list[Frame] = []
         self._places: dict[Place, Sequence[int]] = {}
+        self._folded: set[ModuleKey] = set()
         self.codes: list[Code] = []
         """The code of dynamic functions, by the number in their places."""
 
@@ -123,6 +125,10 @@ class NameTable:
             space = self._module_spaces[key] = len(self._spaces)
             self._spaces.append(key)
         return space
+
+    def fold(self, key: ModuleKey) -> None:
+        """Show of a module, which is a Python interpreter, only what Python programs call."""
+        self._folded.add(key)
 
     def memory_space(self, memory: Memory) -> int:
         """A space for what is known of one process image only."""
@@ -168,6 +174,8 @@ class NameTable:
         module = self._number_module(Module(os.path.basename(path) or path, path, build_id.hex(), copy, layout, file))
         wanted = [lookup_address(address, is_leaf) for address, _, is_leaf in entries]
         located = self._symbolizer.locate_chains(copy or path, build_id or None, wanted, layout, file)
+        if key in self._folded:
+            located = self._fold(located, self._symbolizer.python_methods(copy or path, build_id or None, layout, file))
         heads: dict[int, list[tuple[int, str | None, int | None, str]]] = {}  # by chain: many addresses share one
         frames = self._frames
         for (address, _, _), inside in zip(entries, wanted):
@@ -180,6 +188,20 @@ class NameTable:
             first = len(frames)
             frames += [Frame._make((function, source, line, address, kind, -1)) for function, source, line, kind in head]
             yield range(first, len(frames))
+
+    def _fold(self, located: dict[int, tuple[Location, ...]], methods: dict[int, str]) -> dict[int, tuple[Location, ...]]:
+        """What lies in a method is its function, without what is inlined there; all else is nothing."""
+        names = {start: methods.get(start, "") for start in {chain[0].function_start for chain in located.values()} if start is not None}
+        shared: dict[Location, tuple[Location, ...]] = {}
+
+        def folded(outer: Location) -> tuple[Location, ...]:
+            name = "garbage collection" if outer.raw_name == _COLLECTING else names.get(outer.function_start or -1, "")
+            return (replace(outer, function=name),) if name else ()
+
+        for chain in located.values():
+            if chain[0] not in shared:
+                shared[chain[0]] = folded(chain[0])
+        return {address: shared[chain[0]] for address, chain in located.items()}
 
     def _function_at(self, where: Location, module: int) -> int:
         function = self._functions.get((where.function, identity_of(where.raw_name), module, where.function_file))

@@ -52,16 +52,15 @@ def _absolute(file: str, directory: str) -> str:
     return file if not file or is_no_file(file) or not directory else os.path.normpath(os.path.join(directory, file))
 
 
-def folded_range(interpreter: Interpreter | None, space: AddressSpace) -> tuple[int, int]:
-    """The addresses of native code that counts for the Python functions it runs; (0, 0) if there is none.
+def folded_mappings(interpreter: Interpreter | None, space: AddressSpace) -> list[Mapping]:
+    """The files whose native code counts for the Python functions it runs: the interpreter's, and what lay at its place at another time.
 
     Only where these functions are recorded, and not in a program that has the interpreter and its own code in one file.
     """
-    if interpreter is None or interpreter.detail is not None or not interpreter.start or not interpreter.end:
-        return 0, 0
-    mapping = space.find(interpreter.start, interpreter.time)
-    is_own = mapping is not None and _INTERPRETER_FILE.match(os.path.basename(mapping.path))
-    return (interpreter.start, interpreter.end) if is_own else (0, 0)
+    if interpreter is None or interpreter.detail is not None or interpreter.start is None or interpreter.end is None:
+        return []
+    start, end = interpreter.start, interpreter.end
+    return [life for life in space if life.start < end and start < life.end and _INTERPRETER_FILE.match(os.path.basename(life.path))]
 
 
 def is_trampoline(place: NamedPlace) -> bool:

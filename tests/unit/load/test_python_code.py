@@ -111,10 +111,10 @@ def test_functions_that_are_not_shown_are_a_warning(tmp_path: Path) -> None:
     assert [message.text for message in profile.messages] == ["Python functions are not shown: Python 3.99 is not known."]
 
 
-def test_the_interpreter_may_be_a_part_of_a_mapping(tmp_path: Path) -> None:
-    log = interpreter(start=LIBPYTHON + 0x2000, end=LIBPYTHON + 0x3000), *CODES, samples([IN_SORT], [0])
+def test_what_python_programs_call_is_shown_and_what_it_does_inside_is_not(tmp_path: Path) -> None:
+    log = interpreter(), *CODES, samples([([LIBPYTHON + 0x2040, LIBPYTHON + 0x9010, *IN_EVALUATOR[0]], 0)], [0])
     assert stacks_of(load_here(python_log(tmp_path, *log))) == {
-        ("f1 app", "<module> src/app.py:4", "A.run src/app.py:15", "f3 libpython3.11.so.1.0"): 1
+        ("f1 app", "<module> src/app.py:4", "A.run src/app.py:14", "list.sort libpython3.11.so.1.0"): 1
     }
 
 

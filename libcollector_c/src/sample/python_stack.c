@@ -66,10 +66,15 @@ static bool find_chunk(struct walk *walk, uintptr_t frame)
     return false;
 }
 
-static bool is_on_stack(const struct walk *walk, uintptr_t address, size_t bytes)
+/* Of the C stack that the native frames are on. Where it ends nobody knows in a child of fork. */
+static bool is_on_stack(struct walk *walk, uintptr_t address, size_t bytes)
 {
-    return is_within(address, bytes, walk->native->sps[0], walk->native->bounds->high) &&
-           address >= walk->native->bounds->low;
+    const struct col_native_stack *native = walk->native;
+    const struct col_stack_bounds *bounds = native->bounds;
+    if (is_within(address, bytes, native->sps[0], bounds->high))
+        return address >= bounds->low || col_safe_read_prove(&walk->proved, address, bytes);
+    return bounds->high == 0 && is_within(address, bytes, native->sps[0], native->sps[native->count - 1] + 1) &&
+           col_safe_read_prove(&walk->proved, address, bytes);
 }
 
 static bool is_in_state(const struct walk *walk, uintptr_t address)
@@ -132,12 +137,12 @@ static uint8_t owner_of(const struct walk *walk, uintptr_t frame)
 
 /* ---- where evaluators are, of 3.9 and 3.10 ---- */
 
-static bool is_readable_cframe(const struct walk *walk, uintptr_t cframe)
+static bool is_readable_cframe(struct walk *walk, uintptr_t cframe)
 {
     return cframe % sizeof cframe == 0 && (is_on_stack(walk, cframe, 24) || is_in_state(walk, cframe));
 }
 
-static uintptr_t next_mark(const struct walk *walk, uintptr_t mark)
+static uintptr_t next_mark(struct walk *walk, uintptr_t mark)
 {
     if (mark == LOOP_MARK)
         return LOOP_MARK;

@@ -106,6 +106,10 @@ class NativeSamples:
         """See `profile.samples.Samples`."""
         return self._cells
 
+    def cells_of(self, name: str, stacks: StackFilter) -> Cells:
+        """See `profile.samples.Samples`."""
+        return self.select(None, stacks).cells()
+
     def phase_cells(self, spans: Spans) -> PhaseCells:
         """See `profile.samples.Samples`."""
         part = self.select(spans)

@@ -27,7 +27,7 @@ def python_place(code: Mapping, address: int, directory: str) -> NamedPlace:
     name = code.name or "(unnamed)"
     kind = PYTHON_RELEASED if (address - code.start) & _UNLOCKED_BIT else PYTHON
     if code.source is None:
-        return NamedPlace(name, INTERPRETER, kind=kind)
+        return NamedPlace(name, INTERPRETER, kind="unknown")
     file = _absolute(code.source, directory)
     offset = (address - code.start) // 4 * 2
     line = line_of(LineTable.PAIRS if code.line_table is None else code.line_table, code.lines, code.first_line or 0, offset)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from collector.profile.groupings import by_function, by_line, by_module, numbered
+from collector.profile.lock import held_seconds
 from collector.profile.metrics import Values, reported_rows, reported_values
 from collector.profile.model import Function, Module, Process, Profile, Thread
 from collector.profile.samples import GroupSums
@@ -44,12 +45,13 @@ class ObjectRow:
 
 @dataclass(frozen=True, slots=True)
 class ThreadRow:
-    """A thread and the time of its samples."""
+    """A thread and the time of its samples, and that with Python's lock; None if no Python function is on any stack."""
 
     thread: Thread
     process: Process
     sample_count: int
     values: Values
+    lock_held_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +120,10 @@ def objects(profile: Profile) -> list[ObjectRow]:
 def threads(profile: Profile) -> list[ThreadRow]:
     """Every thread, the busiest first."""
     base, counts = _sums_by(profile, profile.samples.cells().threads, len(profile.threads))
+    held: Sequence[float | None] = held_seconds(profile) or [None] * len(base)
     rows = [
-        ThreadRow(thread, profile.processes[thread.process], count, reported_values(profile.metrics, values))
-        for thread, values, count in zip(profile.threads, base, counts)
+        ThreadRow(thread, profile.processes[thread.process], count, reported_values(profile.metrics, values), held_s)
+        for thread, values, count, held_s in zip(profile.threads, base, counts, held)
     ]
     rows.sort(key=lambda row: (_falling(row.values), row.process.pid, row.thread.tid))
     return rows

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
 from collector.profile.groupings import by_function, by_line, by_module, by_source_line
+from collector.profile.lock import held_cells
 from collector.profile.model import Frame, Profile
 from collector.profile.samples import EVERY_STACK, CallSums, Cells, EdgeSums, Grouping, GroupSums, PhaseCells, Samples, Spans, StackFilter
 
@@ -38,6 +39,10 @@ class KeptSamples:
     def cells(self) -> Cells:
         """See `samples.Samples`."""
         return self._answer("cells", "cells", lambda source: source.cells())
+
+    def cells_of(self, name: str, stacks: StackFilter) -> Cells:
+        """See `samples.Samples`."""
+        return self._answer("cells", name, lambda source: source.cells_of(name, stacks))
 
     def sum_groups(self, grouping: Grouping) -> GroupSums:
         """See `samples.Samples`."""
@@ -85,6 +90,7 @@ def ask_all(profile: Profile) -> None:
     """Ask the samples all that views ask of a whole profile."""
     samples, functions = profile.samples, by_function(profile)
     samples.cells()
+    held_cells(profile)
     for grouping in (functions, by_module(profile), by_line(profile)[0], by_source_line(profile)[0]):
         samples.sum_groups(grouping)
     samples.call_sums(functions)

@@ -13,6 +13,7 @@ from typing import Any
 
 from collector.profile.groupings import by_function, by_line, by_module, by_source_line
 from collector.profile.kept_samples import KeptSamples, merged_addresses
+from collector.profile.lock import HELD, held_cells
 from collector.profile.model import Frame, Function, Message, Module, Profile
 from collector.profile.samples import NOTHING, CallSums, Cells, Columns, EdgeSums, Grouping, GroupSums
 
@@ -85,7 +86,10 @@ def merge(profiles: Sequence[Profile]) -> Profile:
         series=_moved(parts, "series", experiment="recordings", process="processes"),
         metrics=profiles[0].metrics,
     )
-    samples.answers["cells", "cells"] = _merge_cells(parts)
+    samples.answers["cells", "cells"] = _merge_cells([(part.profile.samples.cells(), part.offsets["threads"]) for part in parts])
+    held = [(cells, part.offsets["threads"]) for part in parts if (cells := held_cells(part.profile)) is not None]
+    if held:
+        samples.answers["cells", HELD] = _merge_cells(held)
     _merge_groups(samples, parts, merged)
     samples.answers["call_sums", "functions"] = _merge_calls(parts)
     samples.answers["edge_sums", "functions"] = _merge_edges(parts, len(merged.functions))
@@ -110,8 +114,8 @@ def _once(messages: Iterable[Message]) -> tuple[Message, ...]:
     return tuple(known.values())
 
 
-def _merge_cells(parts: Sequence[_Part]) -> Cells:
-    cells = [(part.profile.samples.cells(), part.offsets["threads"]) for part in parts]
+def _merge_cells(cells: Sequence[tuple[Cells, int]]) -> Cells:
+    """Each with the position of its first thread."""
     return Cells(
         [thread + offset for each, offset in cells for thread in each.threads],
         [end for each, _ in cells for end in each.ends],

@@ -59,6 +59,10 @@ class PlainSamples:
         counts = [sums[key][-1] for key in keys]
         return Cells([thread for thread, _ in keys], [end for _, end in keys], counts, _transposed(values, self.columns + 1))
 
+    def cells_of(self, name: str, stacks: StackFilter) -> Cells:
+        """See `samples.Samples`."""
+        return self.select(None, stacks).cells()
+
     def sum_groups(self, grouping: Grouping) -> GroupSums:
         """See `samples.Samples`."""
         groups = grouping.groups

@@ -17,7 +17,10 @@ from collector.units import NS_PER_S
 
 @dataclass(frozen=True, slots=True)
 class ThreadTime:
-    """A thread; `values` are what its samples stand for, `accounted` what the kernel accounts, of which no sample stands for `unattributed`."""
+    """A thread; `values` are what its samples stand for, `accounted` what the kernel accounts, of which no sample stands for `unattributed`.
+
+    `lock_held` is CPU time with the global interpreter lock of Python; None if no Python function was recorded.
+    """
 
     experiment: str
     pid: int
@@ -30,6 +33,7 @@ class ThreadTime:
     values: Figures
     accounted: Figures | None
     unattributed: float
+    lock_held: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,7 @@ def thread_times(profile: Profile, rows: Iterable[ThreadRow]) -> list[ThreadTime
             values=figures(profile.metrics, row.values),
             accounted=_accounted(profile, row.thread.user_ns, row.thread.system_ns),
             unattributed=row.thread.unattributed_ns / NS_PER_S,
+            lock_held=row.lock_held_s,
         )
         for row in rows
     ]

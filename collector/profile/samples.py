@@ -203,6 +203,9 @@ class Samples(Protocol):
     def cells(self) -> Cells:
         """Their sums by thread and end of the stack."""
 
+    def cells_of(self, name: str, stacks: StackFilter) -> Cells:
+        """The same of some stacks; `name` is what such a question is called."""
+
     def sum_groups(self, grouping: Grouping) -> GroupSums:
         """Exclusive and inclusive sums of all groups."""
 

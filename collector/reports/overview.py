@@ -8,6 +8,7 @@ from collections import Counter
 
 from collector.profile import aggregate
 from collector.profile.causes import DROP_CAUSES, GUESSED, NOT_SAMPLED, STACK_ENDS, describe_ending, exit_status, is_finished
+from collector.profile.lock import held_seconds
 from collector.profile.model import Process, Profile, Recording
 from collector.profile.sample_points import labelled_points
 from collector.profile.samples import sample_count
@@ -176,7 +177,11 @@ def _interpreters(profile: Profile) -> str:
     for process in profile.processes:
         if process.interpreter:
             users.setdefault(process.interpreter, set()).add(process.identity)
-    return _by_users(users)
+    text = _by_users(users)
+    held = held_seconds(profile)
+    if not text or held is None:
+        return text
+    return f"{text}; its lock (GIL) was held for {format_percent(sum(held), aggregate.total_values(profile)[0])} % of the CPU time"
 
 
 def _by_users(users: dict[str, set[tuple[int, int, int]]]) -> str:

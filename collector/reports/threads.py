@@ -8,13 +8,15 @@ from collector.profile.views import Selection
 from collector.reports import layout
 from collector.reports.style import Style
 from collector.reports.table import figure, name, table_lines
-from collector.units import NS_PER_S, format_count, format_seconds
+from collector.units import NS_PER_S, format_count, format_percent, format_seconds
 
+_LOCK = figure("GIL", "%", rank=3)  # where there is one
 COLUMNS = (
     figure("CPU time", "s"),
     figure("CPU time", "%"),
     figure("User", "s", rank=3),
     figure("System", "s", rank=2),
+    _LOCK,
     figure("Samples", rank=1),
     figure("Began", "s", rank=5),
     figure("Lived", "s", rank=4),
@@ -30,13 +32,15 @@ def render(profile: Profile, selection: Selection, style: Style) -> str:
     lines = [layout.title_line(profile, "Threads", style), ""]
     if not selection.rows:
         return "\n".join(lines + layout.nothing_lines(style))
-    lines += table_lines(COLUMNS, [_cells(profile, row, total[0]) for row in selection.rows], style)
+    has_lock = any(row.lock_held_s is not None for row in selection.rows)
+    columns = [column for column in COLUMNS if has_lock or column is not _LOCK]
+    lines += table_lines(columns, [_cells(profile, row, total[0], has_lock) for row in selection.rows], style)
     hidden = layout.summed((row.values for row in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, "thread", style, hidden, total[0])
     return "\n".join(lines)
 
 
-def _cells(profile: Profile, row: ThreadRow, whole: float) -> list[str]:
+def _cells(profile: Profile, row: ThreadRow, whole: float, has_lock: bool) -> list[str]:
     thread = row.thread
     recording = profile.recordings[row.process.experiment]
     end_ns = thread.end_ns or row.process.end_ns or recording.end_ns
@@ -44,6 +48,7 @@ def _cells(profile: Profile, row: ThreadRow, whole: float) -> list[str]:
         *layout.time_cells(row.values[0], whole),
         format_seconds(row.values[1]),
         format_seconds(row.values[2]),
+        *([format_percent(row.lock_held_s or 0.0, row.values[0])] if has_lock else []),
         format_count(row.sample_count),
         format_seconds((thread.start_ns - recording.start_ns) / NS_PER_S),
         format_seconds(max(0, end_ns - thread.start_ns) / NS_PER_S),

@@ -89,8 +89,8 @@ def test_an_interpreter_that_runs_no_function_has_a_name(tmp_path: Path) -> None
     codes = python_code(3, "(interpreter)", None), python_code(4, "(Python stack unreadable)", None)
     log = interpreter(), *codes, samples([([EVAL, python_frame(3)], 0), ([EVAL, python_frame(4)], 0)], [0, 1, 1])
     assert stacks_of(load_here(python_log(tmp_path, *log))) == {
-        ("(interpreter) (interpreter):None",): 1,
-        ("(Python stack unreadable) (interpreter):None",): 2,
+        ("(interpreter) (interpreter)",): 1,
+        ("(Python stack unreadable) (interpreter)",): 2,
     }
 
 

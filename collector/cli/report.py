@@ -15,6 +15,7 @@ from collector.cli.reporting import debug_options
 from collector.cli.reporting.paper import page_style, show_profile, write_page
 from collector.cli.reporting.words import VIEWS, parse_words
 from collector.errors import UsageError
+from collector.profile.lock import HELD, RELEASED
 from collector.profile.model import Profile
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--ignore", metavar="REGEX", action="append", help="without samples that have such a function on their stack")
     add("--focus", metavar="REGEX", help="only such functions and what they call: stacks begin at the first of them")
     add("--callers-of", metavar="REGEX", help="only such functions and their callers: stacks end at the first of them")
+    add("--gil", choices=(HELD, RELEASED), help="only samples of Python functions that held the global interpreter lock, or did not")
     add("--category", metavar="NAME", help="only samples of this category, such as MPI or locks")
 
 
@@ -122,7 +124,7 @@ def _categories(args: argparse.Namespace) -> Categories | None:
 
 def _chosen(profile: Profile, args: argparse.Namespace, categories: Categories | None) -> Profile:
     filters = args.process, args.thread, args.time, args.between, args.module, args.function, args.leaf, args.ignore
-    if not any(filters) and args.focus is None and args.callers_of is None and args.category is None:
+    if not any(filters) and args.focus is None and args.callers_of is None and args.category is None and args.gil is None:
         return profile
     from collector.profile.filters import FilterError, select
     from collector.units import NS_PER_S
@@ -145,6 +147,7 @@ def _chosen(profile: Profile, args: argparse.Namespace, categories: Categories |
             callers_of=args.callers_of,
             category=args.category,
             categories=categories,
+            lock=args.gil,
         )
     except FilterError as error:
         raise UsageError(str(error)) from error

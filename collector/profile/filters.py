@@ -9,6 +9,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from collector.profile.categories import Categories, CategoryError
+from collector.profile.lock import lock_filter
 from collector.profile.metric_series import MetricSeries
 from collector.profile.model import Function, Profile
 from collector.profile.samples import EVER, CategoryFilter, Span, Spans, StackFilter
@@ -37,13 +38,14 @@ def select(
     callers_of: str | None = None,
     category: str | None = None,
     categories: Categories | None = None,
+    lock: str | None = None,
 ) -> Profile:
     """The samples of these processes and threads from `start_ns` up to, not including, `end_ns`.
 
     `between` are the labels of two sample points. Of `modules` (shell patterns of a name or path) and `functions` (regular expressions)
     all must be on a stack, its last function must fit all of `leaf`, and none on it may fit any of `ignore`; it must be of `category`, one of
     `categories`. With `focus` stacks begin at the first function that fits it, with `callers_of` they end at the first that fits that; those
-    without one are left out. None, or nothing, is no restriction. Tables keep their positions;
+    without one are left out. `lock` is `held` or `released`: whether Python held its lock. None, or nothing, is no restriction. Tables keep their positions;
     only samples, sample points and readings of metrics become fewer. FilterError if something fits nothing.
     """
     processes = None if pids is None else _chosen_processes(profile, pids)
@@ -74,7 +76,7 @@ def select(
     )
     spans = None if threads is None and start_ns is None and end_ns is None else spans_of(profile, threads, start_ns, end_ns)
     try:
-        samples = profile.samples.select(spans, stacks)
+        samples = profile.samples.select(spans, stacks if lock is None else stacks.joined(_lock_filter(profile, lock)))
     except ValueError as error:
         raise FilterError(str(error)) from error
     return replace(profile, samples=samples, points=points, series=series)
@@ -144,6 +146,13 @@ def _stack_filter(profile: Profile, modules: Collection[str], functions: Collect
     anywhere = [_frames_of(profile, f"module {pattern}", module_fits(pattern)) for pattern in modules]
     anywhere += [_named_frames(profile, text) for text in functions]
     return StackFilter(tuple(anywhere), tuple(_named_frames(profile, text) for text in leaf))
+
+
+def _lock_filter(profile: Profile, state: str) -> StackFilter:
+    stacks = lock_filter(profile, state)
+    if stacks is None:
+        raise FilterError(f"no sample of a Python function has its lock {state}")
+    return stacks
 
 
 def _category(profile: Profile, name: str, categories: Categories) -> CategoryFilter:

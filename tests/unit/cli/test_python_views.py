@@ -102,7 +102,7 @@ def test_addresses_are_offsets_in_byte_code(experiment: Path, capsys) -> None:
 
 
 def test_the_overview_names_the_interpreter(experiment: Path, capsys) -> None:
-    assert "  Interpreter  CPython 3.11.2\n" in show(capsys, experiment)
+    assert "  Interpreter  CPython 3.11.2; its lock" in show(capsys, experiment)
     assert [row["interpreter"] for row in rows(capsys, experiment, "processes")] == ["CPython 3.11.2"]
 
 
@@ -142,3 +142,29 @@ def test_compared_runs(experiment: Path, tmp_path: Path, capsys) -> None:
     assert main(["compare", str(experiment), "--", str(other), "--json"]) == 0
     found = {row["function"] for row in json.loads(capsys.readouterr().out)["rows"]}
     assert {"encode", "<module>"} <= found
+
+
+def test_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    """Of two threads one holds it in three of four samples, and the other has no Python function."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    stacks = [([python_frame(1)], 0), ([EXTENSION, EVAL, python_frame(1, 2, has_lock=False)], 0), ([EXTENSION], 0)]
+    both = samples(stacks, [0, 0, 0, 1]), samples(stacks, [2, 2], thread=PID + 1)
+    ends = thread_end(PID, user_ns=4_000_000), thread_end(PID + 1, user_ns=2_000_000)
+    told = begin(), clock(), mapping("/bin/extension.so"), mapping(LIBRARY, LIBPYTHON), interpreter(), python_code(1, "f", "/srv/app.py")
+    path = write_log(tmp_path / "c.expt", f"{PID}.0.log", *told, *both, *ends, close(user_ns=6_000_000)).parent
+    for _ in range(2):  # what is kept answers as well
+        assert [row["lock_held"] for row in rows(capsys, path, "threads")] == [pytest.approx(0.003), 0.0]
+        assert "its lock (GIL) was held for 50.0 % of the CPU time" in " ".join(show(capsys, path).split())
+    table = [line.split() for line in show(capsys, path, "threads").splitlines() if line.startswith("  0.00")]
+    assert [words[4] for words in table] == ["75.0", "0.0"]
+    leaves = {state: [row["function"] for row in rows(capsys, path, "functions", "--gil", state)] for state in ("held", "released")}
+    assert (leaves["held"], leaves["released"][0]) == (["f"], "extension.so+0x5000")
+    assert main(["report", str(path), "--gil", "released", "--leaf", "^f$"]) == 0
+
+
+def test_without_python_there_is_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    path = write_log(tmp_path / "d.expt", f"{PID}.0.log", begin(), clock(), mapping(), samples([([MAIN], 0)], [0])).parent
+    assert [row["lock_held"] for row in rows(capsys, path, "threads")] == [None] and "GIL" not in show(capsys, path, "threads") + show(capsys, path)
+    assert main(["report", str(path), "--gil", "held"]) == 2
+    assert "no sample of a Python function has its lock held" in capsys.readouterr().err

@@ -353,6 +353,7 @@ static bool meet_copied(const struct dl_phdr_info *info, const struct mapping *m
         object.low = mapping->start;
         object.high = mapping->end;
         object.bias = mapping->start - elf_address;
+        object.dynamic = 0; /* only the original's counts */
         write_object(entry, object.low, object.high, &object);
         return true;
     }

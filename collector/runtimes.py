@@ -62,7 +62,7 @@ RUNTIMES = (
         "of LuaJIT only the program luajit itself reads LUA_INIT",
     ),
     Runtime("PyPy", r"pypy.*|libpypy.*\.so.*", "", (Setting("PYPYLOG", "jit-backend-addr:{objects}/pypy-%d.log"),)),
-    Runtime("PHP", r"opcache\.so", "-d opcache.jit_debug=16"),
+    Runtime("PHP", r"opcache\.so", "-d opcache.jit_debug=16", (Setting("PHP_INI_SCAN_DIR", ":{files}/php", ""),)),
     Runtime("Ruby", r"ruby.*|libruby.*\.so.*", "--yjit-perf, from Ruby 3.3 on"),
     Runtime("Erlang", r"beam(\.smp|\.jit)?", 'ERL_FLAGS="+JPperf true"'),
 )  # fmt: skip

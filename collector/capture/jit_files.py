@@ -12,7 +12,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from collector.regular_file import create_private
+from collector.regular_file import create_private, read_regular
 
 _CLOCK_STEP_NS = 20_000_000  # times of files are those of the kernel's last tick
 _LARGEST_BYTES = 1 << 29
@@ -43,6 +43,24 @@ def keep_jit_files(objects_path: str, processes: Iterable[JitProcess]) -> list[s
     return complaints
 
 
+def remove_v8_logs(processes: Iterable[JitProcess]) -> None:
+    """Delete the logs that V8 begins in the working directory beside its perf map; for processes in which nobody but us asked for that."""
+    for process in processes:
+        for path in glob.glob(os.path.join(glob.escape(process.directory), f"isolate-0x*-{process.pid}-v8.log")):
+            try:
+                status = os.lstat(path)
+                if _is_of(process, status) and read_regular(path, _LARGEST_BYTES).startswith(b"v8-version,"):
+                    os.unlink(path)
+            except OSError:
+                continue  # it stays, as it would have with the option itself
+
+
+def _is_of(process: JitProcess, status: os.stat_result) -> bool:
+    """Whether the process made the file, and not somebody else who had the same number."""
+    is_its_own = stat.S_ISREG(status.st_mode) and status.st_uid == process.user_id
+    return is_its_own and status.st_mtime_ns >= process.begun_ns - _CLOCK_STEP_NS
+
+
 def _iter_candidates(process: JitProcess) -> Iterator[str]:
     """Where compilers put them. The first dump that is there is the one."""
     yield f"/tmp/perf-{process.pid}.map"
@@ -57,9 +75,8 @@ def _keep(path: str, objects_path: str, process: JitProcess) -> None:
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(handle, "rb") as source:
         status = os.fstat(handle)
-        is_its_own = stat.S_ISREG(status.st_mode) and status.st_uid == process.user_id
-        if not is_its_own or status.st_mtime_ns < process.begun_ns - _CLOCK_STEP_NS:
-            return  # somebody else's, who had the same number
+        if not _is_of(process, status):
+            return
         if status.st_size > _LARGEST_BYTES:
             raise ValueError(f"it has more than {_LARGEST_BYTES >> 20} MiB")
         target = os.path.join(objects_path, os.path.basename(path))

@@ -118,7 +118,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-n", "--dry-run", action="store_true", help="say what would be done, and do nothing")
     add("--clock", choices=options.CLOCKS, default="auto", help="the clock to use; auto takes the best that works here")
     add("--context-switches", action="store_true", help="also record how often threads are switched out")
-    add("--jit", action="store_true", help="have Java, node, .NET, mono, LuaJIT and PyPy name the code they make as they run, by their environment")
+    add("--jit", action="store_true", help="have Java, node, .NET, mono, LuaJIT, PyPy and PHP name the code they make as they run")
     metrics.add_arguments(parser)
     add("command", metavar="PROGRAM", nargs=argparse.PARSER, help="the program, or a Python script, and its arguments behind it").required = False
 
@@ -308,7 +308,7 @@ def _conclude(plan: Plan, experiment: str, ending: Ending, unrecorded: Unrecorde
         say(f"{os.path.relpath(experiment)}: {error}")
         return False
     outcome = tell_outcome(experiment, plan.command[0], totals, live, plan.wanted.clock == "off", ending)
-    complaints = keep_code_files(experiment)
+    complaints = keep_code_files(experiment, plan.names_jit_code)
     for sentence in (*outcome.sentences, tell_unrecorded(found), *plan.metrics.choice.problems, *complaints):
         if sentence:
             say(sentence)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from collector.capture.jit_files import JitProcess, keep_jit_files
+from collector.capture.jit_files import JitProcess, keep_jit_files, remove_v8_logs
 
 PID = 4_000_000_000  # no process has this number
 
@@ -79,3 +79,13 @@ def test_what_cannot_be_copied_is_a_sentence(tmp_path: Path, perf_map: Path) -> 
     (tmp_path / "objects").write_text("not a directory")
     (complaint,) = keep_jit_files(str(tmp_path / "objects"), [wanted])
     assert complaint.startswith(str(perf_map)) and "was not copied" in complaint
+
+
+def test_logs_that_v8_begins_are_taken_away_and_nothing_else(tmp_path: Path) -> None:
+    ours, others, text, old = (tmp_path / f"isolate-0x{name}-v8.log" for name in (f"1f-{PID}", f"1f-{PID + 1}", f"2f-{PID}", f"3f-{PID}"))
+    for path in (ours, others, old):
+        path.write_text("v8-version,11,3\n")
+    text.write_text("mine\n")
+    os.utime(old, (1, 1))
+    remove_v8_logs([process(tmp_path)])
+    assert {path.name for path in tmp_path.iterdir()} == {others.name, text.name, old.name}

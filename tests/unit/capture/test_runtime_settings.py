@@ -9,7 +9,7 @@ from collector.capture.options import RecorderOptions
 from collector.capture.runtime_settings import runtime_settings
 
 OBJECTS = "/tmp/a.expt/objects"
-VARIABLES = {"JAVA_TOOL_OPTIONS", "NODE_OPTIONS", "DOTNET_PerfMapEnabled", "MONO_ENV_OPTIONS", "LUA_INIT", "PYPYLOG"}
+VARIABLES = {"JAVA_TOOL_OPTIONS", "NODE_OPTIONS", "DOTNET_PerfMapEnabled", "MONO_ENV_OPTIONS", "LUA_INIT", "PYPYLOG", "PHP_INI_SCAN_DIR"}
 
 
 def test_each_variable_is_set_where_the_user_has_none() -> None:
@@ -35,6 +35,12 @@ def test_lua_runs_ours_and_then_the_users_code_or_file() -> None:
     assert os.path.isfile(path)
     assert runtime_settings({"LUA_INIT": "x = 1"}, OBJECTS)["LUA_INIT"] == f"{ours}\nx = 1"
     assert runtime_settings({"LUA_INIT": '@/a "b".lua'}, OBJECTS)["LUA_INIT"] == ours + '\ndofile("/a \\"b\\".lua")'
+
+
+def test_php_reads_its_own_directories_and_ours() -> None:
+    ours = runtime_settings({}, OBJECTS)["PHP_INI_SCAN_DIR"]
+    assert ours[0] == ":" and os.listdir(ours[1:]) == ["jit_names.ini"], "an empty path stands for the directory that PHP was built with"
+    assert runtime_settings({"PHP_INI_SCAN_DIR": "/etc/a"}, OBJECTS)["PHP_INI_SCAN_DIR"] == f"/etc/a{ours}"
 
 
 def test_without_the_option_nothing_is_said() -> None:

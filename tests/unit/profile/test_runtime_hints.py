@@ -52,7 +52,7 @@ def test_unfinished_stacks_are_told_with_the_names_or_where_an_option_mends_them
 def test_a_recording_with_the_option_is_told_why_it_did_not_help() -> None:
     hint = runtime_hint(with_option(mixed("libjvm.so", 2), "jit=1"))
     assert "--jit did not reach all of it; a JVM writes the names when it exits" in hint and "record" not in hint
-    assert runtime_hint(with_option(mixed("opcache.so", 2), "jit=1")).endswith("for names run PHP with -d opcache.jit_debug=16.")
+    assert runtime_hint(with_option(mixed("beam.smp", 2), "jit=1")).endswith('for names run Erlang with ERL_FLAGS="+JPperf true".')
 
 
 def test_every_view_has_the_whole_sentence() -> None:

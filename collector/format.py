@@ -26,6 +26,8 @@ OPEN_SLOT_BYTES: Final = 1 << 16
 OPEN_TAIL_BYTES: Final = 64
 
 METRIC_MAX_VALUES: Final = 64
+FRAMES_LEFT_OUT: Final = 1
+"""The address on a stack that stands for frames between its leaf's part and its root's."""
 
 
 class Kind(IntEnum):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from collector.analysis.seam import Segment
-from collector.format import MapKind
+from collector.format import FRAMES_LEFT_OUT, MapKind
 from collector.load.log_facts import LogFacts
-from collector.load.naming import ANONYMOUS, UNMAPPED, CodePlace, ModuleKey, NamedPlace, NameTable, Place
+from collector.load.naming import ANONYMOUS, LEFT_OUT, UNMAPPED, CodePlace, ModuleKey, NamedPlace, NameTable, Place
 from collector.load.python_code import INTERPRETER, folded_mappings, is_trampoline, python_place
 from collector.profile.model import Code
 from collector.symbols.symbolizer import lookup_address
@@ -66,7 +66,7 @@ class ImageMemory:
 
     def _place(self, mapping: Mapping | None, address: int, is_leaf: bool) -> Place:
         if mapping is None:
-            return UNMAPPED
+            return LEFT_OUT if address == FRAMES_LEFT_OUT and not is_leaf else UNMAPPED
         if mapping.kind == MapKind.DYNAMIC_FUNCTION:
             return self._dynamic_place(mapping, address, is_leaf)
         if mapping.kind == MapKind.PYTHON_CODE:

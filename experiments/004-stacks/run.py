@@ -19,7 +19,7 @@ from measure import NATIVE, ROOT, Bench, CannotMeasure, Report, main, remove, ru
 
 ROOTS = re.compile(r"^(_start|_dl_start_user|_dl_start|__clone3?|clone3?|start_thread|__libc_start_main\S*|__libc_start_call_main|thread_start)\b")
 UNWINDER = ("base/os", "base/clock", "base/safe_read", "base/instruction", "target/range_table", "target/executable_mappings", "target/eh_frame_index", "target/eh_frame", "target/code_finder", "sample/unwind_cache",
-            "sample/unwind_expression", "sample/unwind_row", "sample/unwind_cfi", "sample/unwind_code", "sample/unwind_fp", "sample/unwind")
+            "sample/unwind_expression", "sample/unwind_row", "sample/unwind_cfi", "sample/unwind_code", "sample/unwind_fp", "sample/unwind_frames", "sample/unwind")
 
 
 def complete_in_perf(output: Path) -> tuple[int, int]:

@@ -84,6 +84,9 @@ enum pmclog_drop_cause {
     PMCLOG_DROP_UNKNOWN_KIND = 19 /* only after pmclog_finish */
 };
 
+/* In a call chain, stands for frames that were left out: those between the 2,047 nearest to the leaf and the 2,048 nearest to the root. */
+enum { PMCLOG_FRAMES_LEFT_OUT = 1 };
+
 /* Why a call chain ends where it ends; anything but COMPLETE and GUESSED (complete, but a frame without
    unwind table was left by a guess) means that callers are missing. */
 enum pmclog_chain_end {

@@ -38,6 +38,7 @@ UNWINDER = [
     "sample/unwind_cfi",
     "sample/unwind_code",
     "sample/unwind_fp",
+    "sample/unwind_frames",
     "sample/unwind",
 ]
 WARNINGS = (

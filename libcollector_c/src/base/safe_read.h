@@ -56,6 +56,17 @@ struct col_stack_bounds {
     uintptr_t low, high;
 };
 
+/* A frame to take a walk up from. */
+struct col_stack_mark {
+    uintptr_t pc, sp, fp;
+};
+
+/* What a thread's walks over deep stacks leave for the next one (sample/unwind_frames.c). All zero at first. */
+struct col_deep_stack {
+    struct col_stack_mark mark; /* near the root; pc 0: none */
+    uint32_t debt;              /* frames of earlier walks that time has not made up for */
+};
+
 /* The reads of one walk over one stack. Words from `low` to `last` can be read without asking. */
 struct col_stack_reader {
     uintptr_t low, last;

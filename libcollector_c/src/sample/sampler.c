@@ -77,15 +77,17 @@ static void write_sample(struct col_thread *thread, uint64_t time_ns, struct col
 
 /* The native stack and the Python functions that are run there, in memory that only threads of a Python process need. */
 static size_t walk_both(const struct col_python_runtime *python, struct col_thread *thread, const ucontext_t *context,
-                        size_t max, enum col_stack_end *end)
+                        enum col_stack_end *end)
 {
     struct col_thread_walk *work = thread->walk;
     if (work == NULL)
         work = thread->walk = col_os_map_memory(sizeof *work);
     if (work == NULL)
-        return col_unwind_walk(context, &thread->bounds, thread->last.pcs, NULL, max, end);
+        return col_unwind_walk_deep(context, &thread->bounds, &thread->deep, thread->last.pcs, NULL, COL_THREAD_DEPTH,
+                                    end);
     struct col_native_stack native = {work->pcs, work->sps, 0, &thread->bounds};
-    native.count = col_unwind_walk(context, &thread->bounds, work->pcs, work->sps, max, end);
+    native.count =
+        col_unwind_walk_deep(context, &thread->bounds, &thread->deep, work->pcs, work->sps, COL_THREAD_DEPTH, end);
     return col_python_stack_merge(python, &native, work->python, thread->last.pcs, COL_THREAD_DEPTH);
 }
 
@@ -96,9 +98,13 @@ static void walk(struct col_thread *thread, const ucontext_t *context)
     __atomic_fetch_add(&self.walker_count, 1, __ATOMIC_SEQ_CST);
     bool is_unsafe = __atomic_load_n(&self.unloading_count, __ATOMIC_SEQ_CST) != 0 && !thread->is_unloading;
     const struct col_python_runtime *python = col_python_runtime();
-    size_t max = is_unsafe ? 1 : COL_THREAD_DEPTH;
-    thread->last.count = python != NULL ? walk_both(python, thread, context, max, &end)
-                                        : col_unwind_walk(context, &thread->bounds, thread->last.pcs, NULL, max, &end);
+    if (is_unsafe)
+        thread->last.count = col_unwind_walk(context, &thread->bounds, thread->last.pcs, NULL, 1, &end);
+    else if (python != NULL)
+        thread->last.count = walk_both(python, thread, context, &end);
+    else
+        thread->last.count = col_unwind_walk_deep(context, &thread->bounds, &thread->deep, thread->last.pcs, NULL,
+                                                  COL_THREAD_DEPTH, &end);
     __atomic_fetch_sub(&self.walker_count, 1, __ATOMIC_SEQ_CST);
     thread->last.end = is_unsafe ? COL_STACK_NO_UNWIND_INFO : end;
 }

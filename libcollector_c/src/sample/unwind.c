@@ -8,6 +8,7 @@
 #include "sample/unwind_cfi.h"
 #include "sample/unwind_code.h"
 #include "sample/unwind_fp.h"
+#include "sample/unwind_frames.h"
 #include "sample/unwind_row.h"
 #include "target/code_finder.h"
 
@@ -314,14 +315,8 @@ static enum step step_rarely(struct walk *walk, col_unwind_rule rule, size_t fra
     return STEP_END;
 }
 
-/* The addresses found so far. */
-struct output {
-    uintptr_t *pcs, *sps; /* sps may be NULL */
-    size_t count, max;
-};
-
 /* As many frames with known simple rules as there are. The walk stands at the first other one afterwards. */
-static enum step walk_simple_frames(struct walk *walk, struct output *output, enum col_stack_end *end)
+static enum step walk_simple_frames(struct walk *walk, struct col_unwind_frames *output, enum col_stack_end *end)
 {
     struct place place = {walk->regs.pc, walk->regs.sp, walk->regs.fp};
     uint64_t tag = walk->tag;
@@ -349,8 +344,16 @@ static enum step walk_simple_frames(struct walk *walk, struct output *output, en
 }
 
 /* One frame of any kind. */
-static enum step walk_frame(struct walk *walk, struct output *output, enum col_stack_end *end)
+static enum step walk_frame(struct walk *walk, struct col_unwind_frames *output, enum col_stack_end *end)
 {
+    if (output->count == output->max && !col_unwind_frames_turn(output, &walk->reader, &walk->regs)) {
+        *end = COL_STACK_DEPTH_LIMIT;
+        return STEP_END;
+    }
+    if (output->has_jumped && output->turns == 1) {
+        walk->known = basic_registers;
+        walk->is_exact = false;
+    }
     uintptr_t pc = walk->regs.pc;
     bool is_innermost = output->count == 0;
     col_unwind_rule rule = col_unwind_cache_find(walk->tag, col_unwind_place(pc, walk->is_exact));
@@ -362,15 +365,11 @@ static enum step walk_frame(struct walk *walk, struct output *output, enum col_s
         *end = COL_STACK_BAD_PC;
         return STEP_END;
     }
-    if (output->count == output->max) {
-        *end = COL_STACK_DEPTH_LIMIT;
-        return STEP_END;
-    }
     if (output->sps != NULL)
         output->sps[output->count] = walk->regs.sp;
     output->pcs[output->count++] = pc + (!is_innermost && (walk->is_exact || rule & COL_RULE_AT_START));
-    if ((rule & COL_RULE_TYPE_MASK) != COL_RULE_SIMPLE || output->count <= walk->full_until)
-        return step_rarely(walk, rule, output->count - 1, end);
+    if ((rule & COL_RULE_TYPE_MASK) != COL_RULE_SIMPLE || col_unwind_frames_total(output) <= walk->full_until)
+        return step_rarely(walk, rule, col_unwind_frames_total(output) - 1, end);
 
     struct place place = {pc, walk->regs.sp, walk->regs.fp};
     if (!step_simply(&walk->reader, rule, &place, end))
@@ -384,11 +383,11 @@ static enum step walk_frame(struct walk *walk, struct output *output, enum col_s
 }
 
 /* Walks from the registers that the walk has. */
-static enum step walk_frames(struct walk *walk, struct output *output, enum col_stack_end *end)
+static enum step walk_frames(struct walk *walk, struct col_unwind_frames *output, enum col_stack_end *end)
 {
     enum step step = STEP_ON;
     while (step == STEP_ON)
-        if (walk->is_exact || output->count < walk->full_until)
+        if (walk->is_exact || col_unwind_frames_total(output) < walk->full_until)
             step = walk_frame(walk, output, end);
         else if ((step = walk_simple_frames(walk, output, end)) == STEP_ON)
             step = walk_frame(walk, output, end);
@@ -396,22 +395,24 @@ static enum step walk_frames(struct walk *walk, struct output *output, enum col_
 }
 
 /* A guess that led to the start of the thread is believed, and named; what any other led to is not. */
-static void judge_guess(const struct walk *walk, struct output *output, enum col_stack_end *end)
+static void judge_guess(const struct walk *walk, struct col_unwind_frames *output, enum col_stack_end *end)
 {
     if (*end == COL_STACK_COMPLETE) {
         *end = COL_STACK_GUESSED;
     } else if (*end != COL_STACK_DEPTH_LIMIT) {
-        *end = COL_STACK_NO_UNWIND_INFO;
-        output->count = walk->guessed_at + 1;
+        bool is_deep = output->turns > 0 && walk->guessed_at >= output->max / 2;
+        *end = is_deep ? COL_STACK_DEPTH_LIMIT : COL_STACK_NO_UNWIND_INFO;
+        if (!is_deep)
+            col_unwind_frames_cut(output, walk->guessed_at + 1);
     }
 }
 
-size_t col_unwind_walk(const ucontext_t *context, struct col_stack_bounds *bounds, uintptr_t *pcs, uintptr_t *sps,
-                       size_t max, enum col_stack_end *end)
+size_t col_unwind_walk_deep(const ucontext_t *context, struct col_stack_bounds *bounds, struct col_deep_stack *deep,
+                            uintptr_t *pcs, uintptr_t *sps, size_t max, enum col_stack_end *end)
 {
     struct col_stack_bounds unknown = {0, 0};
     struct walk walk; /* set field by field: most of it is registers, which each attempt takes anew */
-    struct output output = {pcs, sps, 0, max};
+    struct col_unwind_frames output = {.pcs = pcs, .sps = sps, .max = max, .deep = deep};
     *end = COL_STACK_DEPTH_LIMIT;
     walk.tag = col_unwind_cache_tag();
     walk.full_until = 0;
@@ -424,15 +425,23 @@ size_t col_unwind_walk(const ucontext_t *context, struct col_stack_bounds *bound
         walk.is_exact = true;
         walk.switches = 0;
         walk.guessed_at = SIZE_MAX;
-        output.count = 0;
+        col_unwind_frames_begin(&output);
         col_safe_read_begin(&walk.reader, bounds ? bounds : &unknown, walk.regs.sp);
-        if (walk_frames(&walk, &output, end) != STEP_NEEDS_REGISTERS || output.count <= walk.full_until)
+        if (walk_frames(&walk, &output, end) != STEP_NEEDS_REGISTERS ||
+            col_unwind_frames_total(&output) <= walk.full_until)
             break;
-        walk.full_until = attempt == 0 ? output.count : SIZE_MAX;
+        walk.full_until = attempt == 0 ? col_unwind_frames_total(&output) : SIZE_MAX;
     }
     if (walk.guessed_at != SIZE_MAX)
         judge_guess(&walk, &output, end);
+    col_unwind_frames_finish(&output, end);
     return output.count;
+}
+
+size_t col_unwind_walk(const ucontext_t *context, struct col_stack_bounds *bounds, uintptr_t *pcs, uintptr_t *sps,
+                       size_t max, enum col_stack_end *end)
+{
+    return col_unwind_walk_deep(context, bounds, NULL, pcs, sps, max, end);
 }
 
 void col_unwind_forget_modules(void)

@@ -152,6 +152,7 @@ static void begin_block(struct col_thread *thread)
     thread->suspension_count = 0;
     thread->switches = (struct col_switches){.is_on = false};
     thread->bounds = (struct col_stack_bounds){0, 0};
+    thread->deep = (struct col_deep_stack){.debt = 0};
     for (unsigned cause = 0; cause < COL_DROP_CAUSES; cause++)
         thread->drops[cause] = thread->drops_written[cause] = 0;
     col_open_frame_prepare(&thread->frame, (unsigned char *)thread + sizeof *thread);

@@ -66,6 +66,7 @@ struct col_thread {
     uint32_t suspension_count; /* of the clocks, when it last ticked */
     struct col_switches switches;
     struct col_stack_bounds bounds;
+    struct col_deep_stack deep;
     struct col_open_frame frame;
     char *spare_stack;               /* of the block, whoever has it; NULL: none yet */
     struct col_thread_walk *walk;    /* the same */

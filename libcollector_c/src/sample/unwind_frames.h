@@ -1,0 +1,49 @@
+/* unwind_frames.h -- the frames that a walk has found: all of them, or of a deep stack its leaf's part and its root's */
+#ifndef COL_SAMPLE_UNWIND_FRAMES_H
+#define COL_SAMPLE_UNWIND_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arch.h"
+#include "sample/unwind.h"
+
+/* CALLABLE FROM ANYWHERE, signal handlers included. */
+
+/*
+ * Frames go from index 0 up. When there is no room for more, the upper half becomes a ring of those found last. A turn begins when the ring
+ * has been filled: the first is that half itself.
+ */
+struct col_unwind_frames {
+    uintptr_t *pcs, *sps; /* sps may be NULL */
+    size_t count, max;
+    struct col_deep_stack *deep; /* NULL: a stack ends when there is no room */
+    unsigned turns, most_turns;
+    bool has_jumped;                /* over frames that are taken to be those of an earlier walk */
+    struct col_stack_mark marks[2]; /* where the last turns began */
+};
+
+/* Frames found so far, those included that were overwritten. */
+static inline size_t col_unwind_frames_total(const struct col_unwind_frames *frames)
+{
+    return frames->count + frames->turns * (frames->max - frames->max / 2);
+}
+
+/* Begins a walk, or an attempt at one. */
+void col_unwind_frames_begin(struct col_unwind_frames *frames);
+
+/* Makes room for more when there is none. May change `regs` to those of a frame nearer to the root. False: the walk ends here. */
+bool col_unwind_frames_turn(struct col_unwind_frames *frames, struct col_stack_reader *reader, struct col_regs *regs);
+
+/* Forgets all frames but the first `count`, which is at most half of what there is room for. */
+static inline void col_unwind_frames_cut(struct col_unwind_frames *frames, size_t count)
+{
+    frames->turns = 0;
+    frames->count = count;
+}
+
+/* Puts the frames in order when the walk is over, and remembers what helps the thread's next one. */
+void col_unwind_frames_finish(struct col_unwind_frames *frames, enum col_stack_end *end);
+
+#endif

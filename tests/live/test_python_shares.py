@@ -1,0 +1,127 @@
+"""test_python_shares -- CPU time of Python functions, of what they have C do, and of what C calls back, as the programs themselves measure it"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from pythons import TARGET, Interpreter, counted_stacks, every_interpreter, some_interpreters
+from recorded import IS_THOROUGH, Recorded, judge, judge_shares, judge_stacks, judge_total, tolerance
+
+SPLIT = ("forty", "twenty_five", "fifteen", "ten", "seven", "three")
+CALLBACKS = {"sorting": "key_of", "sorting_in_c": "order", "comparing": "compared", "replacing": "doubled", "encoding": "described"}
+MS = 3000 if IS_THOROUGH else 600
+
+
+def take(record: Callable[..., Recorded], python: Interpreter, *words: object, options: tuple[object, ...] = ()) -> Recorded:
+    """Record a program of tests/targets/python; it has to end well, with nothing lost."""
+    recorded = record([python.path, TARGET / str(words[0]), *words[1:]], options=options)
+    assert recorded.outcome.status == 0, recorded.outcome.stderr
+    assert recorded.lost_count == 0, recorded.profile.losses
+    return recorded
+
+
+@every_interpreter()
+def test_split(record: Callable[..., Recorded], python: Interpreter) -> None:
+    """Within the sampling error alone."""
+    recorded = take(record, python, "split.py", MS)
+    truth = recorded.outcome.truth
+    judge_shares(recorded, truth, truth["process"], SPLIT, systematic=0.004)
+    judge_total(recorded, truth["process"], slack_ns=2e7)  # the start of the process is not in its own figure, nor its end
+    judge_stacks(recorded)
+    for name in SPLIT:
+        assert set(recorded.callers(name)) <= {"main", "calibrate"}
+
+
+@every_interpreter()
+def test_extensions(record: Callable[..., Recorded], python: Interpreter) -> None:
+    recorded = take(record, python, "extensions.py", MS)
+    truth = recorded.outcome.truth
+    judge_shares(recorded, truth, truth["process"], [name for name in truth if name != "process"])
+    judge_stacks(recorded)
+
+
+@some_interpreters()
+def test_threads(record: Callable[..., Recorded], python: Interpreter) -> None:
+    """Whether they hold the GIL or not, began in Python or in C."""
+    recorded = take(record, python, "threads.py", MS // 10)
+    truth = recorded.outcome.truth
+    judge_shares(recorded, truth, truth["process"], [name for name in truth if name != "process"])
+    judge_stacks(recorded, 0.99)
+
+
+@some_interpreters()
+def test_callbacks(record: Callable[..., Recorded], python: Interpreter) -> None:
+    """C that calls Python back belongs to whom it works for; each callback lies directly within its caller."""
+    recorded = take(record, python, "callbacks.py", MS)
+    truth = recorded.outcome.truth
+    judge_shares(recorded, truth, truth["process"], CALLBACKS, systematic=0.015)
+    callees = {callee: caller for caller, callee in CALLBACKS.items()}
+    seen: Counter[str] = Counter()
+    for stack in counted_stacks(recorded):
+        names = [frame.name for frame in stack.python]
+        for callee in callees.keys() & set(names):
+            callers = set(names[: names.index(callee)])
+            assert callees[callee] in callers, names
+            assert not callers & (CALLBACKS.keys() - {callees[callee]}), names
+            seen[callee] += stack.count
+    assert seen.keys() == callees.keys()
+
+
+@some_interpreters()
+def test_generators(record: Callable[..., Recorded], python: Interpreter) -> None:
+    recorded = take(record, python, "generators.py", MS)
+    truth = recorded.outcome.truth
+    callers, whole = recorded.callers("burns"), sum(ns for name, ns in truth.items() if name != "process")
+    assert set(callers) == truth.keys() - {"process"}
+    for name, ns in callers.items():
+        judge(abs(ns - truth[name]) <= tolerance(truth[name] / whole, recorded.sample_count) * whole, f"{name}: {ns / 1e6:.1f} ms, {truth[name] / 1e6:.1f} true")
+    assert set(recorded.callers("source")) == {"delegate"}
+    assert set(recorded.callers("delegate")) == {"doubled"}
+
+
+@some_interpreters()
+def test_coroutines(record: Callable[..., Recorded], python: Interpreter) -> None:
+    recorded = take(record, python, "coroutines.py", MS)
+    truth = recorded.outcome.truth
+    judge_shares(recorded, truth, truth["process"], [name for name in truth if name != "process"], systematic=0.02)
+    assert set(recorded.callers("lowest")) == {"middle"}
+    assert set(recorded.callers("middle")) == {"one_part", "three_parts"}
+
+
+@some_interpreters()
+def test_depths(record: Callable[..., Recorded], python: Interpreter) -> None:
+    """Stacks of 50 and 900 functions are whole, to the last one; so is one that goes through C forty times, and one that an exception unwinds."""
+    recorded = take(record, python, "depths.py", MS // 5, 50, 900)
+    truth = recorded.outcome.truth
+    judge_stacks(recorded)
+    depths: dict[str, Counter[int]] = {name: Counter() for name in truth}
+    for stack in counted_stacks(recorded):
+        names = [frame.name for frame in stack.python]
+        for name in truth.keys() & set(names) if names and names[-1] == "bottom" else ():
+            depths[name][names.count(name)] += stack.count
+    assert {name: set(counts) for name, counts in depths.items()} == {"pure_50": {50}, "pure_900": {900}, "through_c": {40}, "raises": {60}}
+    judge_shares(recorded, truth, recorded.total_ns, truth, systematic=0.02)
+
+
+@every_interpreter()
+def test_reuse(record: Callable[..., Recorded], python: Interpreter) -> None:
+    """A function that lies where another lay before is never taken for it."""
+    recorded = take(record, python, "reuse.py", MS, options=("-p", "hi"))
+    truth = recorded.outcome.truth
+    spent: Counter[str] = Counter()
+    for stack in counted_stacks(recorded):
+        kind = {"run_once": "", "run_same": "same"}.get(stack.python[-2].name) if len(stack.python) > 1 else None
+        leaf = stack.python[-1] if stack.python else None
+        if leaf is None or kind is None:
+            continue
+        if leaf.file.startswith(("<long", "<short")):
+            assert leaf.name in ("<module>", leaf.file[1:-1].replace(" ", "_")), leaf
+            spent[leaf.file[1:-1].partition(" ")[0]] += stack.ns if leaf.name != "<module>" else 0
+        elif leaf.name == "same":
+            assert leaf.line in (1, 4, 5, 12, 13), leaf
+            spent["later" if leaf.line in (12, 13) else "sooner"] += stack.ns
+    whole = truth["process"]
+    for kind, ns in spent.items():
+        judge(abs(ns - truth[kind]) <= tolerance(truth[kind] / whole, recorded.sample_count) * whole, f"{kind}: {ns / 1e6:.1f} ms, {truth[kind] / 1e6:.1f} true")
+    assert spent.keys() == {"long", "short", "later", "sooner"}

@@ -1,0 +1,1 @@
+"""as_module -- a package that is run by its name: python -m as_module"""

@@ -1,5 +1,4 @@
 """busy_loops -- functions, objects, closures, recursion, text and sorting, for so many milliseconds of CPU time"""
-
 import sys
 import time
 
@@ -11,10 +10,8 @@ def collatz(n):
         steps += 1
     return steps
 
-
 def fib(n):
     return n if n < 2 else fib(n - 1) + fib(n - 2)
-
 
 def words(count):
     counts = {}
@@ -23,12 +20,10 @@ def words(count):
         counts[word] = counts.get(word, 0) + 1
     return len(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
-
 def main(ms):
     end, total = time.process_time() + ms / 1000, 0
     while time.process_time() < end:
         total += sum(collatz(i) for i in range(1, 3000)) + fib(18) + words(5000)
     print(total > 0)
-
 
 main(int(sys.argv[1]))

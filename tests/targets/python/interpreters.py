@@ -5,7 +5,6 @@
 
 import sys
 import threading
-import time
 
 try:
     import _interpreters as interpreters

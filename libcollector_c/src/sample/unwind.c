@@ -434,7 +434,9 @@ size_t col_unwind_walk_deep(const ucontext_t *context, struct col_stack_bounds *
     }
     if (walk.guessed_at != SIZE_MAX)
         judge_guess(&walk, &output, end);
-    col_unwind_frames_finish(&output, end);
+    bool is_rooted = *end == COL_STACK_COMPLETE || *end == COL_STACK_GUESSED;
+    if (col_unwind_frames_finish(&output, is_rooted, *end == COL_STACK_DEPTH_LIMIT))
+        *end = COL_STACK_DEPTH_LIMIT;
     return output.count;
 }
 

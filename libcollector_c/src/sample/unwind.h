@@ -41,11 +41,9 @@ size_t col_unwind_walk(const ucontext_t *context, struct col_stack_bounds *bound
 
 /*
  * The same for a thread whose stacks may be deeper than `max`, an even number: pcs then holds the half of it nearest to the leaf and the half nearest
- * to the root, and COL_FRAMES_LEFT_OUT in place of the frames between. `deep` is the thread's, all zero at first. The end is
+ * to the root, and COL_FRAMES_LEFT_OUT (sample/unwind_frames.h) in place of the frames between. `deep` is the thread's, all zero at first. The end is
  * DEPTH_LIMIT, and pcs the leaf's half alone, where the root was not reached in the time that a walk may take.
  */
-enum { COL_FRAMES_LEFT_OUT = 1 };
-
 size_t col_unwind_walk_deep(const ucontext_t *context, struct col_stack_bounds *bounds, struct col_deep_stack *deep,
                             uintptr_t *pcs, uintptr_t *sps, size_t max, enum col_stack_end *end);
 

@@ -95,20 +95,19 @@ static void remember(struct col_unwind_frames *frames, bool is_rooted)
         deep->debt = (uint32_t)(frames->turns * ring_of(frames));
 }
 
-void col_unwind_frames_finish(struct col_unwind_frames *frames, enum col_stack_end *end)
+bool col_unwind_frames_finish(struct col_unwind_frames *frames, bool is_rooted, bool is_cut)
 {
     if (frames->turns == 0)
-        return;
+        return is_cut;
     size_t begin = frames->max - ring_of(frames), oldest = frames->count - begin;
-    bool is_rooted = *end == COL_STACK_COMPLETE || *end == COL_STACK_GUESSED;
     remember(frames, is_rooted);
-    if (frames->has_jumped && !is_rooted)
-        *end = COL_STACK_DEPTH_LIMIT;
-    frames->count = *end == COL_STACK_DEPTH_LIMIT ? begin : frames->max;
-    if (frames->count == begin)
-        return;
+    is_cut |= frames->has_jumped && !is_rooted;
+    frames->count = is_cut ? begin : frames->max;
+    if (is_cut)
+        return true;
     turn_ring(frames->pcs + begin, ring_of(frames), oldest);
     if (frames->sps != NULL)
         turn_ring(frames->sps + begin, ring_of(frames), oldest);
     frames->pcs[begin - 1] = COL_FRAMES_LEFT_OUT;
+    return false;
 }

@@ -7,9 +7,11 @@
 #include <stdint.h>
 
 #include "base/arch.h"
-#include "sample/unwind.h"
+#include "base/safe_read.h"
 
 /* CALLABLE FROM ANYWHERE, signal handlers included. */
+
+enum { COL_FRAMES_LEFT_OUT = 1 }; /* the address that stands for frames of which there were too many (docs/format.md) */
 
 /*
  * Frames go from index 0 up. When there is no room for more, the upper half becomes a ring of those found last. A turn begins when the ring
@@ -43,7 +45,10 @@ static inline void col_unwind_frames_cut(struct col_unwind_frames *frames, size_
     frames->count = count;
 }
 
-/* Puts the frames in order when the walk is over, and remembers what helps the thread's next one. */
-void col_unwind_frames_finish(struct col_unwind_frames *frames, enum col_stack_end *end);
+/*
+ * Puts the frames in order when the walk is over, and remembers what helps the thread's next one. `is_rooted`: it came to the start of
+ * the thread; `is_cut`: it ran out of room. Answers whether it counts as cut.
+ */
+bool col_unwind_frames_finish(struct col_unwind_frames *frames, bool is_rooted, bool is_cut);
 
 #endif

@@ -154,11 +154,13 @@ class Experiment:
         callers_of: str | None = None,
         category: str | None = None,
         categories: Collection[str] = (),
+        lock: str | None = None,
     ) -> Experiment:
         """The part of some processes or threads (numbers, or shell patterns of names), from `start` up to `end` (seconds since the
         experiment began), between two labels, with code of all `modules` (shell patterns) and all `functions` (regular expressions) on
         the stack, in functions that fit `leaf`, with none on the stack that fits `ignore`, and of one `category`. With `focus` stacks begin at
-        the first function that fits it, with `callers_of` they end at the first that fits that. UsageError if something fits nothing.
+        the first function that fits it, with `callers_of` they end at the first that fits that. `lock` is `held` or `released`: only samples of
+        Python functions with, or without, the global interpreter lock. UsageError if something fits nothing.
         """
         begin_ns = min((recording.start_ns for recording in self.profile.recordings), default=0)
         try:
@@ -177,6 +179,7 @@ class Experiment:
                 callers_of=callers_of,
                 category=category,
                 categories=None if category is None else categories_of(categories),
+                lock=lock,
             )
         except FilterError as error:
             raise UsageError(str(error)) from error

@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 from small_experiment import BASE, LIBPYTHON, PID, S, T0, begin, clock, close, interpreter, mapping, python_code, python_frame, samples, thread_end, write_log
 
+import collector
 from collector.cli.main import main
 from collector.cli.reporting.words import VIEWS
+from collector.load import load
+from collector.load.serial import write_profile
 
 SCRIPT = """import json
 
@@ -160,6 +163,16 @@ def test_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> No
     leaves = {state: [row["function"] for row in rows(capsys, path, "functions", "--gil", state)] for state in ("held", "released")}
     assert (leaves["held"], leaves["released"][0]) == (["f"], "extension.so+0x5000")
     assert main(["report", str(path), "--gil", "released", "--leaf", "^f$"]) == 0
+
+
+def test_profile_files_know_the_lock(experiment: Path, tmp_path: Path, capsys) -> None:
+    plain = write_log(tmp_path / "e.expt", "5.0.log", begin(5), clock(), mapping(), samples([([MAIN], 0)], [0], thread=5)).parent
+    files = [str(tmp_path / name) for name in ("one.profile", "two.profile")]
+    for path, file in zip((plain, experiment), files):
+        write_profile(load(path), file)
+    assert [row["lock_held"] for row in rows(capsys, files[1], "threads")] == [pytest.approx(0.007)]
+    assert [row["lock_held"] for row in rows(capsys, *files, "threads")] == [pytest.approx(0.007), 0.0]
+    assert [thread.lock_held for thread in collector.open(experiment).select(lock="held").threads] == [pytest.approx(0.007)]
 
 
 def test_without_python_there_is_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:

@@ -100,6 +100,8 @@ def record(recorder: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable
         else:
             words = ["-o", path, *(["--clock", clock] if clock else []), *options]
             outcome = execute(collector_command("record", *words, "--", *command), environment, directory_to_run_in, timeout_s)
+        for kept in path.glob("objects/perf-*.map"):
+            (Path("/tmp") / kept.name).unlink(missing_ok=True)
         return Recorded(outcome, path)
 
     return run

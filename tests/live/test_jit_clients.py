@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,6 @@ from collector.profile import aggregate
 from collector.target.perf_map import read_perf_map
 
 Record = Callable[..., Recorded]
-TMP = Path("/tmp")
 
 
 @pytest.fixture
@@ -31,15 +30,6 @@ def needs() -> Callable[[str], None]:
             pytest.skip(f"{tool} is not installed")
 
     return check
-
-
-@pytest.fixture
-def clean_maps() -> Iterator[None]:
-    """Takes away the perf maps that the test left behind; others keep theirs."""
-    before = set(TMP.glob("perf-*.map"))
-    yield
-    for path in set(TMP.glob("perf-*.map")) - before:
-        path.unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +75,7 @@ def test_samples_in_the_interpreter_carry_its_name(record: Record, java_classes:
     judge_at_least(recorded, "JavaMain", 0.8 * recorded.total_ns)
 
 
-def test_the_perf_map_of_hotspot(record: Record, java_classes: Path, clean_maps: None) -> None:
+def test_the_perf_map_of_hotspot(record: Record, java_classes: Path) -> None:
     recorded = record(["java", "-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit", "-cp", java_classes, "BusyJava", 500])
     if recorded.outcome.status != 0:
         pytest.skip("this JDK writes no perf maps")
@@ -102,7 +92,7 @@ def node_works(*flags: str) -> bool:
 
 
 @pytest.mark.parametrize("flags", [["--perf-basic-prof"], ["--perf-basic-prof", "--interpreted-frames-native-stack"], ["--perf-prof"]], ids=" ".join)
-def test_functions_of_node(record: Record, tmp_path: Path, clean_maps: None, flags: list[str]) -> None:
+def test_functions_of_node(record: Record, tmp_path: Path, flags: list[str]) -> None:
     if not node_works("--allow-natives-syntax", "-e", ""):
         pytest.skip("node is not installed, or does not know these options")
     recorded = record(["node", "--allow-natives-syntax", *flags, TARGETS / "busy_node.js", 400], directory_to_run_in=tmp_path)
@@ -118,7 +108,7 @@ def test_functions_of_node(record: Record, tmp_path: Path, clean_maps: None, fla
     assert {("collatz", 3), ("sumUp", 4)} <= lines
 
 
-def test_a_perf_map_of_a_killed_process_is_kept(record: Record, compiled: Callable[..., Path], clean_maps: None) -> None:
+def test_a_perf_map_of_a_killed_process_is_kept(record: Record, compiled: Callable[..., Path]) -> None:
     recorded = record([compiled("map_and_die.c"), 300])
     assert recorded.outcome.status == 137
     ns = recorded.outcome.truth

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -24,15 +24,6 @@ def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("java")
     assert execute(["javac", "-d", directory, TARGETS / "HotJava.java"]).status == 0
     return directory
-
-
-@pytest.fixture
-def clean_maps() -> Iterator[None]:
-    """Takes away the perf maps that the test left behind."""
-    before = set(Path("/tmp").glob("perf-*.map"))
-    yield
-    for path in set(Path("/tmp").glob("perf-*.map")) - before:
-        path.unlink(missing_ok=True)
 
 
 def needs(tool: str) -> None:
@@ -60,7 +51,7 @@ def report(recorded: Recorded, *words: object) -> str:
     return outcome.stdout
 
 
-def test_hot_java_is_named_and_whole(record: Record, classes: Path, clean_maps: None) -> None:
+def test_hot_java_is_named_and_whole(record: Record, classes: Path) -> None:
     recorded = record(["java", "-cp", classes, "HotJava", 1500], options=["--jit"])
     assert (recorded.outcome.status, recorded.outcome.stdout) == (0, "true\n")
     assert "Picked up JAVA_TOOL_OPTIONS" in recorded.outcome.stderr
@@ -81,12 +72,12 @@ def test_without_the_option_every_view_has_the_hint(record: Record, classes: Pat
     assert "--jit" in hint
 
 
-def test_the_users_options_stay(record: Record, classes: Path, clean_maps: None) -> None:
+def test_the_users_options_stay(record: Record, classes: Path) -> None:
     recorded = record(["java", "-cp", classes, "HotJava", 50], options=["--jit"], environment={"JAVA_TOOL_OPTIONS": "-Dcolour=green"})
     assert recorded.outcome.stdout == "true\ngreen\n"
 
 
-def test_every_process_of_a_tree_is_named(record: Record, classes: Path, clean_maps: None) -> None:
+def test_every_process_of_a_tree_is_named(record: Record, classes: Path) -> None:
     command = f"java -cp '{classes}' HotJava 700 & java -cp '{classes}' HotJava 700; wait"
     recorded = record(["sh", "-c", command], options=["--jit"])
     assert recorded.outcome.stdout == "true\ntrue\n"
@@ -95,7 +86,7 @@ def test_every_process_of_a_tree_is_named(record: Record, classes: Path, clean_m
     judge_rooted(recorded)
 
 
-def test_a_jvm_that_is_asked_to_end_writes_its_names(record: Record, classes: Path, clean_maps: None) -> None:
+def test_a_jvm_that_is_asked_to_end_writes_its_names(record: Record, classes: Path) -> None:
     recorded = record(["java", "-cp", classes, "HotJava", 700, "TERM"], options=["--jit"])
     assert recorded.outcome.status == 143
     judge_named(recorded)
@@ -111,7 +102,7 @@ def test_a_killed_jvm_is_told_why_it_has_no_names(record: Record, classes: Path)
 @pytest.mark.parametrize(("tool", "program", "functions"), [
     ("node", "busy_loops.js", {"collatz"}), ("luajit", "busy_loops.lua", {"TRACE_1"}), ("pypy3", "busy_loops.py", {"collatz"}),
 ])
-def test_other_runtimes_name_their_code(record: Record, clean_maps: None, tmp_path: Path, tool: str, program: str, functions: Sequence[str]) -> None:
+def test_other_runtimes_name_their_code(record: Record, tmp_path: Path, tool: str, program: str, functions: Sequence[str]) -> None:
     needs(tool)
     recorded = record([tool, TARGETS / program, 700], options=["--jit"], directory_to_run_in=tmp_path)
     assert recorded.outcome.status == 0 and recorded.outcome.stdout.lower() == "true\n"

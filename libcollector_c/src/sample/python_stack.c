@@ -195,22 +195,42 @@ static bool walk_entries(struct walk *walk)
     return true;
 }
 
-/* 3.11 and 3.12. The frames that one evaluator runs; false if they do not lead to `outer`, the next one's innermost frame. */
-static bool walk_run(struct walk *walk, uintptr_t frame, uintptr_t outer)
+/* 3.11 and 3.12: 3.12 has entry frames beside those of functions, in 3.11 the outermost of these is the entry. */
+static bool has_entry_frames(const struct walk *walk)
 {
-    bool has_entries = walk->layout->version >= 0x030c; /* and functions in 3.11's */
-    while (frame != 0) {
-        if (!is_readable(walk, frame))
+    return walk->layout->version >= 0x030c;
+}
+
+static bool is_entry(const struct walk *walk, uintptr_t frame)
+{
+    uint8_t owner = owner_of(walk, frame);
+    return has_entry_frames(walk) ? owner >= ENTRY_OWNER : owner != 0;
+}
+
+/* True if the frames that one evaluator runs lead to `outer`, the next one's innermost: only then they are what they look like. */
+static bool leads_to(struct walk *walk, uintptr_t frame, uintptr_t outer)
+{
+    uint8_t highest = has_entry_frames(walk) ? LAST_OWNER : 1;
+    for (size_t count = 0; frame != 0; frame = previous_of(walk, frame)) {
+        if (count++ == walk->max || !is_readable(walk, frame) || owner_of(walk, frame) > highest)
             return false;
-        uint8_t owner = owner_of(walk, frame);
-        bool is_entry = has_entries ? owner >= ENTRY_OWNER : owner != 0;
-        if (owner > (has_entries ? LAST_OWNER : 1) || (!(is_entry && has_entries) && !add_function(walk, frame)))
-            return false;
-        frame = previous_of(walk, frame);
-        if (is_entry)
-            return frame == outer;
+        if (is_entry(walk, frame))
+            return previous_of(walk, frame) == outer;
     }
     return outer == 0;
+}
+
+/* Adds their functions. */
+static bool walk_run(struct walk *walk, uintptr_t frame, uintptr_t outer)
+{
+    if (!leads_to(walk, frame, outer))
+        return false;
+    for (bool is_last = false; frame != 0 && !is_last; frame = previous_of(walk, frame)) {
+        is_last = is_entry(walk, frame);
+        if (!(is_last && has_entry_frames(walk)) && !add_function(walk, frame))
+            return false;
+    }
+    return true;
 }
 
 /*

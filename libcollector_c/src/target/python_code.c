@@ -248,13 +248,24 @@ static struct entry *choose(struct entry *set, uint64_t hash)
     return &set[hash >> 8 & (WAYS - 1)];
 }
 
+static bool is_known(const struct entry *set, uintptr_t object)
+{
+    for (unsigned way = 0; way < WAYS; way++)
+        if (set[way].identity.object == object && set[way].generation == self.generation)
+            return true;
+    return false;
+}
+
+/* What was a code object at an earlier tick can be read; anything else is asked for first. */
 COL_READS_FOREIGN bool col_python_code_find(const struct col_python_runtime *python, uintptr_t object,
                                             struct col_python_code *code)
 {
-    if (word_at(object + TYPE_AT) != python->code_type)
-        return false;
     uint64_t hash = (uint64_t)object * UINT64_C(0x9e3779b97f4a7c15);
     struct entry *set = entries[hash >> 52];
+    if (!is_known(set, object) && !is_readable(object, python->layout.code.line_table + sizeof(uintptr_t)))
+        return false;
+    if (word_at(object + TYPE_AT) != python->code_type)
+        return false;
     struct identity identity = identity_of(&python->layout, object);
     for (unsigned way = 0; way < WAYS; way++)
         if (set[way].identity.object == object && read_entry(&set[way], &identity, code))

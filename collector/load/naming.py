@@ -51,7 +51,7 @@ class CodePlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NamedPlace:
-    """A place in code that no file holds; its name came with it."""
+    """A place in code that no file holds; its name came with it. `raw_name`, if it has one, tells it from others of that name in its file."""
 
     function: str
     module: str
@@ -62,6 +62,7 @@ class NamedPlace:
     address: int = 0
     kind: str = "dynamic"
     code: int = -1
+    raw_name: str = ""
 
 
 UNMAPPED: Final = NamedPlace("(no module)", "(no module)", kind="unknown")
@@ -211,7 +212,7 @@ class NameTable:
     def _name(self, place: NamedPlace) -> Frame:
         module = self._number_module(Module(place.module, ""))
         function = self._number_function(
-            Function(place.function, place.function, place.function, module, place.file, place.function_line, place.alias)
+            Function(place.function, place.function, place.raw_name or place.function, module, place.file, place.function_line, place.alias)
         )
         return Frame(function, place.file, place.line, place.address, place.kind, place.code)
 

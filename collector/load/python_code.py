@@ -31,7 +31,14 @@ def python_place(code: Mapping, address: int, directory: str) -> NamedPlace:
     file = _absolute(code.source, directory)
     offset = (address - code.start) // 4 * 2
     line = line_of(LineTable.PAIRS if code.line_table is None else code.line_table, code.lines, code.first_line or 0, offset)
-    return NamedPlace(name, module_name(file, directory) or "(unnamed)", None, file or None, line or None, code.first_line or None, offset, kind)
+    module = module_name(file, directory) or "(unnamed)"
+    raw_name = f"{name}:{code.first_line}" if _is_anonymous(name) else name
+    return NamedPlace(name, module, None, file or None, line or None, code.first_line or None, offset, kind, raw_name=raw_name)
+
+
+def _is_anonymous(name: str) -> bool:
+    """Whether a file may have several functions of this name: `<lambda>`, `f.<locals>.<listcomp>`."""
+    return name.endswith(">") and name != "<module>"
 
 
 def module_name(file: str, directory: str) -> str:

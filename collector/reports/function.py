@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collector.profile.aggregate import FunctionRow, total_values
 from collector.profile.model import Profile
+from collector.profile.names import python_functions
 from collector.reports import layout
 from collector.reports.style import Style
 from collector.units import format_percent, format_seconds, plural
@@ -16,7 +17,7 @@ def render(profile: Profile, row: FunctionRow, style: Style) -> str:
     places = {frame.code for frame in profile.frames if frame.function == position and frame.code >= 0}
     pairs = [
         ("Name", function.name),
-        ("Linker", function.raw_name if function.raw_name != function.name else ""),
+        ("Linker", function.raw_name if function.raw_name != function.name and position not in python_functions(profile) else ""),
         ("Alias", function.alias or ""),
         ("Module", row.module.path or row.module.name),
         ("Source", f"{function.file}:{function.line}" if function.line else function.file or ""),

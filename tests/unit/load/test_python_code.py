@@ -27,6 +27,7 @@ from writer import record
 from collector.format import Kind
 from collector.load.python_code import module_name
 from collector.profile.model import PYTHON_KINDS, Profile
+from collector.profile.names import find_functions
 
 LIB = "/usr/lib/libpython3.11.so.1.0"
 MAIN, EVAL, SORT = BASE + 0x1008, LIBPYTHON + 0x2008, LIBPYTHON + 0x3008  # addresses behind calls
@@ -131,6 +132,16 @@ def test_the_same_function_of_several_code_objects_and_processes_is_one(tmp_path
         python_log(tmp_path, interpreter(), *twice, samples([([python_frame(5, pid % 2 * 2)], 0), ([python_frame(6)], 0)], [0, 1]), pid=pid)
     profile = load_here(tmp_path)
     assert len(profile.functions) == 1 and {frame.line for frame in profile.frames} == {10, 11}
+
+
+def test_functions_without_a_name_are_told_apart_by_their_lines(tmp_path: Path) -> None:
+    names = ["<lambda>", "<lambda>", "f.<locals>.<listcomp>", "f.<locals>.<listcomp>", "<module>", "<module>"]
+    codes = [python_code(number, name, first_line=number) for number, name in enumerate(names, 1)]
+    profile = load_here(python_log(tmp_path, interpreter(), *codes, samples([([python_frame(number)], 0) for number in range(1, 7)], range(6))))
+    assert sorted((function.name, function.line) for function in profile.functions) == [
+        ("<lambda>", 1), ("<lambda>", 2), ("<module>", 5), ("f.<locals>.<listcomp>", 3), ("f.<locals>.<listcomp>", 4)
+    ]  # fmt: skip
+    assert find_functions(profile, "<lambda>:2").found == tuple(index for index, function in enumerate(profile.functions) if function.line == 2)
 
 
 def test_a_forked_child_has_its_parents_interpreter(tmp_path: Path) -> None:

@@ -50,6 +50,9 @@ function ^_*vf?printf\w*|^std::basic_([io]?f?stream|filebuf|ostream|istream)|^st
 function ^_*(GI_+)?(syscall|mmap(64)?|munmap|mremap|mprotect|madvise|s?brk|v?fork|clone3?|execve\w*|posix_spawnp?|wait(4|pid|id)|kill|tgkill)$
 function ^_*(GI_+)?(sched_yield|sched_\w+affinity|(clock_)?nanosleep(_\w+)?|usleep|sleep|getrusage|sysinfo|prctl|sigaction|sigprocmask|arch_prctl)$
 
+[Python imports]
+module <frozen?importlib* <frozen?zipimport>
+
 [interpreter]
 like own code
 module python[23]* libpython* perl perl5* libperl* ruby* libruby* lua* liblua* php* node (interpreter)

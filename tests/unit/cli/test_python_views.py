@@ -119,11 +119,14 @@ def test_filters(experiment: Path, capsys, option: tuple[str, ...], expected: in
 
 def test_names_of_c_functions_mean_no_python_functions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    codes = python_code(1, "select", "/srv/app.py"), python_code(2, "(interpreter)", None)
-    stacks = samples([([python_frame(1)], 0), ([python_frame(2)], 0)], [0, 0, 1], thread=1)
+    codes = (
+        python_code(1, "select", "/srv/app.py"), python_code(2, "(interpreter)", None), python_code(3, "open", "<frozen importlib._bootstrap>"),
+    )  # fmt: skip
+    chains = [[python_frame(1)], [python_frame(2)], [python_frame(3), python_frame(1)], [python_frame(1), python_frame(3)]]
+    stacks = samples([(chain, 0) for chain in chains], [0, 1, 2, 2, 2, 2, 3], thread=1)
     write_log(tmp_path / "b.expt", "1.0.log", begin(1), clock(), mapping(LIBRARY, LIBPYTHON), interpreter(), *codes, stacks)
     found = {row["group"]: row["exclusive"]["cpu"] for row in rows(capsys, tmp_path / "b.expt", "--by", "category")}
-    assert found == {"(own code)": pytest.approx(0.002), "interpreter": pytest.approx(0.001)}
+    assert found == {"(own code)": pytest.approx(0.002), "interpreter": pytest.approx(0.001), "Python imports": pytest.approx(0.004)}
 
 
 @pytest.mark.parametrize("view", [view for view, (argument, _) in VIEWS.items() if not argument and view not in ("samples", "metrics")])

@@ -9,10 +9,8 @@ import pytest
 from collector.capture.api import phase
 
 
-def _in_a_phase(item: pytest.Item) -> Iterator[None]:
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Name the time of a test, its fixtures included, after it."""
     with phase(item.nodeid):
         yield
-
-
-pytest_runtest_protocol = pytest.hookimpl(hookwrapper=True)(_in_a_phase)

@@ -120,7 +120,7 @@ class Recorder:
     def seconds(self, output: Path, program: Path) -> dict[str, float]:
         """Exclusive CPU seconds of each function, as the tool says (gperftools: inclusive ones, because it hands a function's own time to what it inlines)."""
         if self.family == "collector":
-            rows = json.loads(self.analyse(output, "functions", "--json").output)["rows"]
+            rows = json.loads(self.analyse(output, "functions", "--no-inlines", "--json").output)["rows"]
             return _sum((row["function"], row["exclusive"]["cpu"]) for row in rows)
         if self.name.startswith("perf"):
             text = run(["perf", "report", "-i", output, "--stdio", "--no-children", "-g", "none", "-F", "period,sym", "-t", ";"]).output

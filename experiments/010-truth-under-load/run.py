@@ -118,7 +118,7 @@ def seconds_of(recorder: peers.Recorder, output: Path, command: tuple, load: Loa
     """Each function's own seconds; with what it called where it does its work in the C library's system calls, as only ours is asked."""
     if load.is_user_time:
         return recorder.seconds(output, Path(str(command[0])))
-    rows = json.loads(recorder.analyse(output, "functions", "--json").output)["rows"]
+    rows = json.loads(recorder.analyse(output, "functions", "--no-inlines", "--json").output)["rows"]
     return {row["function"]: row["inclusive"]["cpu"] for row in rows}
 
 

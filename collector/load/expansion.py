@@ -92,7 +92,6 @@ class _Meanings:
     def _add_frame(self, expansion: Expansion, entry: Entry, time_ns: int) -> None:
         memory = self._names.memory_of(entry)
         place = memory.place_at(entry.address, entry.is_leaf, time_ns) if memory else None
-        if place is None:
-            self.has_hidden = True
-        else:
-            expansion.frames.extend(self._names.name_place(place))
+        frames = () if place is None else self._names.name_place(place)
+        self.has_hidden |= not frames
+        expansion.frames.extend(frames)

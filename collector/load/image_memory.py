@@ -8,7 +8,7 @@ from collector.analysis.seam import Segment
 from collector.format import FRAMES_LEFT_OUT, MapKind
 from collector.load.log_facts import LogFacts
 from collector.load.naming import ANONYMOUS, LEFT_OUT, UNMAPPED, CodePlace, ModuleKey, NamedPlace, NameTable, Place
-from collector.load.python_code import INTERPRETER, folded_mappings, is_trampoline, python_place
+from collector.load.python_code import INTERPRETER, folded_mappings, is_c_library, is_trampoline, python_place
 from collector.profile.model import Code
 from collector.symbols.symbolizer import lookup_address
 from collector.symbols.terms import Layout
@@ -79,7 +79,7 @@ class ImageMemory:
         layout: Layout = "image"
         if mapping.kind == MapKind.DYNAMIC_MODULE:
             layout = "sections" if mapping.file_offset else "file"
-        return ModuleKey(mapping.path, mapping.build_id, self._copy(mapping), layout, mapping.file)
+        return ModuleKey(mapping.path, mapping.build_id, self._copy(mapping), layout, mapping.file, self._folds and is_c_library(mapping.path))
 
     def _copy(self, mapping: Mapping) -> str | None:
         """The experiment's copy of a module; a link out of the experiment is none."""

@@ -21,12 +21,18 @@ from collector.target.address_space import RecordedFile
 _KINDS: Final = {"unknown": "unknown", "inlined": "inlined"}
 _COLLECTING: Final = "gc_collect_main"
 RECORDER_MODULE: Final = "libcollector.so"
+_STARTS: Final = frozenset(
+    ("_start", "__libc_start_main", "__libc_start_main_impl", "__libc_start_call_main", "libc_start_main_stage2",
+     "start_thread", "clone", "__clone", "clone3", "__clone3")
+)  # fmt: skip
+"""Functions of the C library that call a program's or a thread's first function."""
 
 
 class ModuleKey(NamedTuple):
     """A module's file; `copy` is where to read it if it is not to be found at its path.
 
-    `layout` is how the program laid out a file that it mapped itself. `file` is what it was, if it has no build id.
+    `layout` is how the program laid out a file that it mapped itself. `file` is what it was, if it has no build id. With `hides_start` what
+    starts programs and threads is not shown.
     """
 
     path: str
@@ -34,6 +40,7 @@ class ModuleKey(NamedTuple):
     copy: str | None = None
     layout: Layout = "image"
     file: RecordedFile | None = None
+    hides_start: bool = False
 
     @property
     def is_recorder(self) -> bool:
@@ -172,7 +179,7 @@ class NameTable:
 
     def _locate(self, key: ModuleKey, entries: Sequence[Entry]) -> Iterator[Sequence[int]]:
         """Make frames of each entry."""
-        path, build_id, copy, layout, file = key
+        path, build_id, copy, layout, file, hides_start = key
         module = self._number_module(Module(os.path.basename(path) or path, path, build_id.hex(), copy, layout, file))
         wanted = [lookup_address(address, is_leaf) for address, _, is_leaf in entries]
         located = self._symbolizer.locate_chains(copy or path, build_id or None, wanted, layout, file)
@@ -180,8 +187,11 @@ class NameTable:
             located = self._fold(located, self._symbolizer.python_methods(copy or path, build_id or None, layout, file))
         heads: dict[int, list[tuple[int, str | None, int | None, str]]] = {}  # by chain: many addresses share one
         frames = self._frames
-        for (address, _, _), inside in zip(entries, wanted):
+        for (address, _, is_leaf), inside in zip(entries, wanted):
             chain = located[inside]
+            if hides_start and not is_leaf and chain and chain[0].function in _STARTS:
+                yield range(0)
+                continue
             head = heads.get(id(chain))
             if head is None:
                 head = heads[id(chain)] = [

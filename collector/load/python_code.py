@@ -19,6 +19,7 @@ INTERPRETER: Final = "(interpreter)"
 
 _LIBRARY = re.compile(r".*/(?:site-packages|dist-packages|lib(?:32|64)?/(?:python|pypy)\d[\d.]*t?)/(?=.)")
 _INTERPRETER_FILE = re.compile(r"(lib)?python")
+_C_LIBRARY = re.compile(r"libc[-.]|libpthread[-.]|ld-musl-|python")
 _UNLOCKED_BIT = 2  # of a frame's address
 
 
@@ -68,6 +69,11 @@ def folded_mappings(interpreter: Interpreter | None, space: AddressSpace) -> lis
         return []
     start, end = interpreter.start, interpreter.end
     return [life for life in space if life.start < end and start < life.end and _INTERPRETER_FILE.match(os.path.basename(life.path))]
+
+
+def is_c_library(path: str) -> bool:
+    """Whether a module is one that starts programs and threads, which no caller of a Python function needs to be told of."""
+    return _C_LIBRARY.match(os.path.basename(path)) is not None
 
 
 def is_trampoline(place: NamedPlace) -> bool:

@@ -74,8 +74,8 @@ def test_functions_and_lines(experiment: Path, capsys) -> None:
 def test_interpreter_frames_are_there_when_asked_for(experiment: Path, capsys) -> None:
     """The profile that is kept has folded ones, whichever was asked for first."""
     for _ in range(2):
-        assert "libpython" not in show(capsys, experiment, "objects")
-        assert "libpython3.11.so.1.0" in show(capsys, experiment, "objects", "--interpreter-frames")
+        assert "libpython" not in show(capsys, experiment, "objects", "--csv")
+        assert "libpython3.11.so.1.0" in show(capsys, experiment, "objects", "--csv", "--interpreter-frames")
 
 
 def test_source_has_the_time_of_each_line(experiment: Path, capsys) -> None:

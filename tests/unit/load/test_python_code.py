@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from both_ways import load_both_ways, load_plain
@@ -28,8 +30,10 @@ from collector.format import Kind
 from collector.load.python_code import module_name
 from collector.profile.model import PYTHON_KINDS, Profile
 from collector.profile.names import find_functions
+from collector.symbols.symbolizer import Location
 
 LIB = "/usr/lib/libpython3.11.so.1.0"
+C_LIBRARY = 0x7E8000000000
 MAIN, EVAL, SORT = BASE + 0x1008, LIBPYTHON + 0x2008, LIBPYTHON + 0x3008  # addresses behind calls
 
 
@@ -142,6 +146,29 @@ def test_functions_without_a_name_are_told_apart_by_their_lines(tmp_path: Path) 
         ("<lambda>", 1), ("<lambda>", 2), ("<module>", 5), ("f.<locals>.<listcomp>", 3), ("f.<locals>.<listcomp>", 4)
     ]  # fmt: skip
     assert find_functions(profile, "<lambda>:2").found == tuple(index for index, function in enumerate(profile.functions) if function.line == 2)
+
+
+class StartingSymbolizer(ArithmeticSymbolizer):
+    """Function f1 of libc starts threads."""
+
+    def locate_chains(self, path: str, *arguments: Any, **more: Any) -> dict[int, tuple[Location, ...]]:
+        located = super().locate_chains(path, *arguments, **more)
+        is_libc = path.endswith("/libc.so.6")
+        return {at: (replace(one, function="start_thread"),) if is_libc and one.function == "f1" else (one,) for at, (one,) in located.items()}
+
+
+@pytest.mark.parametrize("has_interpreter_frames", [False, True])
+@pytest.mark.parametrize("again", [(), (mapping("/lib/libc.so.6", C_LIBRARY, at_ns=T0 + 9 * S, build_id=b""),)], ids=["", "mapped twice"])
+def test_what_starts_threads_is_no_caller_of_a_python_function(tmp_path: Path, again: tuple[bytes, ...], has_interpreter_frames: bool) -> None:
+    """Elsewhere, and where the thread is in it, it is shown."""
+    start, memcpy = C_LIBRARY + 0x1008, C_LIBRARY + 0x2000
+    stacks = samples([([memcpy, EVAL, python_frame(2, 8), start], 0), ([start], 0)], [0, 1])
+    python_log(tmp_path, interpreter(), *CODES, mapping("/lib/libc.so.6", C_LIBRARY), *again, stacks)
+    write_log(tmp_path, "7.0.log", begin(7), clock(), mapping("/lib/libc.so.6", C_LIBRARY), samples([([memcpy, start], 0)], [0], thread=7))
+    profile = load_both_ways(tmp_path, symbolizer=StartingSymbolizer(), has_interpreter_frames=has_interpreter_frames)
+    root = ("start_thread libc.so.6",)
+    folded = (*root, "A.run src/app.py:14", "f2 libpython3.11.so.1.0") if has_interpreter_frames else ("A.run src/app.py:14",)
+    assert stacks_of(profile) == {(*folded, "f2 libc.so.6"): 1, root: 1, (*root, "f2 libc.so.6"): 1}
 
 
 def test_a_forked_child_has_its_parents_interpreter(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, Protocol
 
 from collector.analysis.seam import Entry
-from collector.profile.model import Code, Frame, Function, Module, identity_of
+from collector.profile.model import METHOD, Code, Frame, Function, Module, identity_of
 from collector.symbols.demangle import short_name
 from collector.symbols.symbolizer import Location, Symbolizer, lookup_address
 from collector.symbols.terms import Layout
@@ -195,7 +195,7 @@ class NameTable:
             head = heads.get(id(chain))
             if head is None:
                 head = heads[id(chain)] = [
-                    (self._function_at(where, module), where.file, where.line, _KINDS.get(where.kind, "native")) for where in chain
+                    (self._function_at(where, module), where.file, where.line, self._kind_of(where, key)) for where in chain
                 ]
             first = len(frames)
             frames += [Frame._make((function, source, line, address, kind, -1)) for function, source, line, kind in head]
@@ -214,6 +214,9 @@ class NameTable:
             if chain[0] not in shared:
                 shared[chain[0]] = folded(chain[0])
         return {address: shared[chain[0]] for address, chain in located.items()}
+
+    def _kind_of(self, where: Location, key: ModuleKey) -> str:
+        return METHOD if key in self._folded and where.raw_name != _COLLECTING else _KINDS.get(where.kind, "native")
 
     def _function_at(self, where: Location, module: int) -> int:
         function = self._functions.get((where.function, identity_of(where.raw_name), module, where.function_file))

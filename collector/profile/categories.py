@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Final
 
-from collector.profile.model import Profile
+from collector.profile.model import METHOD, Profile
 from collector.profile.names import python_functions
 from collector.profile.samples import BASE, OWN, THROUGH
 
@@ -106,6 +106,7 @@ class Categories:
         ]
 
         in_python = python_functions(profile)
+        built_in = {frame.function for frame in profile.frames if frame.kind == METHOD}
 
         def role_of(number: int) -> int:
             function = profile.functions[number]
@@ -113,7 +114,7 @@ class Categories:
             for section, modules, role in zip(self.sections, in_module, roles):
                 names = () if section.is_built_in and number in in_python else section.functions or ()  # ours mean functions in C
                 if function.module in modules or any(pattern.search(name) for pattern in names):
-                    return role
+                    return THROUGH if section.is_built_in and number in built_in else role
             return OWN
 
         of_function = [role_of(number) for number in range(len(profile.functions))]

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from small_experiment import BASE, LIBPYTHON, PID, S, T0, begin, clock, close, interpreter, mapping, python_code, python_frame, samples, thread_end, write_log
+from tiny_profile import build_profile
 
 import collector
 from collector.cli.main import main
 from collector.cli.reporting.words import VIEWS
 from collector.load import load
 from collector.load.serial import write_profile
+from collector.profile.categories import read_categories
+from collector.profile.grouped import groups
+from collector.profile.model import METHOD, PYTHON
 
 SCRIPT = """import json
 
@@ -127,6 +132,16 @@ def test_names_of_c_functions_mean_no_python_functions(tmp_path: Path, monkeypat
     write_log(tmp_path / "b.expt", "1.0.log", begin(1), clock(), mapping(LIBRARY, LIBPYTHON), interpreter(), *codes, stacks)
     found = {row["group"]: row["exclusive"]["cpu"] for row in rows(capsys, tmp_path / "b.expt", "--by", "category")}
     assert found == {"(own code)": pytest.approx(0.002), "interpreter": pytest.approx(0.001), "Python imports": pytest.approx(0.004)}
+
+
+def test_what_a_category_calls_of_its_interpreter_is_part_of_it() -> None:
+    """A method in C counts for the Python function that called it, and a collection for none."""
+    profile = build_profile([("f@app.py;dict.get@libpython3.11.so.1.0", 1, 0), ("f@app.py;gc@libpython3.11.so.1.0", 2, 0),
+                             ("f@app.py;load@<frozen importlib._bootstrap>;dict.get@libpython3.11.so.1.0", 4, 0)])  # fmt: skip
+    kinds = {"f": PYTHON, "load": PYTHON, "dict.get": METHOD, "gc": "native"}
+    shown = replace(profile, frames=[frame._replace(kind=kinds[profile.functions[frame.function].name]) for frame in profile.frames])
+    found = {group.title: group.exclusive[0] for group in groups(shown, "category", read_categories())}
+    assert found == {"(own code)": 1.0, "interpreter": 2.0, "Python imports": 4.0}
 
 
 @pytest.mark.parametrize("view", [view for view, (argument, _) in VIEWS.items() if not argument and view not in ("samples", "metrics")])

@@ -33,11 +33,15 @@ struct search {
     bool has_exit; /* one that lacks evidence */
 };
 
+static bool follows_call(uintptr_t address, struct col_proved_pages *proved)
+{
+    return col_safe_read_prove(proved, address - COL_ARCH_CALL_BYTES, COL_ARCH_CALL_BYTES) &&
+           col_arch_ends_in_call((const uint8_t *)address);
+}
+
 bool col_unwind_code_is_return_address(uintptr_t address, struct col_proved_pages *proved)
 {
-    return col_code_finder_is_known_code(address - 1) &&
-           col_safe_read_prove(proved, address - COL_ARCH_CALL_BYTES, COL_ARCH_CALL_BYTES) &&
-           col_arch_ends_in_call((const uint8_t *)address);
+    return col_code_finder_is_known_code(address - 1) && follows_call(address, proved);
 }
 
 static uintptr_t resolve(const struct col_regs *regs, struct col_stack_place place)
@@ -91,8 +95,11 @@ static enum evidence judge(struct search *search, const struct path *path)
     address = col_arch_strip_return(address);
     if (address == 0) /* a thread's first function may have been given 0 to return to */
         return is_only_way ? EVIDENCE_STRONG : EVIDENCE_NONE;
-    if (!col_unwind_code_is_return_address(address, search->proved))
-        return is_only_way && col_code_finder_is_code(address - 1) ? EVIDENCE_STRONG : EVIDENCE_NONE;
+    bool has_call = follows_call(address, search->proved);
+    if ((!has_call && !is_only_way) || !col_code_finder_is_code(address - 1))
+        return EVIDENCE_NONE;
+    if (!has_call)
+        return EVIDENCE_STRONG;
     called = path->has_called ? col_arch_called_address(address) : 0;
     return called == 0 || is_near(search, called) ? EVIDENCE_STRONG : EVIDENCE_WEAK;
 }

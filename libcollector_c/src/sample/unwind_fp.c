@@ -7,7 +7,8 @@
 enum {
     LONGEST_FRAME_BYTES = 1 << 20,
     LONGEST_FUNCTION_BYTES = 1 << 14, /* from a leaf function's start to where it was interrupted */
-    GUESSED_PLACES = 2,               /* where a call's address is believed though its target is not known */
+    SCANNED_PLACES = 64,
+    GUESSED_PLACES = 2, /* where a call's address is believed though its target is not known */
 };
 
 static bool leave_to(struct col_regs *regs, const struct col_arch_caller *caller)
@@ -76,6 +77,18 @@ static bool leave_by_return_address(struct col_regs *regs, struct col_stack_read
     return false;
 }
 
+/* The last resort for a function whose last instruction was a call that does not come back: what follows is no code of its
+   own. A call through a pointer can have led to anything. */
+static bool leave_by_scan(struct col_regs *regs, struct col_stack_reader *reader, struct col_proved_pages *proved)
+{
+    struct col_arch_caller caller;
+    for (unsigned place = 0; COL_ARCH_RETURN_PLACES > 1 && place < SCANNED_PLACES; place++)
+        if (col_arch_caller_by_place(regs, reader, place, &caller) &&
+            col_unwind_code_is_return_address(caller.pc, proved) && col_arch_called_address(caller.pc) == 0)
+            return leave_to(regs, &caller);
+    return false;
+}
+
 enum col_unwind_leaving col_unwind_fp_step(struct col_regs *regs, struct col_stack_reader *reader,
                                            struct col_proved_pages *proved, bool is_exact)
 {
@@ -87,5 +100,7 @@ enum col_unwind_leaving col_unwind_fp_step(struct col_regs *regs, struct col_sta
         return COL_LEFT_BY_GUESS;
     if (leave_by_record(regs, reader))
         return COL_LEFT;
-    return is_exact && leave_by_return_address(regs, reader, proved, true) ? COL_LEFT_BY_GUESS : COL_LEFT_NOT;
+    bool is_found =
+        is_exact ? leave_by_return_address(regs, reader, proved, true) : leave_by_scan(regs, reader, proved);
+    return is_found ? COL_LEFT_BY_GUESS : COL_LEFT_NOT;
 }

@@ -135,6 +135,25 @@ def test_compiles_without_warnings(build: Path, compiler: str) -> None:
     objects(build, compiler, compiler, "-O2")
 
 
+@ON_X86_64
+def test_instruction_lengths(build: Path) -> None:
+    """The decoder against objdump, on the C library and its mathematical functions, which know every vector instruction."""
+    if not shutil.which("objdump"):
+        pytest.skip("no objdump")
+    source = [HERE / "instruction_lengths.c", SOURCE / "base" / "instruction.c"]
+    run(["gcc", *FLAGS, *SANITIZED, *source, "-o", build / "instruction_lengths"])
+    libraries = {line.split()[2] for line in run(["ldd", sys.executable]).splitlines() if re.search(r"lib[cm]\.so", line)}
+    for library in sorted(libraries):
+        listing = run(["objdump", "-d", "--insn-width=16", library])
+        lines = re.findall(r"^ +[0-9a-f]+:\t((?:[0-9a-f]{2} )+) *\t(?!\(bad\)|\.byte)(.*)$", listing, re.MULTILINE)
+        told = "".join(f"{code.replace(' ', '')}|{text}\n" for code, text in lines if len(code) <= 45 and code[:2] != "9b")  # fwait: an instruction by itself
+        done = subprocess.run([build / "instruction_lengths"], input=told, capture_output=True, text=True, timeout=300, check=True)
+        *wrong, counts = done.stdout.splitlines()
+        count, unknown = map(int, counts.split())
+        assert not wrong, wrong[:20]
+        assert count > 50_000 and unknown <= 0.001 * count, (library, count, unknown)
+
+
 # --- every instruction ---
 
 
@@ -415,6 +434,20 @@ def test_code_without_tables(build: Path) -> None:
     assert_links(samples, with_leaf="bare_leaf|", bare_leaf="", with_jit=r"\[anonymous\]|")
     assert_seen(samples, "with_frames bare_frame case_spin", "with_leaf bare_leaf", r"with_jit \[anonymous\] case_spin")
     assert any("with_clock" in sample for sample in samples)
+
+
+@ON_X86_64
+def test_code_says_what_tables_say(build: Path, tmp_path: Path) -> None:
+    """The interpreter that runs the tests, as distributed: its functions are left by their instructions, and by their tables."""
+    target = build / "by_code.so"
+    run(["gcc", *FLAGS, "-O2", "-shared", HERE / "unwind_by_code.c", *objects(build, "plain", "gcc", "-O2"), "-o", target])
+    busy = "import json, re\nfor i in range(150): json.loads(json.dumps([[k] for k in range(2000)])); sorted(range(999), key=lambda x: -x); re.findall('a(b|c)*d', 'abcbcd' * 99)"
+    run([sys.executable, "-c", busy], LD_PRELOAD=str(target), UNWIND_BY_CODE_REPORT=str(tmp_path / "told"))
+    frames, right, wrong, entry_right, entry_wrong = map(int, (tmp_path / "told").read_text().split())
+    print(f"{frames} frames; to the exit {right} right, {wrong} wrong; from the entry {entry_right} right, {entry_wrong} wrong")
+    assert frames > 500 and right > 0.4 * frames  # the evaluator is seen to return from few of its places
+    assert wrong <= 0.0005 * right + 1
+    assert entry_wrong <= 0.01 * entry_right + 1
 
 
 # --- speed ---

@@ -372,13 +372,14 @@ static bool is_known(uintptr_t address)
     return false;
 }
 
-/* An executable mapping may be one that the program made of a loaded object's code, as V8 does to have its built-in functions near what it compiles. */
+/* An executable mapping may be one that the program made of a loaded object's code, as V8 does to have its built-in functions near what it compiles.
+   Memory without a file, of which compilers may have much, has no offset, and is not looked at. */
 static void meet_mapping(uintptr_t start, uintptr_t end, uint64_t file_offset)
 {
     struct mapping mapping = {start, end, file_offset};
     struct dl_phdr_info info;
     const struct link_map *map = _r_debug.r_map;
-    bool is_done = !col_log_writer_is_open() || self.is_listing || is_known(start);
+    bool is_done = file_offset == 0 || !col_log_writer_is_open() || self.is_listing || is_known(start);
     for (unsigned count = 0; !is_done && count < TABLE_SIZE && next_listed(&map, &info); count++)
         is_done = meet_copied(&info, &mapping);
 }

@@ -13,14 +13,14 @@ _FILES = os.path.dirname(os.path.abspath(__file__))
 def runtime_settings(base: Mapping[str, str], objects_path: str) -> dict[str, str]:
     """Give the variables that change. `objects_path` is where runtimes put lists of their code if they can be told where."""
     settings = [setting for runtime in RUNTIMES for setting in runtime.settings]
-    return {setting.variable: _joined(setting, base.get(setting.variable, ""), objects_path) for setting in settings}
+    return {setting.variable: _joined(setting, base.get(setting.variable), objects_path) for setting in settings}
 
 
-def _joined(setting: Setting, present: str, objects_path: str) -> str:
+def _joined(setting: Setting, present: str | None, objects_path: str) -> str:
     files = _FILES.replace("\\", "\\\\").replace('"', '\\"')  # inside a string of Lua's
     ours = setting.value.format(objects=objects_path, files=files)
     if not present:
-        return ours
+        return ours if present is None else ours.removeprefix(":")  # an empty list of paths is not that which stands for none
     if setting.separator is None or ours in present:
         return present
     if setting.is_first:

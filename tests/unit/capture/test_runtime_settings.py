@@ -40,6 +40,7 @@ def test_lua_runs_ours_and_then_the_users_code_or_file() -> None:
 def test_php_reads_its_own_directories_and_ours() -> None:
     ours = runtime_settings({}, OBJECTS)["PHP_INI_SCAN_DIR"]
     assert ours[0] == ":" and os.listdir(ours[1:]) == ["jit_names.ini"], "an empty path stands for the directory that PHP was built with"
+    assert runtime_settings({"PHP_INI_SCAN_DIR": ""}, OBJECTS)["PHP_INI_SCAN_DIR"] == ours[1:], "the user wants none of these"
     assert runtime_settings({"PHP_INI_SCAN_DIR": "/etc/a"}, OBJECTS)["PHP_INI_SCAN_DIR"] == f"/etc/a{ours}"
 
 

@@ -5,6 +5,7 @@ Seconds with each interpreter; COLLECTOR_TEST_THOROUGH=1 takes a million samples
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import sys
@@ -24,9 +25,12 @@ FROM_C = {"_install", "_install_external_importers", "search_function", "zipimpo
 AT_THE_END = {"at_exit", "__del__", "Node.__del__", "_shutdown", "shutdown", "_exitfunc", "finalize._exitfunc"}
 
 
+LOOKED_INTO_MS, PART_MS = 700, 8000
+
+
 def limit_ms() -> int:
-    """How long each interpreter runs: so many samples divided among them, and half as many again, because not every tick comes."""
-    return max(700, round(1.5 * SAMPLES / RATE_HZ * 1000 / max(1, len(find_interpreters()))))
+    """How long each interpreter runs beyond the first part: its share of the samples, and half as much again, because not every tick comes."""
+    return round(1.5 * SAMPLES / RATE_HZ * 1000 / max(1, len(find_interpreters())))
 
 
 def fuzz(python: Interpreter, seed: int, milliseconds: int, experiment: Path | None = None) -> Outcome:
@@ -42,10 +46,9 @@ def test_fuzz(python: Interpreter, tmp_path: Path) -> None:
     os.environ.setdefault("COLLECTOR_LIBRARY", str(find_recorder()))
     native = fuzz(python, 1, 100)
     assert (native.status, native.stdout.splitlines()[-1:]) == (0, ["well"]), native.stderr
-    total, part_ms = limit_ms(), 8000
-    for seed, begun_ms in enumerate(range(0, total, part_ms), 1):
+    for seed, part_ms in enumerate([LOOKED_INTO_MS, *itertools.repeat(PART_MS, -(-limit_ms() // PART_MS))], 1):
         place = tmp_path / f"{seed}.expt"
-        outcome = fuzz(python, seed, min(part_ms, total - begun_ms), place)
+        outcome = fuzz(python, seed, part_ms, place)
         assert (outcome.status, outcome.stdout.splitlines()[-1:], outcome.own_stderr) == (0, ["well"], ""), f"seed {seed}: {outcome}"
         recorded = Recorded(outcome, place)
         if seed == 1:

@@ -1,6 +1,7 @@
 /* python_stack.c -- the Python functions of a thread, put into its native stack where they belong */
 #include "sample/python_stack.h"
 
+#include "sample/unwind_frames.h"
 #include "target/python_code.h"
 
 enum {
@@ -8,7 +9,8 @@ enum {
     LAST_OWNER = 4,  /* the greatest that there is */
     LOOP_MARK = 1,   /* no address: the frame before it is run by the next evaluator there is (up to 3.10) */
     MOST_CHUNKS = 64,
-    STATE_BYTES = 1024, /* of a thread's state, at most */
+    MOST_FRAMES = 32768, /* of a run that is followed to its end */
+    STATE_BYTES = 1024,  /* of a thread's state, at most */
 };
 
 /* A chunk of the memory that CPython keeps for the frames of a thread. */
@@ -26,6 +28,8 @@ struct walk {
     struct col_proved_pages proved;
     uintptr_t state;
     bool holds_gil;
+    bool is_full;        /* there were more frames than there is room for */
+    bool has_descents;   /* the native stack leads to one that lies below */
     uintptr_t low, high; /* of the chunk that frames are in now */
     uintptr_t last_object;
     struct col_python_code last_code;
@@ -46,22 +50,35 @@ static bool is_within(uintptr_t address, size_t bytes, uintptr_t low, uintptr_t 
 
 /* ---- memory ---- */
 
-/* The thread's own frames lie in its chunks, up to the top of the newest. Only the thread itself gives those back. */
+/* The frame's place in a chunk, which ends at `high`. */
+static bool take_chunk(struct walk *walk, uintptr_t frame, const struct chunk *chunk, uintptr_t high)
+{
+    uintptr_t low = (uintptr_t)(chunk + 1);
+    if (!is_within(frame, walk->layout->frame.bytes, low, high))
+        return false;
+    walk->low = low;
+    walk->high = high;
+    return true;
+}
+
+/* The thread's own frames lie in its chunks, up to the top of the newest. Only the thread itself gives those back. A walk meets them in their order. */
 static bool find_chunk(struct walk *walk, uintptr_t frame)
 {
     uintptr_t at = walk->layout->state.datastack_chunk;
+    const struct chunk *chunk = walk->low != 0 ? (const struct chunk *)walk->low - 1 : NULL;
     if (at == 0)
         return false;
-    struct chunk *chunk = (struct chunk *)word_at(walk->state + at);
-    uintptr_t top = word_at(walk->state + at + sizeof top);
-    for (unsigned i = 0; i < MOST_CHUNKS && chunk != NULL; i++, chunk = (struct chunk *)chunk->previous) {
-        uintptr_t low = (uintptr_t)(chunk + 1), end = (uintptr_t)chunk + chunk->bytes;
-        uintptr_t high = i == 0 && top >= low && top <= end ? top : end;
-        if (is_within(frame, walk->layout->frame.bytes, low, high)) {
-            walk->low = low;
-            walk->high = high;
+    if (chunk != NULL && chunk->previous != 0) {
+        const struct chunk *next = (const struct chunk *)chunk->previous;
+        if (take_chunk(walk, frame, next, (uintptr_t)next + next->bytes))
             return true;
-        }
+    }
+    chunk = (const struct chunk *)word_at(walk->state + at);
+    uintptr_t top = word_at(walk->state + at + sizeof top);
+    for (unsigned i = 0; i < MOST_CHUNKS && chunk != NULL; i++, chunk = (const struct chunk *)chunk->previous) {
+        uintptr_t end = (uintptr_t)chunk + chunk->bytes;
+        if (take_chunk(walk, frame, chunk, i == 0 && top >= (uintptr_t)(chunk + 1) && top <= end ? top : end))
+            return true;
     }
     return false;
 }
@@ -95,8 +112,10 @@ static bool is_readable(struct walk *walk, uintptr_t frame)
 
 static bool add(struct walk *walk, uintptr_t word)
 {
-    if (walk->count == walk->max)
+    if (walk->count == walk->max) {
+        walk->is_full = true;
         return false;
+    }
     walk->out[walk->count++] = word;
     return true;
 }
@@ -212,7 +231,7 @@ static bool leads_to(struct walk *walk, uintptr_t frame, uintptr_t outer)
 {
     uint8_t highest = has_entry_frames(walk) ? LAST_OWNER : 1;
     for (size_t count = 0; frame != 0; frame = previous_of(walk, frame)) {
-        if (count++ == walk->max || !is_readable(walk, frame) || owner_of(walk, frame) > highest)
+        if (count++ == MOST_FRAMES || !is_readable(walk, frame) || owner_of(walk, frame) > highest)
             return false;
         if (is_entry(walk, frame))
             return previous_of(walk, frame) == outer;
@@ -258,17 +277,16 @@ static bool walk_cframes(struct walk *walk)
     return false;
 }
 
-/* True if the thread's frames were found, all of them or as many as there is room for. */
+/* True if all of the thread's frames were found. */
 static bool walk_frames(struct walk *walk)
 {
     walk->state = col_python_runtime_thread_state(walk->runtime);
     if (walk->state == 0)
         return true;
     walk->holds_gil = col_python_runtime_holds_gil(walk->runtime, walk->state);
-    bool is_whole = walk->layout->chain == COL_PYTHON_FRAME    ? walk_frame_objects(walk)
-                    : walk->layout->chain == COL_PYTHON_CFRAME ? walk_cframes(walk)
-                                                               : walk_entries(walk);
-    return is_whole || walk->count != 0;
+    return walk->layout->chain == COL_PYTHON_FRAME    ? walk_frame_objects(walk)
+           : walk->layout->chain == COL_PYTHON_CFRAME ? walk_cframes(walk)
+                                                      : walk_entries(walk);
 }
 
 /* ---- both kinds in one stack ---- */
@@ -289,8 +307,11 @@ static size_t evaluator_of(const struct walk *walk, uintptr_t mark, size_t at)
             i++;
         return i;
     }
-    while (i < native->count && !(native->sps[i] <= mark && i + 1 < native->count && mark < native->sps[i + 1]))
+    while (i < native->count && !(native->sps[i] <= mark && i + 1 < native->count && mark < native->sps[i + 1])) {
+        if (native->sps[i] > mark && !walk->has_descents)
+            return native->count; /* among the frames that were left out */
         i++;
+    }
     return i;
 }
 
@@ -304,55 +325,111 @@ static size_t interpreter_of(const struct walk *walk)
     return i;
 }
 
-static void put(uintptr_t *pcs, size_t *count, size_t max, const uintptr_t *from, size_t more)
+/* A stack of both kinds of frames, leaf first. Of one that has no room the middle is left out. */
+struct output {
+    uintptr_t *pcs;
+    size_t count, max, total; /* frames so far, those left out included; frames to come in all */
+};
+
+static void put(struct output *output, uintptr_t address)
 {
-    for (size_t i = 0; i < more && *count < max; i++)
-        pcs[(*count)++] = from[i];
+    size_t root_part = output->max / 2, at = output->count++;
+    if (output->total <= output->max)
+        output->pcs[at] = address;
+    else if (at < output->max - root_part)
+        output->pcs[at] = at + 1 < output->max - root_part ? address : COL_FRAMES_LEFT_OUT;
+    else if (at >= output->total - root_part)
+        output->pcs[at - (output->total - output->max)] = address;
 }
 
-/* The runs of Python frames, each behind its evaluator. Without it they wait for that of the next run, or for the root. */
-static size_t merge(const struct walk *walk, uintptr_t *pcs, size_t max)
+static void put_native(struct output *output, const struct col_native_stack *native, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        put(output, native->pcs[i]);
+}
+
+static size_t python_count(const struct walk *walk)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < walk->count; i++)
+        count += is_python(walk->out[i]);
+    return count;
+}
+
+/*
+ * The runs of Python frames, each behind its evaluator. Without it they wait for that of the next run, or for the root. Where all are placed the native
+ * stack need not lead on to the start of the thread: a program of Python begins with them, and a greenlet with its first.
+ */
+static size_t merge(const struct walk *walk, struct output *output, bool is_rooted_by_python)
 {
     const struct col_native_stack *native = walk->native;
-    size_t count = 0, at = 0, waiting = 0;
-    for (size_t i = 0; i <= walk->count; i++) {
-        bool is_end = i == walk->count;
-        if (!is_end && is_python(walk->out[i]))
+    size_t at = 0, waiting = 0;
+    for (size_t i = 0; i < walk->count; i++) {
+        size_t evaluator = is_python(walk->out[i]) ? native->count : evaluator_of(walk, walk->out[i], at);
+        if (evaluator == native->count)
             continue;
-        size_t evaluator = is_end ? native->count : evaluator_of(walk, walk->out[i], at);
-        if (evaluator == native->count && !is_end)
-            continue;
-        size_t next = is_end ? native->count : evaluator + 1;
-        put(pcs, &count, max, native->pcs + at, next - at);
+        put_native(output, native, at, evaluator + 1);
         for (; waiting < i; waiting++)
             if (is_python(walk->out[waiting]))
-                put(pcs, &count, max, &walk->out[waiting], 1);
-        at = next;
+                put(output, walk->out[waiting]);
+        at = evaluator + 1;
     }
-    return count;
+    if (!walk->is_full && !is_rooted_by_python)
+        put_native(output, native, at, native->count);
+    for (; waiting < walk->count; waiting++)
+        if (is_python(walk->out[waiting]))
+            put(output, walk->out[waiting]);
+    if (walk->is_full) {
+        put(output, COL_FRAMES_LEFT_OUT);
+        put_native(output, native, at, native->count);
+    }
+    return output->count < output->max ? output->count : output->max;
 }
 
 /* The native stack alone, with a stand-in behind the interpreter's frame, whose time is its then. */
-static size_t stand_in(const struct walk *walk, bool is_read, uintptr_t *pcs, size_t max)
+static size_t stand_in(const struct walk *walk, struct output *output, bool is_read)
 {
     const struct col_native_stack *native = walk->native;
-    size_t count = 0, at = interpreter_of(walk);
+    size_t at = interpreter_of(walk), before = at < native->count ? at + 1 : native->count;
     bool is_wanted = !is_read || at < native->count;
     uintptr_t address =
         is_wanted ? col_python_code_stand_in(is_read ? COL_PYTHON_INTERPRETER : COL_PYTHON_UNREADABLE) : 0;
-    size_t before = at < native->count ? at + 1 : native->count;
-    put(pcs, &count, max, native->pcs, before);
-    put(pcs, &count, max, &address, address != 0);
-    put(pcs, &count, max, native->pcs + before, native->count - before);
-    return count;
+    output->total = native->count + (address != 0);
+    put_native(output, native, 0, before);
+    if (address != 0)
+        put(output, address);
+    put_native(output, native, before, native->count);
+    return output->count < output->max ? output->count : output->max;
+}
+
+/* True if every run of Python frames has an evaluator among the native frames. */
+static bool are_placed(const struct walk *walk)
+{
+    size_t at = 0;
+    bool is_waiting = false;
+    for (size_t i = 0; i < walk->count; i++) {
+        bool is_mark = !is_python(walk->out[i]);
+        if (is_mark && is_waiting && (at = evaluator_of(walk, walk->out[i], at)) == walk->native->count)
+            return false;
+        at += is_mark && is_waiting;
+        is_waiting = !is_mark;
+    }
+    return !is_waiting;
 }
 
 size_t col_python_stack_merge(const struct col_python_runtime *runtime, const struct col_native_stack *native,
-                              uintptr_t *python, uintptr_t *pcs, size_t max)
+                              uintptr_t *python, uintptr_t *pcs, size_t max, bool *is_rooted)
 {
     struct walk walk = {.runtime = runtime, .layout = &runtime->layout, .native = native, .out = python, .max = max};
-    bool is_read = walk_frames(&walk), has_function = false;
-    for (size_t i = 0; i < walk.count && !has_function; i++)
-        has_function = is_python(python[i]);
-    return is_read && has_function ? merge(&walk, pcs, max) : stand_in(&walk, is_read, pcs, max);
+    struct output output = {.pcs = pcs, .max = max};
+    for (size_t i = 1; i < native->count && !walk.has_descents; i++)
+        walk.has_descents = native->sps[i] < native->sps[i - 1];
+    bool is_whole = walk_frames(&walk);
+    size_t count = python_count(&walk);
+    if (count == 0)
+        return stand_in(&walk, &output, is_whole);
+    bool is_rooted_by_python = !*is_rooted && is_whole && runtime->is_program && are_placed(&walk);
+    *is_rooted |= is_rooted_by_python;
+    output.total = native->count + count + walk.is_full;
+    return merge(&walk, &output, is_rooted_by_python);
 }

@@ -88,7 +88,11 @@ static size_t walk_both(const struct col_python_runtime *python, struct col_thre
     struct col_native_stack native = {work->pcs, work->sps, 0, &thread->bounds};
     native.count =
         col_unwind_walk_deep(context, &thread->bounds, &thread->deep, work->pcs, work->sps, COL_THREAD_DEPTH, end);
-    return col_python_stack_merge(python, &native, work->python, thread->last.pcs, COL_THREAD_DEPTH);
+    bool was_rooted = *end == COL_STACK_COMPLETE || *end == COL_STACK_GUESSED, is_rooted = was_rooted;
+    size_t count =
+        col_python_stack_merge(python, &native, work->python, thread->last.pcs, COL_THREAD_DEPTH, &is_rooted);
+    *end = is_rooted && !was_rooted ? COL_STACK_COMPLETE : *end;
+    return count;
 }
 
 /* Into thread->last. While an object is being unloaded its unwind table may vanish under us: the leaf must do. */

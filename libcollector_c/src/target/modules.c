@@ -186,7 +186,8 @@ static void write_object(struct entry *entry, uintptr_t found_low, uintptr_t fou
     bool is_written = col_event_mappingchange((struct col_event_head){self.since_ns, 0}, &change) == 0;
     if (object->dynamic != 0)
         col_python_runtime_meet(&(struct col_python_object){object->path, object->low, object->high, object->bias,
-                                                            object->dynamic, !self.has_begun});
+                                                            object->dynamic, !self.has_begun,
+                                                            col_modules_executable()});
     entry->high = found_high;
     entry->start = object->low;
     entry->end = object->high;

@@ -27,10 +27,16 @@ const struct col_python_runtime *col_python_runtime(void)
     return __atomic_load_n(&self.is_ready, __ATOMIC_ACQUIRE) ? &self.found : NULL;
 }
 
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
 /* "3.11.7", and 0x030b of it: as the interpreter says from 3.11 on, else as its file is named. */
 static unsigned read_version(const char *path, const unsigned long *told)
 {
-    const char *name = strrchr(path, '/'), *digits = strstr(name != NULL ? name : path, "3.");
+    const char *digits = strstr(name_of(path), "3.");
     unsigned long version = told != NULL ? *told : 0;
     if (version == 0 && digits != NULL) {
         version = 3ul << 24;
@@ -60,6 +66,7 @@ static const char *find(struct col_python_runtime *found, const struct col_pytho
     uintptr_t bias = object->bias, dynamic = object->dynamic;
     found->low = object->low;
     found->high = object->high;
+    found->is_program = strncmp(name_of(object->executable), "python", 6) == 0;
     found->code_type = col_exported_symbols_find(bias, dynamic, "PyCode_Type");
     found->thread_state = (void *(*)(void))col_exported_symbols_find(bias, dynamic, "PyGILState_GetThisThreadState");
     unsigned version =

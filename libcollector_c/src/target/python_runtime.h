@@ -15,13 +15,15 @@ struct col_python_runtime {
     uintptr_t low, high;           /* the module that it is in */
     uintptr_t loop_low, loop_high; /* _PyEval_EvalFrameDefault */
     void *(*thread_state)(void);   /* PyGILState_GetThisThreadState */
+    bool is_program;               /* the program is an interpreter, rather than one that embeds it */
 };
 
 /* A loaded object: where its code lies, and its dynamic section. */
 struct col_python_object {
     const char *path;
     uintptr_t low, high, bias, dynamic;
-    bool is_initial; /* it was there when the program began */
+    bool is_initial;        /* it was there when the program began */
+    const char *executable; /* the program's file */
 };
 
 /* If the object holds an interpreter, the log is told; stacks have its functions from now on. From anywhere. */

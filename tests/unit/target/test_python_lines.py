@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 from collector.format import LineTable
 from collector.target.python_lines import line_of
 
-VERSIONS = ["3.9", "3.10", "3.11", "3.12", "3.13", "3.14"]
+VERSIONS = ["3.9", "3.10", "3.11", "3.12", "3.13", "3.14", "3.15"]
 ENCODINGS = {"3.9": LineTable.LNOTAB, "3.10": LineTable.LINETABLE}
 
 # Prints a line for each code object of some modules: its first line, its table, and [first offset, end, line] as the interpreter sees them.
@@ -43,9 +44,12 @@ MODULES = ["argparse", "ast", "asyncio.base_events", "collections", "dataclasses
 
 def interpreter(version: str) -> str:
     """The path of CPython of this version."""
-    for path in (*Path.home().glob(f".pyenv/versions/{version}.*/bin/python{version}"), shutil.which(f"python{version}")):
-        if path and subprocess.run([path, "-c", ""], capture_output=True).returncode == 0:
-            return str(path)
+    named = os.environ.get("COLLECTOR_TEST_PYTHONS", "").split(os.pathsep)
+    own = Path.home().glob(f".pyenv/versions/{version}.*/bin/python{version}")
+    asks = "import sys; print('%d.%d' % sys.version_info[:2])"
+    for path in filter(None, (*named, *map(str, own), shutil.which(f"python{version}"))):
+        if subprocess.run([path, "-c", asks], capture_output=True, text=True).stdout.strip() == version:
+            return path
     pytest.skip(f"this system has no CPython {version}")
 
 

@@ -22,7 +22,7 @@ BARE = "collector, no metrics"
 JUDGED = ("collector", BARE, FLOOR)  # by the aims: many rounds of these alone
 AIMS = {("tight loop", 997): 0.005, ("g++ -O2 big.cc", 997): 0.015}
 MARGINS = {997: 0.002, 9973: 0.01}
-WRAPPED = ("col_sampler_tick", "col_unwind_walk", "col_open_frame_add", "col_clock_thread_cpu")
+WRAPPED = ("col_sampler_tick", "col_unwind_walk_deep", "col_open_frame_add", "col_clock_thread_cpu")
 
 
 def output_of(bench: Bench, recorder: peers.Recorder) -> Path:

@@ -23,8 +23,8 @@ static struct {
 
 void __real_col_sampler_tick(const ucontext_t *context, enum col_tick kind);
 void __wrap_col_sampler_tick(const ucontext_t *context, enum col_tick kind);
-size_t __real_col_unwind_walk(const ucontext_t *context, struct col_stack_bounds *bounds, uintptr_t *pcs, size_t max, enum col_stack_end *end);
-size_t __wrap_col_unwind_walk(const ucontext_t *context, struct col_stack_bounds *bounds, uintptr_t *pcs, size_t max, enum col_stack_end *end);
+size_t __real_col_unwind_walk_deep(const ucontext_t *context, struct col_stack_bounds *bounds, struct col_deep_stack *deep, uintptr_t *pcs, uintptr_t *sps, size_t max, enum col_stack_end *end);
+size_t __wrap_col_unwind_walk_deep(const ucontext_t *context, struct col_stack_bounds *bounds, struct col_deep_stack *deep, uintptr_t *pcs, uintptr_t *sps, size_t max, enum col_stack_end *end);
 int __real_col_open_frame_add(struct col_open_frame *frame, uint64_t time_ns, uint64_t user_us, uint64_t system_us, const uintptr_t *pcs, size_t count, unsigned end);
 int __wrap_col_open_frame_add(struct col_open_frame *frame, uint64_t time_ns, uint64_t user_us, uint64_t system_us, const uintptr_t *pcs, size_t count, unsigned end);
 uint64_t __real_col_clock_thread_cpu(void);
@@ -38,10 +38,10 @@ void __wrap_col_sampler_tick(const ucontext_t *context, enum col_tick kind)
     self.ticks++;
 }
 
-size_t __wrap_col_unwind_walk(const ucontext_t *context, struct col_stack_bounds *bounds, uintptr_t *pcs, size_t max, enum col_stack_end *end)
+size_t __wrap_col_unwind_walk_deep(const ucontext_t *context, struct col_stack_bounds *bounds, struct col_deep_stack *deep, uintptr_t *pcs, uintptr_t *sps, size_t max, enum col_stack_end *end)
 {
     unsigned long begun = __rdtsc();
-    size_t count = __real_col_unwind_walk(context, bounds, pcs, max, end);
+    size_t count = __real_col_unwind_walk_deep(context, bounds, deep, pcs, sps, max, end);
     self.cycles[UNWINDING] += __rdtsc() - begun;
     return count;
 }

@@ -25,16 +25,17 @@ static struct {
     timer_t timer;
 } self;
 
-typedef bool way(const struct col_regs *, struct col_stack_reader *, struct col_proved_pages *, struct col_code_exit *);
+typedef bool way(const struct col_regs *, struct col_stack_reader *, struct col_proved_pages *, unsigned *, struct col_code_exit *);
 
 static void judge(size_t frame, way *find, long *right, long *wrong)
 {
     struct col_stack_reader reader;
     struct col_proved_pages proved = {{0}};
     struct col_code_exit exit;
+    unsigned budget = COL_CODE_BUDGET;
     struct col_regs regs = {.pc = self.pcs[frame], .sp = self.sps[frame]};
     col_safe_read_begin(&reader, &self.bounds, regs.sp);
-    if (!find(&regs, &reader, &proved, &exit) || !col_unwind_code_leave(&regs, &reader, &exit))
+    if (!find(&regs, &reader, &proved, &budget, &exit) || !col_unwind_code_leave(&regs, &reader, &exit))
         return;
     bool is_right = regs.pc == self.pcs[frame + 1] && regs.sp == self.sps[frame + 1];
     *(is_right ? right : wrong) += 1;

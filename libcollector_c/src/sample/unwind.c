@@ -29,6 +29,7 @@ struct walk {
     uint64_t tag;   /* of the rule cache */
     bool is_exact;  /* pc is an instruction to come, not a return address */
     unsigned switches;
+    unsigned code_budget;
     size_t guessed_at; /* the first frame whose caller was not found by a table or a frame pointer; SIZE_MAX: none */
     size_t full_until; /* up to this frame all registers that survive calls are followed, not only sp and fp */
 };
@@ -213,7 +214,8 @@ static enum col_unwind_leaving leave_by_record(struct walk *walk)
     struct col_code_module module;
     struct col_code_exit exit;
     bool is_in_module = col_code_finder_find(walk->regs.pc - !walk->is_exact, &module);
-    if (is_in_module && col_unwind_code_find_entry(&walk->regs, &walk->reader, &walk->proved, &exit) &&
+    if (is_in_module &&
+        col_unwind_code_find_entry(&walk->regs, &walk->reader, &walk->proved, &walk->code_budget, &exit) &&
         col_unwind_code_leave(&walk->regs, &walk->reader, &exit))
         return col_unwind_code_is_record(&exit) ? COL_LEFT : COL_LEFT_BY_GUESS;
     enum col_unwind_leaving leaving = col_unwind_fp_step(&walk->regs, &walk->reader, &walk->proved, walk->is_exact);
@@ -237,8 +239,9 @@ static enum step step_without_table(struct walk *walk, bool is_in_module, size_t
 {
     struct col_code_exit exit;
     uintptr_t old_sp = walk->regs.sp, old_pc = walk->regs.pc;
-    bool is_found = col_unwind_code_find_exit(&walk->regs, &walk->reader, &walk->proved, &exit);
-    remember_exit(walk, is_found ? &exit : NULL, is_in_module);
+    bool is_found = col_unwind_code_find_exit(&walk->regs, &walk->reader, &walk->proved, &walk->code_budget, &exit);
+    if (is_found || walk->code_budget > 0) /* else it was not looked at to the end */
+        remember_exit(walk, is_found ? &exit : NULL, is_in_module);
     if (!is_found || !col_unwind_code_leave(&walk->regs, &walk->reader, &exit))
         return step_by_record(walk, frame, end);
     if (!exit.is_certain && !col_unwind_code_is_record(&exit))
@@ -424,6 +427,7 @@ size_t col_unwind_walk_deep(const ucontext_t *context, struct col_stack_bounds *
         walk.known = all_registers;
         walk.is_exact = true;
         walk.switches = 0;
+        walk.code_budget = COL_CODE_BUDGET;
         walk.guessed_at = SIZE_MAX;
         col_unwind_frames_begin(&output);
         col_safe_read_begin(&walk.reader, bounds ? bounds : &unknown, walk.regs.sp);

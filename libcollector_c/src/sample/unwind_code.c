@@ -199,10 +199,11 @@ static bool try_path(struct search *search, struct path *path, unsigned *left, s
 }
 
 bool col_unwind_code_find_exit(const struct col_regs *regs, struct col_stack_reader *reader,
-                               struct col_proved_pages *proved, struct col_code_exit *exit)
+                               struct col_proved_pages *proved, unsigned *budget, struct col_code_exit *exit)
 {
     struct search search; /* paths are set when they are added */
-    unsigned left = MOST_INSTRUCTIONS;
+    unsigned most = *budget < MOST_INSTRUCTIONS ? *budget : MOST_INSTRUCTIONS, left = most;
+    bool is_found;
     search.regs = regs;
     search.reader = reader;
     search.proved = proved;
@@ -211,12 +212,10 @@ bool col_unwind_code_find_exit(const struct col_regs *regs, struct col_stack_rea
     for (unsigned i = 0; i < VISITED_WORDS; i++)
         search.visited[i] = 0;
     struct path path = {.pc = regs->pc};
-    while (!try_path(&search, &path, &left, exit)) {
-        if (search.path_count == 0 || left == 0)
-            return search.has_exit;
+    while (!(is_found = try_path(&search, &path, &left, exit)) && search.path_count > 0 && left > 0)
         path = search.paths[--search.path_count];
-    }
-    return true;
+    *budget -= most - left;
+    return is_found || search.has_exit;
 }
 
 /* Follows a function's first instructions to pc, or to the first of them that leads elsewhere. Behind that the frame is made. */
@@ -236,10 +235,10 @@ static void enter(struct col_proved_pages *proved, uintptr_t pc, struct path *pa
 }
 
 bool col_unwind_code_find_entry(const struct col_regs *regs, struct col_stack_reader *reader,
-                                struct col_proved_pages *proved, struct col_code_exit *exit)
+                                struct col_proved_pages *proved, unsigned *budget, struct col_code_exit *exit)
 {
     uintptr_t address;
-    for (int32_t words = 0; words < LARGEST_FRAME_WORDS; words++) {
+    for (int32_t words = 0; words<LARGEST_FRAME_WORDS && * budget> 0; words++, --*budget) {
         int32_t offset = words * (int32_t)sizeof address;
         if (!col_safe_read_stack(reader, regs->sp + (uintptr_t)offset, &address))
             return false;

@@ -20,16 +20,19 @@ struct col_code_exit {
     unsigned released; /* bytes that go off the stack with the return address */
 };
 
+/* What one walk may spend on code: instructions followed and words looked at, about 5 ns each. */
+enum { COL_CODE_BUDGET = 30000 };
+
 /* True when instructions from pc on lead to a return, and there is a return address where it would find one. */
 bool col_unwind_code_find_exit(const struct col_regs *regs, struct col_stack_reader *reader,
-                               struct col_proved_pages *proved, struct col_code_exit *exit);
+                               struct col_proved_pages *proved, unsigned *budget, struct col_code_exit *exit);
 
 /*
  * For functions that are not seen to return: looks for a word on the stack that is the return address of a call to a
  * function whose first instructions make a frame that reaches just to that word. Some 10 us where there is none.
  */
 bool col_unwind_code_find_entry(const struct col_regs *regs, struct col_stack_reader *reader,
-                                struct col_proved_pages *proved, struct col_code_exit *exit);
+                                struct col_proved_pages *proved, unsigned *budget, struct col_code_exit *exit);
 
 /* Leaves the frame. False where the stack cannot be read. */
 bool col_unwind_code_leave(struct col_regs *regs, struct col_stack_reader *reader, const struct col_code_exit *exit);

@@ -130,12 +130,12 @@ static inline bool col_arch_is_signal_return(uintptr_t pc)
     return col_arch_instruction(pc) == 0xd2801168 && col_arch_instruction(pc + 4) == 0xd4000001;
 }
 
-enum { COL_ARCH_CALL_BYTES = 4 };
+enum { COL_ARCH_CALL_BYTES = 8 }; /* one word more than is looked at: words of 8 bytes are read */
 
 /* True when the word before `end` is a call instruction (bl, blr and its authenticating forms). */
 COL_READS_FOREIGN static inline bool col_arch_ends_in_call(const uint8_t *end)
 {
-    uint32_t code = (uint32_t)((const struct col_foreign_word *)(end - sizeof(uintptr_t)))->word;
+    uint32_t code = (uint32_t)(((const struct col_foreign_word *)(end - sizeof(uintptr_t)))->word >> 32);
     return (code & 0xfc000000) == 0x94000000 || (code & 0xfefff000) == 0xd63f0000;
 }
 

@@ -238,6 +238,8 @@ bool col_unwind_code_find_entry(const struct col_regs *regs, struct col_stack_re
                                 struct col_proved_pages *proved, unsigned *budget, struct col_code_exit *exit)
 {
     uintptr_t address;
+    if (COL_ARCH_RETURN_OFFSET == 0) /* calls leave it in a register, and functions where they like */
+        return false;
     for (int32_t words = 0; words<LARGEST_FRAME_WORDS && * budget> 0; words++, --*budget) {
         int32_t offset = words * (int32_t)sizeof address;
         if (!col_safe_read_stack(reader, regs->sp + (uintptr_t)offset, &address))

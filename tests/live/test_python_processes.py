@@ -41,7 +41,7 @@ def test_children(record: Callable[..., Recorded], python: Interpreter) -> None:
     judge_stacks(recorded, 0.99)
 
 
-@some_interpreters()
+@every_interpreter("3.12")
 @pytest.mark.parametrize("way", ["-m", "-c", "-"])
 def test_ways_to_start(record: Callable[..., Recorded], python: Interpreter, way: str, tmp_path: Path) -> None:
     if way == "-":
@@ -57,7 +57,7 @@ def test_ways_to_start(record: Callable[..., Recorded], python: Interpreter, way
     assert files == {"-m": {str(TARGET / "as_module" / "__main__.py")}, "-c": {"<string>"}, "-": {"<stdin>"}}[way]
 
 
-@every_interpreter()
+@some_interpreters()
 def test_in_a_virtual_environment(record: Callable[..., Recorded], python: Interpreter, tmp_path: Path) -> None:
     done = subprocess.run([python.path, "-m", "venv", "--without-pip", tmp_path / "venv"], capture_output=True, text=True)
     if done.returncode != 0:
@@ -88,7 +88,7 @@ def libpython_of(python: Interpreter) -> Path:
     return library
 
 
-@every_interpreter()
+@some_interpreters()
 @pytest.mark.parametrize("way", ["linked", "loaded"])
 def test_embedded(record: Callable[..., Recorded], compiled: Callable[..., Path], python: Interpreter, way: str) -> None:
     """C calls Python: beside C's own time, from two threads, and after the interpreter was finalized and begun anew."""

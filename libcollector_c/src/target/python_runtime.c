@@ -16,7 +16,8 @@
 #define VERSION_BYTES 32u
 
 static struct {
-    bool is_ready; /* atomic: `found` is complete */
+    bool is_begun, is_known; /* atomic: somebody looks at an interpreter; what he found is complete */
+    bool is_ready;           /* atomic: its frames can be read */
     struct col_python_runtime found;
     const char *obstacle; /* NULL: its functions are recorded */
     char version[VERSION_BYTES];
@@ -81,15 +82,23 @@ static const char *find(struct col_python_runtime *found, const struct col_pytho
     return col_python_layout_find(version, found->runtime, &found->layout) ? NULL : "this version is not known";
 }
 
+/* Only once, and only by one: looking for its code meets the object again. */
+static bool learn(const struct col_python_object *object, uintptr_t runtime)
+{
+    if (__atomic_exchange_n(&self.is_begun, true, __ATOMIC_ACQUIRE))
+        return false;
+    self.found.runtime = runtime;
+    self.obstacle = find(&self.found, object);
+    __atomic_store_n(&self.is_known, true, __ATOMIC_RELEASE);
+    return true;
+}
+
 void col_python_runtime_meet(const struct col_python_object *object)
 {
     uintptr_t runtime = col_exported_symbols_find(object->bias, object->dynamic, "_PyRuntime");
-    if (runtime == 0 || (self.found.runtime != 0 && self.found.runtime != runtime))
+    if (runtime == 0 || (!__atomic_load_n(&self.is_known, __ATOMIC_ACQUIRE) && !learn(object, runtime)) ||
+        self.found.runtime != runtime)
         return; /* of several interpreters the first */
-    if (self.found.runtime == 0) {
-        self.found.runtime = runtime;
-        self.obstacle = find(&self.found, object);
-    }
     col_event_interpreter((struct col_event_head){col_clock_now(), 0}, "CPython", self.version, self.found.low,
                           self.found.high, self.obstacle);
     if (self.obstacle == NULL)

@@ -10,6 +10,8 @@ import pytest
 from cold_starts import NODE, start_cold
 from recorded import IS_THOROUGH, RUNGS, Recorded, judge_at_least
 
+from collector.profile import aggregate
+
 ON_X86_64 = pytest.mark.skipif(platform.machine() != "x86_64", reason="its loop is written in x86-64 assembler")
 
 
@@ -29,7 +31,8 @@ def test_tables_taken_away(unharmed: Callable[..., Recorded], compiled: Callable
     rung_works(clock)
     library = compiled("tables_gone_library.c", "-O2", "-shared", "-fPIC", name="libtablesgone.so")
     recorded = unharmed([compiled("tables_gone.c", "-O2"), library, how], clock=clock)
-    assert "no_unwind_info" in recorded.unfinished, recorded.unfinished
+    ends = {row.cause for row in aggregate.stack_ends(recorded.profile)}
+    assert ends & {"guessed", "no_unwind_info"}, f"nothing says that callers may be wrong: {ends}"
     assert recorded.inclusive_ns("work_in_program") > 0
 
 

@@ -88,6 +88,22 @@ def hot_path(profile: Profile) -> HotPath:
     return HotPath(chain, callees[path[-1].id])
 
 
+def steps_of(path: HotPath, least: float) -> list[CallNode]:
+    """The path in short: the last of calls that hardly differ (by less than `least` seconds), without functions that have no name.
+
+    Empty where that says no more than a table of functions: that one function has all the time.
+    """
+    known = [node for node in path.nodes if _is_named(node)]
+    if not known or known[-1] is not path.nodes[-1]:
+        return []
+    ends = [node for node, callee in zip(known, known[1:]) if node.inclusive[0] - callee.inclusive[0] >= least] + known[-1:]
+    return ends if len(ends) > 1 or path.callees else []
+
+
+def _is_named(node: CallNode) -> bool:
+    return node.module is not None and not node.title.startswith(f"{node.module.name}+0x")
+
+
 def _grow(top: Branch, sums: CallSums, exclusive: Columns, inclusive: Columns, least: float) -> None:
     """The branches below `top`. A caller stands before its callees and is never shorter, so it is there when they come."""
     branches = {0: top}

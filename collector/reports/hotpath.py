@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collector.profile.aggregate import total_values
-from collector.profile.call_tree import CallNode, HotPath
+from collector.profile.call_tree import CallNode, HotPath, steps_of
 from collector.profile.model import Profile
 from collector.reports import layout
 from collector.reports.style import Style
 from collector.reports.table import figure, name, table_lines
-from collector.units import format_percent
+from collector.units import format_percent, plural
 
 COLUMNS = (
     figure("Inclusive", "s"),
@@ -19,7 +19,11 @@ COLUMNS = (
     name("Module", least=10, rank=2),
     name("Source", least=14, keep="end", rank=3),
 )
+_SHORT_COLUMNS = (*COLUMNS[:2], *COLUMNS[4:6])
 _TOLD = 4
+_MOST_STEPS = 6
+_LEAST_STEP = 0.01
+"""In short: calls that differ by less of the whole are one step."""
 
 
 def render(profile: Profile, path: HotPath, style: Style) -> str:
@@ -29,12 +33,30 @@ def render(profile: Profile, path: HotPath, style: Style) -> str:
     if not path.nodes:
         return "\n".join(lines + layout.nothing_lines(style))
     lines += table_lines(COLUMNS, [_cells(node, whole) for node in path.nodes], style)
-    last = path.nodes[-1]
-    parts = [f"itself {format_percent(last.exclusive[0], whole)} %"]
-    parts += [f"{_title(node)} {format_percent(node.inclusive[0], whole)} %" for node in path.callees[:_TOLD]]
-    more = f" and {len(path.callees) - _TOLD} more" if len(path.callees) > _TOLD else ""
-    remark = f"Here the time divides: {', '.join(parts)}{more}." if path.callees else "This is where it is spent."
-    return "\n".join([*lines, "", *layout.paragraph(remark, style)])
+    return "\n".join([*lines, "", *layout.paragraph(_how_it_ends(path, whole), style)])
+
+
+def short_lines(path: HotPath, whole: float, style: Style) -> list[str]:
+    """The path in a few lines; nothing where it says nothing."""
+    steps = steps_of(path, _LEAST_STEP * whole)[-_MOST_STEPS:]
+    if not steps:
+        return []
+    table = table_lines(_SHORT_COLUMNS, [[*layout.time_cells(node.inclusive[0], whole), *_cells(node, whole)[4:6]] for node in steps], style)
+    return [*table, "", *layout.paragraph(_how_it_ends(path, whole, _LEAST_STEP), style)]
+
+
+def _how_it_ends(path: HotPath, whole: float, least: float = 0.0) -> str:
+    """Where the time goes on from the end of the path; callees of less than `least` of the whole are only counted."""
+    if not path.callees:
+        return "This is where it is spent."
+    own = path.nodes[-1].exclusive[0]
+    parts = [f"itself {format_percent(own, whole)} %"] if own >= least * whole else []
+    told = [node for node in path.callees[:_TOLD] if node.inclusive[0] >= least * whole]
+    parts += [f"{_title(node)} {format_percent(node.inclusive[0], whole)} %" for node in told]
+    more = len(path.callees) - len(told)
+    if not told:
+        return f"Here the time divides: {', '.join([*parts, plural(more, 'callee')])}."
+    return f"Here the time divides: {', '.join(parts)}{f' and {more} more' if more else ''}."
 
 
 def _title(node: CallNode) -> str:

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 
 from collector.profile import aggregate
+from collector.profile.call_tree import hot_path
 from collector.profile.causes import DROP_CAUSES, GUESSED, NOT_SAMPLED, STACK_ENDS, describe_ending, exit_status, is_finished
 from collector.profile.lock import held_seconds
 from collector.profile.model import Process, Profile, Recording
@@ -14,7 +15,7 @@ from collector.profile.sample_points import labelled_points
 from collector.profile.samples import sample_count
 from collector.profile.views import FUNCTIONS, choose
 from collector.profile.warnings import graded_warnings
-from collector.reports import layout
+from collector.reports import hotpath, layout
 from collector.reports.style import Style, printable, shorten
 from collector.reports.table import figure, name, table_lines
 from collector.units import NS_PER_S, format_count, format_duration, format_percent, format_rate, format_seconds, plural
@@ -53,6 +54,7 @@ def render(profile: Profile, limit: int | None, style: Style) -> str:
     lines += layout.pair_lines(_what_was_measured(profile), style)
     lines += _messages(profile, style)
     lines += _top_functions(profile, limit or _TOP_COUNT, style)
+    lines += _hot_path(profile, style)
     lines += _labels(profile, style)
     return "\n".join(lines)
 
@@ -300,6 +302,11 @@ def _top_functions(profile: Profile, count: int, style: Style) -> list[str]:
     hidden = layout.summed((row.exclusive for row in selection.hidden), len(profile.metrics))
     lines += layout.hidden_line(selection.hidden, "function", style, hidden, whole)
     return lines + layout.few_samples_lines(layout.titled(selection.rows), total, style)
+
+
+def _hot_path(profile: Profile, style: Style) -> list[str]:
+    lines = hotpath.short_lines(hot_path(profile), aggregate.total_values(profile)[0], style)
+    return ["", style.bold("Hot path"), "", *lines] if lines else []
 
 
 def _labels(profile: Profile, style: Style) -> list[str]:

@@ -10,7 +10,7 @@ from tiny_profile import PROCESS, S, START_NS, THREAD, build_profile, random_pro
 
 from collector.profile.aggregate import functions, lines, objects, total_values
 from collector.profile.bottom_up import bottom_up_tree
-from collector.profile.call_tree import call_tree, hot_path
+from collector.profile.call_tree import call_tree, hot_path, steps_of
 from collector.profile.callers_callees import callers_callees
 from collector.profile.categories import CategoryError, read_categories
 from collector.profile.filters import FilterError, select
@@ -170,6 +170,22 @@ def test_the_hot_path_ends_where_the_time_divides() -> None:
     assert [(node.title, node.parent, node.inclusive[0]) for node in path.nodes] == [("main", None, 15.0), ("run", 0, 13.0)]
     assert [node.title for node in path.callees] == ["a", "b", "c"]
     assert hot_path(build_profile([])).nodes == []
+
+
+def steps(*samples: tuple) -> list[str]:
+    return [node.title for node in steps_of(hot_path(build_profile(samples)), 0.5)]
+
+
+def test_the_hot_path_in_short_has_its_steps_alone() -> None:
+    assert steps(("_start;main;run;a", 3, 0), ("_start;main;run;b", 3, 0), ("_start;main;run", 1, 0), ("_start;main;x", 1, 0)) == ["main", "run"]
+    assert steps(("main;run;a", 3, 0), ("main;run;b", 3, 0), ("main;run;c", 3, 0)) == ["run"]
+    assert steps(("main;test+0x10;run;a", 3, 0), ("main;test+0x10;run", 1, 0), ("main", 1, 0)) == ["main", "run", "a"]
+
+
+def test_the_hot_path_in_short_says_nothing_of_one_function_or_of_code_without_names() -> None:
+    assert steps() == steps(("main;run", 3, 0)) == []
+    assert steps(("main;run", 3, 0), ("main", 2, 0)) == ["main", "run"]
+    assert steps(("main;run;test+0x20", 3, 0), ("main;run", 1, 0), ("main", 1, 0)) == []
 
 
 def test_stacks_are_cut_once() -> None:

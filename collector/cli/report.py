@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--categories", metavar="FILE", action="append", help="a table of categories of your own, before the built-in one")
     add("--bottom-up", action="store_true", help="calltree: from the functions in which time is spent up to their callers")
     add("--context", metavar="N", type=int, help="source: only lines with time, and N lines around each")
-    add("--errors", action="store_true", help="functions, lines, calltree: show how far off a time may be because it was sampled")
+    add("--errors", action="store_true", help="functions, lines, calltree, groups: show how far off a time may be because it was sampled")
     add("--long-names", action="store_true", help="show functions with their template and parameter lists")
     add("--no-inlines", action="store_true", help="count inlined calls for the functions around them")
     add("--interpreter-frames", action="store_true", help="show the frames of Python's interpreter, not only of the functions that it runs")
@@ -76,10 +76,10 @@ def run(args: argparse.Namespace) -> int:
     from collector.load.outdated import with_outdated
     from collector.profile.runtime_hints import with_runtime_hints
 
-    check_by(request.view, args.by, args.sort, args.errors)
+    check_by(request.view, args.by, args.sort)
     check_sort(request.view, args.sort)
     if args.errors:
-        check_errors(request.view)
+        check_errors(request.view, args.by)
     threshold = None if args.threshold is None else args.threshold / 100
     style = page_style(args.width, args.output)
     categories = _categories(args)

@@ -16,14 +16,14 @@ from collector.profile.sample_points import labelled_points
 from collector.profile.timeline import Timeline, TimelineRow
 
 
-def groups(profile: Profile, by: str, found: Iterable[Group]) -> document.Document:
+def groups(profile: Profile, by: str, found: Iterable[Group], has_errors: bool = False) -> document.Document:
     """One row a group."""
-    return document.framed(profile, group_times(found, document.figure_of(profile))) | {"by": by}
+    return document.framed(profile, group_times(found, document.figure_of(profile, has_errors))) | {"by": by}
 
 
-def grouped(profile: Profile, by: str, found: Sequence[GroupedRows[Row]], limit: int | None = None) -> document.Document:
+def grouped(profile: Profile, by: str, found: Sequence[GroupedRows[Row]], limit: int | None = None, has_errors: bool = False) -> document.Document:
     """The rows of the view `functions` or `lines`, group by group, and the groups."""
-    figure = document.figure_of(profile)
+    figure = document.figure_of(profile, has_errors)
     rows = document.framed(profile, grouped_times(found, figure, limit))
     return rows | {"by": by, "groups": plains(group_times((one.group for one in found), figure))}
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 from collector.profile.aggregate import FunctionRow, total_values
 from collector.profile.model import Profile
 from collector.profile.views import Selection
@@ -12,9 +9,6 @@ from collector.reports import layout
 from collector.reports.style import Style
 from collector.reports.table import figure, name, table_lines
 from collector.units import format_seconds
-
-if TYPE_CHECKING:
-    from collector.profile.grouped import Group, GroupedRows
 
 COLUMNS = (
     figure("Exclusive", "s"),
@@ -36,33 +30,15 @@ def render(profile: Profile, selection: Selection, style: Style, has_errors: boo
     if not selection.rows:
         return "\n".join(lines + layout.nothing_lines(style))
     columns = layout.error_columns(COLUMNS, has_errors)
-    lines += table_lines(columns, [_cells(row, total[0], has_errors) for row in selection.rows], style)
+    lines += table_lines(columns, [cells_of(row, total[0], has_errors) for row in selection.rows], style)
     hidden = layout.summed((row.exclusive for row in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, "function", style, hidden, total[0])
     lines += layout.few_samples_lines(layout.titled(selection.rows), total, style)
     return "\n".join(lines)
 
 
-def render_grouped(profile: Profile, by: str, groups: Sequence[GroupedRows[FunctionRow]], limit: int, hidden: Sequence[Group], style: Style) -> str:
-    """The table group by group, each with its first `limit` functions (0: all); `hidden` are groups that are not shown."""
-    total = total_values(profile)
-    lines = [layout.title_line(profile, f"Functions by {by}", style), ""]
-    if not groups:
-        return "\n".join(lines + layout.nothing_lines(style))
-    grouped = []
-    for one in groups:
-        shown, rest = one.rows[: limit or None], one.rows[limit:] if limit else []
-        left = layout.summed((row.exclusive for row in rest), len(total))
-        closing = layout.hidden_line(rest, "function", style, left, total[0])
-        grouped.append((_group_cells(one.group, total[0]), [_indented(row, total[0]) for row in shown], closing))
-    lines += layout.group_lines(COLUMNS, grouped, style)
-    left = layout.summed((group.exclusive for group in hidden), len(total))
-    if hidden:
-        lines += ["", *layout.hidden_line(hidden, "group", style, left, total[0])]
-    return "\n".join(lines)
-
-
-def _cells(row: FunctionRow, whole: float, has_errors: bool) -> list[str]:
+def cells_of(row: FunctionRow, whole: float, has_errors: bool) -> list[str]:
+    """A row of the table."""
     return [
         *layout.figure_cells(row.exclusive, whole, has_errors),
         format_seconds(row.exclusive[2]),
@@ -72,17 +48,3 @@ def _cells(row: FunctionRow, whole: float, has_errors: bool) -> list[str]:
         row.module.name,
         layout.place(row.function.file, row.function.line),
     ]
-
-
-def _group_cells(group: Group, whole: float) -> list[str]:
-    own = [*layout.time_cells(group.exclusive[0], whole), format_seconds(group.exclusive[2]), layout.sample_cell(group.exclusive)]
-    return [*own, *layout.time_cells(group.inclusive[0], whole), group.title, "", ""]
-
-
-def _indented(row: FunctionRow, whole: float) -> list[str]:
-    cells = _cells(row, whole, has_errors=False)
-    cells[_NAME] = f"  {cells[_NAME]}"
-    return cells
-
-
-_NAME = [column.title for column in COLUMNS].index("Function")

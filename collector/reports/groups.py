@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
 from collector.profile.aggregate import total_values
-from collector.profile.grouped import Group
+from collector.profile.grouped import Group, GroupedRows, Row
 from collector.profile.model import Profile
 from collector.profile.views import Selection
-from collector.reports import layout
+from collector.reports import functions, layout, lines as lines_text
 from collector.reports.style import Style
-from collector.reports.table import figure, name, table_lines
+from collector.reports.table import Column, figure, name, table_lines
 from collector.units import format_seconds
 
 _OF_SAMPLES = ("thread", "process", "label")
+_PLURALS = {"process": "processes", "category": "categories"}
+_VIEWS: Final[dict[str, tuple[Sequence[Column], str, Callable[[Any, float, bool], list[str]]]]] = {
+    "functions": (functions.COLUMNS, "Function", functions.cells_of),
+    "lines": (tuple(replace(column, good=36) if column.title == "Line" else column for column in lines_text.COLUMNS), "Line", lines_text.cells_of),
+}
+"""Of views whose rows can be grouped: the columns, the one that has the titles of groups, and what makes the cells of a row."""
 
 
-def render(profile: Profile, by: str, selection: Selection, style: Style) -> str:
+def render(profile: Profile, by: str, selection: Selection, style: Style, has_errors: bool = False) -> str:
     """One row a group; a thread, process or phase has no inclusive time besides its own."""
     total = total_values(profile)
     lines = [layout.title_line(profile, f"Time by {by}", style), ""]
@@ -25,15 +35,41 @@ def render(profile: Profile, by: str, selection: Selection, style: Style) -> str
     columns = [figure(own, "s"), figure(own, "%"), figure(own, "system", rank=4), figure("Samples", rank=2)]
     columns += [figure("Inclusive", "s", rank=1), figure("Inclusive", "%", rank=1)] if has_inclusive else []
     columns.append(name(by.capitalize(), least=20, keep="end" if by == "file" else "middle"))
-    lines += table_lines(columns, [_cells(group, total[0], has_inclusive) for group in selection.rows], style)
+    body = [[*_figures(group, total[0], has_errors, True, has_inclusive), group.title] for group in selection.rows]
+    lines += table_lines(layout.error_columns(columns, has_errors), body, style)
     hidden = layout.summed((group.exclusive for group in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, f"{by}|{_PLURALS.get(by, by + 's')}", style, hidden, total[0])
     return "\n".join(lines)
 
 
-_PLURALS = {"process": "processes", "category": "categories"}
+def render_rows(
+    profile: Profile, view: str, by: str, groups: Sequence[GroupedRows[Row]], limit: int, hidden: Sequence[Group], style: Style, has_errors: bool = False
+) -> str:
+    """The rows of `view` group by group, the first `limit` of each (0: all); `hidden` are groups that are not shown."""
+    total = total_values(profile)
+    lines = [layout.title_line(profile, f"{view.capitalize()} by {by}", style), ""]
+    if not groups:
+        return "\n".join(lines + layout.nothing_lines(style))
+    columns, titles, cells_of = _VIEWS[view]
+    columns = layout.error_columns(columns, has_errors)
+    place = [column.title for column in columns].index(titles)
+    grouped = []
+    for one in groups:
+        shown, rest = one.rows[: limit or None], one.rows[limit:] if limit else []
+        left = layout.summed((row.exclusive for row in rest), len(total))
+        body = [cells_of(row, total[0], has_errors) for row in shown]
+        for cells in body:
+            cells[place] = f"  {cells[place]}"
+        own = [*_figures(one.group, total[0], has_errors, view == "functions"), one.group.title]
+        grouped.append((own + [""] * (len(columns) - len(own)), body, layout.hidden_line(rest, view[:-1], style, left, total[0])))
+    lines += layout.group_lines(columns, grouped, style)
+    left = layout.summed((group.exclusive for group in hidden), len(total))
+    if hidden:
+        lines += ["", *layout.hidden_line(hidden, "group", style, left, total[0])]
+    return "\n".join(lines)
 
 
-def _cells(group: Group, whole: float, has_inclusive: bool) -> list[str]:
-    cells = [*layout.time_cells(group.exclusive[0], whole), format_seconds(group.exclusive[2]), layout.sample_cell(group.exclusive)]
-    return [*cells, *(layout.time_cells(group.inclusive[0], whole) if has_inclusive else ()), group.title]
+def _figures(group: Group, whole: float, has_errors: bool, has_system: bool, has_inclusive: bool = True) -> list[str]:
+    system = [format_seconds(group.exclusive[2])] if has_system else []
+    inclusive = layout.figure_cells(group.inclusive, whole, has_errors) if has_inclusive else []
+    return [*layout.figure_cells(group.exclusive, whole, has_errors), *system, layout.sample_cell(group.exclusive), *inclusive]

@@ -55,13 +55,13 @@ class PageOptions:
     context: int | None = None
 
 
-def check_errors(view: str) -> None:
+def check_errors(view: str, by: str | None) -> None:
     """UsageError if sampling errors cannot be shown with the view."""
-    if view not in _HAVE_ERRORS:
-        raise UsageError(f"{view} has no sampling errors; --errors is for {', '.join(_HAVE_ERRORS)}")
+    if view not in _HAVE_ERRORS and not (by and view == "overview"):
+        raise UsageError(f"{view} has no sampling errors; --errors is for {', '.join(_HAVE_ERRORS)}, and groups (--by)")
 
 
-def check_by(view: str, by: str | None, sort: str | None = None, has_errors: bool = False) -> None:
+def check_by(view: str, by: str | None, sort: str | None = None) -> None:
     """UsageError if the view has no groups of that kind."""
     if by is None:
         return
@@ -69,8 +69,8 @@ def check_by(view: str, by: str | None, sort: str | None = None, has_errors: boo
         raise UsageError(f"{view} cannot be grouped; --by is for {', '.join(_HAVE_GROUPS)}")
     if view == "timeline" and by not in ("thread", "process"):
         raise UsageError(f"timeline is by process or by thread, not by {by}")
-    if sort or has_errors:
-        raise UsageError("groups have their own order, and no sampling errors: --by stands without --sort and --errors")
+    if sort:
+        raise UsageError("groups have their own order: --by stands without --sort")
 
 
 def check_sort(view: str, sort: str | None) -> None:
@@ -116,10 +116,10 @@ def _groups_page(profile: Profile, view: str, options: PageOptions) -> str:
         from collector.reports import groups as as_text
 
         limit = options.limit or len(found)
-        return as_text.render(profile, _by(options), Selection(found[:limit], found[limit:]), options.style) + "\n"
+        return as_text.render(profile, _by(options), Selection(found[:limit], found[limit:]), options.style, options.has_errors) + "\n"
     from collector.exports import group_document
 
-    return _exported(group_document.groups(profile, _by(options), found[: options.limit or None]), options)
+    return _exported(group_document.groups(profile, _by(options), found[: options.limit or None], options.has_errors), options)
 
 
 def _grouped_page(profile: Profile, view: str, options: PageOptions) -> str:
@@ -131,11 +131,12 @@ def _grouped_page(profile: Profile, view: str, options: PageOptions) -> str:
     shown, hidden = grouped_rows(profile, _by(options), view, _categories(options), threshold)
     if options.format == "text":
         limit = _GROUP_LIMIT if options.limit is None else options.limit
-        page: str = import_module(f"collector.reports.{view}").render_grouped(profile, _by(options), shown, limit, hidden, options.style)
-        return page + "\n"
+        from collector.reports import groups as as_text
+
+        return as_text.render_rows(profile, view, _by(options), shown, limit, hidden, options.style, options.has_errors) + "\n"
     from collector.exports import group_document
 
-    return _exported(group_document.grouped(profile, _by(options), shown, options.limit), options)
+    return _exported(group_document.grouped(profile, _by(options), shown, options.limit, options.has_errors), options)
 
 
 def _by(options: PageOptions) -> str:

@@ -95,6 +95,12 @@ def test_sampling_errors_stand_beside_the_times(experiment: str, capsys) -> None
     assert float(row["exclusive_error"]) == pytest.approx(0.005225, abs=1e-6)
     document = json.loads(report(capsys, experiment, "calltree", "--errors", "--json")[1])
     assert document["rows"][0]["exclusive"]["error"] is None
+    for words in (("--by", "module"), ("functions", "--by", "module"), ("lines", "--by", "module")):
+        document = json.loads(report(capsys, experiment, *words, "--errors", "--json")[1])
+        for row in (*document["rows"], *document.get("groups", ())):
+            assert row["exclusive"]["error"] == pytest.approx(0.005225, abs=1e-6) or row["exclusive"]["cpu"] != 0.002
+        assert "\u00b1" in report(capsys, experiment, *words, "--errors")[1]
+        assert "\u00b1" not in report(capsys, experiment, *words)[1]
 
 
 def test_callers_and_callees_of_a_function(experiment: str, capsys) -> None:

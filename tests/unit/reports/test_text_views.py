@@ -54,13 +54,19 @@ def timeline_text(profile, style: Style, is_by_thread: bool) -> str:
     return timeline.render(profile, chart, views.Selection(chart.rows), style)
 
 
-def by_text(profile, by: str, style: Style) -> str:
-    return groups.render(profile, by, views.Selection(make_groups(profile, by, CATEGORIES)), style)
+def by_text(by: str, has_errors: bool = False):
+    return lambda profile, style: groups.render(profile, by, views.Selection(make_groups(profile, by, CATEGORIES)), style, has_errors)
 
 
-def grouped_text(module, profile, view: str, by: str, style: Style) -> str:
-    shown, hidden = grouped_rows(profile, by, view, CATEGORIES, 0.02)
-    return module.render_grouped(profile, by, shown, 2, hidden, style)
+def grouped_text(view: str, by: str, has_errors: bool = False):
+    def text(profile, style: Style) -> str:
+        shown, hidden = grouped_rows(profile, by, view, CATEGORIES, 0.02)
+        return groups.render_rows(profile, view, by, shown, 2, hidden, style, has_errors)
+
+    return text
+
+
+GROUPINGS = ("module", "file", "thread", "process", "label", "category")
 
 
 CATEGORIES = read_categories(("mine", "[fibres]\nfunction ^fib$"))
@@ -86,12 +92,12 @@ VIEWS = {
     "calltree --bottom-up": lambda profile, style: call_tree.render(
         profile, views.choose_branches(profile, 0.01, is_bottom_up=True), 0.01, style, is_bottom_up=True
     ),
-    "--by module": lambda profile, style: by_text(profile, "module", style),
-    "--by label": lambda profile, style: by_text(profile, "label", style),
-    "--by category": lambda profile, style: by_text(profile, "category", style),
-    "functions --by thread": lambda profile, style: grouped_text(functions, profile, "functions", "thread", style),
-    "functions --by category": lambda profile, style: grouped_text(functions, profile, "functions", "category", style),
-    "lines --by file": lambda profile, style: grouped_text(lines, profile, "lines", "file", style),
+    **{f"--by {by}": by_text(by) for by in GROUPINGS},
+    **{f"{view} --by {by}": grouped_text(view, by) for view in ("functions", "lines") for by in GROUPINGS},
+    "--by module --errors": by_text("module", True),
+    "--by thread --errors": by_text("thread", True),
+    "functions --by module --errors": grouped_text("functions", "module", True),
+    "lines --by file --errors": grouped_text("lines", "file", True),
 }
 ARGUMENT_VIEWS = {
     "function work": lambda profile, style: function.render(

@@ -76,8 +76,8 @@ def run(args: argparse.Namespace) -> int:
     from collector.load.outdated import with_outdated
     from collector.profile.runtime_hints import with_runtime_hints
 
-    check_by(request.view, args.by, args.sort)
-    check_sort(request.view, args.sort)
+    check_by(request.view, args.by)
+    check_sort(request.view, args.by, args.sort)
     if args.errors:
         check_errors(request.view, args.by)
     threshold = None if args.threshold is None else args.threshold / 100

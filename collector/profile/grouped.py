@@ -19,6 +19,7 @@ from collector.profile.metrics import Values, add_values, reported_rows, reporte
 from collector.profile.model import Profile
 from collector.profile.phases import phase_spans
 from collector.profile.samples import EVERY_STACK, CategoryFilter, Grouping, Span, Spans, StackFilter
+from collector.profile.views import GROUP_KEYS, TABLE_VIEWS
 
 Row = aggregate.FunctionRow | aggregate.LineRow
 R = TypeVar("R", bound=Row, covariant=True)
@@ -43,13 +44,28 @@ class GroupedRows(Generic[R]):
     rows: Sequence[R]
 
 
-def groups(profile: Profile, by: str, categories: Categories) -> list[Group]:
-    """All groups with time, the one with most exclusive time first; phases in the order of time."""
-    return _code_groups(profile, by) if by in _OF_CODE else [group for group, _ in _PARTS[by](profile, categories)]
+def groups(profile: Profile, by: str, categories: Categories, sort: str | None = None) -> list[Group]:
+    """All groups with time, by `sort`, else the one with most exclusive time first; phases in the order of time."""
+    found = _code_groups(profile, by) if by in _OF_CODE else [group for group, _ in _PARTS[by](profile, categories)]
+    return sorted(found, key=GROUP_KEYS[sort]) if sort else found
 
 
-def grouped_rows(profile: Profile, by: str, view: str, categories: Categories, threshold: float = 0.0) -> tuple[list[GroupedRows[Row]], list[Group]]:
-    """The rows of `functions` or `lines` group by group, of groups that have at least `threshold` (0 to 1) of the whole; and the other groups."""
+def grouped_rows(
+    profile: Profile, by: str, view: str, categories: Categories, threshold: float = 0.0, sort: str | None = None
+) -> tuple[list[GroupedRows[Row]], list[Group]]:
+    """The rows of `functions` or `lines` group by group, of groups that have at least `threshold` (0 to 1) of the whole; and the other groups.
+
+    `sort` is a column of the view; groups have its order too where it is one of theirs.
+    """
+    shown, hidden = _grouped_rows(profile, by, view, categories, threshold)
+    if sort:
+        shown = [replace(one, rows=sorted(one.rows, key=TABLE_VIEWS[view].sort_keys[sort])) for one in shown]
+    if sort and sort in GROUP_KEYS:
+        shown.sort(key=lambda one: GROUP_KEYS[sort](one.group))
+    return shown, hidden
+
+
+def _grouped_rows(profile: Profile, by: str, view: str, categories: Categories, threshold: float) -> tuple[list[GroupedRows[Row]], list[Group]]:
     least = threshold * aggregate.total_values(profile)[0]
     rows_of = _ROWS[view]
     if by not in _OF_CODE:

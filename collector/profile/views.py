@@ -106,6 +106,9 @@ _SUMS: dict[str, SortKey] = {
     "samples": lambda row: -row.sample_count,
 }
 
+GROUP_KEYS: Mapping[str, SortKey] = {**_TIMES, "samples": lambda group: -group.exclusive[3], "group": lambda group: group.title}
+"""What groups can be sorted by."""
+
 FUNCTIONS = TableView(
     "functions",
     aggregate.functions,

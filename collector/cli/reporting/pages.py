@@ -16,7 +16,7 @@ from collector.profile import aggregate
 from collector.profile.call_tree import hot_path
 from collector.profile.model import Profile
 from collector.profile.source_map import SourceMap
-from collector.profile.views import FUNCTIONS, TABLE_VIEWS, Selection, choose, choose_branches
+from collector.profile.views import FUNCTIONS, GROUP_KEYS, TABLE_VIEWS, Selection, choose, choose_branches
 from collector.reports.style import Style
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def check_errors(view: str, by: str | None) -> None:
         raise UsageError(f"{view} has no sampling errors; --errors is for {', '.join(_HAVE_ERRORS)}, and groups (--by)")
 
 
-def check_by(view: str, by: str | None, sort: str | None = None) -> None:
+def check_by(view: str, by: str | None) -> None:
     """UsageError if the view has no groups of that kind."""
     if by is None:
         return
@@ -69,19 +69,18 @@ def check_by(view: str, by: str | None, sort: str | None = None) -> None:
         raise UsageError(f"{view} cannot be grouped; --by is for {', '.join(_HAVE_GROUPS)}")
     if view == "timeline" and by not in ("thread", "process"):
         raise UsageError(f"timeline is by process or by thread, not by {by}")
-    if sort:
-        raise UsageError("groups have their own order: --by stands without --sort")
 
 
-def check_sort(view: str, sort: str | None) -> None:
+def check_sort(view: str, by: str | None, sort: str | None) -> None:
     """UsageError if the view has no such column; it can be known before anything is read."""
     if sort is None:
         return
-    if view not in TABLE_VIEWS:
-        raise UsageError(f"{view} has its own order; --sort is for {', '.join(TABLE_VIEWS)}")
-    keys = TABLE_VIEWS[view].sort_keys
+    is_of_groups = by and view == "overview"
+    if view not in TABLE_VIEWS and not is_of_groups:
+        raise UsageError(f"{view} has its own order; --sort is for {', '.join(TABLE_VIEWS)}, and groups (--by)")
+    keys = GROUP_KEYS if is_of_groups else TABLE_VIEWS[view].sort_keys
     if sort not in keys:
-        raise UsageError(f"{view} has no column {sort!r} to sort by; there are {', '.join(keys)}")
+        raise UsageError(f"{'groups have' if is_of_groups else f'{view} has'} no column {sort!r} to sort by; there are {', '.join(keys)}")
 
 
 def make_page(profile: Profile, view: str, argument: str | None, options: PageOptions) -> str:
@@ -111,7 +110,7 @@ def _groups_page(profile: Profile, view: str, options: PageOptions) -> str:
     """One row a group."""
     from collector.profile.grouped import groups
 
-    found = groups(profile, _by(options), _categories(options))
+    found = groups(profile, _by(options), _categories(options), options.sort)
     if options.format == "text":
         from collector.reports import groups as as_text
 
@@ -128,7 +127,7 @@ def _grouped_page(profile: Profile, view: str, options: PageOptions) -> str:
 
     default = _GROUP_THRESHOLD if options.format == "text" else 0.0
     threshold = default if options.threshold is None else options.threshold
-    shown, hidden = grouped_rows(profile, _by(options), view, _categories(options), threshold)
+    shown, hidden = grouped_rows(profile, _by(options), view, _categories(options), threshold, options.sort)
     if options.format == "text":
         limit = _GROUP_LIMIT if options.limit is None else options.limit
         from collector.reports import groups as as_text

@@ -18,6 +18,7 @@ from collector.profile.grouped import grouped_rows, groups
 from collector.profile.model import Profile, SamplePoint
 from collector.profile.pcs import pcs
 from collector.profile.timeline import timeline
+from collector.profile.views import FUNCTIONS
 
 CATEGORIES = read_categories(("mine", "[a]\nfunction ^a$\n[b]\nfunction ^b$\nlike own code\n[rest]\nfunction ^c$\nlike callers"))
 EVERY = ("module", "file", "thread", "process", "label", "category")
@@ -48,6 +49,24 @@ def test_every_sample_is_in_one_group_and_every_row_in_its_group(seed: int) -> N
             for one in shown:
                 assert sum(row.exclusive[0] for row in one.rows) == pytest.approx(one.group.exclusive[0])
             assert sum(row.exclusive[0] for one in shown for row in one.rows) == pytest.approx(sum(row.exclusive[0] for row in rows(profile)))
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("sort", ["exclusive", "inclusive", "user", "system", "function"])
+def test_rows_of_groups_are_sorted_as_those_of_their_view(seed: int, sort: str) -> None:
+    profile = busy_random(seed)
+    key = FUNCTIONS.sort_keys[sort]
+    for by in EVERY:
+        shown, hidden = grouped_rows(profile, by, "functions", CATEGORIES, 0.0, sort)
+        plain = grouped_rows(profile, by, "functions", CATEGORIES)
+        assert not hidden and sorted(one.group.title for one in shown) == sorted(one.group.title for one in plain[0])
+        for one in shown:
+            assert [key(row) for row in one.rows] == sorted(key(row) for row in one.rows)
+        if sort == "function":
+            assert [one.group.title for one in shown] == [one.group.title for one in plain[0]]
+        else:
+            assert [key(one.group) for one in shown] == sorted(key(one.group) for one in shown)
+    assert [group.title for group in groups(profile, "file", CATEGORIES, "group")] == sorted(group.title for group in groups(profile, "file", CATEGORIES))
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -356,5 +356,11 @@ def test_groups_cuts_and_categories_from_the_command_line(experiment: str, tmp_p
     assert complaint(capsys, experiment, "--by", "category", "--categories", str(table)) == (
         2, f"{table}, line 1: before 'leaves' a line [NAME] must say of which category it is",
     )  # fmt: skip
+    for words in (("functions",), ("lines",), ()):
+        rows = json.loads(report(capsys, experiment, *words, "--by", "module", "--sort", "inclusive", "--json")[1])["rows"]
+        assert [row["inclusive"]["cpu"] for row in rows] == sorted((row["inclusive"]["cpu"] for row in rows), reverse=True)
+    assert complaint(capsys, experiment, "--by", "file", "--sort", "line") == (
+        2, "groups have no column 'line' to sort by; there are exclusive, inclusive, user, system, samples, group",
+    )  # fmt: skip
     assert "calltree cannot be grouped" in complaint(capsys, experiment, "calltree", "--by", "file")[1]
     assert complaint(capsys, experiment, "--category", "fun")[0] == 2

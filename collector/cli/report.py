@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--by", metavar="WHAT", choices=_GROUPINGS, help="group by module, file, thread, process, label or category")
     add("--categories", metavar="FILE", action="append", help="a table of categories of your own, before the built-in one")
     add("--bottom-up", action="store_true", help="calltree: from the functions in which time is spent up to their callers")
-    add("--context", metavar="N", type=int, help="source: only lines with time, and N lines around each")
+    add("--context", metavar="N", type=int, help="source, disasm: only lines or instructions with time, and N around each")
     add("--errors", action="store_true", help="functions, lines, calltree, groups: show how far off a time may be because it was sampled")
     add("--long-names", action="store_true", help="show functions with their template and parameter lists")
     add("--no-inlines", action="store_true", help="count inlined calls for the functions around them")
@@ -109,7 +109,7 @@ def _check(args: argparse.Namespace) -> None:
     if args.limit is not None and args.limit < 0:
         raise UsageError(f"--limit is a number of rows, not {args.limit}")
     if args.context is not None and args.context < 0:
-        raise UsageError(f"--context is a number of lines, not {args.context}")
+        raise UsageError(f"--context is a number of lines or instructions, not {args.context}")
     if args.threshold is not None and not 0 <= args.threshold <= 100:
         raise UsageError(f"--threshold is between 0 and 100 percent, not {args.threshold:g}")
 

@@ -29,25 +29,28 @@ _GAP = ["", "", "", "", "...", "", ""]
 
 
 def render(
-    profile: Profile, function: str, listings: Sequence[Listing], limit: int | None, style: Style, texts: Texts | None = None
+    profile: Profile, function: str, listings: Sequence[Listing], limit: int | None, style: Style, texts: Texts | None = None, context: int | None = None
 ) -> str:
-    """Each piece of the function's code, between the source lines of `texts`; with a limit only its costliest instructions, and a few around each."""
+    """Each piece of the function's code, between the source lines of `texts`.
+
+    With a limit only so many of the costliest instructions, and with it or a `context` a few around each.
+    """
     lines = [layout.title_line(profile, f"Disassembly of {function}", style, "in")]
     for listing in listings:
         lines += ["", *layout.paragraph(listing.title, style)]
         if listing.note:
             lines += layout.paragraph(listing.note, style)
         if listing.rows:
-            lines += ["", *_table(profile, listing.rows, limit, style, texts or {})]
+            lines += ["", *_table(profile, listing.rows, _shown(listing.rows, limit, context), style, texts or {})]
     return "\n".join(lines)
 
 
-def _table(profile: Profile, rows: Sequence[InstructionRow], limit: int | None, style: Style, texts: Texts) -> list[str]:
+def _table(profile: Profile, rows: Sequence[InstructionRow], shown: Sequence[int], style: Style, texts: Texts) -> list[str]:
     whole = total_values(profile)[0]
     cells: list[list[str]] = []
     hot: set[int] = set()
     before, source = -1, ""
-    for index in _shown(rows, limit):
+    for index in shown:
         if index != before + 1:
             cells.append(_GAP)
         before, row = index, rows[index]
@@ -70,11 +73,13 @@ def _text(row: InstructionRow, texts: Texts) -> str:
     return " ".join(lines[row.line - 1].split()) if row.line and row.line <= len(lines) else ""
 
 
-def _shown(rows: Sequence[InstructionRow], limit: int | None) -> list[int]:
-    if not limit:
+def _shown(rows: Sequence[InstructionRow], limit: int | None, context: int | None) -> list[int]:
+    if not limit and context is None:
         return list(range(len(rows)))
-    costly = sorted(range(len(rows)), key=lambda index: (-rows[index].exclusive[0], -rows[index].inclusive[0]))[:limit]
-    near = {other for index in costly if any(rows[index].inclusive) for other in range(index - _CONTEXT, index + _CONTEXT + 1)}
+    margin = _CONTEXT if context is None else context
+    timed = [index for index, row in enumerate(rows) if any(row.inclusive)]
+    costly = sorted(timed, key=lambda index: (-rows[index].exclusive[0], -rows[index].inclusive[0]))[: limit or None]
+    near = {other for index in costly for other in range(index - margin, index + margin + 1)}
     return sorted(index for index in near if 0 <= index < len(rows))
 
 

@@ -279,7 +279,8 @@ def _disasm_page(profile: Profile, argument: str, options: PageOptions) -> str:
 
         paths = {row.file for listing in listings for row in listing.rows if row.file}
         texts = {path: source_text(profile, path)[0] for path in paths}
-        return disasm.render(profile, profile.functions[wanted].name, listings, options.limit, options.style, texts) + "\n"
+        name = profile.functions[wanted].name
+        return disasm.render(profile, name, listings, options.limit, options.style, texts, options.context) + "\n"
     from collector.exports import document
 
     return _exported(document.disasm(profile, wanted, listings), options)

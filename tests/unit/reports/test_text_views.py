@@ -105,6 +105,7 @@ ARGUMENT_VIEWS = {
     ),
     "disasm work": lambda profile, style: disasm.render(profile, "work", LISTINGS, None, style),
     "disasm work --limit 1": lambda profile, style: disasm.render(profile, "work", LISTINGS, 1, style),
+    "disasm work --context 1": lambda profile, style: disasm.render(profile, "work", LISTINGS, None, style, None, 1),
     "disasm work with its source": lambda profile, style: disasm.render(profile, "work", LISTINGS, None, style, {"/src/work.c": SOURCE_TEXT}),
     "callers-callees work": lambda profile, style: callers_callees_text.render(
         profile, callers_callees(profile, position_of(profile, "work")), None, style

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("before", metavar="BEFORE", nargs="*", help="experiments of the program as it was")
     add("--after", metavar="AFTER", nargs="*", help="experiments of the program as it is now; -- is short for it")
-    add("--by", choices=list(RUNS), default="function", help="compare functions (default) or source lines")
+    add("--by", choices=list(RUNS), default="function", help="compare functions (default), source lines or call paths")
     add("--fail-above", metavar="PERCENT", help=f"exit with {SLOWER} if more than this is lost in the total or an important function")
     add("-l", "--limit", metavar="N", type=int, help=f"show N rows; 0 is all of them; default {_ROWS}, with --json and --csv all")
     add("-s", "--sort", metavar="COLUMN", choices=list(SORT_KEYS), help=f"sort by {', '.join(SORT_KEYS)}; default: findings, then difference")

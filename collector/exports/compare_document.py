@@ -8,7 +8,7 @@ from typing import Any
 from collector.exports.document import Document
 from collector.exports.plain import plains
 from collector.profile.comparison import CONFIDENCE, LEVEL, Change, ComparedRow, Comparison
-from collector.profile.findings import answer, notes
+from collector.profile.findings import answer, notes, path_steps
 
 
 def compare(
@@ -43,4 +43,5 @@ def _figures(change: Change) -> dict[str, Any]:
 
 def _named(row: ComparedRow) -> dict[str, Any]:
     place = row.place
-    return {"function": place.function.name, "module": place.module.name, "file": place.file, "line": place.line}
+    path = None if place.callers is None else ";".join(path_steps(place, is_short=False))
+    return {"function": place.function.name, "module": place.module.name, "file": place.file, "line": place.line, "path": path}

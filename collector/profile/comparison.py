@@ -16,6 +16,7 @@ from statistics import fmean
 from typing import Any, Final, NamedTuple
 
 from collector.profile import aggregate
+from collector.profile.call_tree import CallNode, call_tree
 from collector.profile.model import Clock, Function, Module, Profile
 from collector.profile.significance import counts_p, holm, student_quantile, t_p
 
@@ -39,12 +40,13 @@ NOTHING: Final = Measure(0.0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a row is about: a function, or a line of it."""
+    """What a row is about: a function, a line of it, or the function when called so: by `callers`, from the start of its thread (None: unknown) on."""
 
     function: Function
     module: Module
     file: str | None
     line: int | None
+    callers: tuple[Function | None, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class ComparedRow:
-    """A function or line, and how its time changed."""
+    """A function, line or call path, and how its time changed."""
 
     place: Place
     change: Change
@@ -100,6 +102,11 @@ class Comparison:
     total: Change
     rows: tuple[ComparedRow, ...]
     compared: int
+
+    @property
+    def kind(self) -> str:
+        """What a row is, in words."""
+        return "call path" if self.by == "path" else self.by
 
     @property
     def has_spread(self) -> bool:
@@ -124,11 +131,32 @@ def line_run(profile: Profile) -> Run:
     return _run(profile, aggregate.lines(profile), key, lambda row: (row.file, row.line))
 
 
-RUNS: Final[dict[str, Callable[[Profile], Run]]] = {"function": function_run, "line": line_run}
+def path_run(profile: Profile) -> Run:
+    """A run by call paths, recursion folded. Exclusive time, so that no difference is counted again further up."""
+    nodes = call_tree(profile)
+
+    def callers(node: CallNode) -> tuple[Function | None, ...]:
+        found: list[Function | None] = []
+        while node.parent:
+            node = nodes[node.parent]
+            found.append(node.function)
+        return tuple(reversed(found))
+
+    def key(node: CallNode) -> Key:
+        return tuple(function and function.name for function in callers(node))
+
+    rows = [node for node in nodes if node.function]
+    return _run(profile, rows, key, lambda node: (node.function.file, node.function.line), callers)
+
+
+RUNS: Final[dict[str, Callable[[Profile], Run]]] = {"function": function_run, "line": line_run, "path": path_run}
 """What can be compared, and what makes a run of a profile."""
 
 
-def _run(profile: Profile, rows: Iterable[Any], key: Callable[[Any], Key], where: Callable[[Any], tuple[str | None, int | None]]) -> Run:
+def _run(
+    profile: Profile, rows: Iterable[Any], key: Callable[[Any], Key], where: Callable[[Any], tuple[str | None, int | None]],
+    callers: Callable[[Any], tuple[Function | None, ...] | None] = lambda row: None,
+) -> Run:
     times: dict[Key, Measure] = {}
     places: dict[Key, Place] = {}
     for row in rows:
@@ -137,7 +165,7 @@ def _run(profile: Profile, rows: Iterable[Any], key: Callable[[Any], Key], where
             whole = (function.name, row.module.name, _base(function.file), *key(row))
             known = times.get(whole, NOTHING)
             times[whole] = Measure(known.time + row.exclusive[0], known.samples + row.exclusive[3])
-            places.setdefault(whole, Place(function, row.module, *where(row)))
+            places.setdefault(whole, Place(function, row.module, *where(row), callers(row)))
     total = aggregate.total_values(profile)
     recording = profile.recordings[0]
     clocks = frozenset(process.clock for process in profile.processes if process.clock)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from collector.profile.comparison import LEAST_SAMPLES, Change, ComparedRow, Comparison, Run
+from collector.profile.comparison import LEAST_SAMPLES, Change, ComparedRow, Comparison, Place, Run
 from collector.units import format_percent, format_rate, format_seconds, plural
 
 _FEW_RUNS = 5
@@ -30,7 +30,7 @@ def notes(comparison: Comparison) -> list[str]:
     whole = comparison.total.before + comparison.total.after
     if judged < _MOST * whole:
         told.append(
-            f"Only {format_percent(judged, whole)} % of the time is in {comparison.by}s with {LEAST_SAMPLES} samples or more:"
+            f"Only {format_percent(judged, whole)} % of the time is in {comparison.kind}s with {LEAST_SAMPLES} samples or more:"
             " take more runs, longer ones, or more samples a second (record -p hi)."
         )
     return told
@@ -51,7 +51,7 @@ def _listed(words: Iterable[str]) -> str:
 def answer(comparison: Comparison) -> str:
     """The whole comparison in one sentence."""
     total, changed = comparison.total, [row for row in comparison.rows if row.change.verdict != "none"]
-    compared = plural(comparison.compared, comparison.by)
+    compared = plural(comparison.compared, comparison.kind)
     if not total.before_samples and not total.after_samples:
         return "There are no samples to compare."
     span = _span(total)
@@ -68,7 +68,7 @@ def answer(comparison: Comparison) -> str:
 
 def _likely(comparison: Comparison) -> str:
     """Where no row is certain: the one that most of the difference may be in, if there is one."""
-    certain = f", but in no {comparison.by} for certain"
+    certain = f", but in no {comparison.kind} for certain"
     whole = comparison.total.difference
     judged = (row for row in comparison.rows if row.change.p is not None)
     most = max(judged, key=lambda row: row.change.difference / whole, default=None)
@@ -99,11 +99,20 @@ def _changed(row: ComparedRow) -> str:
 
 
 def title(row: ComparedRow) -> str:
-    """What a row is about: `work`, `work in work.c:12`."""
+    """What a row is about: `work`, `work in work.c:12`, `main → run → work`, or the end of that."""
     name = row.place.function.short_name
+    if row.place.callers is not None:
+        steps = path_steps(row.place)
+        return " → ".join(["…", *steps[-_TOLD:]] if len(steps) > _TOLD else steps)
     if row.place.line is None or row.place.line == row.place.function.line:
         return name
     return f"{name} in {(row.place.file or '').rpartition('/')[2]}:{row.place.line}"
+
+
+def path_steps(place: Place, is_short: bool = True) -> list[str]:
+    """The functions of a call path, from the start of its thread on."""
+    functions = (*(place.callers or ()), place.function)
+    return ["(unfinished stacks)" if function is None else function.short_name if is_short else function.name for function in functions]
 
 
 def percent(change: Change) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from collector.profile.comparison import CONFIDENCE, LEAST_SAMPLES, LEVEL, Change, ComparedRow, Comparison, Run
-from collector.profile.findings import answer, notes, signed_seconds
+from collector.profile.findings import answer, notes, path_steps, signed_seconds
 from collector.profile.views import Selection
 from collector.reports import layout
 from collector.reports.style import Style, shorten
@@ -28,18 +28,21 @@ COLUMNS = (
     name("Source", least=14, keep="end", rank=6),
 )
 _LINE_COLUMNS = (*COLUMNS[:-2], replace(COLUMNS[-2], rank=6), replace(COLUMNS[-1], rank=0))
+_PATH_COLUMNS = (*COLUMNS[:-3], name("Call path", least=20, keep="end"), COLUMNS[-2])
+_COLUMNS = {"line": _LINE_COLUMNS, "path": _PATH_COLUMNS}
 _COMMAND_WIDTH = 60
 _TOTAL = "total CPU time"
 
 
 def render(comparison: Comparison, selection: Selection, style: Style) -> str:
     """The table of changes; a finding is what differs by more than chance."""
-    lines = [style.bold(shorten(f"CPU time of each {comparison.by} before and after", style.width)), ""]
+    lines = [style.bold(shorten(f"CPU time of each {comparison.kind} before and after", style.width)), ""]
     lines += layout.pair_lines(_what_is_compared(comparison), style)
-    columns = _LINE_COLUMNS if comparison.by == "line" else COLUMNS
-    table = table_lines(columns, [[*_cells(comparison.total), _TOTAL, "", ""], *map(_row_cells, selection.rows)], style)
+    columns = _COLUMNS.get(comparison.by, COLUMNS)
+    total = [*_cells(comparison.total), _TOTAL, "", ""]
+    table = table_lines(columns, [cells[: len(columns)] for cells in (total, *map(_row_cells, selection.rows))], style)
     lines += ["", *table[:2], style.bold(table[2]), *table[3:]]
-    lines += layout.hidden_line(selection.hidden, comparison.by, style)
+    lines += layout.hidden_line(selection.hidden, comparison.kind, style)
     for sentence in (*notes(comparison), answer(comparison)):
         lines += ["", *layout.paragraph(sentence, style)]
     return "\n".join(lines)
@@ -50,7 +53,7 @@ def _what_is_compared(comparison: Comparison) -> list[tuple[str, str]]:
     return [
         ("Before", _runs(comparison.before)),
         ("After", _runs(comparison.after)),
-        ("Compared", f"{plural(comparison.compared, comparison.by)} with {LEAST_SAMPLES} samples or more: exclusive CPU time, mean of a run"),
+        ("Compared", f"{plural(comparison.compared, comparison.kind)} with {LEAST_SAMPLES} samples or more: exclusive CPU time, mean of a run"),
         ("Finding", f"more than chance by the {chance}, at {100 * (1 - LEVEL):g} % for all rows together"),
     ]
 
@@ -76,4 +79,5 @@ def _cells(change: Change) -> list[str]:
 
 def _row_cells(row: ComparedRow) -> list[str]:
     place = row.place
-    return [*_cells(row.change), layout.function_title(place.function), place.module.name, layout.place(place.file, place.line)]
+    name = layout.function_title(place.function) if place.callers is None else " → ".join(path_steps(place))
+    return [*_cells(row.change), name, place.module.name, layout.place(place.file, place.line)]

@@ -83,7 +83,7 @@ def test_lines_and_sorting(capsys) -> None:
 def test_a_file_is_written(tmp_path: Path, capsys) -> None:
     status, out, _ = run(capsys, "--csv", "-o", "out.csv", "a1.expt", "--", "b1.expt")
     assert (status, out) == (0, "")
-    assert (tmp_path / "out.csv").read_text().startswith("function,module,file,line,before,after,")
+    assert (tmp_path / "out.csv").read_text().startswith("function,module,file,line,path,before,after,")
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_file_of_a_profile_is_a_run_unless_it_holds_several(tmp_path: Path, ca
 
 
 def test_what_is_kept_of_an_experiment_compares_the_same(capsys) -> None:
-    for by in ("function", "line"):
+    for by in ("function", "line", "path"):
         first, second = (run(capsys, "--by", by, "a1.expt", "a2.expt", "--", "b1.expt", "--json") for _ in range(2))
         assert first == second
         assert json.loads(first[1])["rows"] == json.loads(run(capsys, "--by", by, "--no-inlines", "a1.expt", "a2.expt", "--", "b1.expt", "--json")[1])["rows"]

@@ -13,6 +13,7 @@ from collector.profile.bottom_up import bottom_up_tree
 from collector.profile.call_tree import call_tree, hot_path, steps_of
 from collector.profile.callers_callees import callers_callees
 from collector.profile.categories import CategoryError, read_categories
+from collector.profile.comparison import compare, function_run, path_run
 from collector.profile.filters import FilterError, select
 from collector.profile.grouped import grouped_rows, groups
 from collector.profile.model import Profile, SamplePoint
@@ -189,6 +190,31 @@ def test_the_hot_path_ends_where_the_time_divides() -> None:
     assert [(node.title, node.parent, node.inclusive[0]) for node in path.nodes] == [("main", None, 15.0), ("run", 0, 13.0)]
     assert [node.title for node in path.callees] == ["a", "b", "c"]
     assert hot_path(build_profile([])).nodes == []
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_call_paths_of_a_run_add_up_to_its_functions(seed: int) -> None:
+    profile = random_profile(random.Random(seed))
+    paths, whole = path_run(profile), function_run(profile)
+    times: dict[tuple[object, ...], float] = {}
+    for key, measure in paths.times.items():
+        times[key[:3]] = times.get(key[:3], 0.0) + measure.time
+    assert times == {key: pytest.approx(measure.time) for key, measure in whole.times.items()}
+    assert paths.total == whole.total
+    assert all(row.change.verdict == "none" and not row.change.difference for row in compare([paths], [paths], "path").rows)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_hot_path_is_a_branch_of_the_tree(seed: int) -> None:
+    profile = random_profile(random.Random(seed))
+    tree, path = call_tree(profile), hot_path(profile)
+    known = {(node.title, node.inclusive) for node in tree}
+    assert {(node.title, node.inclusive) for node in (*path.nodes, *path.callees)} <= known
+    if path.nodes:
+        end = path.nodes[-1]
+        assert end.inclusive[0] == pytest.approx(end.exclusive[0] + sum(node.inclusive[0] for node in path.callees))
+    short = steps_of(path, 0.01 * total_values(profile)[0])
+    assert [node.id for node in short] == sorted({node.id for node in short}) and (not short or short[-1] is path.nodes[-1])
 
 
 def steps(*samples: tuple) -> list[str]:

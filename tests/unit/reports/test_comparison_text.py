@@ -11,11 +11,12 @@ from dataclasses import replace
 import pytest
 from simulated_runs import made_run
 from test_documents import PAGE, documented
+from tiny_profile import build_profile
 
 from collector.exports.compare_document import compare as document_of
 from collector.exports.csv_text import to_csv
 from collector.exports.json_text import to_json
-from collector.profile.comparison import Comparison, compare, slower_than
+from collector.profile.comparison import Comparison, compare, path_run, slower_than
 from collector.profile.views import Selection
 from collector.reports.compare import render
 from collector.reports.style import Style, text_width
@@ -30,6 +31,27 @@ def made_comparison(count: int) -> Comparison:
         factors = [1 + 0.002 * (number - count / 2) for number in range(count)]
         sides.append([made_run({key: value * factor for key, value in times.items()}, f"{name}{n}.expt") for n, factor in enumerate(factors)])
     return compare(*sides)
+
+
+def path_comparison() -> Comparison:
+    """A function gets slower on one of two ways to it."""
+    slow = [(f"_start;main;{way};hash", 0.001, 0) for way in ("parse", "load") for _ in range(300)]
+    more = [("_start;main;load;hash", 0.001, 0)] * 150 + [("hash", 0.001, 0, {"end": "bad_frame"})] * 20
+    return compare([path_run(build_profile(slow))], [path_run(build_profile(slow + more))], "path")
+
+
+@pytest.mark.parametrize("width", (40, 80, 200))
+def test_call_paths_are_as_they_were_agreed(width: int, golden) -> None:
+    comparison = path_comparison()
+    text = render(comparison, Selection(list(comparison.rows[:2]), list(comparison.rows[2:])), Style(width))
+    golden(f"compare --by path --width {width}.txt", text + "\n")
+    assert max(text_width(line) for line in text.split("\n")) <= width
+
+
+def test_documents_have_whole_paths() -> None:
+    rows = document_of(path_comparison(), path_comparison().rows)["rows"]
+    assert [row["path"] for row in rows] == ["_start;main;load;hash", "(unfinished stacks);hash", "_start;main;parse;hash"]
+    assert [row["verdict"] for row in rows] == ["slower", "new", "none"]
 
 
 @pytest.mark.parametrize("width", (40, 80, 200))
@@ -69,7 +91,7 @@ def test_json_has_every_documented_key_and_no_other() -> None:
     shown = {key for key in document if key not in ("total", "failed", "notes", "before", "after", "rows")}
     nested = {f"rows[].{key}" for key in document["rows"][0]} | {"before[]", "after[]", "total", "failed", "notes"}
     assert documented(section[1]) == shown | nested
-    assert set(document["total"]) == set(list(document["rows"][0])[4:])
+    assert set(document["total"]) == set(list(document["rows"][0])[5:])
 
 
 def test_json_says_what_failed() -> None:

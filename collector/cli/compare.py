@@ -12,12 +12,14 @@ import os
 import sys
 from collections.abc import Sequence
 
+from collector.cli.reporting import debug_options
 from collector.cli.reporting.paper import page_style, show_profile, write_page
 from collector.errors import UsageError
 from collector.printable import printable
 from collector.profile.comparison import RUNS, SORT_KEYS, ComparedRow, Comparison, Run, compare, slower_than
 from collector.profile.findings import failure
 from collector.profile.model import Profile
+from collector.profile.source_map import SourceMap, with_sources_at
 from collector.profile.views import Selection
 
 NAME = "compare"
@@ -46,6 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-w", "--width", metavar="COLUMNS", type=int, help="width of the text; default: the terminal's, or 100")
     add("--no-inlines", action="store_true", help="count inlined calls for the functions around them")
     add("--interpreter-frames", action="store_true", help="show the frames of Python's interpreter, not only of the functions that it runs")
+    add("--pieces", action="store_true", help="show pieces of functions (f.cold, f.part.0, f.constprop.0) apart from them")
+    debug_options.add_arguments(parser)
 
 
 def prepare(words: Sequence[str]) -> list[str]:
@@ -60,7 +64,8 @@ def run(args: argparse.Namespace) -> int:
     _check(args)
     limit = _percent(args.fail_above)
     style = page_style(args.width, args.output)
-    before, after = ([_run_of(path, args) for path in side] for side in (args.before, args.after))
+    debug_dirs, source_map = debug_options.debug_dirs_of(args), debug_options.source_map_of(args)
+    before, after = ([_run_of(path, args, debug_dirs, source_map) for path in side] for side in (args.before, args.after))
     comparison = compare(before, after, args.by)
     failed = () if limit is None else slower_than(comparison, limit)
     selection = _selected(comparison, args)
@@ -78,15 +83,15 @@ def run(args: argparse.Namespace) -> int:
     return SLOWER if failed else 0
 
 
-def _run_of(path: str, args: argparse.Namespace) -> Run:
+def _run_of(path: str, args: argparse.Namespace, debug_dirs: tuple[str, ...], source_map: SourceMap) -> Run:
     made: list[Run] = []
 
     def make(profile: Profile) -> None:
         if len(profile.recordings) > 1:
             raise UsageError(f"{path} holds several experiments; name them one by one, as each run counts")
-        made.append(RUNS[args.by](profile))
+        made.append(RUNS[args.by](with_sources_at(profile, source_map)))
 
-    show_profile((path,), make, not args.no_inlines, has_interpreter_frames=args.interpreter_frames)
+    show_profile((path,), make, not args.no_inlines, args.pieces, debug_dirs, args.debuginfod, args.interpreter_frames)
     return made[-1]
 
 

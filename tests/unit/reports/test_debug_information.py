@@ -121,6 +121,23 @@ def test_a_debug_file_below_the_directory_that_was_given(place, recorded: Record
     assert [row.function for row in collector.open(recorded.experiment, debug_dirs=[str(tmp_path / "debug")]).functions()] == ["work"]
 
 
+def test_a_comparison_knows_where_debug_files_and_sources_lie(recorded: Recorded, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    _split(recorded, _by_build_id(recorded, tmp_path / "debug"))
+    shutil.copytree(recorded.experiment, tmp_path / "b.expt")
+
+    def places(*options: str) -> set[tuple[str, str | None]]:
+        words = ["compare", "--by", "line", "--json", str(recorded.experiment), *options, "--", str(tmp_path / "b.expt")]
+        assert main(words) == 0
+        return {(row["function"], row["file"]) for row in json.loads(capsys.readouterr().out)["rows"]}
+
+    known = ["--debug-dir", str(tmp_path / "debug")]
+    assert "work" not in {name for name, _ in places()}
+    assert places(*known) == {("work", f"{_BUILT_AT}/program.c")}
+    assert places(*known, "--source-map", f"{_BUILT_AT}=/here") == {("work", "/here/program.c")}
+    assert main(["compare", str(recorded.experiment), "--debug-dir", str(tmp_path / "nowhere"), "--", str(tmp_path / "b.expt")]) == 2
+    assert "there is no such directory" in capsys.readouterr().err
+
+
 def test_a_directory_that_is_not_there(report, tmp_path: Path) -> None:
     status, sentence = report("--debug-dir", str(tmp_path / "nowhere"))
     assert status == 2 and "there is no such directory" in sentence

@@ -35,15 +35,15 @@ Seen = tuple[Any, ...]
 class KeptProfile:
     """The kept profile of some experiments, as they are now: `profile`, None if there is none that still holds.
 
-    `debug_dirs` are those that debug files were, or would be, looked for in first.
+    `debug_dirs` are those that debug files were, or would be, looked for in first; `options` are words for what else names, or is named, otherwise than usual.
     """
 
-    def __init__(self, paths: Sequence[str], debug_dirs: Sequence[str] = ()) -> None:
+    def __init__(self, paths: Sequence[str], debug_dirs: Sequence[str] = (), options: Sequence[str] = ()) -> None:
         directories = [os.path.abspath(directory) for directory in debug_dirs]
-        name = b"\0".join(os.fsencode(word) for word in (*map(os.path.realpath, paths), *directories))
+        name = b"\0".join(os.fsencode(word) for word in (*map(os.path.realpath, paths), *directories, *options))
         self._directory = os.path.join(default_directory(), "profiles")
         self._path = os.path.join(self._directory, f"{zlib.crc32(name):08x}")
-        self._state = _state_of(paths, directories)
+        self._state = _state_of(paths, directories, options)
         self._known: frozenset[Question] = frozenset()
         self.profile = self._read()
 
@@ -112,7 +112,7 @@ def _is_same(kept: Profile, profile: Profile) -> bool:
     )
 
 
-def _state_of(paths: Sequence[str], debug_dirs: Sequence[str]) -> Seen | None:
+def _state_of(paths: Sequence[str], debug_dirs: Sequence[str], options: Sequence[str]) -> Seen | None:
     """What a profile depends on before any module is looked at; None if there is nothing to be read."""
     try:
         files = [sorted(_iter_seen(os.path.abspath(path))) for path in paths]
@@ -120,7 +120,7 @@ def _state_of(paths: Sequence[str], debug_dirs: Sequence[str]) -> Seen | None:
     except OSError:
         return None
     environment = tuple(os.environ.get(name) for name in _ENVIRONMENT)
-    return own, environment, tuple(debug_dirs), tuple(tuple(each) for each in files)
+    return own, environment, tuple(debug_dirs), tuple(options), tuple(tuple(each) for each in files)
 
 
 def _own_parts() -> list[str]:

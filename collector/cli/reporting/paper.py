@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from collector.errors import CollectorError, ExperimentError, UsageError
 from collector.profile.model import Profile
@@ -19,23 +19,30 @@ def show_profile(
     debug_dirs: tuple[str, ...] = (), is_fetching: bool = False, has_interpreter_frames: bool = False,
 ) -> None:
     """Show the profile of experiments. `show` may be called again, if what was kept of them does not know enough."""
-    if has_inlines and not has_pieces and not is_fetching and not has_interpreter_frames:
-        _show_kept_or_loaded(paths, show, debug_dirs)
-    else:  # what is kept has the usual names
-        _show_loaded(_load(paths, has_inlines, has_pieces, debug_dirs, is_fetching, has_interpreter_frames)[0], show)
+
+    def read() -> tuple[Profile, set[str]]:
+        return _load(paths, has_inlines, has_pieces, debug_dirs, is_fetching, has_interpreter_frames)
+
+    if is_fetching:  # servers may know more the next time
+        _show_loaded(read()[0], show)
+        return
+    unusual = {"no inlines": not has_inlines, "pieces": has_pieces, "interpreter frames": has_interpreter_frames}
+    _show_kept_or_loaded(paths, show, debug_dirs, [option for option, is_given in unusual.items() if is_given], read)
 
 
-def _show_kept_or_loaded(paths: tuple[str, ...], show: Callable[[Profile], None], debug_dirs: tuple[str, ...]) -> None:
+def _show_kept_or_loaded(
+    paths: tuple[str, ...], show: Callable[[Profile], None], debug_dirs: tuple[str, ...], options: Sequence[str], read: Callable[[], tuple[Profile, set[str]]]
+) -> None:
     """Show the profile that was kept of the experiments, if it knows enough, else what they say, which is then kept."""
     from collector.load.kept import KeptProfile
     from collector.profile.kept_samples import NotKeptError
 
-    kept = KeptProfile(paths, debug_dirs)
+    kept = KeptProfile(paths, debug_dirs, options)
     if kept.profile is not None:
         with contextlib.suppress(NotKeptError, ExperimentError):
             show(kept.profile)
             return
-    loaded, looked_at = _load(paths, debug_dirs=debug_dirs)
+    loaded, looked_at = read()
     profile = kept.completing(loaded)
     _show_loaded(profile, show)
     kept.store(profile, looked_at)
@@ -51,8 +58,7 @@ def _show_loaded(profile: Profile, show: Callable[[Profile], None]) -> None:
 
 
 def _load(
-    paths: tuple[str, ...], has_inlines: bool = True, has_pieces: bool = False, debug_dirs: tuple[str, ...] = (), is_fetching: bool = False,
-    has_interpreter_frames: bool = False,
+    paths: tuple[str, ...], has_inlines: bool, has_pieces: bool, debug_dirs: tuple[str, ...], is_fetching: bool, has_interpreter_frames: bool
 ) -> tuple[Profile, set[str]]:
     """The profile, and the files that its names depend on."""
     from collector.cli.reporting.progress import ProgressLine

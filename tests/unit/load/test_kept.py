@@ -67,6 +67,16 @@ def test_answers_come_together(experiment: Path, loads: list[str], capsys) -> No
     assert not loads
 
 
+@pytest.mark.parametrize("option", ["--no-inlines", "--pieces", "--interpreter-frames"])
+def test_other_names_are_kept_by_themselves(experiment: Path, loads: list[str], capsys, option: str) -> None:
+    usual = report(capsys, experiment, "functions")
+    other = report(capsys, experiment, "functions", option)
+    assert len(loads) == 2
+    assert (report(capsys, experiment, "functions", option), report(capsys, experiment, "functions")) == (other, usual)
+    report(capsys, experiment, "functions", *({"--no-inlines", "--pieces"} - {option}))
+    assert len(loads) == 3
+
+
 def test_one_function_after_the_other(experiment: Path, loads: list[str], capsys) -> None:
     report(capsys, experiment, "functions")
     report(capsys, experiment, "callers-callees", "prog+0x3000")

@@ -30,7 +30,7 @@ def test_split(record: Callable[..., Recorded], python: Interpreter) -> None:
     judge_total(recorded, truth["process"], slack_ns=2e7)  # the start of the process is not in its own figure, nor its end
     judge_stacks(recorded)
     for name in SPLIT:
-        assert set(recorded.callers(name)) <= {"main", "calibrate"}
+        assert set(recorded.callers(name)) == {"burst"}
 
 
 @every_interpreter()

@@ -8,7 +8,7 @@ How much work fits into a millisecond is found first, in `calibrate`; each burst
 import sys
 import time
 
-UNIT = 1000
+UNIT = 10000
 """Turns of a loop."""
 
 
@@ -45,28 +45,33 @@ def three(turns):
 PARTS = ((forty, 40), (twenty_five, 25), (fifteen, 15), (ten, 10), (seven, 7), (three, 3))
 
 
-def calibrate():
+def burst(spent, part, turns):
+    """Let a part work, and note for how long."""
+    begun = time.thread_time_ns()
+    part(turns)
+    spent[part] += time.thread_time_ns() - begun
+
+
+def calibrate(spent):
     """Turns in a millisecond; every function has run often enough to be specialised."""
-    begun, turns = time.thread_time_ns(), 0
-    while time.thread_time_ns() - begun < 20_000_000:
+    turns = 0
+    while sum(spent.values()) < 20_000_000:
         for part, _ in PARTS:
-            part(UNIT)
+            burst(spent, part, UNIT)
             turns += UNIT
-    return turns * 1_000_000 // (time.thread_time_ns() - begun)
+    return turns * 1_000_000 // sum(spent.values())
 
 
 def main():
-    turns_a_ms = calibrate()
     spent = {part: 0 for part, _ in PARTS}
+    turns_a_ms = calibrate(spent)
     chance = 1
     left_ms = int(sys.argv[1])
     while left_ms > 0:
         chance = chance * 1103515245 + 12345 & 0x7FFFFFFF
         burst_ms = 30 + chance % 37  # in step with no clock
         for part, share in PARTS:
-            begun = time.thread_time_ns()
-            part(turns_a_ms * burst_ms * share // 100)
-            spent[part] += time.thread_time_ns() - begun
+            burst(spent, part, turns_a_ms * burst_ms * share // 100)
         left_ms -= burst_ms
     for part, _ in PARTS:
         print(part.__name__, spent[part])

@@ -315,14 +315,23 @@ static size_t evaluator_of(const struct walk *walk, uintptr_t mark, size_t at)
     return i;
 }
 
-/* The innermost frame of the interpreter's own code; native->count if there is none. */
+static bool is_interpreter(const struct walk *walk, size_t i)
+{
+    return is_within(walk->native->pcs[i] - (i != 0), 1, walk->runtime->low, walk->runtime->high);
+}
+
+/* The frame by which the interpreter is entered, behind what starts a program or thread; native->count if there is none. */
 static size_t interpreter_of(const struct walk *walk)
 {
-    const struct col_native_stack *native = walk->native;
-    size_t i = 0;
-    while (i < native->count && !is_within(native->pcs[i] - (i != 0), 1, walk->runtime->low, walk->runtime->high))
-        i++;
-    return i;
+    size_t count = walk->native->count, outermost = count;
+    for (size_t i = count; i-- > 0;) {
+        if (!is_interpreter(walk, i))
+            continue;
+        if (i + 1 < count && !is_interpreter(walk, i + 1))
+            return i;
+        outermost = outermost == count ? i : outermost;
+    }
+    return outermost;
 }
 
 /* A stack of both kinds of frames, leaf first. Of one that has no room the middle is left out. */
@@ -386,7 +395,7 @@ static size_t merge(const struct walk *walk, struct output *output, bool is_root
     return output->count < output->max ? output->count : output->max;
 }
 
-/* The native stack alone, with a stand-in behind the interpreter's frame, whose time is its then. */
+/* The native stack alone, with a stand-in where the interpreter is entered, whose frames' time is its then. */
 static size_t stand_in(const struct walk *walk, struct output *output, bool is_read)
 {
     const struct col_native_stack *native = walk->native;

@@ -7,6 +7,7 @@ A command is a module of this package named as the command (packages below it ar
     add_arguments(parser)   its arguments
     run(args) -> int        does it and gives the exit status
     prepare(words)          if it has one: its words as argparse can read them
+    OPTIONS_BETWEEN         if it is true: options may stand between its words
 
 Only the module of the command that was asked for is imported.
 """
@@ -126,7 +127,9 @@ def _run(words: list[str]) -> int:
         ready_clock()  # takes as long as the imports to come
     command = load_command(name)
     own_words = command.prepare(words[1:]) if hasattr(command, "prepare") else words[1:]
-    code: int = command.run(build_parser(command).parse_args(own_words))
+    parser = build_parser(command)
+    parse = parser.parse_intermixed_args if getattr(command, "OPTIONS_BETWEEN", False) else parser.parse_args
+    code: int = command.run(parse(own_words))
     return code
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collector.profile.categories import Categories
 
 NAME = "report"
+OPTIONS_BETWEEN = True
 HELP = (__doc__ or "") + "\nviews:\n" + "\n".join(
     f"  {f'{view} {argument}'.strip():<27} {meaning}" for view, (argument, meaning) in VIEWS.items()
 )

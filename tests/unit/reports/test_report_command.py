@@ -103,6 +103,16 @@ def test_sampling_errors_stand_beside_the_times(experiment: str, capsys) -> None
         assert "\u00b1" not in report(capsys, experiment, *words)[1]
 
 
+def test_options_stand_before_between_and_behind_the_words(experiment: str, capsys) -> None:
+    words = experiment, "callers-callees", "prog+0x1007"
+    expected = report(capsys, *words, "--width", "70", "--csv")
+    assert expected[0] == 0
+    for place in range(len(words)):
+        assert report(capsys, *words[:place], "--width", "70", "--csv", *words[place:]) == expected
+    assert report(capsys, words[0], "-w", "70", words[1], "--csv", words[2]) == expected
+    assert complaint(capsys, experiment, "functions", "--colour") == (2, "unrecognized arguments: --colour (collector report -h tells more)")
+
+
 def test_callers_and_callees_of_a_function(experiment: str, capsys) -> None:
     status, out, _ = report(capsys, experiment, "callers-callees", "prog+0x1007")
     assert status == 0

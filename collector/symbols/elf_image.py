@@ -16,7 +16,7 @@ import os
 import struct
 import zlib
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -42,6 +42,7 @@ _MOST_SEGMENTS = 1 << 12
 _MOST_NOTES = 64
 _LONGEST_SECTION_NAME = 256
 _MOST_DECOMPRESSED_BYTES = 1 << 30
+_CHUNK_BYTES = 1 << 18
 _HIGHEST_RATIOS = {1: 1100, 2: 1 << 16}  # of zlib and zstd: no stream becomes so many times its size
 
 
@@ -221,8 +222,8 @@ class ElfImage:
         if section is None or section.kind == SHT_NOBITS:
             return b""
         if section.index not in self._whole_sections:
-            raw = self._read_at(section.file_offset, section.size_bytes)
-            self._whole_sections[section.index] = self._decompressed(section, raw)
+            is_packed = _is_compressed(section)
+            self._whole_sections[section.index] = self._decompressed(section) if is_packed else self._read_at(section.file_offset, section.size_bytes)
         return self._whole_sections[section.index]
 
     def slice(self, section: Section | None, offset: int, size_bytes: int) -> bytes:
@@ -233,21 +234,23 @@ class ElfImage:
             return self.data(section)[offset:offset + size_bytes]
         return self._read_at(section.file_offset + offset, min(size_bytes, section.size_bytes - offset))
 
-    def _decompressed(self, section: Section, raw: bytes) -> bytes:
-        if not _is_compressed(section):
-            return raw
+    def _decompressed(self, section: Section) -> bytes:
+        size_in_file = min(section.size_bytes, self.file_bytes - section.file_offset)
+        head = self._read_at(section.file_offset, min(size_in_file, 24))
         if section.flags & SHF_COMPRESSED:
-            if len(raw) < 24:
+            if len(head) < 24:
                 raise DamagedImageError(f"{section.name} of {self.path} is cut off.")
-            algorithm, size_bytes, start = *struct.unpack_from("<I4xQ", raw), 24
+            algorithm, size_bytes, start = *struct.unpack_from("<I4xQ", head), 24
         else:  # .zdebug_*: "ZLIB", then the size as 8 bytes, most significant first
-            algorithm, size_bytes, start = 1, int.from_bytes(raw[4:12], "big"), 12
+            algorithm, size_bytes, start = 1, int.from_bytes(head[4:12], "big"), 12
         if algorithm not in _DECOMPRESS:
             raise SymbolError(f"{section.name} of {self.path} is compressed in an unknown way ({algorithm}), which cannot be read; "
                               "objcopy --decompress-debug-sections makes a plain copy.")
-        most_bytes = self._room_for(section, min(size_bytes, len(raw) * _HIGHEST_RATIOS[algorithm])) or 1
+        most_bytes = self._room_for(section, min(size_bytes, size_in_file * _HIGHEST_RATIOS[algorithm])) or 1
+        end = section.file_offset + size_in_file
+        packed = (self._read_at(at, min(_CHUNK_BYTES, end - at)) for at in range(section.file_offset + start, end, _CHUNK_BYTES))
         try:
-            data = _DECOMPRESS[algorithm](raw[start:], most_bytes)
+            data = _DECOMPRESS[algorithm](packed, most_bytes)
         except (zlib.error, SymbolError) as error:
             raise DamagedImageError(f"{section.name} of {self.path} cannot be decompressed: {error}.") from error
         self._decompressed_bytes += len(data)
@@ -298,14 +301,20 @@ def address_of_offset(segments: tuple[Segment, ...], file_offset: int) -> int | 
     return None
 
 
-def _inflate(data: bytes, most_bytes: int) -> bytes:
-    return zlib.decompressobj().decompress(data, most_bytes)
+def _inflate(packed: Iterable[bytes], most_bytes: int) -> bytes:
+    """Piece by piece: at once, zlib would need the packed data, and the plain data twice."""
+    stream, plain = zlib.decompressobj(), io.BytesIO()
+    for piece in packed:
+        plain.write(stream.decompress(piece, most_bytes - plain.tell()))
+        if stream.eof or plain.tell() >= most_bytes:
+            break
+    return plain.getvalue()
 
 
-def _decompress_zstd(data: bytes, most_bytes: int) -> bytes:
+def _decompress_zstd(packed: Iterable[bytes], most_bytes: int) -> bytes:
     from collector.symbols.zstd import decompress  # late: what few files need
 
-    return decompress(data, most_bytes)
+    return decompress(b"".join(packed), most_bytes)
 
 
 _DECOMPRESS = {1: _inflate, 2: _decompress_zstd}

@@ -137,7 +137,7 @@ def _overview() -> str:
     lines = ["collector COMMAND ... -- records where a program spends its time, and shows it", ""]
     for name in iter_commands():
         lines.append(f"  {name:<10} {_describe(_name_plate(name))}")
-    return "\n".join([*lines, "", "collector COMMAND -h tells more about one of them."])
+    return "\n".join([*lines, "", "The beginning of a command is enough if no other begins so. collector COMMAND -h tells more about one of them."])
 
 
 def _name_plate(name: str) -> str:

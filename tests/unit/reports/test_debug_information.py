@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -166,6 +167,20 @@ def test_sources_are_read_where_the_map_says(recorded: Recorded, report) -> None
     for view in (["lines"], ["functions"], ["function", "work"], ["disasm", "work"], ["source", str(recorded.source)]):
         shown = report(*view, "--json", *options)[1]
         assert str(recorded.source) in shown and _BUILT_AT not in shown
+
+
+@pytest.mark.parametrize("view", ["source", "disasm"])
+def test_context_keeps_what_has_time_and_its_neighbours(view: str, recorded: Recorded, report) -> None:
+    moved = "--source-map", f"{_BUILT_AT}={recorded.source.parent}"
+
+    def rows(*options: str) -> tuple[list[str], list[str]]:
+        """Those with a time, and those without."""
+        text = report(view, "work", *moved, *options, "--width", "150")[1]
+        return re.findall(r"^ +\d\.\d{3} .*$", text, re.MULTILINE), re.findall(r"^ {25,}[0-9a-f]+  \S.*$", text, re.MULTILINE)
+
+    (timed, others), (whole, rest) = rows("--context", "1"), rows()
+    assert rows("--context", "0") == (timed, []) and timed == whole != []
+    assert 0 < len(others) < len(rest)
 
 
 def test_a_source_that_was_cut_keeps_the_times_beyond_its_end(recorded: Recorded, report) -> None:

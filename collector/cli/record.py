@@ -203,6 +203,10 @@ def say(sentence: str) -> None:
 
 
 def _carry_out(plan: Plan) -> Recording:
+    if plan.is_overwritten and plan.experiment is not None:
+        writers = RecordedProcesses(os.path.abspath(plan.experiment), read_start_ticks).live()
+        if writers:  # whose logs would be taken from under them
+            raise UsageError(f"{plan.experiment} is being written by process {next(iter(writers))}; choose another name, or wait for its end")
     experiment = destination.claim_directory(plan.experiment, title_of(plan.command), plan.is_overwritten)
     try:
         log = LaunchLog(experiment)

@@ -96,6 +96,20 @@ def test_overwrite() -> None:
     assert logs() and logs() != first
 
 
+def test_overwrite_spares_what_is_being_written() -> None:
+    first = subprocess.Popen(
+        collector_command("record", "-o", "a.expt", "cat"), env=clean_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert first.stdin is not None and first.stdout is not None
+    first.stdin.write(b"begun\n")
+    first.stdin.flush()
+    assert first.stdout.readline() == b"begun\n"
+    outcome = run("-O", "a.expt", "touch", "ran")
+    assert outcome.status == 2 and "a.expt is being written by process" in outcome.stderr and not Path("ran").exists()
+    first.communicate()
+    assert first.returncode == 0 and run("-O", "a.expt", "true").status == 0
+
+
 def test_overwrite_spares_what_is_no_experiment() -> None:
     Path("work").mkdir()
     Path("work/thesis.txt").write_text("mine")

@@ -30,8 +30,10 @@ def render(profile: Profile, path: HotPath, style: Style) -> str:
     """The chain from the start of its thread down, and where the time goes on from its end."""
     whole = total_values(profile)[0]
     lines = [layout.title_line(profile, "Hot path", style), ""]
-    if not path.nodes:
+    if not path.nodes and not path.callees:
         return "\n".join(lines + layout.nothing_lines(style))
+    if not path.nodes:
+        return "\n".join([*lines, *layout.paragraph(f"Nothing that a thread starts with has half of the time. {_how_it_ends(path, whole)}", style)])
     lines += table_lines(COLUMNS, [_cells(node, whole) for node in path.nodes], style)
     return "\n".join([*lines, "", *layout.paragraph(_how_it_ends(path, whole), style)])
 
@@ -49,8 +51,8 @@ def _how_it_ends(path: HotPath, whole: float, least: float = 0.0) -> str:
     """Where the time goes on from the end of the path; callees of less than `least` of the whole are only counted."""
     if not path.callees:
         return "This is where it is spent."
-    own = path.nodes[-1].exclusive[0]
-    parts = [f"itself {format_percent(own, whole)} %"] if own >= least * whole else []
+    own = path.nodes[-1].exclusive[0] if path.nodes else 0.0
+    parts = [f"itself {format_percent(own, whole)} %"] if path.nodes and own >= least * whole else []
     told = [node for node in path.callees[:_TOLD] if node.inclusive[0] >= least * whole]
     parts += [f"{_title(node)} {format_percent(node.inclusive[0], whole)} %" for node in told]
     more = len(path.callees) - len(told)

@@ -261,3 +261,9 @@ def test_how_a_process_ended_in_a_word() -> None:
 def test_rows_of_processes_that_are_left_out_are_images() -> None:
     text = table(processes, views.PROCESSES, 1)(PROFILE, Style(200))
     assert "... and 1 more program image, 6.9 %" in text
+
+
+def test_a_hot_path_that_divides_at_its_start_says_so() -> None:
+    profile = build_profile([("a", 5, 0), ("b", 4, 0), ("c", 3, 0)])
+    text = hotpath.render(profile, hot_path(profile), Style(width=200))
+    assert "half of the time. Here the time divides: a 41.7 %, b 33.3 %, c 25.0 %." in text

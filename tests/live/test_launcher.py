@@ -464,7 +464,7 @@ def test_dry_run_does_nothing() -> None:
         (["-t", "5-1", "true"], "-t 5-1: it ends before it starts"),
         (["-F", "maybe", "true"], "-F takes"),
         (["-o", "a.expt", "-O", "b.expt", "true"], "-o and -O both name the experiment"),
-        (["--"], "the following arguments are required: PROGRAM (collector record -h tells more)"),
+        (["--"], "there is no program to record"),
         (["--nosuch", "true"], "unrecognized arguments: --nosuch"),
         (["--clock", "sundial", "true"], "argument --clock: invalid choice: 'sundial'"),
     ],

@@ -14,6 +14,8 @@ _WITHOUT_VALUE: Final = {"-n", "--dry-run", "--context-switches", "--jit", "--li
 
 def with_interpreter(words: list[str]) -> list[str]:
     """The words of `collector record`, with the interpreter in front of -m or -c if one of them stands among its options."""
+    if words[-1:] == ["--"]:
+        return words[:-1]
     position = 0
     while position < len(words) and words[position].startswith("-") and words[position] != "--":
         word = words[position]

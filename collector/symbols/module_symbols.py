@@ -191,7 +191,7 @@ class ModuleSymbols:
 
     def python_methods(self) -> dict[int, str]:
         """{elf address: name} of what Python programs can call in this interpreter. Nothing else of it is shown, so that nothing is without a name."""
-        self._is_stripped = False
+        self._is_stripped, self._given_up = False, ""
         record = self._cache.load(self._key, "methods") if self._key else None
         if record is not None:
             header, arrays = record

@@ -18,7 +18,7 @@ from recorded import ROOT, clean_environment
 
 PAGE = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-NAMES = {"c": ["lookup.c", None, "team.c"], "fortran": ["phases.f90"], "python": ["phases.py", None]}
+NAMES = {"c": ["lookup.c", None, "team.c"], "fortran": ["phases.f90"], "python": ["words.py", "phases.py", None]}
 MARKS = "    collector_sample"
 
 

@@ -84,6 +84,12 @@ struct __attribute__((packed, may_alias)) col_foreign_word {
     uintptr_t word;
 };
 
+/* One that is known to be readable. */
+COL_READS_FOREIGN static inline uintptr_t col_foreign_word(uintptr_t address)
+{
+    return ((const struct col_foreign_word *)address)->word;
+}
+
 bool col_safe_read_stack_slowly(struct col_stack_reader *reader, uintptr_t address, uintptr_t *value);
 
 /* Reads one word of the stack. Free within the pages proved so far; any other page is probed once. */

@@ -38,11 +38,6 @@ struct walk {
     size_t count, max;
 };
 
-COL_READS_FOREIGN static uintptr_t word_at(uintptr_t address)
-{
-    return ((const struct col_foreign_word *)address)->word;
-}
-
 static bool is_within(uintptr_t address, size_t bytes, uintptr_t low, uintptr_t high)
 {
     return address >= low && address < high && bytes <= high - address;
@@ -73,8 +68,8 @@ static bool find_chunk(struct walk *walk, uintptr_t frame)
         if (take_chunk(walk, frame, next, (uintptr_t)next + next->bytes))
             return true;
     }
-    chunk = (const struct chunk *)word_at(walk->state + at);
-    uintptr_t top = word_at(walk->state + at + sizeof top);
+    chunk = (const struct chunk *)col_foreign_word(walk->state + at);
+    uintptr_t top = col_foreign_word(walk->state + at + sizeof top);
     for (unsigned i = 0; i < MOST_CHUNKS && chunk != NULL; i++, chunk = (const struct chunk *)chunk->previous) {
         uintptr_t end = (uintptr_t)chunk + chunk->bytes;
         if (take_chunk(walk, frame, chunk, i == 0 && top >= (uintptr_t)(chunk + 1) && top <= end ? top : end))
@@ -123,7 +118,7 @@ static bool add(struct walk *walk, uintptr_t word)
 /* The offset of the instruction that a frame executes; 0 before its first one. */
 static uint32_t offset_in(const struct walk *walk, uintptr_t frame)
 {
-    uintptr_t where = word_at(frame + walk->layout->frame.where);
+    uintptr_t where = col_foreign_word(frame + walk->layout->frame.where);
     int64_t offset = walk->layout->where == COL_PYTHON_BYTES   ? (int32_t)where
                      : walk->layout->where == COL_PYTHON_UNITS ? (int64_t)(int32_t)where * 2
                                                                : (int64_t)(where - walk->last_code.instructions);
@@ -133,7 +128,7 @@ static uint32_t offset_in(const struct walk *walk, uintptr_t frame)
 /* Adds the function of a frame. False: it has none, or there is no room. */
 static bool add_function(struct walk *walk, uintptr_t frame)
 {
-    uintptr_t object = word_at(frame + walk->layout->frame.code) & ~(uintptr_t)7;
+    uintptr_t object = col_foreign_word(frame + walk->layout->frame.code) & ~(uintptr_t)7;
     if (object != walk->last_object) {
         if (object == 0 || !col_python_code_find(walk->runtime, object, &walk->last_code))
             return false;
@@ -146,12 +141,12 @@ static bool add_function(struct walk *walk, uintptr_t frame)
 
 static uintptr_t previous_of(const struct walk *walk, uintptr_t frame)
 {
-    return word_at(frame + walk->layout->frame.previous) & ~(uintptr_t)7;
+    return col_foreign_word(frame + walk->layout->frame.previous) & ~(uintptr_t)7;
 }
 
 static uint8_t owner_of(const struct walk *walk, uintptr_t frame)
 {
-    return (uint8_t)word_at(frame + walk->layout->frame.owner);
+    return (uint8_t)col_foreign_word(frame + walk->layout->frame.owner);
 }
 
 /* ---- where evaluators are, of 3.9 and 3.10 ---- */
@@ -165,7 +160,7 @@ static uintptr_t next_mark(struct walk *walk, uintptr_t mark)
 {
     if (mark == LOOP_MARK)
         return LOOP_MARK;
-    uintptr_t next = word_at(mark + walk->layout->cframe.previous);
+    uintptr_t next = col_foreign_word(mark + walk->layout->cframe.previous);
     return is_readable_cframe(walk, next) && !is_in_state(walk, next) ? next : LOOP_MARK;
 }
 
@@ -176,7 +171,7 @@ static uintptr_t first_mark(struct walk *walk, uintptr_t frame)
     size_t frame_count = 0, mark_count = 0;
     if (walk->layout->state.cframe == 0)
         return mark;
-    uintptr_t first = word_at(walk->state + walk->layout->state.cframe);
+    uintptr_t first = col_foreign_word(walk->state + walk->layout->state.cframe);
     if (!is_readable_cframe(walk, first) || is_in_state(walk, first))
         return mark;
     for (mark = first; mark != LOOP_MARK && mark_count < walk->max; mark = next_mark(walk, mark))
@@ -195,7 +190,7 @@ static uintptr_t first_mark(struct walk *walk, uintptr_t frame)
 /* 3.9 and 3.10: each frame has an evaluator of its own. In 3.10 that has a structure on the C stack, which lie there in the same order. */
 static bool walk_frame_objects(struct walk *walk)
 {
-    uintptr_t frame = word_at(walk->state + walk->layout->state.frame), mark = first_mark(walk, frame);
+    uintptr_t frame = col_foreign_word(walk->state + walk->layout->state.frame), mark = first_mark(walk, frame);
     for (; frame != 0; frame = previous_of(walk, frame), mark = next_mark(walk, mark))
         if (!is_readable(walk, frame) || !add_function(walk, frame) || !add(walk, mark))
             return false;
@@ -205,7 +200,7 @@ static bool walk_frame_objects(struct walk *walk)
 /* From 3.13 on: runs of frames, each of which ends in an entry frame on the stack of its evaluator. */
 static bool walk_entries(struct walk *walk)
 {
-    uintptr_t frame = word_at(walk->state + walk->layout->state.frame) & ~(uintptr_t)7;
+    uintptr_t frame = col_foreign_word(walk->state + walk->layout->state.frame) & ~(uintptr_t)7;
     for (; frame != 0; frame = previous_of(walk, frame)) {
         uint8_t owner = is_readable(walk, frame) ? owner_of(walk, frame) : LAST_OWNER + 1;
         if (owner > LAST_OWNER || !(owner >= ENTRY_OWNER ? add(walk, frame) : add_function(walk, frame)))
@@ -259,16 +254,16 @@ static bool walk_run(struct walk *walk, uintptr_t frame, uintptr_t outer)
 static bool walk_cframes(struct walk *walk)
 {
     const struct col_python_layout *layout = walk->layout;
-    uintptr_t cframe = word_at(walk->state + layout->state.cframe), outer;
+    uintptr_t cframe = col_foreign_word(walk->state + layout->state.cframe), outer;
     for (bool is_innermost = true; is_readable_cframe(walk, cframe); is_innermost = false, cframe = outer) {
-        uintptr_t frame = word_at(cframe + layout->cframe.frame);
+        uintptr_t frame = col_foreign_word(cframe + layout->cframe.frame);
         size_t before = walk->count;
-        outer = word_at(cframe + layout->cframe.previous);
+        outer = col_foreign_word(cframe + layout->cframe.previous);
         if (is_in_state(walk, cframe))
             return frame == 0 || walk_run(walk, frame, 0);
         if (!is_readable_cframe(walk, outer) || outer == cframe)
             return false;
-        if (walk_run(walk, frame, word_at(outer + layout->cframe.frame)) && add(walk, cframe))
+        if (walk_run(walk, frame, col_foreign_word(outer + layout->cframe.frame)) && add(walk, cframe))
             continue;
         if (!is_innermost || walk->count == walk->max)
             return false;

@@ -49,14 +49,9 @@ static char converted[2][4 * TEXT_LIMIT + 1] COL_SPARSE;
 
 /* ---- reading objects ---- */
 
-static uintptr_t word_at(uintptr_t address)
-{
-    return ((const struct col_foreign_word *)address)->word;
-}
-
 COL_READS_FOREIGN static uint32_t number_at(uintptr_t address)
 {
-    return (uint32_t)word_at(address);
+    return (uint32_t)col_foreign_word(address);
 }
 
 /* True when all of it can be read. A code object keeps its parts alive, but what is said to be one may be none. */
@@ -76,10 +71,12 @@ COL_READS_FOREIGN static uint64_t mix(uint64_t hash, uintptr_t at, size_t bytes)
 /* Up to 3.11 a new object may have all pointers of an old one: then its name and line table tell them apart. */
 COL_READS_FOREIGN static uint64_t fingerprint_of(const struct col_python_layout *layout, uintptr_t object)
 {
-    uintptr_t name = word_at(object + layout->code.name), table = word_at(object + layout->code.line_table);
-    size_t table_bytes = word_at(table + SIZE_AT);
+    uintptr_t name = col_foreign_word(object + layout->code.name),
+              table = col_foreign_word(object + layout->code.line_table);
+    size_t table_bytes = col_foreign_word(table + SIZE_AT);
     size_t part = table_bytes < FINGERPRINT_BYTES ? table_bytes : FINGERPRINT_BYTES;
-    uint64_t hash = mix(table_bytes ^ word_at(name + SIZE_AT) << 32, name + layout->text.ascii, FINGERPRINT_BYTES);
+    uint64_t hash =
+        mix(table_bytes ^ col_foreign_word(name + SIZE_AT) << 32, name + layout->text.ascii, FINGERPRINT_BYTES);
     hash = mix(hash, table + BYTES_AT, part);
     return mix(hash, table + BYTES_AT + table_bytes - part, part);
 }
@@ -88,8 +85,8 @@ COL_READS_FOREIGN static struct identity identity_of(const struct col_python_lay
 {
     return (struct identity){
         .object = object,
-        .name = word_at(object + layout->code.name),
-        .file = word_at(object + layout->code.file),
+        .name = col_foreign_word(object + layout->code.name),
+        .file = col_foreign_word(object + layout->code.file),
         .first_line = number_at(object + layout->code.first_line),
         .version = layout->code.version != 0 ? number_at(object + layout->code.version) : 0,
         .fingerprint = layout->code.version != 0 ? 0 : fingerprint_of(layout, object),
@@ -119,7 +116,7 @@ COL_READS_FOREIGN static const char *read_text(const struct col_python_layout *l
 {
     if (!is_readable(text, layout->text.other))
         return NULL;
-    uint64_t length = word_at(text + SIZE_AT);
+    uint64_t length = col_foreign_word(text + SIZE_AT);
     uint32_t state = number_at(text + TEXT_STATE_AT), kind = state >> 2 & 7;
     bool is_compact = state >> 5 & 1, is_ascii = state >> 6 & 1;
     uintptr_t data = text + (is_ascii ? layout->text.ascii : layout->text.other);
@@ -166,16 +163,16 @@ COL_READS_FOREIGN static bool measure(const struct col_python_runtime *python, u
 {
     const struct col_python_layout *layout = &python->layout;
     if (!is_readable(object, layout->code.line_table + sizeof(uintptr_t)) ||
-        word_at(object + TYPE_AT) != python->code_type)
+        col_foreign_word(object + TYPE_AT) != python->code_type)
         return false;
-    uint64_t bytes = word_at(object + SIZE_AT) * 2;
-    code->instructions = object + word_at(python->code_type + BASIC_SIZE_AT);
+    uint64_t bytes = col_foreign_word(object + SIZE_AT) * 2;
+    code->instructions = object + col_foreign_word(python->code_type + BASIC_SIZE_AT);
     if (layout->code.bytecode != 0) {
-        uintptr_t bytecode = word_at(object + layout->code.bytecode);
+        uintptr_t bytecode = col_foreign_word(object + layout->code.bytecode);
         code->instructions = 0;
         if (!is_readable(bytecode, BYTES_AT))
             return false;
-        bytes = word_at(bytecode + SIZE_AT);
+        bytes = col_foreign_word(bytecode + SIZE_AT);
     }
     code->bytes = (uint32_t)bytes;
     return bytes >= 2 && bytes <= LARGEST_CODE;
@@ -185,15 +182,15 @@ COL_READS_FOREIGN static bool write_object(const struct col_python_layout *layou
                                            struct col_python_code *code)
 {
     struct col_event_mappingchange change = {
-        .name = read_text(layout, word_at(object + layout->code.name), converted[0]),
-        .source = read_text(layout, word_at(object + layout->code.file), converted[1]),
+        .name = read_text(layout, col_foreign_word(object + layout->code.name), converted[0]),
+        .source = read_text(layout, col_foreign_word(object + layout->code.file), converted[1]),
         .first_line = number_at(object + layout->code.first_line),
         .line_table = layout->line_table,
     };
-    uintptr_t table = word_at(object + layout->code.line_table);
+    uintptr_t table = col_foreign_word(object + layout->code.line_table);
     struct col_proved_pages proved = {{0}};
     if (is_readable(table, BYTES_AT)) {
-        uint64_t bytes = word_at(table + SIZE_AT);
+        uint64_t bytes = col_foreign_word(table + SIZE_AT);
         change.lines_bytes = bytes < LINE_TABLE_LIMIT ? bytes : LINE_TABLE_LIMIT;
         change.lines = (const void *)(table + BYTES_AT);
         if (!col_safe_read_prove(&proved, table + BYTES_AT, change.lines_bytes))
@@ -264,7 +261,7 @@ COL_READS_FOREIGN bool col_python_code_find(const struct col_python_runtime *pyt
     struct entry *set = entries[hash >> 52];
     if (!is_known(set, object) && !is_readable(object, python->layout.code.line_table + sizeof(uintptr_t)))
         return false;
-    if (word_at(object + TYPE_AT) != python->code_type)
+    if (col_foreign_word(object + TYPE_AT) != python->code_type)
         return false;
     struct identity identity = identity_of(&python->layout, object);
     for (unsigned way = 0; way < WAYS; way++)

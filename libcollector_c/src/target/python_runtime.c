@@ -105,11 +105,6 @@ void col_python_runtime_meet(const struct col_python_object *object)
         __atomic_store_n(&self.is_ready, true, __ATOMIC_RELEASE);
 }
 
-static uintptr_t word_at(uintptr_t address)
-{
-    return ((const struct col_foreign_word *)address)->word;
-}
-
 /*
  * A thread that runs a sub-interpreter has another state there; up to 3.11 the function gives the first one that the thread had.
  * What it gives before the interpreter has made its key would be somebody else's.
@@ -117,24 +112,24 @@ static uintptr_t word_at(uintptr_t address)
 COL_READS_FOREIGN uintptr_t col_python_runtime_thread_state(const struct col_python_runtime *python)
 {
     const struct col_python_layout *layout = &python->layout;
-    if (layout->runtime.tss_is_made != 0 && (int)word_at(python->runtime + layout->runtime.tss_is_made) == 0)
+    if (layout->runtime.tss_is_made != 0 && (int)col_foreign_word(python->runtime + layout->runtime.tss_is_made) == 0)
         return 0;
     uintptr_t own = (uintptr_t)python->thread_state(), self_id = (uintptr_t)pthread_self(), id;
-    uintptr_t finalizing = word_at(python->runtime + layout->runtime.finalizing);
+    uintptr_t finalizing = col_foreign_word(python->runtime + layout->runtime.finalizing);
     if (finalizing != 0 && finalizing != own)
         return 0; /* the one who ends the interpreter frees the states of all others */
     uintptr_t current =
-        layout->runtime.current_state != 0 ? word_at(python->runtime + layout->runtime.current_state) : 0;
+        layout->runtime.current_state != 0 ? col_foreign_word(python->runtime + layout->runtime.current_state) : 0;
     if (own != 0 && current != 0 && current != own && col_safe_read_word(current + layout->state.thread_id, &id) &&
         id == self_id)
         return current;
-    return own != 0 && word_at(own + layout->state.thread_id) == self_id ? own : 0;
+    return own != 0 && col_foreign_word(own + layout->state.thread_id) == self_id ? own : 0;
 }
 
 COL_READS_FOREIGN bool col_python_runtime_holds_gil(const struct col_python_runtime *python, uintptr_t state)
 {
     const struct col_python_layout *layout = &python->layout;
     if (layout->state.gil_mask == 0)
-        return word_at(python->runtime + layout->runtime.current_state) == state;
+        return col_foreign_word(python->runtime + layout->runtime.current_state) == state;
     return (*(const volatile uint8_t *)(state + layout->state.gil) & layout->state.gil_mask) != 0;
 }

@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from measure import Bench, CannotMeasure, Report, main, remove, run
+from measure import TARGETS, Bench, CannotMeasure, Report, main, remove, run
 
 HERE = Path(__file__).resolve().parent
 ROOTS = re.compile(r"^(_start|_dl_start_user|_dl_start|__clone3?|clone3?|start_thread|__libc_start_main\S*|__libc_start_call_main|thread_start)\b")
@@ -53,18 +53,18 @@ def loads(bench: Bench) -> Iterator[Load]:
     ms = bench.choose(1500, 4000)
     javas = {os.path.realpath(java): java for java in [shutil.which("java"), *map(str, sorted(Path("/usr/lib/jvm").glob("*/bin/java")))] if java}
     if javas and shutil.which("javac"):
-        run(["javac", "-d", bench.scratch, HERE / "Hot.java"])
+        run(["javac", "-d", bench.scratch, TARGETS / "HotJava.java"])
     for java in javas if shutil.which("javac") else ():
         version = re.search(r'"(.*?)"', run([java, "-version"], errors=True).output)
         try:
-            run([java, "-cp", bench.scratch, "Hot", 1])
+            run([java, "-cp", bench.scratch, "HotJava", 1])
         except CannotMeasure:
             continue  # older than the compiler
-        yield Load(f"Java {version[1] if version else ''}", (java, "-cp", bench.scratch, "Hot", ms), {}, 0.99)
+        yield Load(f"Java {version[1] if version else ''}", (java, "-cp", bench.scratch, "HotJava", ms), {}, 0.99)
     plain: dict[str, tuple[str, Sequence[object], dict[str, str], float | None]] = {
-        "node": ("node", ["node", HERE / "hot.js", ms], {}, 0.99),
-        "LuaJIT": ("luajit", ["luajit", HERE / "hot.lua", ms], {}, None),
-        "PyPy": ("pypy3", ["pypy3", HERE / "hot.py", ms], {}, None),
+        "node": ("node", ["node", TARGETS / "busy_loops.js", ms], {}, 0.99),
+        "LuaJIT": ("luajit", ["luajit", TARGETS / "busy_loops.lua", ms], {}, None),
+        "PyPy": ("pypy3", ["pypy3", TARGETS / "busy_loops.py", ms], {}, None),
         "Erlang": ("erlc", ["erl", "-noshell", "-pa", bench.scratch, "-s", "hot", "main", ms], {"ERL_FLAGS": "+JPperf true"}, None),
         "mono": ("mcs", ["mono", bench.scratch / "Hot.exe", ms], {}, None),
         "PHP": ("php", ["php", "-d", "opcache.enable_cli=1", "-d", "opcache.jit_buffer_size=64M", "-d", "opcache.jit=tracing", HERE / "hot.php", ms], {}, None),

@@ -43,7 +43,7 @@ def code_of(function: BuiltinFunctionType) -> int:
     return word_at(word_at(id(function) + METHOD_OF_FUNCTION) + 8)
 
 
-@pytest.mark.skipif(platform.python_implementation() != "CPython", reason="nobody announces where another interpreter has its functions")
+@pytest.mark.skipif(platform.python_implementation() != "CPython", reason="this system has no CPython for its tests, but another interpreter")
 def test_functions_are_called_as_python_calls_them() -> None:
     own = mapping_of(code_of(len))  # type: ignore[arg-type]
     assert own is not None

@@ -162,6 +162,13 @@ int col_analysis_follow(struct col_analysis *analysis, uint32_t number, int fd)
     return log ? col_reading_log(&analysis->reading, log, fd, COL_TO_FOLLOW) : -EINVAL;
 }
 
+int col_analysis_rows(struct col_analysis *analysis, const uint64_t **rows, size_t *count)
+{
+    *rows = analysis->reading.rows.rows;
+    *count = analysis->reading.rows.count;
+    return 0;
+}
+
 int col_analysis_finish(struct col_analysis *analysis, struct col_answer *answer)
 {
     struct col_reading *reading = &analysis->reading;

@@ -26,7 +26,8 @@ int col_follow_begin(struct col_follow *follow, uint32_t columns, const struct c
     col_sums_clear(&follow->finished);
     col_sums_clear(&follow->unfinished);
     if (question->group_count >= COL_ANALYSIS_NONE / 2 ||
-        ((question->want & COL_WANT_EDGES) && (question->want & COL_WANT_TREE)))
+        ((question->want & COL_WANT_EDGES) && (question->want & COL_WANT_TREE)) ||
+        ((question->want & COL_WANT_ROWS) && !(question->want & COL_WANT_TREE)))
         return -EINVAL;
     follow->want = question->want;
     follow->columns = columns;
@@ -36,7 +37,7 @@ int col_follow_begin(struct col_follow *follow, uint32_t columns, const struct c
 
 static bool push_node(struct col_follow *follow, struct col_open_group *open, uint32_t group)
 {
-    if (open->depth == 0) {
+    if (open->depth == 0 || (follow->want & COL_WANT_UNFOLDED)) {
         uint32_t parent = follow->depth > 0 ? follow->nodes[follow->depth - 1] : 0;
         open->node = col_call_nodes_find(&follow->tree, parent, group);
         if (open->node == 0)

@@ -111,6 +111,16 @@ static bool is_finished(const struct col_reading *reading, uint32_t end)
            (question->demands && (question->demanded & COL_DEMAND_FROM));
 }
 
+/* The samples of a stack that the question is about count where the path ends. */
+static bool count_path(struct col_reading *reading, uint32_t end, const uint64_t *figures)
+{
+    struct col_follow *follow = &reading->follow;
+    bool is_whole = is_finished(reading, end);
+    if (reading->question.want & COL_WANT_ROWS)
+        col_rows_note(&reading->rows, follow->nodes[follow->depth - 1], is_whole);
+    return col_follow_count(follow, figures, is_whole);
+}
+
 /* Samples whose stack is lost, or has nothing that shows. */
 static bool count_empty(struct col_reading *reading, uint32_t end, const uint64_t *figures)
 {
@@ -123,7 +133,7 @@ static bool count_empty(struct col_reading *reading, uint32_t end, const uint64_
     bool is_counted = !has_frame || push_frame(reading, frame);
     if (is_counted && is_demanded(reading)) {
         col_cells_add(&reading->cells, reading->columns, shown_end, figures);
-        is_counted = !has_frame || col_follow_count(&reading->follow, figures, is_finished(reading, shown_end));
+        is_counted = !has_frame || count_path(reading, shown_end, figures);
     }
     if (has_frame)
         col_follow_pop(&reading->follow, depth);
@@ -145,7 +155,7 @@ static bool follow_stack(struct col_reading *reading, const uint64_t *figures)
     bool is_counted = true;
     if (is_demanded(reading)) {
         col_cells_add(&reading->cells, reading->columns, walk->end, figures);
-        is_counted = col_follow_count(&reading->follow, figures, is_finished(reading, walk->end));
+        is_counted = count_path(reading, walk->end, figures);
     }
     col_follow_pop(&reading->follow, depth);
     reading->met = met;
@@ -199,6 +209,7 @@ static int visit_stacks(struct col_reading *reading, const struct col_sample_rec
         if (reading->purpose != COL_TO_COLLECT && reading->log->addresses.count != reading->log->entry_numbers)
             return -EIO;
         const uint64_t *figures = rows + stack * width;
+        reading->rows.stack = stack;
         if (figures[reading->columns] > 0 && !visit_stack(reading, figures))
             return -ENOMEM;
     }
@@ -207,23 +218,31 @@ static int visit_stacks(struct col_reading *reading, const struct col_sample_rec
     col_follow_pop(&reading->follow, 0);
     if (reading->purpose == COL_TO_MARK) /* what is marked is not counted */
         return 0;
-    for (; stack <= record->stack_count; stack++)
+    for (; stack <= record->stack_count; stack++) {
+        reading->rows.stack = stack;
         if (rows[stack * width + reading->columns] > 0 &&
             !count_empty(reading, COL_END_NO_UNWIND_INFO, rows + stack * width))
             return -ENOMEM;
+    }
     return 0;
 }
 
 /* The samples of a record from start_ns up to end_ns. */
-static int read_span(struct col_reading *reading, const struct col_sample_record *record, uint64_t start_ns,
-                     uint64_t end_ns)
+static int read_span(struct col_reading *reading, const struct col_sample_record *record,
+                     const struct col_log_record *where, uint64_t start_ns, uint64_t end_ns)
 {
+    bool has_rows = reading->purpose == COL_TO_FOLLOW && (reading->question.want & COL_WANT_ROWS);
     size_t figures = (size_t)(record->stack_count + 1) * (reading->columns + 1);
     if (!COL_ARRAY_RESERVE(reading->weights, reading->weight_capacity, figures))
         return -ENOMEM;
     memset(reading->weights, 0, figures * sizeof *reading->weights);
     col_sample_record_weigh(record, start_ns, end_ns, reading->weights);
-    return visit_stacks(reading, record, reading->weights);
+    if (has_rows && !col_rows_begin(&reading->rows, record))
+        return -ENOMEM;
+    int error = visit_stacks(reading, record, reading->weights);
+    if (error == 0 && has_rows && !col_rows_take(&reading->rows, record, where->thread, start_ns, end_ns))
+        return -ENOMEM;
+    return error;
 }
 
 /* The samples of a record that are in a span. */
@@ -234,7 +253,7 @@ static int read_phase(struct col_reading *reading, const struct col_sample_recor
         !col_cells_settle(&reading->cells, reading->columns, where->thread, reading->phase))
         return -ENOMEM;
     reading->phase = span->phase;
-    return read_span(reading, record, span->start_ns, span->end_ns);
+    return read_span(reading, record, where, span->start_ns, span->end_ns);
 }
 
 /* The samples of a record from start_ns up to end_ns that the question is about. */
@@ -243,7 +262,7 @@ static int read_spans(struct col_reading *reading, const struct col_sample_recor
 {
     const struct col_question *question = &reading->question;
     if (reading->purpose != COL_TO_FOLLOW || !question->spans)
-        return read_span(reading, record, start_ns, end_ns);
+        return read_span(reading, record, where, start_ns, end_ns);
     uint64_t last_ns = col_sample_record_last_ns(record);
     uint32_t end = question->first_span[where->thread + 1];
     int error = 0;
@@ -320,6 +339,7 @@ int col_reading_log(struct col_reading *reading, struct col_log *log, int fd, en
 {
     reading->log = log;
     reading->purpose = purpose;
+    reading->rows.count = 0;
     if (!begin_log(reading))
         return -ENOMEM;
     for (size_t i = 0; i < log->order_count; i++) {
@@ -349,6 +369,7 @@ void col_reading_free(struct col_reading *reading)
     free(reading->seen);
     free(reading->turns);
     free(reading->cells.rows);
+    col_rows_free(&reading->rows);
     col_entries_free(&reading->entries);
     col_follow_free(&reading->follow);
 }

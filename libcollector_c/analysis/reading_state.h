@@ -6,6 +6,7 @@
 #include "entries.h"
 #include "follow.h"
 #include "log.h"
+#include "rows.h"
 #include "sample_record.h"
 #include "walk.h"
 
@@ -49,6 +50,7 @@ struct col_reading {
     size_t turn_count, turn_capacity;
     uint64_t empty_counts[COL_CELLS_ENDS];
     struct col_cells cells;
+    struct col_rows rows; /* FOLLOW: of this log, if they are wanted */
     struct col_entries entries;
     struct col_expansion expansion;
     struct col_question question;

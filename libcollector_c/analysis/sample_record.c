@@ -46,6 +46,11 @@ static inline uint64_t time_after(const struct col_sample_record *record, uint64
     return col_columns_sum(before_ns, col_columns_product(record->unit_ns, col_columns_value(&record->times, row)));
 }
 
+static inline bool is_within(uint64_t time_ns, uint64_t start_ns, uint64_t end_ns)
+{
+    return time_ns >= start_ns && (time_ns < end_ns || end_ns == UINT64_MAX);
+}
+
 uint64_t col_sample_record_last_ns(const struct col_sample_record *record)
 {
     uint64_t last_ns = record->time_ns;
@@ -70,10 +75,15 @@ void col_sample_record_describe(const struct col_sample_record *record, uint64_t
     }
 }
 
-static inline void weigh_one(const struct col_sample_record *record, size_t sample, uint64_t *rows)
+static inline uint64_t stack_of(const struct col_sample_record *record, size_t sample)
 {
     uint64_t stack = col_columns_value(&record->stacks, sample);
-    uint64_t *row = rows + (stack < record->stack_count ? stack : record->stack_count) * (record->columns + 1);
+    return stack < record->stack_count ? stack : record->stack_count;
+}
+
+static inline void weigh_one(const struct col_sample_record *record, size_t sample, uint64_t *rows)
+{
+    uint64_t *row = rows + stack_of(record, sample) * (record->columns + 1);
     for (uint32_t column = 0; column < record->columns; column++)
         row[column] += value_of(record, column, sample);
     row[record->columns]++;
@@ -86,9 +96,27 @@ void col_sample_record_weigh(const struct col_sample_record *record, uint64_t st
     for (size_t sample = 0; sample < record->count; sample++) {
         if (!is_all) {
             now_ns = time_after(record, now_ns, sample);
-            if (now_ns < start_ns || (now_ns >= end_ns && end_ns != UINT64_MAX))
+            if (!is_within(now_ns, start_ns, end_ns))
                 continue;
         }
         weigh_one(record, sample, rows);
     }
+}
+
+size_t col_sample_record_list(const struct col_sample_record *record, uint64_t start_ns, uint64_t end_ns,
+                              uint64_t *rows, size_t stride)
+{
+    uint64_t now_ns = record->time_ns;
+    size_t count = 0;
+    for (size_t sample = 0; sample < record->count; sample++) {
+        now_ns = time_after(record, now_ns, sample);
+        if (!is_within(now_ns, start_ns, end_ns))
+            continue;
+        uint64_t *row = rows + count++ * stride;
+        row[0] = stack_of(record, sample);
+        row[1] = now_ns;
+        for (uint32_t column = 0; column < record->columns; column++)
+            row[2 + column] = value_of(record, column, sample);
+    }
+    return count;
 }

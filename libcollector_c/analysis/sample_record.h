@@ -35,4 +35,9 @@ uint64_t col_sample_record_last_ns(const struct col_sample_record *record);
 void col_sample_record_weigh(const struct col_sample_record *record, uint64_t start_ns, uint64_t end_ns,
                              uint64_t *rows);
 
+/* Lists each sample from start_ns up to end_ns: the number of its stack (that behind the last if it is unknown), its
+   time and its values at the beginning of a row of `stride` numbers. There is room for all; how many there are. */
+size_t col_sample_record_list(const struct col_sample_record *record, uint64_t start_ns, uint64_t end_ns,
+                              uint64_t *rows, size_t stride);
+
 #endif

@@ -2,7 +2,7 @@
  *
  * The order of calls: open; for each log scan (and add_record for samples that stand nowhere in its frames); for each
  * log attribute and collect; name the entries that were collected and expand; for each question begin, for each log
- * follow, and finish. Then close.
+ * follow (and take its rows, if they were wanted), and finish. Then close.
  *
  * Buffers that are returned belong to the analysis and stay until the next call of the same function, or close.
  * Functions return 0 (or what they say) or -errno; after -ENOMEM only close makes sense. Nothing here is global:
@@ -97,7 +97,11 @@ struct col_span {
     uint64_t phase;
 };
 
-enum col_want { COL_WANT_GROUPS = 1, COL_WANT_TREE = 2, COL_WANT_EDGES = 4 };
+/* ROWS needs TREE: the samples one by one. With UNFOLDED a TREE has a node for each call of a recursion. */
+enum col_want { COL_WANT_GROUPS = 1, COL_WANT_TREE = 2, COL_WANT_EDGES = 4, COL_WANT_ROWS = 8, COL_WANT_UNFOLDED = 16 };
+
+/* A sample as a row: these four, and behind them its value columns, each in its unit and not multiplied. */
+enum col_row_field { COL_ROW_THREAD, COL_ROW_IS_FINISHED, COL_ROW_NODE, COL_ROW_TIME, COL_ROW_VALUES };
 
 struct col_question {
     const uint32_t *groups;       /* by frame: its group, below group_count */
@@ -176,6 +180,10 @@ int col_analysis_mark(struct col_analysis *analysis, uint32_t log, int fd, uint8
 
 int col_analysis_begin(struct col_analysis *analysis, const struct col_question *question);
 int col_analysis_follow(struct col_analysis *analysis, uint32_t log, int fd);
+
+/* With ROWS: the samples of the log that was followed last, thread by thread. Nodes are those of finish. */
+int col_analysis_rows(struct col_analysis *analysis, const uint64_t **rows, size_t *count);
+
 int col_analysis_finish(struct col_analysis *analysis, struct col_answer *answer);
 
 #endif

@@ -17,6 +17,7 @@ from collector.profile import aggregate
 from collector.profile.call_tree import call_tree
 from collector.profile.callers_callees import callers_callees
 from collector.profile.filters import select
+from collector.profile.groupings import by_function
 from collector.profile.model import Profile
 from collector.profile.samples import BASE, OWN, THROUGH, CategoryFilter, Span, StackFilter
 from collector.profile.timeline import timeline
@@ -93,6 +94,7 @@ def answers(profile: Profile) -> dict[str, Any]:
         "ends": aggregate.stack_ends(profile),
         "total": [pytest.approx(value, rel=1e-12) for value in aggregate.total_values(profile)],
         "tree": sorted(_branch(profile, node) for node in _paths(call_tree(profile))),
+        "samples": [_samples(profile, is_folded) for is_folded in (True, False)],
         "neighbours": [
             _neighbours(profile, index) for index in by_name if profile.functions[index] in shown
         ][:12],
@@ -120,6 +122,15 @@ def _paths(nodes: list[Any]) -> Iterator[tuple[Any, str]]:
 def _branch(profile: Profile, place: tuple[Any, str]) -> tuple[Any, ...]:
     node, path = place
     return path, node.exclusive, tuple(round(value, 12) for value in node.inclusive)
+
+
+def _samples(profile: Profile, is_folded: bool) -> list[tuple[Any, ...]]:
+    """Each sample with its stack in words."""
+    rows = profile.samples.rows(by_function(profile), is_folded)
+    stacks = [""]
+    for parent, function in zip(rows.parents[1:], rows.groups[1:]):
+        stacks.append(f"{stacks[parent]};{_name(profile, function)}")
+    return sorted(zip(rows.threads, rows.times_ns, (stacks[node] for node in rows.nodes), rows.is_finished, *rows.values))
 
 
 def _neighbours(profile: Profile, index: int) -> Any:

@@ -64,10 +64,11 @@ if ctypes is not None:
         "mark": (ctypes.c_int, _POINTER, _U32, ctypes.c_int, _POINTER),
         "begin": (ctypes.c_int, _POINTER, ctypes.POINTER(Question)),
         "follow": (ctypes.c_int, _POINTER, _U32, ctypes.c_int),
+        "rows": (ctypes.c_int, _POINTER, ctypes.POINTER(_POINTER), ctypes.POINTER(_SIZE)),
         "finish": (ctypes.c_int, _POINTER, ctypes.POINTER(Answer)),
     }
 
-WANT_GROUPS, WANT_TREE, WANT_EDGES = 1, 2, 4
+WANT_GROUPS, WANT_TREE, WANT_EDGES, WANT_ROWS, WANT_UNFOLDED = 1, 2, 4, 8, 16
 DEMAND_LAST, DEMAND_NEVER, DEMAND_FROM, DEMAND_UPTO = (1 << bit for bit in (31, 30, 29, 28))
 
 
@@ -97,6 +98,11 @@ def check(status: int, what: str) -> int:
 def bytes_at(address: int | None, count: int) -> bytes:
     """A copy of what lies at an address."""
     return ctypes.string_at(address, count) if address and count else b""
+
+
+def pointer_and_count() -> tuple[Any, Any]:
+    """Where a function says where its rows are, and how many."""
+    return _POINTER(), _SIZE()
 
 
 def by_reference(value: object) -> object:

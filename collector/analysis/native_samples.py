@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import add
-from typing import Any
+from typing import Any, cast
 
 from collector.analysis.library import (
     DEMAND_FROM,
@@ -17,23 +17,41 @@ from collector.analysis.library import (
     DEMAND_UPTO,
     WANT_EDGES,
     WANT_GROUPS,
+    WANT_ROWS,
     WANT_TREE,
+    WANT_UNFOLDED,
     Answer,
     Library,
     Question,
     by_reference,
     bytes_at,
     check,
+    pointer_and_count,
 )
 from collector.analysis.seam import Expansion
 from collector.errors import ExperimentError
 from collector.format import StackEnd
-from collector.profile.samples import EVERY_STACK, CallSums, Cells, Columns, EdgeSums, Grouping, GroupSums, PhaseCells, Span, Spans, StackFilter, common_spans
+from collector.profile.samples import (
+    EVERY_STACK,
+    CallSums,
+    Cells,
+    Columns,
+    EdgeSums,
+    Grouping,
+    GroupSums,
+    PhaseCells,
+    SampleRows,
+    Span,
+    Spans,
+    StackFilter,
+    common_spans,
+)
 from collector.regular_file import open_regular
 from collector.units import NS_PER_S
 
 _END_NAMES = {int(end): end.name.lower() for end in StackEnd}
 _NO_FILE = -1
+_ROW_FIELDS = 4
 
 Row = tuple[Any, list[int]]
 """A key that begins with a thread, and figures that are not multiplied yet."""
@@ -135,6 +153,28 @@ class NativeSamples:
             self._columns(answer.unfinished_inclusive, count),
         )
 
+    def rows(self, grouping: Grouping, is_folded: bool = True) -> SampleRows:
+        """See `profile.samples.Samples`."""
+        values = tuple(array("d") for _ in range(self._engine.columns))
+        rows = SampleRows(array("I"), array("I"), array("I"), array("Q"), array("I"), array("B"), values)
+        answer = self._ask(grouping, WANT_TREE | WANT_ROWS | (0 if is_folded else WANT_UNFOLDED), lambda: self._take(rows))
+        parents, groups = (_numbers("I", address, answer.node_count) for address in (answer.parents, answer.node_groups))
+        return replace(rows, parents=parents, groups=groups)
+
+    def _take(self, rows: SampleRows) -> None:
+        """Add the rows of the log that was followed last."""
+        engine, (where, count) = self._engine, pointer_and_count()
+        check(engine.library.rows(engine.handle, by_reference(where), by_reference(count)), "the samples")
+        width = _ROW_FIELDS + engine.columns
+        numbers = _numbers("Q", where.value, count.value * width)
+        threads = array("I", numbers[0::width])
+        for column, place in ((rows.is_finished, 1), (rows.nodes, 2), (rows.times_ns, 3)):
+            cast("array[int]", column).extend(array(cast("array[int]", column).typecode, numbers[place::width]))
+        cast("array[int]", rows.threads).extend(threads)
+        scales = list(map(self._scales.__getitem__, threads))
+        for place, values in enumerate(rows.values, _ROW_FIELDS):
+            cast("array[float]", values).extend(value * scale / NS_PER_S for value, scale in zip(numbers[place::width], scales))
+
     def edge_sums(self, grouping: Grouping) -> EdgeSums:
         """See `profile.samples.Samples`."""
         answer = self._ask(grouping, WANT_EDGES)
@@ -155,7 +195,7 @@ class NativeSamples:
             spans = common_spans(spans, self._spans)
         return NativeSamples(self._engine, self._scales, self._frame_count, None, spans, self._stacks.joined(stacks))
 
-    def _ask(self, grouping: Grouping, want: int) -> Answer:
+    def _ask(self, grouping: Grouping, want: int, after_log: Callable[[], None] | None = None) -> Answer:
         engine, column = self._engine, array("I", grouping.groups)
         spans, first_span = self._packed_spans
         question = Question(
@@ -166,6 +206,8 @@ class NativeSamples:
         for log in range(len(engine.paths)):
             if self._is_wanted(log):
                 engine.read(log, engine.library.follow)
+                if after_log:
+                    after_log()
         answer = Answer()
         check(engine.library.finish(engine.handle, by_reference(answer)), "the samples")
         self._known_cells = cells_of(engine, answer)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 from collector.profile.groupings import by_function, by_line, by_module, by_source_line
 from collector.profile.lock import held_cells
 from collector.profile.model import Frame, Profile
-from collector.profile.samples import EVERY_STACK, CallSums, Cells, EdgeSums, Grouping, GroupSums, PhaseCells, Samples, Spans, StackFilter
+from collector.profile.samples import EVERY_STACK, CallSums, Cells, EdgeSums, Grouping, GroupSums, PhaseCells, SampleRows, Samples, Spans, StackFilter
 
 Question = tuple[str, str]
 """Which method of `samples.Samples`, and the name of the grouping."""
@@ -55,6 +55,10 @@ class KeptSamples:
     def edge_sums(self, grouping: Grouping) -> EdgeSums:
         """See `samples.Samples`."""
         return self._answer("edge_sums", grouping.name, lambda source: source.edge_sums(grouping))
+
+    def rows(self, grouping: Grouping, is_folded: bool = True) -> SampleRows:
+        """See `samples.Samples`. The samples themselves are not kept."""
+        return self.select(None).rows(grouping, is_folded)
 
     def phase_cells(self, spans: Spans) -> PhaseCells:
         """See `samples.Samples`. Nothing is kept of a part."""

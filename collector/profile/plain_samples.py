@@ -12,7 +12,21 @@ from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 from collector.profile.causes import is_finished
-from collector.profile.samples import EVER, EVERY_STACK, NOTHING, CallSums, Cells, Columns, EdgeSums, Grouping, GroupSums, PhaseCells, Spans, StackFilter
+from collector.profile.samples import (
+    EVER,
+    EVERY_STACK,
+    NOTHING,
+    CallSums,
+    Cells,
+    Columns,
+    EdgeSums,
+    Grouping,
+    GroupSums,
+    PhaseCells,
+    SampleRows,
+    Spans,
+    StackFilter,
+)
 from collector.units import NS_PER_S
 
 Keys = Callable[["PlainStack"], Iterable[Hashable]]
@@ -76,17 +90,10 @@ class PlainSamples:
         nodes: dict[tuple[int, int], int] = {(NOTHING, NOTHING): 0}
 
         def node_of(stack: PlainStack) -> int:
-            node = 0
-            on_path: dict[int, int] = {}
-            for group in map(groups.__getitem__, stack.frames):
-                node = on_path[group] = on_path[group] if group in on_path else nodes.setdefault((node, group), len(nodes))
-            return node
+            return _node(nodes, [groups[frame] for frame in stack.frames], True)
 
-        def has_start(stack: PlainStack) -> bool:
-            return is_finished(stack.end) or self.taken.begin is not None
-
-        finished = self._sum(lambda stack: (node_of(stack),) if has_start(stack) else ())
-        unfinished = self._sum(lambda stack: () if has_start(stack) else (node_of(stack),))
+        finished = self._sum(lambda stack: (node_of(stack),) if self._has_start(stack) else ())
+        unfinished = self._sum(lambda stack: () if self._has_start(stack) else (node_of(stack),))
         every = range(len(nodes))
         parents, own = [parent for parent, _ in nodes], [group for _, group in nodes]
         own_finished, own_unfinished = self._columns(finished, every), self._columns(unfinished, every)
@@ -118,6 +125,22 @@ class PlainSamples:
             self._columns(exclusive, range(grouping.count)),
         )
 
+    def rows(self, grouping: Grouping, is_folded: bool = True) -> SampleRows:
+        """See `samples.Samples`."""
+        nodes: dict[tuple[int, int], int] = {(NOTHING, NOTHING): 0}
+        ordered = sorted(self.samples, key=lambda sample: sample.thread)
+        stacks = [self.stacks[sample.stack] for sample in ordered]
+        own = [_node(nodes, [grouping.groups[frame] for frame in stack.frames], is_folded) for stack in stacks]
+        return SampleRows(
+            [parent for parent, _ in nodes],
+            [group for _, group in nodes],
+            [sample.thread for sample in ordered],
+            [sample.time_ns for sample in ordered],
+            own,
+            [int(self._has_start(stack)) for stack in stacks],
+            _transposed([self._scaled(sample.thread, [*sample.values, 1])[:-1] for sample in ordered], self.columns),
+        )
+
     def phase_cells(self, spans: Spans) -> PhaseCells:
         """See `samples.Samples`."""
         sums: dict[tuple[int, int], list[int]] = defaultdict(self._nothing)
@@ -135,6 +158,9 @@ class PlainSamples:
         shown = [stack._replace(frames=tuple(joined.shown(stack.frames))) for stack in whole]
         chosen = [sample for sample in self.samples if shown[sample.stack].frames and (spans is None or _phase(sample, spans) is not None)]
         return PlainSamples(shown, chosen, self.scales, self.columns, whole, joined)
+
+    def _has_start(self, stack: PlainStack) -> bool:
+        return is_finished(stack.end) or self.taken.begin is not None
 
     def _iter_threads(self) -> Iterator[tuple[int, dict[int, list[int]]]]:
         """Each thread with the sums of its samples by stack."""
@@ -165,6 +191,15 @@ class PlainSamples:
 
     def _nothing(self) -> list[int]:
         return [0] * (self.columns + 1)
+
+
+def _node(nodes: dict[tuple[int, int], int], groups: Iterable[int], is_folded: bool) -> int:
+    """The node of a stack, which is made if there is none."""
+    node = 0
+    on_path: dict[int, int] = {}
+    for group in groups:
+        node = on_path[group] = on_path[group] if is_folded and group in on_path else nodes.setdefault((node, group), len(nodes))
+    return node
 
 
 def _phase(sample: PlainSample, spans: Spans) -> int | None:

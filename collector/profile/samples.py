@@ -95,6 +95,22 @@ class CallSums:
 
 
 @dataclass(frozen=True, slots=True)
+class SampleRows:
+    """Samples one by one, as columns, thread by thread; their stacks as a tree of groups, as in `CallSums`.
+
+    `values` has one column a base metric, in seconds; `is_finished` is 1 for a stack that reaches the start of its thread, else 0.
+    """
+
+    parents: Sequence[int]
+    groups: Sequence[int]
+    threads: Sequence[int]
+    times_ns: Sequence[int]
+    nodes: Sequence[int]
+    is_finished: Sequence[int]
+    values: Columns
+
+
+@dataclass(frozen=True, slots=True)
 class EdgeSums:
     """Sums by edge: one group calling another, both by their numbers; a caller of `Grouping.count` is the start of the stack.
 
@@ -214,6 +230,9 @@ class Samples(Protocol):
 
     def edge_sums(self, grouping: Grouping) -> EdgeSums:
         """Callers and callees of all groups."""
+
+    def rows(self, grouping: Grouping, is_folded: bool = True) -> SampleRows:
+        """The samples themselves; unless `is_folded` each call of a recursion is a node."""
 
     def phase_cells(self, spans: Spans) -> PhaseCells:
         """The sums by thread and phase of those in some spans, in this order."""

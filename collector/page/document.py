@@ -1,0 +1,69 @@
+"""document -- the HTML file: the page's own parts, in order, and the data
+
+All is in the file, and its content security policy says so: nothing may be fetched, and no script may run but the page's own, by its hash.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import os
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from collector.page.cells import CellTable, cells_of
+from collector.page.facts import facts_of
+from collector.page.packing import deltas, pack
+from collector.printable import printable
+from collector.profile.model import Profile
+
+_ASSETS: Final = os.path.join(os.path.dirname(__file__), "assets")
+_SCRIPTS: Final = (
+    "format.js", "data.js", "sums.js", "state.js", "colours.js", "canvas.js", "timeline.js", "flame.js", "tables.js", "source.js", "summary.js", "page.js",
+)  # fmt: skip
+"""In the order in which they build on each other."""
+
+Sources = Mapping[str, tuple[str, str]]
+"""By path, the text of a source file and a note about it."""
+
+
+def render(profiles: Sequence[Profile], sources: Sequence[Sources], title: str) -> str:
+    """The page of one profile, or of two that are compared. NotKeptError if one has no samples."""
+    packed = [_data(profile, texts) for profile, texts in zip(profiles, sources)]
+    script = "".join(f"// {name}\n{_asset(name)}\n" for name in _SCRIPTS)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    data = "\n".join(f'<script type="application/octet-stream" class="experiment">{text}</script>' for text in packed)
+    parts = {"title": html.escape(printable(title)), "style": _asset("style.css"), "digest": digest, "data": data, "script": script}
+    page = _asset("page.html")
+    for name, text in parts.items():
+        head, _, tail = page.partition(f"{{{{{name}}}}}")
+        page = head + text + tail
+    return page
+
+
+def _data(profile: Profile, sources: Sources) -> str:
+    cells = cells_of(profile)
+    document = {
+        **facts_of(profile, cells.lines, sources), "step": cells.step_ns / 1e9, "stepCount": cells.step_count, "small": cells.small_s,
+    }  # fmt: skip
+    return pack(document, _columns(cells))
+
+
+def _columns(cells: CellTable) -> dict[str, Sequence[int]]:
+    """A parent as the way back to it; groups from UNFINISHED and SMALL on; what rises, and what is near to the one before, as differences."""
+    return {
+        "parents": [node - parent for node, parent in enumerate(cells.parents)],
+        "groups": [group + 2 for group in cells.groups],
+        "threads": deltas(cells.threads),
+        "steps": deltas(cells.steps),
+        "nodes": cells.nodes,
+        "cpu": cells.cpu_us,
+        "system": cells.system_us,
+        "counts": cells.counts,
+    }
+
+
+def _asset(name: str) -> str:
+    with open(os.path.join(_ASSETS, name), encoding="utf-8") as file:
+        return file.read()

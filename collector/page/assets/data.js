@@ -1,0 +1,146 @@
+/* data -- unpacks an experiment: its tables, the tree of calls, and the cells that all figures are made of */
+"use strict";
+
+/* The document and the columns of one packed experiment (collector/page/packing.py). */
+async function unpack(text) {
+  const binary = atob(text.trim());
+  const packed = new Uint8Array(binary.length);
+  for (let i = 0; i < packed.length; i++) packed[i] = binary.charCodeAt(i);
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  const length = new DataView(bytes.buffer).getUint32(0, true);
+  const facts = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  const columns = {};
+  for (const [name, [offset, count]] of Object.entries(facts.columns)) {
+    columns[name] = readPlanes(bytes, 4 + length + offset, count);
+  }
+  return new Experiment(facts, columns);
+}
+
+/* Numbers of 32 bits, stored byte by byte. */
+function readPlanes(bytes, start, count) {
+  const numbers = new Int32Array(count);
+  for (let plane = 0; plane < 4; plane++) {
+    const from = start + plane * count;
+    for (let i = 0; i < count; i++) numbers[i] |= bytes[from + i] << (8 * plane);
+  }
+  return numbers;
+}
+
+function addUp(differences) {
+  let sum = 0;
+  for (let i = 0; i < differences.length; i++) differences[i] = sum = (sum + differences[i]) | 0;
+  return differences;
+}
+
+/* One experiment, or several that were added up.
+ *
+ * nodes: parents, lines (by node; node 0 is the root). calls: the same tree by function, recursion folded. Functions are numbered as in
+ * `facts.functions`; two more stand for stacks whose callers are unknown and for branches too small to keep apart. */
+class Experiment {
+  constructor(facts, columns) {
+    this.facts = facts;
+    const count = facts.functions.name.length;
+    this.unfinished = count;
+    this.small = count + 1;
+    this.functionCount = count + 2;
+    this.nodeParents = columns.parents.map((way, node) => node - way);
+    this.nodeLines = columns.groups.map((group) => group - 2);
+    this.cells = {
+      threads: addUp(columns.threads), steps: addUp(columns.steps), nodes: columns.nodes,
+      cpu: columns.cpu, system: columns.system, counts: columns.counts,
+    };
+    this.threadCount = facts.threads.tid.length;
+    this.firstCell = firstCells(this.cells.threads, this.threadCount);
+    this.duration = Math.max(1e-6, ...facts.recordings.map((recording) => recording.duration));
+    this.buildCalls();
+  }
+
+  /* The function of a node. */
+  functionOf(node) {
+    const line = this.nodeLines[node];
+    return line >= 0 ? this.facts.lines.function[line] : line === -1 ? this.unfinished : this.small;
+  }
+
+  buildCalls() {
+    const nodes = this.nodeParents.length;
+    const callOf = new Int32Array(nodes), parents = [0], functions = [-1], depths = [0], kinds = [""];
+    const known = new Map();
+    for (let node = 1; node < nodes; node++) {
+      const caller = callOf[this.nodeParents[node]], called = this.functionOf(node);
+      let call = caller;
+      while (call > 0 && functions[call] !== called) call = parents[call];
+      if (call === 0) {
+        const key = caller * this.functionCount + called;
+        call = known.get(key);
+        if (call === undefined) {
+          call = parents.length;
+          known.set(key, call);
+          parents.push(caller);
+          functions.push(called);
+          depths.push(depths[caller] + 1);
+          kinds.push(this.nodeLines[node] >= 0 ? this.facts.lines.kind[this.nodeLines[node]] : "");
+        }
+      }
+      callOf[node] = call;
+    }
+    this.callOfNode = callOf;
+    this.callParents = Int32Array.from(parents);
+    this.callFunctions = Int32Array.from(functions);
+    this.callDepths = Int32Array.from(depths);
+    this.callKinds = kinds;
+    [this.firstCallee, this.callees] = childrenOf(this.callParents);
+  }
+
+  /* What a function is called, in short or in full. */
+  functionName(index, isLong) {
+    if (index === this.unfinished) return "(unfinished stacks)";
+    if (index === this.small) return "(small branches)";
+    if (index < 0) return "(all)";
+    return (isLong ? this.facts.functions.name : this.facts.functions.shortName)[index];
+  }
+
+  moduleName(index) {
+    return index >= 0 && index < this.unfinished ? this.facts.modules.name[this.facts.functions.module[index]] : "";
+  }
+
+  /* Where a function is defined: `file:line`, or nothing. */
+  functionPlace(index) {
+    if (index < 0 || index >= this.unfinished) return "";
+    const file = this.facts.functions.file[index], line = this.facts.functions.line[index];
+    return file < 0 ? "" : line ? `${this.facts.files[file]}:${line}` : this.facts.files[file];
+  }
+
+  processName(index) {
+    const { name, pid, image } = this.facts.processes;
+    return `${name[index] || "process"} ${pid[index]}${image[index] ? `.${image[index]}` : ""}`;
+  }
+
+  threadName(index) {
+    const { name, tid } = this.facts.threads;
+    return name[index] ? `${name[index]} ${tid[index]}` : `thread ${tid[index]}`;
+  }
+
+  /* The step that a moment in seconds falls into. */
+  stepAt(seconds) {
+    return Math.floor(seconds / this.facts.step + 1e-6);
+  }
+}
+
+/* Where the cells of each thread begin, and one more. */
+function firstCells(threads, count) {
+  const first = new Int32Array(count + 1);
+  for (let i = 0; i < threads.length; i++) first[threads[i] + 1]++;
+  for (let i = 0; i < count; i++) first[i + 1] += first[i];
+  return first;
+}
+
+/* By node, where its children begin in the second list. */
+function childrenOf(parents) {
+  const first = new Int32Array(parents.length + 1), children = new Int32Array(Math.max(0, parents.length - 1));
+  for (let node = 1; node < parents.length; node++) first[parents[node] + 1]++;
+  for (let node = 0; node < parents.length; node++) first[node + 1] += first[node];
+  const next = first.slice();
+  for (let node = 1; node < parents.length; node++) children[next[parents[node]]++] = node;
+  return [first, children];
+}

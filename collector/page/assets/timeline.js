@@ -1,0 +1,384 @@
+/* timeline -- CPU use of all, of each process and each thread over time, metrics as lines, labels and pauses; drag to select a span */
+"use strict";
+
+const AXIS = 30;
+const GUTTER = 210;
+const LANES = { all: 46, process: 26, thread: 20, metric: 34 };
+
+class Timeline {
+  constructor(page, container) {
+    this.page = page;
+    this.container = container;
+    this.canvas = new ScrolledCanvas(container, (...where) => this.paint(...where));
+    this.lanes = lanesOf(page.experiment);
+    this.shapes = new Map();
+    this.drag = null;
+    let top = AXIS;
+    for (const lane of this.lanes) {
+      lane.top = top;
+      top += lane.height;
+    }
+    this.canvas.setHeight(top + 4);
+    container.style.height = `${Math.min(Math.max(120, top + 6), Math.round(innerHeight * 0.3))}px`;
+    this.listen();
+  }
+
+  get view() {
+    return this.page.state.view || [0, this.page.experiment.duration];
+  }
+
+  timeAt(x) {
+    const [start, end] = this.view, width = this.canvas.width - GUTTER;
+    return Math.min(end, Math.max(start, start + (x - GUTTER) / width * (end - start)));
+  }
+
+  xAt(time) {
+    const [start, end] = this.view;
+    return GUTTER + (time - start) / (end - start) * (this.canvas.width - GUTTER);
+  }
+
+  listen() {
+    const { canvas } = this.canvas, { state } = this.page;
+    canvas.addEventListener("pointerdown", (event) => {
+      const [x, y] = this.canvas.place(event);
+      if (x < GUTTER) { this.choose(this.laneAt(y), event); return; }
+      canvas.setPointerCapture(event.pointerId);
+      this.drag = { from: this.timeAt(x), x };
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      const [x, y] = this.canvas.place(event);
+      if (this.drag && Math.abs(x - this.drag.x) > 3) {
+        const ends = [this.drag.from, this.timeAt(x)].sort((a, b) => a - b);
+        if (ends[1] > ends[0]) this.page.selectSoon(ends);
+      }
+      this.point(event, x, y);
+    });
+    canvas.addEventListener("pointerup", (event) => {
+      const [x] = this.canvas.place(event);
+      if (this.drag && Math.abs(x - this.drag.x) <= 3) state.set({ span: null });
+      this.drag = null;
+    });
+    canvas.addEventListener("pointerleave", () => { this.pointer = null; hideTooltip(); this.canvas.draw(); });
+    canvas.addEventListener("dblclick", () => { if (state.span) state.set({ view: state.span }); });
+    canvas.addEventListener("wheel", (event) => {
+      if (!event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      this.zoomBy(event.deltaY > 0 ? 1.25 : 0.8, this.timeAt(this.canvas.place(event)[0]));
+    }, { passive: false });
+    this.container.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  /* Make what is seen so many times longer, around a moment. */
+  zoomBy(factor, moment) {
+    const [start, end] = this.view, { duration } = this.page.experiment;
+    const length = Math.min(duration, Math.max(this.page.experiment.facts.step * 4, (end - start) * factor));
+    const from = Math.min(duration - length, Math.max(0, moment - (moment - start) / (end - start) * length));
+    this.page.state.set({ view: length >= duration ? null : [from, from + length] });
+  }
+
+  key(event) {
+    const { state } = this.page, [start, end] = this.view, step = (end - start) / 40;
+    const span = state.span || [start, start + 4 * step];
+    const moves = { ArrowRight: [1, 1], ArrowLeft: [-1, -1] };
+    if (event.key in moves) {
+      event.preventDefault();
+      const by = moves[event.key][0] * step;
+      const moved = event.shiftKey ? [span[0], span[1] + by] : [span[0] + by, span[1] + by];
+      const { duration } = this.page.experiment;
+      if (moved[0] >= 0 && moved[1] <= duration + 1e-9 && moved[1] - moved[0] > step / 2) state.set({ span: moved });
+    } else if (event.key === "+" || event.key === "-") {
+      this.zoomBy(event.key === "+" ? 0.7 : 1.4, (span[0] + span[1]) / 2);
+    }
+  }
+
+  laneAt(y) {
+    return this.lanes.find((lane) => y >= lane.top && y < lane.top + lane.height) || null;
+  }
+
+  /* A click on a name takes its threads, with Ctrl or Shift besides those that are taken. */
+  choose(lane, event) {
+    if (!lane || !lane.threads) return;
+    const { state } = this.page, threads = new Set(lane.threads);
+    if (lane.kind === "all") { state.set({ threads: null }); return; }
+    const isAdding = event.ctrlKey || event.metaKey || event.shiftKey;
+    const chosen = new Set(isAdding ? state.threads || [] : []);
+    const isThere = state.threads && [...threads].every((thread) => state.threads.has(thread)) && (isAdding || state.threads.size === threads.size);
+    for (const thread of threads) if (isThere) chosen.delete(thread); else chosen.add(thread);
+    state.set({ threads: chosen.size ? chosen : null });
+  }
+
+  point(event, x, y) {
+    this.pointer = x >= GUTTER ? x : null;
+    const lane = this.laneAt(y);
+    this.canvas.canvas.style.cursor = x < GUTTER ? "pointer" : "col-resize";
+    this.canvas.draw();
+    if (!lane || this.drag) { hideTooltip(); return; }
+    const rows = x >= GUTTER ? [["at", formatTime(this.timeAt(x))]] : [];
+    const label = x >= GUTTER && this.page.experiment.facts.moments.time.findIndex((time) => Math.abs(this.xAt(time) - x) < 4);
+    if (typeof label === "number" && label >= 0) rows.push(["label", this.page.experiment.facts.moments.label[label]]);
+    showTooltip(event, lane.title, [...rows, ...lane.describe(x >= GUTTER ? this.timeAt(x) : null)], lane.threads && x < GUTTER ? "click: only this · Ctrl-click: this as well" : "");
+  }
+
+  paint(context, width, height, top) {
+    const { colours, experiment, state } = this.page;
+    context.font = FONT;
+    context.textBaseline = "middle";
+    for (const lane of this.lanes) {
+      if (lane.top + lane.height < top + AXIS || lane.top > top + height) continue;
+      this.paintLane(context, lane, lane.top - top, width);
+    }
+    this.paintPauses(context, top, height);
+    this.paintMoments(context, width, height);
+    context.fillStyle = colours.panel;
+    context.fillRect(0, 0, width, AXIS - 6);
+    this.paintAxis(context, width);
+    this.paintLabels(context, width);
+    if (state.span) {
+      const [from, to] = state.span.map((time) => this.xAt(time));
+      context.fillStyle = colours.select;
+      context.fillRect(Math.max(GUTTER, from), 0, Math.max(1, Math.min(width, to) - Math.max(GUTTER, from)), height);
+      context.fillStyle = colours.accent;
+      for (const x of [from, to]) if (x >= GUTTER && x <= width) context.fillRect(Math.round(x) - 1, 0, 1, height);
+    }
+    if (this.pointer !== null && this.pointer !== undefined) {
+      context.fillStyle = colours.muted;
+      context.fillRect(Math.round(this.pointer), 0, 1, height);
+    }
+    if (!experiment.cells.threads.length) {
+      context.fillStyle = colours.muted;
+      context.fillText("no samples", GUTTER + 8, AXIS + 14);
+    }
+  }
+
+  paintLane(context, lane, y, width) {
+    const { colours, state } = this.page, isTaken = !lane.threads || !state.threads || lane.threads.some((thread) => state.threads.has(thread));
+    context.globalAlpha = isTaken ? 1 : 0.3;
+    context.fillStyle = colours.line;
+    context.fillRect(0, Math.round(y + lane.height) - 1, width, 1);
+    context.fillStyle = lane.kind === "thread" || lane.kind === "metric" ? colours.muted : colours.text;
+    const indent = 8 + 12 * (lane.depth || 0);
+    context.fillText(fitted(context, lane.title, GUTTER - indent - 48), indent, y + lane.height / 2);
+    context.textAlign = "right";
+    context.fillStyle = colours.muted;
+    context.fillText(lane.figure, GUTTER - 8, y + lane.height / 2);
+    context.textAlign = "left";
+    lane.paint(this, context, y, width);
+    context.globalAlpha = 1;
+  }
+
+  /* CPU use of threads, by pixel: user and system time as parts of one processor, and their greatest sum. */
+  shape(lane, width) {
+    const [start, end] = this.view, columns = Math.max(1, Math.floor(width - GUTTER));
+    const key = `${start} ${end} ${columns}`;
+    const known = this.shapes.get(lane);
+    if (known && known.key === key) return known;
+    const { experiment } = this.page, { cells, facts } = experiment, perColumn = (end - start) / columns;
+    const cpu = new Float64Array(columns), system = new Float64Array(columns);
+    for (const thread of lane.threads) {
+      for (let cell = experiment.firstCell[thread]; cell < experiment.firstCell[thread + 1]; cell++) {
+        spread(cells.steps[cell], facts.step, cells.cpu[cell] / 1e6, cells.system[cell] / 1e6, start, perColumn, cpu, system);
+      }
+    }
+    let most = 0;
+    for (let i = 0; i < columns; i++) {
+      cpu[i] /= perColumn;
+      system[i] /= perColumn;
+      most = Math.max(most, cpu[i]);
+    }
+    const shape = { key, cpu, system, most };
+    this.shapes.set(lane, shape);
+    return shape;
+  }
+
+  paintUse(context, lane, y, width) {
+    const { cpu, system, most } = this.shape(lane, width), { colours } = this.page;
+    const room = lane.height - 5, full = Math.max(1, Math.min(lane.threads.length, this.page.processors, Math.ceil(most - 0.05)));
+    for (const [values, fill] of [[cpu, colours.area], [system, colours.system]]) {
+      context.fillStyle = fill;
+      context.beginPath();
+      context.moveTo(GUTTER, y + lane.height - 1);
+      for (let i = 0; i < values.length; i++) {
+        const level = y + lane.height - 1 - room * Math.min(1, values[i] / full);
+        context.lineTo(GUTTER + i, level);
+        context.lineTo(GUTTER + i + 1, level);
+      }
+      context.lineTo(GUTTER + values.length, y + lane.height - 1);
+      context.fill();
+    }
+    if (lane.kind === "all" && full > 1) {
+      context.fillStyle = colours.muted;
+      context.fillText(`${full} processors`, GUTTER + 4, y + 9);
+    }
+  }
+
+  paintMetric(context, metric, y, height) {
+    const { colours } = this.page, known = metric.greatest.filter((value) => value !== null);
+    if (!known.length) return;
+    const most = Math.max(...known, 1e-12), least = Math.min(0, ...metric.least.filter((value) => value !== null));
+    const level = (value) => y + height - 4 - (height - 9) * (value - least) / (most - least || 1);
+    const place = (i) => Math.max(GUTTER, this.xAt(metric.times[i]));
+    const [low, high] = [metric.least, metric.greatest];
+    context.fillStyle = colours.select;
+    for (let i = 1; i < metric.times.length; i++) {
+      if (low[i] === null || metric.parts < 2) continue;
+      context.fillRect(place(i - 1), level(high[i]), place(i) - place(i - 1), Math.max(1, level(low[i]) - level(high[i])));
+    }
+    context.strokeStyle = /^#[0-9a-f]{3,8}$/i.test(metric.colour) ? metric.colour : colours.accent;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    let isDown = false;
+    metric.mean.forEach((value, i) => {
+      if (value === null) { isDown = false; return; }
+      if (isDown) context.lineTo(place(i), level(value)); else context.moveTo(place(i), level(value));
+      isDown = true;
+    });
+    context.stroke();
+  }
+
+  paintAxis(context, width) {
+    const { colours } = this.page, [start, end] = this.view;
+    const step = niceStep((end - start) * 90 / Math.max(90, width - GUTTER));
+    context.fillStyle = colours.muted;
+    for (let time = Math.ceil(start / step) * step; time <= end + 1e-9; time += step) {
+      const x = this.xAt(time);
+      context.fillRect(Math.round(x), AXIS - 10, 1, 4);
+      if (x < width - 40) context.fillText(formatMoment(time, step), x + 3, 9);
+    }
+    context.fillText("CPU use", 8, 9);
+  }
+
+  paintMoments(context, width, height) {
+    const { colours, experiment } = this.page;
+    context.fillStyle = colours.accent;
+    context.globalAlpha = 0.6;
+    for (const time of experiment.facts.moments.time) {
+      const x = Math.round(this.xAt(time));
+      if (x >= GUTTER && x <= width) context.fillRect(x, AXIS - 8, 1, height);
+    }
+    context.globalAlpha = 1;
+  }
+
+  /* Labels as far as there is room. */
+  paintLabels(context, width) {
+    const { colours, experiment } = this.page, { time, label } = experiment.facts.moments;
+    let free = GUTTER;
+    context.fillStyle = colours.accent;
+    for (const i of [...time.keys()].sort((a, b) => time[a] - time[b])) {
+      const x = this.xAt(time[i]);
+      if (x < free || x > width) continue;
+      const text = fitted(context, label[i], Math.min(160, width - x - 4));
+      if (!text) continue;
+      const wide = measured(context, text) + 6;
+      context.fillStyle = colours.panel;
+      context.fillRect(x + 1, AXIS - 14, wide, 14);
+      context.fillStyle = colours.accent;
+      context.fillText(text, x + 3, AXIS - 7);
+      free = x + wide + 6;
+    }
+  }
+
+  paintPauses(context, top, height) {
+    const { colours, experiment } = this.page, { process, start, end } = experiment.facts.pauses;
+    context.fillStyle = colours.pause;
+    process.forEach((owner, i) => {
+      const from = Math.max(GUTTER, this.xAt(start[i] ?? 0)), to = this.xAt(end[i] ?? experiment.duration);
+      if (to <= GUTTER) return;
+      for (const lane of this.lanes) {
+        if (lane.process !== owner || lane.top + lane.height < top || lane.top > top + height) continue;
+        context.fillRect(from, lane.top - top, Math.max(1, to - from), lane.height - 1);
+      }
+    });
+  }
+}
+
+/* Adds the time of a cell to the columns of pixels that its step and its time before that cover. */
+function spread(step, stepSeconds, cpu, system, start, perColumn, cpuSums, systemSums) {
+  const end = (step + 1) * stepSeconds, length = Math.max(stepSeconds, cpu);
+  let from = (end - length - start) / perColumn, to = (end - start) / perColumn;
+  const count = cpuSums.length;
+  if (to <= 0 || from >= count) return;
+  const share = 1 / (to - from);
+  from = Math.max(0, from);
+  to = Math.min(count, to);
+  for (let column = Math.floor(from); column < to; column++) {
+    const part = (Math.min(to, column + 1) - Math.max(from, column)) * share;
+    cpuSums[column] += cpu * part;
+    systemSums[column] += system * part;
+  }
+}
+
+/* A tick of the axis, with as many digits as its neighbours differ by. */
+function formatMoment(time, step) {
+  const digits = Math.max(0, Math.ceil(-Math.log10(step * 1.0001)));
+  return digits > 3 ? `${(time * 1e3).toFixed(Math.max(0, digits - 3))} ms` : `${time.toFixed(digits)} s`;
+}
+
+function niceStep(least) {
+  const base = 10 ** Math.floor(Math.log10(least));
+  return base * [1, 2, 5, 10].find((factor) => factor * base >= least);
+}
+
+/* All lanes: the whole, processes as a tree with their threads, metrics. */
+function lanesOf(experiment) {
+  const { facts } = experiment, lanes = [], everybody = [...Array(experiment.threadCount).keys()];
+  const times = new Float64Array(experiment.threadCount);
+  experiment.cells.threads.forEach((thread, cell) => { times[thread] += experiment.cells.cpu[cell] / 1e6; });
+  const sum = (threads) => threads.reduce((total, thread) => total + times[thread], 0);
+  const add = (lane) => {
+    const added = { ...lane, height: LANES[lane.kind], figure: formatTime(sum(lane.threads)) };
+    added.paint = (timeline, context, y, width) => timeline.paintUse(context, added, y, width);
+    lanes.push(added);
+  };
+  add({ kind: "all", title: facts.recordings.length > 1 ? `all ${facts.recordings.length} experiments` : "all", threads: everybody, describe: () => [["CPU time", formatTime(sum(everybody))]] });
+  const byProcess = new Map();
+  for (const thread of everybody) {
+    const process = facts.threads.process[thread];
+    byProcess.set(process, [...(byProcess.get(process) || []), thread]);
+  }
+  const isAlone = facts.processes.pid.length === 1;
+  for (const [process, depth] of processOrder(facts.processes)) {
+    const threads = (byProcess.get(process) || []).sort((a, b) => facts.threads.start[a] - facts.threads.start[b]);
+    const { arguments: words, start, end, ending, clock } = facts.processes;
+    const describe = () => [
+      ["command", words[process]], ["ran", `${formatTime(start[process])} to ${end[process] === null ? "?" : formatTime(end[process])}`],
+      ["CPU time", formatTime(sum(threads))], ...(ending[process] ? [["ended", ending[process]]] : []), ...(clock[process] ? [["clock", clock[process]]] : []),
+    ];
+    if (!isAlone) add({ kind: "process", process, title: experiment.processName(process), threads, depth, describe });
+    if (threads.length < 2 && !isAlone) continue;
+    if (threads.length === 1 && isAlone) continue;
+    for (const thread of threads) {
+      const accounted = facts.threads.accounted[thread];
+      add({
+        kind: "thread", process, title: experiment.threadName(thread), threads: [thread], depth: isAlone ? 0 : depth + 1,
+        describe: () => [["CPU time", formatTime(times[thread])], ...(accounted === null ? [] : [["by the kernel", formatTime(accounted)]])],
+      });
+    }
+  }
+  for (const metric of facts.metrics) {
+    const known = metric.mean.filter((value) => value !== null);
+    const at = (time) => metric.times.findIndex((end) => end >= time);
+    lanes.push({
+      kind: "metric", title: metric.title, height: LANES.metric, figure: known.length ? formatUnits(Math.max(...metric.greatest.filter((value) => value !== null)), metric.units) : "–",
+      paint: (timeline, context, y) => timeline.paintMetric(context, metric, y, LANES.metric),
+      describe: (time) => (time === null || at(time) < 0 ? [["", metric.description]] : [
+        ["mean", formatUnits(metric.mean[at(time)], metric.units)],
+        ...(metric.parts > 1 ? [["least", formatUnits(metric.least[at(time)], metric.units)], ["greatest", formatUnits(metric.greatest[at(time)], metric.units)]] : []),
+      ]),
+    });
+  }
+  return lanes;
+}
+
+/* Processes with their depth in the tree of forks; the images of one process stand together. */
+function processOrder(processes) {
+  const children = new Map(), order = [];
+  processes.parent.forEach((parent, process) => children.set(parent, [...(children.get(parent) || []), process]));
+  const waiting = (children.get(-1) || []).map((process) => [process, 0]).reverse();
+  while (waiting.length) {
+    const [process, depth] = waiting.pop();
+    order.push([process, depth]);
+    const below = (children.get(process) || []).map((child) => [child, processes.isNextImage[child] ? depth : depth + 1]);
+    waiting.push(...below.reverse());
+  }
+  return order;
+}

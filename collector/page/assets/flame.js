@@ -1,0 +1,362 @@
+/* flame -- the flame graph: calls as boxes as wide as their time, callers above callees or the other way round
+ *
+ * A mode lays out boxes {depth, x, width (parts of the whole), function, kind, value, count, own, call}, and only those that can be seen. */
+"use strict";
+
+const ROW = 18;
+const MODES = {
+  calls: "callers first",
+  inverted: "callees first",
+  threads: "by thread",
+  time: "in order of time",
+};
+
+class FlameGraph {
+  constructor(page, container) {
+    this.page = page;
+    this.search = make("input", {
+      type: "search", placeholder: "search functions (regular expression)", ariaLabel: "Search functions", spellcheck: false,
+      oninput: () => page.state.set({ search: this.search.value }),
+    });
+    this.matches = make("span", { className: "matches", role: "status" });
+    this.modes = make("select", { ariaLabel: "Order", onchange: () => page.state.set({ mode: this.modes.value, zoom: [] }) },
+      ...Object.entries(MODES).map(([value, title]) => make("option", { value }, title)));
+    this.colour = make("select", { ariaLabel: "Colour", onchange: () => page.state.set({ colour: this.colour.value }) },
+      make("option", { value: "module" }, "colour by module"), make("option", { value: "kind" }, "colour by kind of code"));
+    this.legend = make("span", { className: "legend" });
+    const reset = make("button", { type: "button", onclick: () => page.state.set({ zoom: [] }) }, "Reset zoom");
+    this.reset = reset;
+    container.append(make("div", { className: "bar" }, this.search, this.matches, this.modes, this.colour, reset, this.legend));
+    this.area = make("div", { className: "flame", tabIndex: 0, role: "application", ariaLabel: "Flame graph. Arrow keys move, Enter zooms, Escape resets." });
+    container.append(this.area);
+    this.spoken = make("div", { className: "spoken", ariaLive: "polite" });
+    container.append(this.spoken);
+    this.canvas = new ScrolledCanvas(this.area, (...where) => this.paint(...where));
+    this.boxes = [];
+    this.cursor = null;
+    this.listen();
+  }
+
+  listen() {
+    const { canvas } = this.canvas;
+    canvas.addEventListener("mousemove", (event) => this.point(event));
+    canvas.addEventListener("mouseleave", () => { hideTooltip(); this.hover = null; this.canvas.draw(); });
+    canvas.addEventListener("click", (event) => {
+      const box = this.boxAt(event);
+      if (!box) return;
+      this.cursor = box;
+      this.page.state.set({ zoom: box.path(), function: Math.max(-1, box.function) });
+    });
+    canvas.addEventListener("dblclick", (event) => {
+      const box = this.boxAt(event);
+      if (box && box.function >= 0) this.page.showFunction(box.function);
+    });
+    this.area.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  update(changed) {
+    const { state } = this.page;
+    if (document.activeElement !== this.search) this.search.value = state.search;
+    this.modes.value = state.mode in MODES ? state.mode : "calls";
+    this.colour.value = state.colour;
+    if (!changed || ["span", "threads", "metric", "mode", "zoom", "colour", "search"].some((name) => changed.has(name))) this.layOut();
+  }
+
+  layOut() {
+    const { state, sums, experiment, colours } = this.page;
+    this.legend.replaceChildren(...colours.legend(state.colour).map(([title, fill]) => {
+      const sample = make("i", {});
+      sample.style.background = fill;
+      return make("span", {}, sample, title);
+    }));
+    const layOut = { calls: layOutCalls, inverted: layOutInverted, threads: layOutThreads, time: layOutTime }[this.modes.value];
+    this.boxes = layOut(this.page, Math.max(200, this.canvas.width), state.zoom);
+    this.reset.hidden = !state.zoom.length;
+    this.rows = [];
+    for (const box of this.boxes) (this.rows[box.depth] ||= []).push(box);
+    this.canvas.setHeight(this.rows.length * ROW + 4);
+    this.find(sums, experiment);
+    this.cursor = this.cursor && this.boxes.find((box) => box.key === this.cursor.key) || null;
+    this.canvas.draw();
+  }
+
+  /* Which functions the search means, and how much time they have together; a call below another match counts once. */
+  find(sums, experiment) {
+    this.found = null;
+    this.matches.textContent = "";
+    this.search.classList.remove("wrong");
+    const text = this.page.state.search;
+    if (!text) return;
+    let pattern;
+    try {
+      pattern = new RegExp(text, "i");
+    } catch {
+      this.search.classList.add("wrong");
+      this.matches.textContent = "not a regular expression";
+      return;
+    }
+    this.found = new Uint8Array(experiment.functionCount);
+    let names = 0;
+    for (let index = 0; index < experiment.unfinished; index++) {
+      if (pattern.test(experiment.functionName(index, true)) || pattern.test(experiment.moduleName(index))) { this.found[index] = 1; names++; }
+    }
+    const { callParents, callFunctions } = experiment, { inclusive } = sums.calls;
+    const isBelow = new Uint8Array(callParents.length);
+    let total = 0;
+    for (let call = 1; call < callParents.length; call++) {
+      if (isBelow[callParents[call]]) isBelow[call] = 1;
+      else if (this.found[callFunctions[call]]) { isBelow[call] = 1; total += inclusive[call]; }
+    }
+    this.matches.textContent = `${formatPercent(total, sums.total)} in ${formatCount(names)} ${names === 1 ? "function" : "functions"}`;
+  }
+
+  paint(context, width, height, top) {
+    const { colours, experiment, state } = this.page;
+    context.font = FONT;
+    context.textBaseline = "middle";
+    const first = Math.max(0, Math.floor(top / ROW)), last = Math.min(this.rows.length - 1, Math.ceil((top + height) / ROW));
+    for (let depth = first; depth <= last; depth++) {
+      for (const box of this.rows[depth] || []) {
+        const x = box.x * width, wide = Math.max(0.6, box.width * width - 0.6), y = depth * ROW - top;
+        const isFound = this.found && this.found[box.function];
+        context.globalAlpha = box.isAbove ? 0.55 : this.found && !isFound ? 0.35 : 1;
+        context.fillStyle = isFound ? colours.match : box.fill || colours.fill(box.function, box.kind, state.colour, box.function + 1);
+        context.fillRect(x, y, wide, ROW - 1);
+        context.globalAlpha = 1;
+        if (box === this.hover || box === this.cursor) {
+          context.strokeStyle = colours.text;
+          context.lineWidth = box === this.cursor ? 2 : 1;
+          context.strokeRect(x + 0.5, y + 0.5, Math.max(1, wide - 1), ROW - 2);
+        }
+        if (wide > 20) {
+          context.fillStyle = isFound ? "#222" : colours.text;
+          const text = fitted(context, box.title || experiment.functionName(box.function), wide - 6);
+          if (text) context.fillText(text, x + 3, y + ROW / 2);
+        }
+      }
+    }
+    if (this.boxes.length === 0) {
+      context.fillStyle = colours.muted;
+      context.fillText("Nothing here: no sample is in this selection.", 12, 24);
+    }
+  }
+
+  boxAt(event) {
+    const [x, y] = this.canvas.place(event), at = x / this.canvas.width;
+    return (this.rows[Math.floor(y / ROW)] || []).find((box) => at >= box.x && at < box.x + Math.max(box.width, 1 / this.canvas.width)) || null;
+  }
+
+  point(event) {
+    const box = this.boxAt(event);
+    if (box !== this.hover) {
+      this.hover = box;
+      this.canvas.draw();
+    }
+    if (!box) { hideTooltip(); return; }
+    showTooltip(event, box.title || this.page.experiment.functionName(box.function, true), this.describe(box), "click: zoom · double-click: callers, callees and source");
+  }
+
+  describe(box) {
+    const { experiment, sums } = this.page, { format } = sums.metric;
+    const error = samplingError(box.value, box.count);
+    const rows = [
+      ["inclusive", `${format(box.value)}${error === null || sums.metric === METRICS.samples ? "" : ` ± ${format(error)}`}  (${formatPercent(box.value, sums.total)})`],
+    ];
+    if (box.own !== undefined) rows.push(["exclusive", `${format(box.own)}  (${formatPercent(box.own, sums.total)})`]);
+    rows.push(["samples", formatCount(box.count)]);
+    const module = experiment.moduleName(box.function), place = experiment.functionPlace(box.function);
+    if (module) rows.push(["module", module]);
+    if (place) rows.push(["defined at", place]);
+    if (KIND_TITLES[box.kind] && box.kind !== "native") rows.push(["kind", KIND_TITLES[box.kind]]);
+    return rows;
+  }
+
+  /* Arrow keys go from box to box. */
+  key(event) {
+    const steps = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+    if (event.key in steps) {
+      event.preventDefault();
+      const [down, right] = steps[event.key];
+      this.cursor = this.cursor ? this.neighbour(this.cursor, down, right) : this.boxes[0];
+      if (!this.cursor) return;
+      const y = this.cursor.depth * ROW;
+      if (y < this.area.scrollTop) this.area.scrollTop = y;
+      if (y + ROW > this.area.scrollTop + this.area.clientHeight) this.area.scrollTop = y + ROW - this.area.clientHeight;
+      this.spoken.textContent = [this.cursor.title || this.page.experiment.functionName(this.cursor.function), ...this.describe(this.cursor).map((row) => row.join(" "))].join(", ");
+      this.canvas.draw();
+    } else if (event.key === "Enter" && this.cursor) {
+      this.page.state.set({ zoom: this.cursor.path(), function: Math.max(-1, this.cursor.function) });
+    } else if (event.key === "Escape" || event.key === "Backspace") {
+      event.stopPropagation();
+      this.page.state.set({ zoom: this.page.state.zoom.slice(0, -1) });
+    } else if (event.key === "s" && this.cursor && this.cursor.function >= 0) {
+      this.page.showFunction(this.cursor.function);
+    }
+  }
+
+  neighbour(box, down, right) {
+    const row = this.rows[box.depth + down];
+    if (!row) return box;
+    if (right) return row[row.indexOf(box) + right] || box;
+    const middle = box.x + (down < 0 ? box.width / 2 : 0);
+    return row.find((other) => middle >= other.x - 1e-9 && middle < other.x + other.width) || (down > 0 ? box : row[0]);
+  }
+}
+
+/* A tree that is laid out from the root on. `children(node)` are nodes {function, kind, value, count, own, call}, the greatest first. */
+function layOutTree(root, children, width, zoom) {
+  const boxes = [], least = 0.4 / width;
+  let parent = null, top = root;
+  const chain = [root];
+  for (const step of zoom) {
+    const next = children(top).find((child) => (child.id ?? child.function) === step);
+    if (!next) break;
+    chain.push(top = next);
+  }
+  chain.forEach((node, depth) => {
+    parent = new Box(node, depth, 0, 1, parent);
+    parent.isAbove = depth + 1 < chain.length;
+    boxes.push(parent);
+  });
+  const waiting = [parent];
+  while (waiting.length) {
+    const box = waiting.pop();
+    let x = box.x;
+    for (const child of children(box.node)) {
+      const wide = top.value > 0 ? child.value / top.value : 0;
+      if (wide < least) break;
+      const inner = new Box(child, box.depth + 1, x, wide, box);
+      boxes.push(inner);
+      waiting.push(inner);
+      x += wide;
+    }
+  }
+  return boxes;
+}
+
+class Box {
+  constructor(node, depth, x, width, parent) {
+    Object.assign(this, { node, depth, x, width, parent, function: node.function, kind: node.kind, title: node.title, value: node.value, count: node.count, own: node.own });
+    this.key = `${parent ? parent.key : ""}.${node.id ?? node.function}`;
+  }
+
+  /* The way from the root, as what `zoom` is in the state. */
+  path() {
+    const steps = [];
+    for (let box = this; box.parent; box = box.parent) steps.push(box.node.id ?? box.function);
+    return steps.reverse();
+  }
+}
+
+const byValue = (one, other) => other.value - one.value;
+
+function layOutCalls({ experiment, sums }, width, zoom) {
+  if (!sums.total) return [];
+  const root = { function: -1, title: "(all)", call: 0, value: sums.total, count: sums.count, kind: "" };
+  return layOutTree(root, (node) => calleesOf(experiment, sums.calls, node.call), width, zoom);
+}
+
+function calleesOf(experiment, calls, call) {
+  const { firstCallee, callees, callFunctions, callKinds } = experiment, nodes = [];
+  for (let i = firstCallee[call]; i < firstCallee[call + 1]; i++) {
+    const called = callees[i];
+    if (calls.inclusive[called] > 0) {
+      nodes.push({
+        function: callFunctions[called], kind: callKinds[called], call: called, value: calls.inclusive[called],
+        count: calls.inclusiveCounts[called], own: calls.exclusive[called],
+      });
+    }
+  }
+  return nodes.sort(byValue);
+}
+
+/* Leaves first. A node is where paths that ended alike stand now: pairs of a call and what of its exclusive time came this way. */
+function layOutInverted({ experiment, sums }, width, zoom) {
+  if (!sums.total) return [];
+  const { callFunctions, callParents, callKinds } = experiment, { exclusive, counts } = sums.calls;
+  const grouped = (paths) => {
+    const nodes = new Map();
+    for (const [call, value, count] of paths) {
+      if (call === 0) continue;
+      const called = callFunctions[call];
+      let node = nodes.get(called);
+      if (!node) nodes.set(called, node = { function: called, kind: callKinds[call], value: 0, count: 0, paths: [] });
+      node.value += value;
+      node.count += count;
+      node.paths.push([callParents[call], value, count]);
+    }
+    return [...nodes.values()].sort(byValue);
+  };
+  const leaves = [];
+  for (let call = 1; call < exclusive.length; call++) if (exclusive[call] > 0) leaves.push([call, exclusive[call], counts[call]]);
+  const root = { function: -1, title: "(all)", value: sums.total, count: sums.count, kind: "", paths: leaves };
+  return layOutTree(root, (node) => node.children ||= grouped(node.paths), width, zoom);
+}
+
+/* Each thread with a tree of its own. */
+function layOutThreads({ experiment, state }, width, zoom) {
+  const roots = [];
+  const wanted = state.threads || new Set(Array(experiment.threadCount).keys());
+  for (const thread of wanted) {
+    const sums = new Sums(experiment, { span: state.span, threads: new Set([thread]) }, state.metric);
+    if (sums.total > 0) {
+      const process = experiment.facts.threads.process[thread];
+      roots.push({
+        function: -1, id: thread, title: `${experiment.threadName(thread)} · ${experiment.processName(process)}`, value: sums.total,
+        count: sums.count, kind: "", call: 0, sums,
+      });
+    }
+  }
+  roots.sort(byValue);
+  const root = { function: -1, title: "(all threads)", value: 0, count: 0, kind: "" };
+  for (const thread of roots) { root.value += thread.value; root.count += thread.count; }
+  const children = (node) => node === root ? roots : calleesOf(experiment, node.sums.calls, node.call).map((child) => ({ ...child, sums: node.sums }));
+  return root.value ? layOutTree(root, children, width, zoom) : [];
+}
+
+/* One thread from left to right as its time went by; what is the same in neighbouring cells is one box. */
+function layOutTime(page, width, zoom) {
+  const { experiment, state, sums } = page, { cells, callOfNode, callParents, callFunctions, callKinds } = experiment;
+  const thread = busiestThread(experiment, state);
+  if (thread < 0) return [];
+  const [start, end] = state.span || [0, experiment.duration], span = end - start, step = experiment.facts.step;
+  const title = `${experiment.threadName(thread)} · ${experiment.processName(experiment.facts.threads.process[thread])} · ${formatTime(start)} to ${formatTime(end)}`;
+  const root = new Box({ function: -1, title, value: 0, count: 0, kind: "" }, 0, 0, 1, null);
+  const boxes = [root];
+  let open = [];
+  forEachCell(experiment, { span: state.span, threads: new Set([thread]) }, (cell) => {
+    const value = sums.metric.of(cells, cell), count = cells.counts[cell];
+    const to = Math.min(1, ((cells.steps[cell] + 1) * step - start) / span);
+    const from = Math.max(0, Math.min(((cells.steps[cell]) * step - start) / span, to - Math.max(step, cells.cpu[cell] / 1e6) / span));
+    const path = [];
+    for (let call = callOfNode[cells.nodes[cell]]; call > 0; call = callParents[call]) path.push(call);
+    path.reverse();
+    let depth = 0;
+    while (depth < path.length && depth < open.length && open[depth].node.call === path[depth] && from - open[depth].x - open[depth].width < 2 / width) depth++;
+    open = open.slice(0, depth);
+    for (; depth < path.length; depth++) {
+      const call = path[depth];
+      const box = new Box({ function: callFunctions[call], kind: callKinds[call], call, value: 0, count: 0 }, depth + 1, from, 0, open[depth - 1] || root);
+      box.path = () => zoom;
+      open.push(box);
+      boxes.push(box);
+    }
+    for (const box of [root, ...open]) {
+      box.value += value;
+      box.count += count;
+      if (box !== root) box.width = Math.max(box.width, to - box.x);
+    }
+  });
+  return boxes.filter((box) => box.width * width >= 0.3);
+}
+
+function busiestThread(experiment, state) {
+  let best = -1, most = 0;
+  for (let thread = 0; thread < experiment.threadCount; thread++) {
+    if (state.threads && !state.threads.has(thread)) continue;
+    let sum = 0;
+    forEachCell(experiment, { span: state.span, threads: new Set([thread]) }, (cell) => { sum += experiment.cells.cpu[cell]; });
+    if (sum > most) [best, most] = [thread, sum];
+  }
+  return best;
+}

@@ -1,0 +1,193 @@
+/* tables -- long tables of which only the rows in sight exist, sorted by a click on a column's title */
+"use strict";
+
+const LINE = 24;
+
+class LongTable {
+  /* Columns: {key, title, value(row), text(row), isNumber, bar(row) as part of 1, className}. */
+  constructor(container, columns, { onPick, onSort, label }) {
+    this.columns = columns;
+    this.onPick = onPick;
+    this.rows = [];
+    this.sort = null;
+    this.focused = 0;
+    this.head = make("div", { className: "row head", role: "row" }, ...columns.map((column) => make("div", {
+      className: `cell ${column.className || ""} ${column.isNumber ? "number" : ""}`, role: "columnheader", tabIndex: 0, title: column.hint || "",
+      onclick: () => onSort(column.key), onkeydown: (event) => { if (event.key === "Enter") onSort(column.key); },
+    }, column.title)));
+    this.body = make("div", { className: "body" });
+    this.scroller = make("div", { className: "table", role: "grid", ariaLabel: label, tabIndex: 0 }, this.head, this.body);
+    this.scroller.addEventListener("scroll", () => this.draw());
+    this.scroller.addEventListener("keydown", (event) => this.key(event));
+    new ResizeObserver(() => this.draw()).observe(this.scroller);
+    container.append(this.scroller);
+  }
+
+  show(rows, sort, picked) {
+    this.rows = rows;
+    this.picked = picked;
+    this.columns.forEach((column, i) => {
+      const cell = this.head.children[i];
+      cell.setAttribute("aria-sort", column.key === sort ? (column.isNumber ? "descending" : "ascending") : "none");
+    });
+    this.scroller.setAttribute("aria-rowcount", rows.length);
+    this.body.style.height = `${rows.length * LINE}px`;
+    this.focused = Math.min(this.focused, Math.max(0, rows.length - 1));
+    this.drawNow();
+  }
+
+  draw() {
+    if (this.isAsked) return;
+    this.isAsked = true;
+    requestAnimationFrame(() => { this.isAsked = false; this.drawNow(); });
+  }
+
+  drawNow() {
+    const first = Math.max(0, Math.floor(this.scroller.scrollTop / LINE) - 2);
+    const last = Math.min(this.rows.length, first + Math.ceil(this.scroller.clientHeight / LINE) + 6);
+    const shown = [];
+    for (let i = first; i < last; i++) {
+      const row = this.rows[i];
+      const cells = this.columns.map((column) => {
+        const cell = make("div", { className: `cell ${column.className || ""} ${column.isNumber ? "number" : ""}`, role: "gridcell" }, column.text(row));
+        if (column.bar) {
+          const bar = make("i", { className: "bar" });
+          bar.style.width = `${Math.min(100, 100 * column.bar(row))}%`;
+          cell.prepend(bar);
+        }
+        if (column.title && !column.isNumber) cell.title = column.text(row);
+        return cell;
+      });
+      const line = make("div", {
+        className: `row ${this.picked && this.picked(row) ? "picked" : ""} ${i === this.focused ? "focused" : ""}`, role: "row",
+        onclick: () => { this.focused = i; this.onPick(row); },
+      }, ...cells);
+      line.setAttribute("aria-rowindex", i + 1);
+      line.style.top = `${i * LINE}px`;
+      shown.push(line);
+    }
+    this.body.replaceChildren(...shown);
+  }
+
+  key(event) {
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20 };
+    if (event.target !== this.scroller) return;
+    if (event.key in steps) {
+      event.preventDefault();
+      this.focused = Math.max(0, Math.min(this.rows.length - 1, this.focused + steps[event.key]));
+      const y = this.focused * LINE, room = this.scroller.clientHeight - LINE;
+      if (y < this.scroller.scrollTop) this.scroller.scrollTop = y;
+      if (y + LINE > this.scroller.scrollTop + room) this.scroller.scrollTop = y + LINE - room;
+      this.drawNow();
+    } else if (event.key === "Enter" && this.rows[this.focused]) {
+      this.onPick(this.rows[this.focused]);
+    }
+  }
+}
+
+/* Functions with their times; the search is that of the flame graph. */
+class FunctionsView {
+  constructor(page, container) {
+    this.page = page;
+    this.filter = make("input", {
+      type: "search", placeholder: "filter (regular expression)", ariaLabel: "Filter functions", spellcheck: false,
+      oninput: () => page.state.set({ search: this.filter.value }),
+    });
+    this.note = make("span", { className: "matches" });
+    container.append(make("div", { className: "bar" }, this.filter, this.note));
+    const part = (value) => page.sums.total > 0 ? value / page.sums.total : 0;
+    const error = (row) => samplingError(row.exclusive, row.count);
+    this.columns = [
+      { key: "exclusive", title: "exclusive", isNumber: true, value: (row) => row.exclusive, text: (row) => page.sums.metric.format(row.exclusive), bar: (row) => part(row.exclusive), hint: "time in the function itself" },
+      { key: "percent", title: "%", isNumber: true, value: (row) => row.exclusive, text: (row) => formatPercent(row.exclusive, page.sums.total) },
+      { key: "error", title: "± 95 %", isNumber: true, value: (row) => error(row) || 0, text: (row) => error(row) === null ? "" : page.sums.metric.format(error(row)), hint: "how far off the exclusive time may be because it was sampled" },
+      { key: "inclusive", title: "inclusive", isNumber: true, value: (row) => row.inclusive, text: (row) => page.sums.metric.format(row.inclusive), bar: (row) => part(row.inclusive), hint: "with all that the function called" },
+      { key: "inclusivePercent", title: "%", isNumber: true, value: (row) => row.inclusive, text: (row) => formatPercent(row.inclusive, page.sums.total) },
+      { key: "count", title: "samples", isNumber: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
+      { key: "name", title: "function", className: "wide", value: (row) => row.name, text: (row) => row.name },
+      { key: "module", title: "module", className: "middle", value: (row) => row.module, text: (row) => row.module },
+      { key: "place", title: "defined at", className: "middle", value: (row) => row.place, text: (row) => row.place.split("/").slice(-2).join("/") },
+    ];
+    this.table = new LongTable(container, this.columns, {
+      label: "Functions", onPick: (row) => page.showFunction(row.index), onSort: (sort) => page.state.set({ sort }),
+    });
+  }
+
+  update(changed) {
+    const { state, sums, experiment } = this.page;
+    if (changed && !["span", "threads", "metric", "search", "sort", "function", "tab"].some((name) => changed.has(name))) return;
+    if (document.activeElement !== this.filter) this.filter.value = state.search;
+    let pattern = null;
+    this.filter.classList.remove("wrong");
+    try {
+      pattern = state.search ? new RegExp(state.search, "i") : null;
+    } catch {
+      this.filter.classList.add("wrong");
+    }
+    const { exclusive, inclusive, counts } = sums.functions, rows = [];
+    for (let index = 0; index < experiment.functionCount; index++) {
+      if (!inclusive[index]) continue;
+      const name = experiment.functionName(index), module = experiment.moduleName(index);
+      if (pattern && !pattern.test(experiment.functionName(index, true)) && !pattern.test(module)) continue;
+      rows.push({ index, name, module, place: experiment.functionPlace(index), exclusive: exclusive[index], inclusive: inclusive[index], count: counts[index] });
+    }
+    const column = this.columns.find(({ key }) => key === state.sort) || this.columns[0];
+    rows.sort(column.isNumber
+      ? (one, other) => column.value(other) - column.value(one) || other.inclusive - one.inclusive
+      : (one, other) => (column.value(one) < column.value(other) ? -1 : column.value(one) > column.value(other) ? 1 : other.exclusive - one.exclusive));
+    const shown = rows.reduce((sum, row) => sum + row.exclusive, 0);
+    this.note.textContent = `${formatCount(rows.length)} ${rows.length === 1 ? "function" : "functions"}${pattern ? `, ${formatPercent(shown, sums.total)} exclusive` : ""}`;
+    this.table.show(rows, column.key, (row) => row.index === state.function);
+  }
+}
+
+/* One function between its callers and its callees. */
+class CallersView {
+  constructor(page, container) {
+    this.page = page;
+    this.content = make("div", { className: "callers" });
+    container.append(this.content);
+  }
+
+  update() {
+    const { state, sums, experiment } = this.page;
+    const index = state.function >= 0 && state.function < experiment.functionCount ? state.function : heaviest(sums.functions.exclusive);
+    if (!(sums.functions.inclusive[index] > 0)) {
+      this.content.replaceChildren(make("p", { className: "empty" }, index < 0 ? "No sample is in this selection." : `${experiment.functionName(index)} is on no stack of this selection.`));
+      return;
+    }
+    const { callers, callees } = sums.neighbours(index), { exclusive, inclusive, counts } = sums.functions;
+    const place = experiment.functionPlace(index);
+    const own = { function: index, value: exclusive[index], count: counts[index], title: "the function itself" };
+    this.content.replaceChildren(
+      this.list("called by", callers, inclusive[index]),
+      make("div", { className: "middle-card" },
+        make("h2", { title: experiment.functionName(index, true) }, experiment.functionName(index, true)),
+        make("p", {}, [experiment.moduleName(index), place].filter(Boolean).join(" · ")),
+        make("dl", {},
+          make("dt", {}, "inclusive"), make("dd", {}, `${sums.metric.format(inclusive[index])} (${formatPercent(inclusive[index], sums.total)})`),
+          make("dt", {}, "exclusive"), make("dd", {}, `${sums.metric.format(exclusive[index])} (${formatPercent(exclusive[index], sums.total)})`),
+          make("dt", {}, "samples"), make("dd", {}, formatCount(counts[index]))),
+        make("button", { type: "button", onclick: () => this.page.showSource(index) }, "Source")),
+      this.list("calls", exclusive[index] ? [own, ...callees] : callees, inclusive[index]));
+  }
+
+  list(title, rows, whole) {
+    const { experiment, sums } = this.page;
+    return make("div", { className: "neighbours" }, make("h3", {}, title), ...rows.slice(0, 200).map((row) => {
+      const bar = make("i", { className: "bar" });
+      bar.style.width = `${Math.min(100, 100 * row.value / whole)}%`;
+      const name = row.title || (row.function < 0 ? "(start of the stack)" : experiment.functionName(row.function));
+      return make("button", {
+        type: "button", className: "neighbour", disabled: row.function < 0 || Boolean(row.title), title: row.function < 0 ? "" : experiment.functionName(row.function, true),
+        onclick: () => this.page.state.set({ function: row.function }),
+      }, bar, make("span", { className: "share" }, formatPercent(row.value, whole)), make("span", { className: "time" }, sums.metric.format(row.value)), make("span", { className: "name" }, name));
+    }), ...(rows.length > 200 ? [make("p", { className: "empty" }, `and ${formatCount(rows.length - 200)} more`)] : []), ...(rows.length ? [] : [make("p", { className: "empty" }, "nothing")]));
+  }
+}
+
+function heaviest(values) {
+  let best = -1;
+  values.forEach((value, index) => { if (value > 0 && (best < 0 || value > values[best])) best = index; });
+  return best;
+}

@@ -1,0 +1,74 @@
+/* source -- a source file with the time of each of its lines */
+"use strict";
+
+class SourceView {
+  constructor(page, container) {
+    this.page = page;
+    this.files = make("select", { ariaLabel: "Source file", onchange: () => page.state.set({ file: +this.files.value, line: 0 }) });
+    this.note = make("span", { className: "matches" });
+    this.content = make("div", { className: "source", tabIndex: 0 });
+    container.append(make("div", { className: "bar" }, this.files, this.note), this.content);
+  }
+
+  update(changed) {
+    if (changed && !["span", "threads", "metric", "file", "line", "tab"].some((name) => changed.has(name))) return;
+    const { state, sums, experiment } = this.page;
+    const files = this.listFiles();
+    const file = state.file >= 0 && state.file < experiment.facts.files.length ? state.file : files.length ? files[0][0] : -1;
+    if (file >= 0 && !files.some(([number]) => number === file)) files.push([file, 0]);
+    this.files.replaceChildren(...files.map(([number, value]) => make("option", { value: number, selected: number === file },
+      `${formatPercent(value, sums.total)}  ${experiment.facts.files[number]}`)));
+    if (file < 0) {
+      this.content.replaceChildren(make("p", { className: "empty" }, "No source line is known here: modules without debug information (-g)."));
+      return;
+    }
+    this.show(file, sums.linesOf(file));
+  }
+
+  /* Files with their exclusive time, the greatest first. */
+  listFiles() {
+    const { nodeLines, facts } = this.page.experiment, sums = new Map();
+    this.page.sums.own.forEach((value, node) => {
+      const line = nodeLines[node];
+      if (line < 0 || facts.lines.file[line] < 0) return;
+      sums.set(facts.lines.file[line], (sums.get(facts.lines.file[line]) || 0) + value);
+    });
+    return [...sums].sort((one, other) => other[1] - one[1]).slice(0, 300);
+  }
+
+  show(file, rows) {
+    const { state, sums, experiment } = this.page;
+    const [text, note] = experiment.facts.sources[file] || [null, ""];
+    const lines = text === null ? null : text.split("\n");
+    this.note.textContent = text === null ? "only lines with time; the text comes with --sources, where it can be read" : note;
+    const heaviestLine = Math.max(1e-12, ...[...rows.values()].map((row) => row[0]));
+    const numbers = lines === null ? [...rows.keys()].sort((a, b) => a - b) : lines.map((_, i) => i + 1);
+    let before = 0;
+    const shown = numbers.map((number) => {
+      const row = rows.get(number);
+      const isGap = lines === null && number !== before + 1 && before;
+      before = number;
+      const heat = row ? row[0] / heaviestLine : 0;
+      const line = make("div", { className: `line ${isGap ? "gap" : ""} ${number === state.line ? "picked" : ""}`, id: `line-${number}` },
+        make("span", { className: "number" }, row && row[0] ? sums.metric.format(row[0]) : ""),
+        make("span", { className: "number share" }, row && row[0] ? formatPercent(row[0], sums.total) : ""),
+        make("span", { className: "number" }, row && row[1] ? sums.metric.format(row[1]) : ""),
+        make("span", { className: "where" }, String(number)),
+        make("code", {}, lines === null ? "" : lines[number - 1]));
+      if (heat) line.style.setProperty("--heat", heat.toFixed(3));
+      return line;
+    });
+    const head = make("div", { className: "line head" }, ...["exclusive", "%", "inclusive", "line", experiment.facts.files[file]].map((title, i) =>
+      make("span", { className: i < 3 ? "number" : i === 3 ? "where" : "" }, title)));
+    this.content.replaceChildren(head, ...shown);
+    const wanted = state.line || heaviestOf(rows);
+    if (this.shownFile !== `${file}:${state.line}`) this.content.querySelector(`#line-${wanted}`)?.scrollIntoView({ block: "center" });
+    this.shownFile = `${file}:${state.line}`;
+  }
+}
+
+function heaviestOf(rows) {
+  let best = 0, most = 0;
+  for (const [line, row] of rows) if (row[0] > most) [best, most] = [line, row[0]];
+  return best;
+}

@@ -1,0 +1,184 @@
+/* page -- puts the parts together: what is selected is added up once, and every view shows it */
+"use strict";
+
+const TABS = {
+  flame: { title: "Flame graph", View: FlameGraph },
+  functions: { title: "Functions", View: FunctionsView },
+  callers: { title: "Callers & callees", View: CallersView },
+  source: { title: "Source", View: SourceView },
+  summary: { title: "Summary", View: SummaryView },
+};
+
+const KEYS = [
+  ["1 to 5", "the views"], ["/", "search"], ["drag on the timeline", "select a span; a click clears it"], ["double click there, z", "zoom the timeline to the selection; Z: all"],
+  ["Ctrl and wheel, + and -", "zoom the timeline"], ["← →", "on the timeline: move the selection, with Shift its end"], ["click on a name there", "only this thread or process; Ctrl: besides others"],
+  ["arrow keys, Enter, Escape", "in the flame graph: move, zoom, zoom out"], ["Escape", "clear the selection"], ["t", "light or dark"],
+];
+
+class Page {
+  constructor(experiment) {
+    this.experiment = experiment;
+    this.state = new State();
+    this.colours = new Colours(experiment);
+    this.processors = Math.max(1, ...experiment.facts.recordings.map((recording) => recording.processors));
+    this.views = {};
+    this.addUp();
+    this.fillHeader();
+    this.timeline = new Timeline(this, document.getElementById("timeline"));
+    this.fillTabs();
+    this.listen();
+    this.state.onChange((changed) => this.update(changed));
+    this.update(null);
+  }
+
+  addUp() {
+    if (!(this.state.metric in METRICS)) this.state.metric = "cpu";
+    this.sums = new Sums(this.experiment, this.state, this.state.metric);
+  }
+
+  fillHeader() {
+    const { facts } = this.experiment, element = (id) => document.getElementById(id);
+    element("command").textContent = facts.recordings.map((recording) => recording.command || recording.name).join("  +  ");
+    element("command").title = element("command").textContent;
+    element("facts").textContent = [
+      `${formatTime(facts.total.cpu)} CPU time`, `${formatTime(this.experiment.duration)} long`, `${formatCount(facts.samples)} samples`,
+      facts.processes.pid.length > 1 ? `${formatCount(facts.processes.pid.length)} processes` : "", facts.threads.tid.length > 1 ? `${formatCount(facts.threads.tid.length)} threads` : "",
+    ].filter(Boolean).join(" · ");
+    element("metric").append(...Object.entries(METRICS).map(([value, { title }]) => make("option", { value }, title)));
+    element("metric").addEventListener("change", (event) => this.state.set({ metric: event.target.value }));
+    element("theme").addEventListener("click", () => this.changeTheme());
+    element("help").addEventListener("click", () => this.showKeys());
+    const warnings = facts.messages.filter(([severity]) => severity > 0);
+    if (warnings.length) {
+      element("warnings").append(warnings[0][1], ...(warnings.length > 1 ? [" ", make("button", { type: "button", onclick: () => this.state.set({ tab: "summary" }) }, `and ${warnings.length - 1} more`)] : []));
+    }
+  }
+
+  fillTabs() {
+    const tabs = document.getElementById("tabs"), views = document.getElementById("views");
+    this.panels = {};
+    for (const [name, { title }] of Object.entries(TABS)) {
+      tabs.append(make("button", { type: "button", id: `tab-${name}`, role: "tab", onclick: () => this.state.set({ tab: name }) }, title));
+      this.panels[name] = make("section", { id: `view-${name}`, role: "tabpanel", className: "view", hidden: true });
+      this.panels[name].setAttribute("aria-labelledby", `tab-${name}`);
+      views.append(this.panels[name]);
+    }
+  }
+
+  listen() {
+    document.addEventListener("keydown", (event) => this.key(event));
+    const splitter = document.getElementById("splitter"), timeline = document.getElementById("timeline");
+    const resize = (height) => { timeline.style.height = `${Math.max(60, Math.min(innerHeight * 0.8, height))}px`; };
+    splitter.addEventListener("pointerdown", (event) => {
+      splitter.setPointerCapture(event.pointerId);
+      const start = event.clientY - timeline.clientHeight;
+      splitter.onpointermove = (move) => resize(move.clientY - start);
+      splitter.onpointerup = () => { splitter.onpointermove = null; };
+    });
+    splitter.addEventListener("keydown", (event) => {
+      if (event.key === "ArrowDown" || event.key === "ArrowUp") resize(timeline.clientHeight + (event.key === "ArrowDown" ? 20 : -20));
+    });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
+    window.addEventListener("beforeprint", () => this.repaint());
+    document.getElementById("keys").addEventListener("click", (event) => event.currentTarget.close());
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName)) return;
+    const tab = Object.keys(TABS)[+event.key - 1];
+    if (tab) this.state.set({ tab });
+    else if (event.key === "/") {
+      event.preventDefault();
+      if (!["flame", "functions"].includes(this.state.tab)) this.state.set({ tab: "functions" });
+      (this.state.tab === "flame" ? this.views.flame.search : this.views.functions.filter).focus();
+    } else if (event.key === "z" && this.state.span) this.state.set({ view: this.state.span });
+    else if (event.key === "Z") this.state.set({ view: null });
+    else if (event.key === "t") this.changeTheme();
+    else if (event.key === "?") this.showKeys();
+    else if (event.key === "Escape") this.state.set({ span: null, threads: null });
+  }
+
+  showKeys() {
+    const dialog = document.getElementById("keys");
+    dialog.replaceChildren(make("h2", {}, "Keys"), make("table", {}, ...KEYS.map(([key, meaning]) => make("tr", {}, make("th", {}, key), make("td", {}, meaning)))), make("button", { type: "button" }, "Close"));
+    dialog.showModal();
+  }
+
+  changeTheme() {
+    const { dataset } = document.documentElement;
+    dataset.theme = this.colours.isDark ? "light" : "dark";
+    this.repaint();
+  }
+
+  repaint() {
+    this.colours.read();
+    this.timeline.canvas.draw();
+    for (const view of Object.values(this.views)) view.update(null);
+  }
+
+  /* While somebody drags: at most once a frame. */
+  selectSoon(span) {
+    this.wanted = span;
+    if (this.isWaiting) return;
+    this.isWaiting = true;
+    requestAnimationFrame(() => { this.isWaiting = false; this.state.set({ span: this.wanted }); });
+  }
+
+  showFunction(index) {
+    this.state.set({ function: index, tab: "callers" });
+  }
+
+  showSource(index) {
+    const { functions } = this.experiment.facts;
+    if (index < this.experiment.unfinished && functions.file[index] >= 0) this.state.set({ file: functions.file[index], line: functions.line[index], tab: "source" });
+    else this.state.set({ tab: "source" });
+  }
+
+  update(changed) {
+    const isNewSelection = changed && ["span", "threads", "metric"].some((name) => changed.has(name));
+    if (isNewSelection) this.addUp();
+    document.getElementById("metric").value = this.state.metric;
+    this.fillChips();
+    const tab = this.state.tab in TABS ? this.state.tab : "flame";
+    for (const [name, panel] of Object.entries(this.panels)) {
+      panel.hidden = name !== tab;
+      const button = document.getElementById(`tab-${name}`);
+      button.setAttribute("aria-selected", name === tab);
+      button.tabIndex = name === tab ? 0 : -1;
+    }
+    const isNew = !this.views[tab];
+    if (isNew) this.views[tab] = new TABS[tab].View(this, this.panels[tab]);
+    this.views[tab].update(isNew || this.stale?.has(tab) ? null : changed);
+    this.stale ||= new Set();
+    this.stale.delete(tab);
+    if (changed) for (const name of Object.keys(this.views)) if (name !== tab) this.stale.add(name);
+    this.timeline.canvas.draw();
+  }
+
+  /* What the views are limited to, with a way to take it back. */
+  fillChips() {
+    const { state, experiment, sums } = this, chips = [];
+    const chip = (text, clear) => chips.push(make("span", { className: "chip" }, text, make("button", { type: "button", ariaLabel: `clear: ${text}`, onclick: clear }, "×")));
+    if (state.span) chip(`${formatTime(state.span[0])} to ${formatTime(state.span[1])}, ${formatTime(state.span[1] - state.span[0])} long`, () => state.set({ span: null }));
+    if (state.threads) {
+      const names = [...state.threads].slice(0, 3).filter((thread) => thread < experiment.threadCount).map((thread) => experiment.threadName(thread));
+      chip(state.threads.size > 3 ? `${formatCount(state.threads.size)} threads` : names.join(", "), () => state.set({ threads: null }));
+    }
+    if (state.view) chip("timeline zoomed", () => state.set({ view: null }));
+    const whole = new Set(["span", "threads"].filter((name) => state[name])).size ? "of the selection" : "in all";
+    const text = `${sums.metric.format(sums.total)} ${sums.metric.title} ${whole}, ${formatCount(sums.count)} samples`;
+    document.getElementById("chips").replaceChildren(make("span", { className: "sum" }, text), ...chips,
+      ...(chips.length ? [] : [make("span", { className: "hint" }, "drag on the timeline to select a span of time; click on a name to take one thread")]));
+  }
+}
+
+(async () => {
+  const [first] = document.querySelectorAll("script.experiment");
+  try {
+    window.collectorPage = new Page(await unpack(first.textContent));
+    first.remove();
+  } catch (error) {
+    document.body.prepend(make("p", { className: "failure" }, `This page cannot be shown: ${error.message}. It needs a browser of 2023 or later.`));
+    throw error;
+  }
+})();

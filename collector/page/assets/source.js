@@ -14,10 +14,12 @@ class SourceView {
     if (changed && !["span", "threads", "metric", "file", "line", "tab"].some((name) => changed.has(name))) return;
     const { state, sums, experiment } = this.page;
     const files = this.listFiles();
-    const file = state.file >= 0 && state.file < experiment.facts.files.length ? state.file : files.length ? files[0][0] : -1;
+    const hasText = ([number]) => number in experiment.facts.sources;
+    const file = state.file >= 0 && state.file < experiment.facts.files.length ? state.file : (files.find(hasText) || files[0] || [-1])[0];
     if (file >= 0 && !files.some(([number]) => number === file)) files.push([file, 0]);
-    this.files.replaceChildren(...files.map(([number, value]) => make("option", { value: number, selected: number === file },
-      `${formatPercent(value, sums.total)}  ${experiment.facts.files[number]}`)));
+    const options = (rows) => rows.map(([number, value]) => make("option", { value: number, selected: number === file }, `${formatPercent(value, sums.total)}  ${experiment.facts.files[number]}`));
+    const rest = files.filter((row) => !hasText(row));
+    this.files.replaceChildren(...options(files.filter(hasText)), ...(rest.length < files.length && rest.length ? [make("optgroup", { label: "without text" }, ...options(rest))] : options(rest)));
     if (file < 0) {
       this.content.replaceChildren(make("p", { className: "empty" }, "No source line is known here: modules without debug information (-g)."));
       return;

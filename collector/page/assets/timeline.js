@@ -1,7 +1,8 @@
 /* timeline -- CPU use of all, of each process and each thread over time, metrics as lines, labels and pauses; drag to select a span */
 "use strict";
 
-const AXIS = 30;
+const AXIS = 34;
+const NO_PHASE = "(no phase)";
 const GUTTER = 210;
 const LANES = { all: 46, process: 26, thread: 20, metric: 34 };
 
@@ -130,7 +131,7 @@ class Timeline {
     this.paintPauses(context, top, height);
     this.paintMoments(context, width, height);
     context.fillStyle = colours.panel;
-    context.fillRect(0, 0, width, AXIS - 6);
+    context.fillRect(0, 0, width, AXIS);
     this.paintAxis(context, width);
     this.paintLabels(context, width);
     if (state.span) {
@@ -157,10 +158,11 @@ class Timeline {
     context.fillRect(0, Math.round(y + lane.height) - 1, width, 1);
     context.fillStyle = lane.kind === "thread" || lane.kind === "metric" ? colours.muted : colours.text;
     const indent = 8 + 12 * (lane.depth || 0);
-    context.fillText(fitted(context, lane.title, GUTTER - indent - 48), indent, y + lane.height / 2);
+    const middle = lane.kind === "all" ? y + 14 : y + lane.height / 2;
+    context.fillText(fitted(context, lane.title, GUTTER - indent - 62), indent, middle);
     context.textAlign = "right";
     context.fillStyle = colours.muted;
-    context.fillText(lane.figure, GUTTER - 8, y + lane.height / 2);
+    context.fillText(lane.figure, GUTTER - 8, middle);
     context.textAlign = "left";
     lane.paint(this, context, y, width);
     context.globalAlpha = 1;
@@ -174,18 +176,20 @@ class Timeline {
     if (known && known.key === key) return known;
     const { experiment } = this.page, { cells, facts } = experiment, perColumn = (end - start) / columns;
     const cpu = new Float64Array(columns), system = new Float64Array(columns);
+    const own = new Float64Array(columns), ownSystem = new Float64Array(columns);
     for (const thread of lane.threads) {
+      if (experiment.firstCell[thread] === experiment.firstCell[thread + 1]) continue;
+      own.fill(0);
+      ownSystem.fill(0);
       for (let cell = experiment.firstCell[thread]; cell < experiment.firstCell[thread + 1]; cell++) {
-        spread(cells.steps[cell], facts.step, cells.cpu[cell] / 1e6, cells.system[cell] / 1e6, start, perColumn, cpu, system);
+        spread(cells.steps[cell], facts.step, cells.cpu[cell] / 1e6, cells.system[cell] / 1e6, start, perColumn, own, ownSystem);
+      }
+      for (let i = 0; i < columns; i++) { // a thread has one processor; samples that come late may look like more
+        cpu[i] += Math.min(1, own[i] / perColumn);
+        system[i] += Math.min(1, ownSystem[i] / perColumn);
       }
     }
-    let most = 0;
-    for (let i = 0; i < columns; i++) {
-      cpu[i] /= perColumn;
-      system[i] /= perColumn;
-      most = Math.max(most, cpu[i]);
-    }
-    const shape = { key, cpu, system, most };
+    const shape = { key, cpu, system, most: Math.max(...cpu) };
     this.shapes.set(lane, shape);
     return shape;
   }
@@ -205,10 +209,11 @@ class Timeline {
       context.lineTo(GUTTER + values.length, y + lane.height - 1);
       context.fill();
     }
-    if (lane.kind === "all" && full > 1) {
-      context.fillStyle = colours.muted;
-      context.fillText(`${full} processors`, GUTTER + 4, y + 9);
-    }
+    if (lane.kind !== "all" || full < 2) return;
+    context.fillStyle = colours.line;
+    for (let level = 1; level < full; level++) context.fillRect(GUTTER, Math.round(y + lane.height - 1 - room * level / full), width, 1);
+    context.fillStyle = colours.muted;
+    context.fillText(`height: ${full} processors`, 8, y + lane.height - 9);
   }
 
   paintMetric(context, metric, y, height) {
@@ -241,7 +246,7 @@ class Timeline {
     context.fillStyle = colours.muted;
     for (let time = Math.ceil(start / step) * step; time <= end + 1e-9; time += step) {
       const x = this.xAt(time);
-      context.fillRect(Math.round(x), AXIS - 10, 1, 4);
+      context.fillRect(Math.round(x), 3, 1, 13);
       if (x < width - 40) context.fillText(formatMoment(time, step), x + 3, 9);
     }
     context.fillText("CPU use", 8, 9);
@@ -253,28 +258,24 @@ class Timeline {
     context.globalAlpha = 0.6;
     for (const time of experiment.facts.moments.time) {
       const x = Math.round(this.xAt(time));
-      if (x >= GUTTER && x <= width) context.fillRect(x, AXIS - 8, 1, height);
+      if (x >= GUTTER && x <= width) context.fillRect(x, AXIS, 1, height);
     }
     context.globalAlpha = 1;
   }
 
-  /* Labels as far as there is room. */
+  /* A label stands over the time up to the next one, as far as there is room. */
   paintLabels(context, width) {
     const { colours, experiment } = this.page, { time, label } = experiment.facts.moments;
-    let free = GUTTER;
-    context.fillStyle = colours.accent;
-    for (const i of [...time.keys()].sort((a, b) => time[a] - time[b])) {
-      const x = this.xAt(time[i]);
-      if (x < free || x > width) continue;
-      const text = fitted(context, label[i], Math.min(160, width - x - 4));
-      if (!text) continue;
-      const wide = measured(context, text) + 6;
-      context.fillStyle = colours.panel;
-      context.fillRect(x + 1, AXIS - 14, wide, 14);
+    const order = [...time.keys()].sort((a, b) => time[a] - time[b]);
+    order.forEach((i, place) => {
+      const next = order.slice(place + 1).find((other) => label[other] !== NO_PHASE && time[other] > time[i]);
+      const from = Math.max(GUTTER, this.xAt(time[i])), to = Math.min(width, next === undefined ? width : this.xAt(time[next]));
+      if (label[i] === NO_PHASE || to - from < 3) return;
+      context.fillStyle = colours.select;
+      context.fillRect(from, AXIS - 15, to - from - 2, 14);
       context.fillStyle = colours.accent;
-      context.fillText(text, x + 3, AXIS - 7);
-      free = x + wide + 6;
-    }
+      context.fillText(fitted(context, label[i], to - from - 8), from + 4, AXIS - 8);
+    });
   }
 
   paintPauses(context, top, height) {
@@ -284,7 +285,7 @@ class Timeline {
       const from = Math.max(GUTTER, this.xAt(start[i] ?? 0)), to = this.xAt(end[i] ?? experiment.duration);
       if (to <= GUTTER) return;
       for (const lane of this.lanes) {
-        if (lane.process !== owner || lane.top + lane.height < top || lane.top > top + height) continue;
+        if (!lane.images || !lane.images.includes(owner) || lane.top + lane.height < top || lane.top > top + height) continue;
         context.fillRect(from, lane.top - top, Math.max(1, to - from), lane.height - 1);
       }
     });
@@ -330,29 +331,21 @@ function lanesOf(experiment) {
     lanes.push(added);
   };
   add({ kind: "all", title: facts.recordings.length > 1 ? `all ${facts.recordings.length} experiments` : "all", threads: everybody, describe: () => [["CPU time", formatTime(sum(everybody))]] });
-  const byProcess = new Map();
-  for (const thread of everybody) {
-    const process = facts.threads.process[thread];
-    byProcess.set(process, [...(byProcess.get(process) || []), thread]);
+  const processes = processesOf(experiment, sum);
+  const isAlone = processes.length === 1, least = isMany(processes.length) ? 0.002 * sum(everybody) : 0;
+  const isShown = new Set();
+  for (const one of processes) if (one.cpu >= least) for (let above = one; above && !isShown.has(above); above = above.parent) isShown.add(above);
+  for (const one of processes.filter((process) => isShown.has(process))) {
+    if (!isAlone) add({ kind: "process", images: one.images, title: one.title, threads: one.threads, depth: one.depth, describe: () => describeProcess(facts, one) });
+    if (one.threads.length > 1 && !(one.images.length > 1)) addThreads(experiment, one, isAlone ? 0 : one.depth + 1, times, sum, add);
   }
-  const isAlone = facts.processes.pid.length === 1;
-  for (const [process, depth] of processOrder(facts.processes)) {
-    const threads = (byProcess.get(process) || []).sort((a, b) => facts.threads.start[a] - facts.threads.start[b]);
-    const { arguments: words, start, end, ending, clock } = facts.processes;
-    const describe = () => [
-      ["command", words[process]], ["ran", `${formatTime(start[process])} to ${end[process] === null ? "?" : formatTime(end[process])}`],
-      ["CPU time", formatTime(sum(threads))], ...(ending[process] ? [["ended", ending[process]]] : []), ...(clock[process] ? [["clock", clock[process]]] : []),
-    ];
-    if (!isAlone) add({ kind: "process", process, title: experiment.processName(process), threads, depth, describe });
-    if (threads.length < 2 && !isAlone) continue;
-    if (threads.length === 1 && isAlone) continue;
-    for (const thread of threads) {
-      const accounted = facts.threads.accounted[thread];
-      add({
-        kind: "thread", process, title: experiment.threadName(thread), threads: [thread], depth: isAlone ? 0 : depth + 1,
-        describe: () => [["CPU time", formatTime(times[thread])], ...(accounted === null ? [] : [["by the kernel", formatTime(accounted)]])],
-      });
-    }
+  const hidden = processes.filter((process) => !isShown.has(process));
+  if (hidden.length) {
+    const threads = hidden.flatMap((one) => one.threads);
+    add({
+      kind: "process", title: `${formatCount(hidden.length)} more processes`, threads, depth: 0,
+      describe: () => [["CPU time", formatTime(sum(threads))], ["each below", formatTime(least)], ...hidden.slice(0, 8).map((one) => ["", one.title])],
+    });
   }
   for (const metric of facts.metrics) {
     const known = metric.mean.filter((value) => value !== null);
@@ -367,6 +360,55 @@ function lanesOf(experiment) {
     });
   }
   return lanes;
+}
+
+function isMany(count) {
+  return count > 40;
+}
+
+/* A lane a thread; of many, those with little time share one. */
+function addThreads(experiment, { threads, images }, depth, times, sum, add) {
+  const least = isMany(threads.length) ? 0.002 * sum(threads) : 0;
+  const shown = threads.filter((thread) => times[thread] >= least), hidden = threads.filter((thread) => times[thread] < least);
+  for (const thread of shown) {
+    const accounted = experiment.facts.threads.accounted[thread];
+    add({
+      kind: "thread", images, title: experiment.threadName(thread), threads: [thread], depth,
+      describe: () => [["CPU time", formatTime(times[thread])], ...(accounted === null ? [] : [["by the kernel", formatTime(accounted)]])],
+    });
+  }
+  if (hidden.length) {
+    add({ kind: "thread", images, title: `${formatCount(hidden.length)} more threads`, threads: hidden, depth, describe: () => [["CPU time", formatTime(sum(hidden))], ["each below", formatTime(least)]] });
+  }
+}
+
+/* Processes in the order of the tree of forks: their images (one behind each exec), threads, depth; named as the image with most time. */
+function processesOf(experiment, sum) {
+  const { processes, threads } = experiment.facts, found = [], byImage = new Map(), threadsOf = new Map();
+  threads.process.forEach((process, thread) => { (threadsOf.get(process) || threadsOf.set(process, []).get(process)).push(thread); });
+  for (const [image, depth] of processOrder(processes)) {
+    let one = processes.isNextImage[image] ? byImage.get(processes.parent[image]) : undefined;
+    if (!one) {
+      const parent = byImage.get(processes.parent[image]);
+      found.push(one = { images: [], threads: [], parent, depth: parent ? parent.depth + 1 : depth, most: -1 });
+    }
+    const own = threadsOf.get(image) || [];
+    byImage.set(image, one);
+    one.images.push(image);
+    one.threads.push(...own.sort((a, b) => threads.start[a] - threads.start[b]));
+    if (sum(own) > one.most) [one.most, one.title] = [sum(own), `${processes.name[image] || "process"} ${processes.pid[image]}`];
+  }
+  for (const one of found) one.cpu = sum(one.threads);
+  return found;
+}
+
+function describeProcess(facts, { images, threads }) {
+  const { arguments: words, start, end, ending, clock } = facts.processes, last = images[images.length - 1];
+  return [
+    ...images.slice(0, 6).map((image, i) => [i ? "then" : "command", words[image]]),
+    ["ran", `${formatTime(start[images[0]])} to ${end[last] === null ? "?" : formatTime(end[last])}`], ["threads", formatCount(threads.length)],
+    ...(ending[last] ? [["ended", ending[last]]] : []), ...(clock[last] ? [["clock", clock[last]]] : []),
+  ];
 }
 
 /* Processes with their depth in the tree of forks; the images of one process stand together. */

@@ -93,14 +93,18 @@ def _processes(profile: Profile) -> Table:
             process.executable.rpartition("/")[2] or process.executable, shlex.join(process.arguments),
             moment(profile, process.experiment, process.start_ns),
             None if process.end_ns is None else moment(profile, process.experiment, process.end_ns),
-            "" if process.status is None or process.has_execed else describe_ending(process.status), _clock(process), process.interpreter,
+            "" if process.status is None or process.has_execed else describe_ending(process.status), _clock(process), _period(process), process.interpreter,
         ))  # fmt: skip
-    names = "experiment", "pid", "image", "parent", "isNextImage", "name", "arguments", "start", "end", "ending", "clock", "interpreter"
+    names = "experiment", "pid", "image", "parent", "isNextImage", "name", "arguments", "start", "end", "ending", "clock", "period", "interpreter"
     return _table(names, rows)
 
 
 def _clock(process: Process) -> str:
     return f"{process.clock.name} at {format_rate(process.clock.period_ns)}" if process.clock else ""
+
+
+def _period(process: Process) -> float:
+    return max(process.clock.period_ns, process.clock.effective_period_ns) / NS_PER_S if process.clock else 0.0
 
 
 def _threads(profile: Profile) -> Table:

@@ -322,7 +322,8 @@ function layOutTime(page, width, zoom) {
   const [start, end] = state.span || [0, experiment.duration], span = end - start, step = experiment.facts.step;
   const title = `${experiment.threadName(thread)} · ${experiment.processName(experiment.facts.threads.process[thread])} · ${formatTime(start)} to ${formatTime(end)}`;
   const root = new Box({ function: -1, title, value: 0, count: 0, kind: "" }, 0, 0, 1, null);
-  const boxes = [root];
+  const boxes = [root], period = experiment.facts.processes.period[experiment.facts.threads.process[thread]];
+  const gap = Math.max(2 / width, 3 * Math.max(step, period) / span); // so long nothing is sampled of a thread that runs
   let open = [];
   forEachCell(experiment, { span: state.span, threads: new Set([thread]) }, (cell) => {
     const value = sums.metric.of(cells, cell), count = cells.counts[cell];
@@ -332,7 +333,7 @@ function layOutTime(page, width, zoom) {
     for (let call = callOfNode[cells.nodes[cell]]; call > 0; call = callParents[call]) path.push(call);
     path.reverse();
     let depth = 0;
-    while (depth < path.length && depth < open.length && open[depth].node.call === path[depth] && from - open[depth].x - open[depth].width < 2 / width) depth++;
+    while (depth < path.length && depth < open.length && open[depth].node.call === path[depth] && from - open[depth].x - open[depth].width < gap) depth++;
     open = open.slice(0, depth);
     for (; depth < path.length; depth++) {
       const call = path[depth];

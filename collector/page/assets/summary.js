@@ -5,6 +5,7 @@ class SummaryView {
   constructor(page, container) {
     const { facts } = page.experiment;
     const card = (title, ...content) => make("section", { className: "card" }, make("h2", {}, title), ...content);
+    const wide = (title, ...content) => { const section = card(title, ...content); section.classList.add("wide"); return section; };
     const rows = (pairs) => make("table", { className: "facts" }, ...pairs.filter(([, value]) => value !== null && value !== "" && value !== undefined)
       .map(([name, value]) => make("tr", {}, make("th", {}, name), make("td", {}, String(value)))));
     for (const one of facts.recordings) {
@@ -30,7 +31,7 @@ class SummaryView {
       : make("p", {}, "Nothing was lost, and there is nothing to warn of.")));
     if (facts.processes.pid.length > 1) {
       const { processes } = facts;
-      container.append(card("Processes", make("table", { className: "grid" }, make("tr", {}, ...["process", "started", "ended", "how", "command"].map((title) => make("th", {}, title))),
+      container.append(wide("Processes", make("table", { className: "grid" }, make("tr", {}, ...["process", "started", "ended", "how", "command"].map((title) => make("th", {}, title))),
         ...processOrder(processes).slice(0, 500).map(([process, depth]) => {
           const name = make("td", {}, page.experiment.processName(process));
           name.style.paddingLeft = `${8 + 14 * depth}px`;
@@ -38,7 +39,7 @@ class SummaryView {
         }))));
     }
     if (facts.metrics.length) {
-      container.append(card("Metrics", make("table", { className: "grid" }, make("tr", {}, ...["metric", "least", "mean", "greatest", "of"].map((title) => make("th", {}, title))),
+      container.append(wide("Metrics", make("table", { className: "grid" }, make("tr", {}, ...["metric", "least", "mean", "greatest", "of"].map((title) => make("th", {}, title))),
         ...facts.metrics.map((metric) => {
           const known = (name) => metric[name].filter((value) => value !== null), units = (value) => formatUnits(value, metric.units);
           const means = known("mean");

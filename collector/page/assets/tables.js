@@ -95,13 +95,13 @@ class FunctionsView {
     });
     this.note = make("span", { className: "matches" });
     container.append(make("div", { className: "bar" }, this.filter, this.note));
-    const part = (value) => page.sums.total > 0 ? value / page.sums.total : 0;
+    const part = (value, whole) => whole > 0 ? value / whole : 0;
     const error = (row) => samplingError(row.exclusive, row.count);
     this.columns = [
-      { key: "exclusive", title: "exclusive", isNumber: true, value: (row) => row.exclusive, text: (row) => page.sums.metric.format(row.exclusive), bar: (row) => part(row.exclusive), hint: "time in the function itself" },
+      { key: "exclusive", title: "exclusive", isNumber: true, value: (row) => row.exclusive, text: (row) => page.sums.metric.format(row.exclusive), bar: (row) => part(row.exclusive, this.greatest.exclusive), hint: "time in the function itself" },
       { key: "percent", title: "%", isNumber: true, value: (row) => row.exclusive, text: (row) => formatPercent(row.exclusive, page.sums.total) },
       { key: "error", title: "± 95 %", isNumber: true, value: (row) => error(row) || 0, text: (row) => error(row) === null ? "" : page.sums.metric.format(error(row)), hint: "how far off the exclusive time may be because it was sampled" },
-      { key: "inclusive", title: "inclusive", isNumber: true, value: (row) => row.inclusive, text: (row) => page.sums.metric.format(row.inclusive), bar: (row) => part(row.inclusive), hint: "with all that the function called" },
+      { key: "inclusive", title: "inclusive", isNumber: true, value: (row) => row.inclusive, text: (row) => page.sums.metric.format(row.inclusive), bar: (row) => part(row.inclusive, this.greatest.inclusive), hint: "with all that the function called" },
       { key: "inclusivePercent", title: "%", isNumber: true, value: (row) => row.inclusive, text: (row) => formatPercent(row.inclusive, page.sums.total) },
       { key: "count", title: "samples", isNumber: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
       { key: "name", title: "function", className: "wide", value: (row) => row.name, text: (row) => row.name },
@@ -135,6 +135,7 @@ class FunctionsView {
     rows.sort(column.isNumber
       ? (one, other) => column.value(other) - column.value(one) || other.inclusive - one.inclusive
       : (one, other) => (column.value(one) < column.value(other) ? -1 : column.value(one) > column.value(other) ? 1 : other.exclusive - one.exclusive));
+    this.greatest = { exclusive: Math.max(0, ...rows.map((row) => row.exclusive)), inclusive: Math.max(0, ...rows.map((row) => row.inclusive)) };
     const shown = rows.reduce((sum, row) => sum + row.exclusive, 0);
     this.note.textContent = `${formatCount(rows.length)} ${rows.length === 1 ? "function" : "functions"}${pattern ? `, ${formatPercent(shown, sums.total)} exclusive` : ""}`;
     this.table.show(rows, column.key, (row) => row.index === state.function);

@@ -52,7 +52,7 @@ PROCESS = Process(
     status=0,
     clock=CLOCK,
 )
-THREAD = Thread(process=0, tid=100, name="test", start_ns=START_NS, end_ns=START_NS + 20 * S)
+THREAD = Thread(process=0, tid=100, name="test", start_ns=START_NS, end_ns=START_NS + 20 * S, cpu_ns=11 * S)
 
 
 class _Tables:

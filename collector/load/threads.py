@@ -43,15 +43,15 @@ def thread_of(process: int, thread: Thread, within: model.Process) -> model.Thre
 def balanced(thread: model.Thread, process: model.Process, sampled_ns: int, has_gaps: bool, pending_ns: int = 0) -> model.Thread:
     """The thread with what its samples leave open of the kernel's account filled in, or stated.
 
-    Of a thread whose end nobody saw there is no account, and nothing changes.
+    Of a thread whose end nobody saw there is no account: its samples are all that is known.
     """
     if thread.user_ns is None or thread.system_ns is None:
-        return thread
+        return replace(thread, cpu_ns=sampled_ns)
     accounted_ns = thread.user_ns + thread.system_ns
     if thread.tid == process.pid:
         accounted_ns -= process.before_ns
     gain, unattributed_ns = balance(sampled_ns, max(0, accounted_ns), _tick_ns(process), has_gaps, pending_ns)
-    return replace(thread, gain=gain, unattributed_ns=unattributed_ns)
+    return replace(thread, gain=gain, unattributed_ns=unattributed_ns, cpu_ns=max(0, accounted_ns))
 
 
 def unsampled_ns(thread: model.Thread, process: model.Process, pending_ns: int = 0) -> tuple[int, int] | None:

@@ -10,6 +10,7 @@ from collector.profile.lock import held_seconds
 from collector.profile.metrics import Values, reported_rows, reported_values
 from collector.profile.model import Function, Module, Process, Profile, Thread
 from collector.profile.samples import GroupSums
+from collector.units import NS_PER_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +46,18 @@ class ObjectRow:
 
 @dataclass(frozen=True, slots=True)
 class ThreadRow:
-    """A thread and the time of its samples, and that with Python's lock; None if no Python function is on any stack."""
+    """A thread and the time of its samples, and that with Python's lock; None if no Python function is on any stack.
+
+    `wall_s` is how long it was there, and `off_cpu_s` how long of it on no processor: waiting, or ready to run. Both are of its whole life.
+    """
 
     thread: Thread
     process: Process
     sample_count: int
     values: Values
     lock_held_s: float | None = None
+    wall_s: float = 0.0
+    off_cpu_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +128,19 @@ def threads(profile: Profile) -> list[ThreadRow]:
     base, counts = _sums_by(profile, profile.samples.cells().threads, len(profile.threads))
     held: Sequence[float | None] = held_seconds(profile) or [None] * len(base)
     rows = [
-        ThreadRow(thread, profile.processes[thread.process], count, reported_values(profile.metrics, values), held_s)
+        ThreadRow(thread, profile.processes[thread.process], count, reported_values(profile.metrics, values), held_s, *wall_times(profile, thread))
         for thread, values, count, held_s in zip(profile.threads, base, counts, held)
     ]
     rows.sort(key=lambda row: (_falling(row.values), row.process.pid, row.thread.tid))
     return rows
+
+
+def wall_times(profile: Profile, thread: Thread) -> tuple[float, float]:
+    """How long a thread was there, and how long of it on no processor, in seconds."""
+    process = profile.processes[thread.process]
+    end_ns = thread.end_ns or process.end_ns or profile.recordings[process.experiment].end_ns
+    wall_ns = max(0, end_ns - thread.start_ns)
+    return wall_ns / NS_PER_S, max(0, wall_ns - thread.cpu_ns) / NS_PER_S
 
 
 def processes(profile: Profile) -> list[ProcessRow]:

@@ -19,6 +19,7 @@ from collector.units import NS_PER_S
 class ThreadTime:
     """A thread; `values` are what its samples stand for, `accounted` what the kernel accounts, of which no sample stands for `unattributed`.
 
+    `wall` is how long it was there, and `off_cpu` how long of it on no processor: waiting, or ready to run. Both are of its whole life, whatever is selected.
     `lock_held` is CPU time with the global interpreter lock of Python; None if no Python function was recorded.
     """
 
@@ -29,6 +30,8 @@ class ThreadTime:
     name: str
     start: float
     end: float | None
+    wall: float
+    off_cpu: float
     samples: int
     values: Figures
     accounted: Figures | None
@@ -106,6 +109,8 @@ def thread_times(profile: Profile, rows: Iterable[ThreadRow]) -> list[ThreadTime
             name=row.thread.name,
             start=moment(profile, row.process.experiment, row.thread.start_ns),
             end=_end(profile, row.process.experiment, row.thread.end_ns),
+            wall=row.wall_s,
+            off_cpu=row.off_cpu_s,
             samples=row.sample_count,
             values=figures(profile.metrics, row.values),
             accounted=_accounted(profile, row.thread.user_ns, row.thread.system_ns),

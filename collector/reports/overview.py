@@ -23,6 +23,7 @@ from collector.units import NS_PER_S, format_count, format_duration, format_perc
 _TOP_COUNT = 10
 _LABEL_COUNT = 12
 _MESSAGE_COUNT = 5
+_WAITS = 0.1  # of its time: less is hardly worth a line
 _COMMAND_WIDTH = 300
 _WORTH_SAYING_S = 0.0005
 _PLAUSIBLE = 1.02
@@ -89,6 +90,7 @@ def _what_was_measured(profile: Profile) -> list[tuple[str, str]]:
     coverage = _coverage(profile, cpu)
     return [
         ("CPU time", f"{format_seconds(cpu)} s: {format_seconds(user)} user, {format_seconds(system)} system{load}"),
+        ("Off-CPU", _off_cpu(profile)),
         ("Coverage" if coverage else "Unattributed", coverage or _unattributed(profile)),
         ("Samples", f"{format_count(_samples_taken(profile))} in {_scope(profile)}"),
         ("Clock", _clocks(profile)),
@@ -98,6 +100,18 @@ def _what_was_measured(profile: Profile) -> list[tuple[str, str]]:
         ("Paused", _paused(profile)),
         ("Unrecorded", _unrecorded(profile)),
     ]
+
+
+def _off_cpu(profile: Profile) -> str:
+    """How long the command's first thread waited or was ready to run; of a tree of processes it mostly waits for them."""
+    if len({process.identity for process in profile.processes}) != 1:
+        return ""
+    mains = [thread for thread in profile.threads if thread.tid == profile.processes[thread.process].pid]
+    walls = [aggregate.wall_times(profile, thread) for thread in mains]
+    wall, off_cpu = (sum(column) for column in zip(*walls)) if walls else (0.0, 0.0)
+    if off_cpu < _WAITS * wall:
+        return ""
+    return f"the main thread waited, or was ready to run, for {format_seconds(off_cpu)} s ({format_percent(off_cpu, wall)} %) of its {format_seconds(wall)} s"
 
 
 def _coverage(profile: Profile, cpu: float) -> str:

@@ -22,7 +22,7 @@ COLUMNS = (
     figure("Samples", rank=2),
     figure("Threads", rank=3),
     figure("Began", "s", rank=6),
-    figure("Lived", "s", rank=5),
+    figure("Wall", "s", rank=5),
     figure("Process"),
     figure("Parent", rank=3),
     name("Ended", least=6, keep="start", rank=4),

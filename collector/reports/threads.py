@@ -19,7 +19,8 @@ COLUMNS = (
     _LOCK,
     figure("Samples", rank=1),
     figure("Began", "s", rank=5),
-    figure("Lived", "s", rank=4),
+    figure("Wall", "s", rank=4),
+    figure("Off-CPU", "s", rank=2),
     figure("Thread"),
     figure("Process", rank=1),
     name("Name", least=15),
@@ -43,7 +44,6 @@ def render(profile: Profile, selection: Selection, style: Style) -> str:
 def _cells(profile: Profile, row: ThreadRow, whole: float, has_lock: bool) -> list[str]:
     thread = row.thread
     recording = profile.recordings[row.process.experiment]
-    end_ns = thread.end_ns or row.process.end_ns or recording.end_ns
     return [
         *layout.time_cells(row.values[0], whole),
         format_seconds(row.values[1]),
@@ -51,7 +51,8 @@ def _cells(profile: Profile, row: ThreadRow, whole: float, has_lock: bool) -> li
         *([format_percent(row.lock_held_s or 0.0, row.values[0])] if has_lock else []),
         format_count(row.sample_count),
         format_seconds((thread.start_ns - recording.start_ns) / NS_PER_S),
-        format_seconds(max(0, end_ns - thread.start_ns) / NS_PER_S),
+        format_seconds(row.wall_s),
+        format_seconds(row.off_cpu_s),
         str(thread.tid),
         str(row.process.pid),
         thread.name or "-",

@@ -42,6 +42,8 @@ def load_both_ways(*paths: Path, symbolizer: Any = None, has_interpreter_frames:
     assert aggregate.threads(plain) == aggregate.threads(native)  # the first question of all
     for one, other in zip(parts_of(plain), parts_of(native), strict=True):
         assert answers(one) == answers(other)
+        for is_folded in (True, False):
+            assert _samples(one, is_folded) == _samples(other, is_folded)
         assert timeline(one, 20, True) == timeline(other, 20, True)
     assert (plain.losses, plain.messages, plain.threads, plain.processes) == (native.losses, native.messages, native.threads, native.processes)
     return plain
@@ -94,7 +96,6 @@ def answers(profile: Profile) -> dict[str, Any]:
         "ends": aggregate.stack_ends(profile),
         "total": [pytest.approx(value, rel=1e-12) for value in aggregate.total_values(profile)],
         "tree": sorted(_branch(profile, node) for node in _paths(call_tree(profile))),
-        "samples": [_samples(profile, is_folded) for is_folded in (True, False)],
         "neighbours": [
             _neighbours(profile, index) for index in by_name if profile.functions[index] in shown
         ][:12],

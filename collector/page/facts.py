@@ -20,7 +20,7 @@ from collector.profile.metric_series import Value
 from collector.profile.model import Process, Profile
 from collector.profile.process_rows import moment
 from collector.profile.samples import sample_count
-from collector.profile.warnings import graded_warnings
+from collector.profile.warnings import brief_warnings, graded_warnings
 from collector.units import NS_PER_S, format_rate
 
 Table = dict[str, list[Any]]
@@ -52,6 +52,7 @@ def facts_of(profile: Profile, lines: Sequence[Line], sources: Mapping[str, tupl
             [(one.process, one.cause, *(_moment(profile, one.process, time) for time in (one.start_ns, one.end_ns))) for one in profile.pauses],
         ),
         "messages": _messages(profile),
+        "brief": [printable(text) for text in brief_warnings(profile)],
         "losses": [f"{DROP_CAUSES.get(loss.cause, loss.cause)}: {loss.count:,} in {printable(loss.where)}" for loss in profile.losses],
         "stackEnds": _table(("end", "samples"), [(STACK_ENDS.get(row.cause, row.cause), row.sample_count) for row in stack_ends(profile)]),
         "metrics": _metrics(profile),

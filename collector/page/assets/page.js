@@ -20,6 +20,9 @@ class Page {
     this.experiment = experiment;
     this.state = new State();
     this.colours = new Colours(experiment);
+    this.processCount = experiment.facts.processes.isNextImage.filter((isNext) => !isNext).length;
+    const { pid, isNextImage } = experiment.facts.processes;
+    this.threadCount = experiment.facts.threads.process.filter((process, i) => !(isNextImage[process] && pid[process] === experiment.facts.threads.tid[i])).length;
     this.processors = Math.max(1, ...experiment.facts.recordings.map((recording) => recording.processors));
     this.views = {};
     this.addUp();
@@ -42,15 +45,14 @@ class Page {
     element("command").title = element("command").textContent;
     element("facts").textContent = [
       `${formatTime(facts.total.cpu)} CPU time`, `${formatTime(this.experiment.duration)} long`, `${formatCount(facts.samples)} samples`,
-      facts.processes.pid.length > 1 ? `${formatCount(facts.processes.pid.length)} processes` : "", facts.threads.tid.length > 1 ? `${formatCount(facts.threads.tid.length)} threads` : "",
+      this.processCount > 1 ? `${formatCount(this.processCount)} processes` : "", this.threadCount > 1 ? `${formatCount(this.threadCount)} threads` : "",
     ].filter(Boolean).join(" · ");
     element("metric").append(...Object.entries(METRICS).map(([value, { title }]) => make("option", { value }, title)));
     element("metric").addEventListener("change", (event) => this.state.set({ metric: event.target.value }));
     element("theme").addEventListener("click", () => this.changeTheme());
     element("help").addEventListener("click", () => this.showKeys());
-    const warnings = facts.messages.filter(([severity]) => severity > 0);
-    if (warnings.length) {
-      element("warnings").append(warnings[0][1], ...(warnings.length > 1 ? [" ", make("button", { type: "button", onclick: () => this.state.set({ tab: "summary" }) }, `and ${warnings.length - 1} more`)] : []));
+    if (facts.brief.length) {
+      element("warnings").append(facts.brief.join(" ").replaceAll("the overview", "the summary"), " ", make("button", { type: "button", onclick: () => this.state.set({ tab: "summary" }) }, "Summary"));
     }
   }
 

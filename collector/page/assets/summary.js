@@ -19,7 +19,7 @@ class SummaryView {
     for (const clock of facts.processes.clock) if (clock) clocks.set(clock, (clocks.get(clock) || 0) + 1);
     container.append(card("What was measured", rows([
       ["CPU time", formatTime(facts.total.cpu)], ["of it user", formatTime(facts.total.user)], ["of it system", formatTime(facts.total.system)],
-      ["samples", formatCount(facts.samples)], ["processes", formatCount(facts.processes.pid.length)], ["threads", formatCount(facts.threads.tid.length)],
+      ["samples", formatCount(facts.samples)], ["processes", page.processCount === facts.processes.pid.length ? formatCount(page.processCount) : `${formatCount(page.processCount)} (${formatCount(facts.processes.pid.length)} program images)`], ["threads", formatCount(page.threadCount)],
       ["clock", [...clocks].map(([clock, count]) => clocks.size > 1 ? `${clock} (${count})` : clock).join(", ")],
       ["unattributed", formatTime(facts.threads.unattributed.reduce((sum, value) => sum + value, 0))],
       ["this page", `steps of ${formatTime(facts.step)}${facts.small ? `; ${formatTime(facts.small)} in branches too small to keep apart` : ""}`],

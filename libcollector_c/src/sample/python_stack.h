@@ -6,15 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/safe_read.h"
-#include "target/python_runtime.h"
-
-/* A native stack, leaf first: of each frame its address, and where the part of the C stack begins that is its own. */
-struct col_native_stack {
-    const uintptr_t *pcs, *sps;
-    size_t count;
-    const struct col_stack_bounds *bounds; /* of the thread */
-};
+#include "sample/python_frames.h"
 
 /*
  * Writes both kinds of frames into pcs[0 .. max-1], leaf first, and returns how many. The Python frames that an evaluator runs stand

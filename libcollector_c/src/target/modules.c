@@ -16,19 +16,16 @@
 #include "base/os.h"
 #include "base/safe_read.h"
 #include "base/sparse.h"
-#include "experiment/crc32.h"
 #include "experiment/event.h"
 #include "experiment/log_writer.h"
 #include "target/code_finder.h"
 #include "target/executable_mappings.h"
+#include "target/module_identity.h"
 #include "target/python_runtime.h"
 
-#define TABLE_SIZE 4096u  /* well above what any program loads; one that loads more has the rest unnamed */
-#define PIECE_BYTES 4096u /* of a text, of which not all is looked at: see docs/format.md */
-#define PIECES 16u
+#define TABLE_SIZE 4096u      /* well above what any program loads; one that loads more has the rest unnamed */
 #define MOVING ((uintptr_t)1) /* an entry's `low` while it is being filled: no object begins there */
 #define GONE ((uintptr_t)2)   /* an entry that was in use */
-#define LARGEST_NOTES 65536u  /* bytes of one segment */
 #define COMPARED_PLACES 8u
 #define COMPARED_BYTES 64u
 
@@ -77,96 +74,8 @@ static struct entry *claim(uintptr_t low, uintptr_t high)
     return take_free();
 }
 
-struct object {
-    uintptr_t low, high, bias;
-    const char *path;
-    uintptr_t dynamic; /* its dynamic section, 0: it has none */
-    uint8_t build_id[64];
-    size_t build_id_bytes;
-    uint32_t text_checksum;
-    bool has_text;
-};
-
-static size_t align_up(size_t bytes, size_t alignment)
-{
-    return (bytes + alignment - 1) & ~(alignment - 1);
-}
-
-/* A segment of notes, in memory; looks for the build id among them. */
-static void read_notes(struct object *object, const ElfW(Phdr) * segment)
-{
-    struct col_proved_pages proved = {{0}};
-    uintptr_t at = object->bias + segment->p_vaddr;
-    size_t alignment = segment->p_align == 8 ? 8 : 4;
-    if (at < object->low || at > object->high || segment->p_memsz > object->high - at ||
-        segment->p_memsz > LARGEST_NOTES || !col_safe_read_prove(&proved, at, segment->p_memsz))
-        return;
-    uintptr_t end = at + segment->p_memsz;
-    while (at <= end && end - at >= sizeof(ElfW(Nhdr))) {
-        const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)at;
-        uintptr_t name = at + sizeof *note, text = name + align_up(note->n_namesz, alignment);
-        if (note->n_namesz > end - name || text > end || note->n_descsz > end - text)
-            return;
-        if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp((const void *)name, "GNU", 4) == 0 &&
-            note->n_descsz <= sizeof object->build_id) {
-            object->build_id_bytes = note->n_descsz;
-            memcpy(object->build_id, (const void *)text, note->n_descsz);
-            return;
-        }
-        at = text + align_up(note->n_descsz, alignment);
-    }
-}
-
-static bool add_piece(uint32_t *checksum, uintptr_t at, size_t bytes)
-{
-    for (uintptr_t page = at & ~(uintptr_t)4095; page < at + bytes; page += 4096)
-        if (!col_safe_read_probe(page))
-            return false;
-    *checksum = col_crc32_update(*checksum, (const void *)at, bytes);
-    return true;
-}
-
-/* What the code is, for an object that no build id tells from what may be at its path later. */
-static void read_text(struct object *object, const ElfW(Phdr) * segment)
-{
-    uintptr_t start = object->bias + segment->p_vaddr;
-    size_t bytes = segment->p_filesz, pieces = bytes <= PIECES * PIECE_BYTES ? 1 : PIECES;
-    if (start < object->low || bytes > object->high - start)
-        return;
-    object->has_text = true;
-    for (size_t i = 0; i < pieces && object->has_text; i++)
-        object->has_text = pieces == 1 ? add_piece(&object->text_checksum, start, bytes)
-                                       : add_piece(&object->text_checksum,
-                                                   start + (bytes - PIECE_BYTES) / (PIECES - 1) * i, PIECE_BYTES);
-}
-
-static void read_identity(struct object *object, const ElfW(Phdr) * segments, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (segments[i].p_type == PT_DYNAMIC)
-            object->dynamic = object->bias + segments[i].p_vaddr;
-    for (size_t i = 0; i < count && object->build_id_bytes == 0; i++)
-        if (segments[i].p_type == PT_NOTE)
-            read_notes(object, &segments[i]);
-    for (size_t i = 0; i < count && object->build_id_bytes == 0 && !object->has_text; i++)
-        if (segments[i].p_type == PT_LOAD && segments[i].p_flags & PF_X)
-            read_text(object, &segments[i]);
-}
-
-/* The object's program headers, found through the ELF header in front of it. */
-static void read_headers(struct object *object)
-{
-    uintptr_t at = object->bias != 0 ? object->bias : object->low;
-    const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)at;
-    struct col_proved_pages proved = {{0}};
-    if (!col_safe_read_prove(&proved, at, sizeof *header) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
-        return;
-    if (header->e_phoff <= 4096 &&
-        col_safe_read_prove(&proved, at + header->e_phoff, header->e_phnum * sizeof(ElfW(Phdr))))
-        read_identity(object, (const ElfW(Phdr) *)(at + header->e_phoff), header->e_phnum);
-}
-
-static void write_object(struct entry *entry, uintptr_t found_low, uintptr_t found_high, const struct object *object)
+static void write_object(struct entry *entry, uintptr_t found_low, uintptr_t found_high,
+                         const struct col_module_object *object)
 {
     struct col_event_mappingchange change = {.action = COL_MAP_INSERT,
                                              .map_kind = COL_MAP_OBJECT,
@@ -209,16 +118,16 @@ void col_modules_meet(uintptr_t low, uintptr_t high, const void *link_map)
     if (entry == NULL)
         return;
     const struct link_map *map = link_map;
-    struct object object = {.low = low,
-                            .high = high,
-                            .bias = map != NULL ? map->l_addr : low,
-                            .path = name_of(map != NULL ? map->l_name : "")};
-    read_headers(&object);
+    struct col_module_object object = {.low = low,
+                                       .high = high,
+                                       .bias = map != NULL ? map->l_addr : low,
+                                       .path = name_of(map != NULL ? map->l_name : "")};
+    col_module_identity_find(&object);
     write_object(entry, low, high, &object);
 }
 
 /* Sets the object's range and returns an address of its code, 0 if it has none. */
-static uintptr_t measure(struct object *object, const ElfW(Phdr) * segments, size_t count)
+static uintptr_t measure(struct col_module_object *object, const ElfW(Phdr) * segments, size_t count)
 {
     uintptr_t code = 0;
     for (const ElfW(Phdr) *segment = segments, *end = segment + count; segment < end; segment++) {
@@ -237,7 +146,7 @@ static uintptr_t measure(struct object *object, const ElfW(Phdr) * segments, siz
 static int meet_listed(struct dl_phdr_info *info, size_t size, void *argument)
 {
     (void)size, (void)argument;
-    struct object object = {.low = UINTPTR_MAX, .bias = info->dlpi_addr, .path = name_of(info->dlpi_name)};
+    struct col_module_object object = {.low = UINTPTR_MAX, .bias = info->dlpi_addr, .path = name_of(info->dlpi_name)};
     struct col_proved_pages proved = {
         {0}}; /* its headers lie in the object, of which the program may have unmapped any part */
     bool is_there =
@@ -250,7 +159,7 @@ static int meet_listed(struct dl_phdr_info *info, size_t size, void *argument)
         found.low = object.low, found.high = object.high;
     struct entry *entry = claim(found.low, found.high);
     if (entry != NULL) {
-        read_identity(&object, info->dlpi_phdr, info->dlpi_phnum);
+        col_module_identity_read(&object, info->dlpi_phdr, info->dlpi_phnum);
         write_object(entry, found.low, found.high, &object);
     }
     return 0;
@@ -323,6 +232,11 @@ static bool is_same_code(uintptr_t one, uintptr_t other, size_t bytes)
     return true;
 }
 
+static size_t whole_pages(size_t bytes)
+{
+    return (bytes + COL_PAGE_BYTES - 1) & ~((size_t)COL_PAGE_BYTES - 1);
+}
+
 struct mapping {
     uintptr_t start, end;
     uint64_t file_offset;
@@ -331,7 +245,7 @@ struct mapping {
 /* Writes the mapping as one more object if it holds code of this one: then true. */
 static bool meet_copied(const struct dl_phdr_info *info, const struct mapping *mapping)
 {
-    struct object object = {.low = UINTPTR_MAX, .bias = info->dlpi_addr};
+    struct col_module_object object = {.low = UINTPTR_MAX, .bias = info->dlpi_addr};
     struct col_proved_pages proved = {{0}};
     if (!col_safe_read_prove(&proved, (uintptr_t)info->dlpi_phdr, info->dlpi_phnum * sizeof *info->dlpi_phdr))
         return false;
@@ -341,7 +255,7 @@ static bool meet_copied(const struct dl_phdr_info *info, const struct mapping *m
         uintptr_t elf_address = segment->p_vaddr + inside;
         size_t bytes = mapping->end - mapping->start;
         if (segment->p_type != PT_LOAD || (segment->p_flags & PF_X) == 0 || mapping->file_offset < segment->p_offset ||
-            inside >= segment->p_filesz || bytes > align_up(segment->p_filesz - inside, COL_PAGE_BYTES) ||
+            inside >= segment->p_filesz || bytes > whole_pages(segment->p_filesz - inside) ||
             !is_same_code(mapping->start, object.bias + elf_address, bytes))
             continue;
         struct entry *entry = NULL;
@@ -350,7 +264,7 @@ static bool meet_copied(const struct dl_phdr_info *info, const struct mapping *m
         if (entry == NULL)
             return true;
         object.path = name_of(info->dlpi_name);
-        read_identity(&object, info->dlpi_phdr, info->dlpi_phnum);
+        col_module_identity_read(&object, info->dlpi_phdr, info->dlpi_phnum);
         object.low = mapping->start;
         object.high = mapping->end;
         object.bias = mapping->start - elf_address;

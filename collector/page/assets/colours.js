@@ -37,7 +37,7 @@ class Colours {
 
   hue(index, kind, by) {
     if (index < 0 || index >= this.experiment.unfinished) return null;
-    if (by === "kind") return kind in KIND_HUES ? KIND_HUES[kind] : null;
+    if (by === "kind") return Object.hasOwn(KIND_HUES, kind) ? KIND_HUES[kind] : null;
     const rank = this.ranks.get(this.experiment.facts.functions.module[index]);
     return rank < HUES.length ? HUES[rank] : null;
   }
@@ -45,7 +45,7 @@ class Colours {
   /* Rows of a legend: [title, fill]. */
   legend(by) {
     if (by === "kind") {
-      const kinds = [...new Set(this.experiment.callKinds)].filter((kind) => kind in KIND_TITLES);
+      const kinds = [...new Set(this.experiment.callKinds)].filter((kind) => Object.hasOwn(KIND_TITLES, kind));
       return kinds.map((kind) => [KIND_TITLES[kind], this.fill(0, kind, "kind", 0)]);
     }
     const { name } = this.experiment.facts.modules;

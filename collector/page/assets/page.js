@@ -35,7 +35,7 @@ class Page {
   }
 
   addUp() {
-    if (!(this.state.metric in METRICS)) this.state.metric = "cpu";
+    if (!Object.hasOwn(METRICS, this.state.metric)) this.state.metric = "cpu";
     this.sums = new Sums(this.experiment, this.state, this.state.metric);
   }
 
@@ -141,7 +141,7 @@ class Page {
     if (isNewSelection) this.addUp();
     document.getElementById("metric").value = this.state.metric;
     this.fillChips();
-    const tab = this.state.tab in TABS ? this.state.tab : "flame";
+    const tab = Object.hasOwn(TABS, this.state.tab) ? this.state.tab : "flame";
     for (const [name, panel] of Object.entries(this.panels)) {
       panel.hidden = name !== tab;
       const button = document.getElementById(`tab-${name}`);

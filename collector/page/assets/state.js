@@ -19,7 +19,7 @@ const CODECS = {
 
 function readSpan(text) {
   const match = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(text);
-  return match && +match[1] < +match[2] ? [+match[1], +match[2]] : undefined;
+  return match && +match[2] - +match[1] >= 1e-6 && +match[2] < 1e9 ? [+match[1], +match[2]] : undefined;
 }
 
 function readNumber(text) {
@@ -73,7 +73,7 @@ class State {
     const found = { ...DEFAULTS };
     for (const word of location.hash.slice(1).split("&")) {
       const [name, text] = [word.split("=")[0], word.split("=").slice(1).join("=")];
-      if (!(name in DEFAULTS)) continue;
+      if (!Object.hasOwn(DEFAULTS, name)) continue;
       let value;
       try {
         value = decodeURIComponent(text);

@@ -9,6 +9,7 @@ import base64
 import hashlib
 import html
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -35,11 +36,7 @@ def render(profiles: Sequence[Profile], sources: Sequence[Sources], title: str) 
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     data = "\n".join(f'<script type="application/octet-stream" class="experiment">{text}</script>' for text in packed)
     parts = {"title": html.escape(printable(title)), "style": _asset("style.css"), "digest": digest, "data": data, "script": script}
-    page = _asset("page.html")
-    for name, text in parts.items():
-        head, _, tail = page.partition(f"{{{{{name}}}}}")
-        page = head + text + tail
-    return page
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _asset("page.html"))  # at once: a part may have such a word in it
 
 
 def _data(profile: Profile, sources: Sources) -> str:

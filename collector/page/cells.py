@@ -1,7 +1,7 @@
 """cells -- the samples of a profile as the page has them: a tree of calls, and sums by thread, step of time and node
 
-The tree has a node for each source line on a path, so that lines follow a selection as functions do; recursion is folded. Steps are as
-short as the period, or as the limit on cells allows; branches that are too small for the limit on nodes are added up under their caller.
+The tree has a node for each source line on a path, so that lines follow a selection as functions do. Steps are as short as the limit on cells
+allows; branches that are too small for the limits are added up under their caller.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from collector.profile.samples import Grouping, SampleRows
 MOST_CELLS: Final = 300_000
 MOST_NODES: Final = 200_000
 _SHORTEST_STEP_NS: Final = 100_000
+_FEWEST_STEPS: Final = 4
+"""So many cells on average are there for each path of a thread, or paths are given up."""
 
 Line = tuple[int, str | None, int | None, str]
 """Function, source file, line, and kind of frame."""
@@ -53,22 +55,24 @@ class CellTable:
 def cells_of(profile: Profile, most_cells: int = MOST_CELLS, most_nodes: int = MOST_NODES) -> CellTable:
     """The samples of the profile. NotKeptError if it has none."""
     groups, lines = numbered((frame.function, frame.file, frame.line, frame.kind) for frame in profile.frames)
-    rows = profile.samples.rows(Grouping("", len(lines), lambda: groups))
-    nodes, tree_parents, tree_groups = _with_unfinished(rows)
-    kept, small_s = _without_small(rows, nodes, tree_parents, tree_groups, most_nodes)
+    rows = profile.samples.rows(Grouping("", len(lines), lambda: groups), is_folded=False)
+    nodes, tree = _tree_of(rows, [line[0] for line in lines])
+    kept, small_s = _without_small(rows, nodes, tree, most_nodes)
+    while len(tree.parents) > 2 and len(set(zip(rows.threads, kept))) * _FEWEST_STEPS > most_cells:
+        kept, small_s = _without_small(rows, kept, tree, len(tree.parents) // 2)
     starts = [profile.recordings[profile.processes[thread.process].experiment].start_ns for thread in profile.threads]
     times = [max(0, time - starts[thread]) for thread, time in zip(rows.threads, rows.times_ns)]
     longest_ns = max([1, *(recording.end_ns - recording.start_ns for recording in profile.recordings)])
     step_ns = max(_SHORTEST_STEP_NS, -(-longest_ns // (1 << 31)))
     while True:
         sums = _sums(rows, [min(time, longest_ns) // step_ns for time in times], kept)
-        if len(sums) <= most_cells:
+        if len(sums) <= most_cells or step_ns > longest_ns:
             break
         step_ns *= 4 if len(sums) > 4 * most_cells else 2
     keys = sorted(sums)
     cpu_us, system_us = _in_microseconds(keys, sums)
     return CellTable(
-        lines, tree_parents, tree_groups, step_ns, longest_ns // step_ns + 1,
+        lines, tree.parents, tree.groups, step_ns, longest_ns // step_ns + 1,
         [thread for thread, _, _ in keys], [step for _, step, _ in keys], [node for _, _, node in keys],
         cpu_us, system_us, [int(sums[key][2]) for key in keys], small_s,
     )  # fmt: skip
@@ -91,31 +95,82 @@ def _sums(rows: SampleRows, steps: Sequence[int], nodes: Sequence[int]) -> Sums:
     return sums
 
 
-def _with_unfinished(rows: SampleRows) -> tuple[list[int], list[int], list[int]]:
-    """The node of each sample, and the tree, with unfinished stacks in a branch of their own."""
-    parents, groups = [0, *rows.parents[1:]], [UNFINISHED, *rows.groups[1:]]
-    if all(rows.is_finished):
-        return list(rows.nodes), parents, groups
-    mirrored = {0: len(parents)}
-    parents.append(0)
-    groups.append(UNFINISHED)
+class _Tree:
+    """Calls as they stand on stacks, by parent and group; recursion is cut short, but only so far that all sums stay what they are.
 
-    def mirror(node: int) -> int:
+    A stack keeps the first and the last call of each function with what called it and what it called, and each line: so inclusive times, callers
+    (of the outermost call), callees (of the innermost), and the tree with recursion folded can be told from what is left.
+    """
+
+    def __init__(self, functions: Sequence[int]) -> None:
+        self.parents = [0]
+        self.groups = [UNFINISHED]
+        self._functions = functions
+        self._children: dict[tuple[int, int], int] = {}
+        self._next: dict[tuple[int, int], int] = {}
+
+    def child(self, node: int, group: int) -> int:
+        """The node below a node, which is made if there is none."""
+        known = self._children.setdefault((node, group), len(self.parents))
+        if known == len(self.parents):
+            self.parents.append(node)
+            self.groups.append(group)
+        return known
+
+    def called(self, node: int, group: int) -> int:
+        """The node of a stack that goes on with one more call."""
+        known = self._next.get((node, group))
+        if known is None:
+            path = self._path(node)
+            function = self._functions[group]
+            if any(other >= 0 and self._functions[other] == function for other in path):
+                known = 0
+                for step in self._cut([*path, group]):
+                    known = self.child(known, step)
+            else:
+                known = self.child(node, group)
+            self._next[node, group] = known
+        return known
+
+    def _path(self, node: int) -> list[int]:
         path = []
-        while node not in mirrored:
-            path.append(node)
-            node = rows.parents[node]
-        for step in reversed(path):
-            parents.append(mirrored[rows.parents[step]])
-            groups.append(rows.groups[step])
-            mirrored[step] = len(parents) - 1
-        return mirrored[path[0] if path else node]
+        while node:
+            path.append(self.groups[node])
+            node = self.parents[node]
+        return path[::-1]
 
-    return [node if finished else mirror(node) for node, finished in zip(rows.nodes, rows.is_finished)], parents, groups
+    def _cut(self, path: Sequence[int]) -> list[int]:
+        functions = [group if group < 0 else self._functions[group] for group in path]
+        first = {function: place for place, function in reversed(list(enumerate(functions)))}
+        last = {function: place for place, function in enumerate(functions)}
+        lines = {group: place for place, group in reversed(list(enumerate(path)))}
+        kept = {*first.values(), *(place - 1 for place in first.values()), *last.values(), *(place + 1 for place in last.values()), *lines.values()}
+        cut = [group for place, group in enumerate(path) if place in kept]
+        return [group for before, group in zip([None, *cut], cut) if group != before]
 
 
-def _without_small(rows: SampleRows, nodes: list[int], parents: list[int], groups: list[int], most: int) -> tuple[list[int], float]:
-    """The node of each sample in a tree of no more than `most` nodes, to which `parents` and `groups` are cut, and the time that was moved."""
+def _tree_of(rows: SampleRows, functions: Sequence[int]) -> tuple[list[int], _Tree]:
+    """The node of each sample, and the tree, with unfinished stacks in a branch of their own."""
+    tree = _Tree(functions)
+    finished, unfinished = {0: 0}, {0: 0 if all(rows.is_finished) else tree.child(0, UNFINISHED)}
+    return [_follow(rows, node, finished if is_finished else unfinished, tree) for node, is_finished in zip(rows.nodes, rows.is_finished)], tree
+
+
+def _follow(rows: SampleRows, node: int, known: dict[int, int], tree: _Tree) -> int:
+    """The tree's node for a node of the rows; those on the way become known as well."""
+    path = []
+    while node not in known:
+        path.append(node)
+        node = rows.parents[node]
+    found = known[node]
+    for step in reversed(path):
+        found = known[step] = tree.called(found, rows.groups[step])
+    return found
+
+
+def _without_small(rows: SampleRows, nodes: Sequence[int], tree: _Tree, most: int) -> tuple[Sequence[int], float]:
+    """The node of each sample in a tree of no more than `most` nodes, to which `tree` is cut, and the time that was moved."""
+    parents = tree.parents
     if len(parents) <= most:
         return nodes, 0.0
     own = array("d", bytes(8 * len(parents)))
@@ -124,26 +179,26 @@ def _without_small(rows: SampleRows, nodes: list[int], parents: list[int], group
     inclusive = array("d", own)
     for node in range(len(parents) - 1, 0, -1):
         inclusive[parents[node]] += inclusive[node]
-    ranked = sorted(inclusive)
-    least = ranked[max(0, len(ranked) - most // 2)]  # as many again may be needed for what is added up
-    number_of: list[int] = [0] * len(parents)
+    # Half of all: as many again may be needed for what is added up. A caller is never shorter than what it calls, and stands before it.
+    ranked = sorted(range(1, len(parents)), key=lambda node: -inclusive[node])
+    is_long = bytearray(len(parents))
+    for node in ranked[: max(0, most // 2 - 1)]:
+        is_long[node] = tree.groups[node] != SMALL
+    number_of = [0] * len(parents)
     small_of: dict[int, int] = {}
-    kept_parents, kept_groups, is_small = [0], [groups[0]], [False]
+    kept_parents, kept_groups, is_small = [0], [tree.groups[0]], [False]
     for node in range(1, len(parents)):
         parent = number_of[parents[node]]
-        if is_small[parent]:
-            number_of[node] = parent
-            continue
-        if inclusive[node] < least and parent in small_of:
-            number_of[node] = small_of[parent]
-            continue
-        number_of[node] = len(kept_parents)
-        kept_parents.append(parent)
-        is_small.append(inclusive[node] < least)
-        kept_groups.append(SMALL if is_small[-1] else groups[node])
-        if is_small[-1]:
-            small_of[parent] = number_of[node]
-    parents[:], groups[:] = kept_parents, kept_groups
+        known = parent if is_small[parent] else None if is_long[node] else small_of.get(parent)
+        if known is None:
+            known = len(kept_parents)
+            kept_parents.append(parent)
+            is_small.append(not is_long[node])
+            kept_groups.append(tree.groups[node] if is_long[node] else SMALL)
+            if not is_long[node]:
+                small_of[parent] = known
+        number_of[node] = known
+    tree.parents, tree.groups = kept_parents, kept_groups
     return [number_of[node] for node in nodes], sum(time for node, time in enumerate(own) if is_small[number_of[node]])
 
 

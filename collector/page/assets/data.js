@@ -35,7 +35,8 @@ function addUp(differences) {
 
 /* One experiment, or several that were added up.
  *
- * nodes: parents, lines (by node; node 0 is the root). calls: the same tree by function, recursion folded. Functions are numbered as in
+ * nodes: parents, lines, functions, and the nearest node above of the same function, or 0 (by node; node 0 is the root). calls: the same tree by
+ * function, with recursion folded: a function that is on the path already goes on from its call there. Functions are numbered as in
  * `facts.functions`; two more stand for stacks whose callers are unknown and for branches too small to keep apart. */
 class Experiment {
   constructor(facts, columns) {
@@ -64,23 +65,21 @@ class Experiment {
 
   buildCalls() {
     const nodes = this.nodeParents.length;
+    this.nodeFunctions = Int32Array.from({ length: nodes }, (_, node) => node ? this.functionOf(node) : -1);
+    this.sameAbove = nearestAlike(this.nodeParents, this.nodeFunctions, this.functionCount);
     const callOf = new Int32Array(nodes), parents = [0], functions = [-1], depths = [0], kinds = [""];
     const known = new Map();
     for (let node = 1; node < nodes; node++) {
-      const caller = callOf[this.nodeParents[node]], called = this.functionOf(node);
-      let call = caller;
-      while (call > 0 && functions[call] !== called) call = parents[call];
-      if (call === 0) {
-        const key = caller * this.functionCount + called;
-        call = known.get(key);
-        if (call === undefined) {
-          call = parents.length;
-          known.set(key, call);
-          parents.push(caller);
-          functions.push(called);
-          depths.push(depths[caller] + 1);
-          kinds.push(this.nodeLines[node] >= 0 ? this.facts.lines.kind[this.nodeLines[node]] : "");
-        }
+      if (this.sameAbove[node]) { callOf[node] = callOf[this.sameAbove[node]]; continue; }
+      const caller = callOf[this.nodeParents[node]], called = this.nodeFunctions[node], key = caller * this.functionCount + called;
+      let call = known.get(key);
+      if (call === undefined) {
+        call = parents.length;
+        known.set(key, call);
+        parents.push(caller);
+        functions.push(called);
+        depths.push(depths[caller] + 1);
+        kinds.push(this.nodeLines[node] >= 0 ? this.facts.lines.kind[this.nodeLines[node]] : "");
       }
       callOf[node] = call;
     }
@@ -143,4 +142,22 @@ function childrenOf(parents) {
   const next = first.slice();
   for (let node = 1; node < parents.length; node++) children[next[parents[node]]++] = node;
   return [first, children];
+}
+
+/* By node, the nearest one above it with the same value, or 0. */
+function nearestAlike(parents, values, count) {
+  const [first, children] = childrenOf(parents), next = first.slice(), nearest = new Int32Array(count), alike = new Int32Array(parents.length);
+  let node = 0;
+  for (;;) {
+    if (next[node] < first[node + 1]) {
+      node = children[next[node]++];
+      alike[node] = nearest[values[node]];
+      nearest[values[node]] = node;
+    } else if (node) {
+      nearest[values[node]] = alike[node];
+      node = parents[node];
+    } else {
+      return alike;
+    }
+  }
 }

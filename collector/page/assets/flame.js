@@ -57,7 +57,7 @@ class FlameGraph {
   update(changed) {
     const { state } = this.page;
     if (document.activeElement !== this.search) this.search.value = state.search;
-    this.modes.value = state.mode in MODES ? state.mode : "calls";
+    this.modes.value = Object.hasOwn(MODES, state.mode) ? state.mode : "calls";
     this.colour.value = state.colour;
     if (!changed || ["span", "threads", "metric", "mode", "zoom", "colour", "search"].some((name) => changed.has(name))) this.layOut();
   }
@@ -100,12 +100,11 @@ class FlameGraph {
     for (let index = 0; index < experiment.unfinished; index++) {
       if (pattern.test(experiment.functionName(index, true)) || pattern.test(experiment.moduleName(index))) { this.found[index] = 1; names++; }
     }
-    const { callParents, callFunctions } = experiment, { inclusive } = sums.calls;
-    const isBelow = new Uint8Array(callParents.length);
+    const { nodeParents, nodeFunctions } = experiment, isBelow = new Uint8Array(nodeParents.length);
     let total = 0;
-    for (let call = 1; call < callParents.length; call++) {
-      if (isBelow[callParents[call]]) isBelow[call] = 1;
-      else if (this.found[callFunctions[call]]) { isBelow[call] = 1; total += inclusive[call]; }
+    for (let node = 1; node < nodeParents.length; node++) {
+      if (isBelow[nodeParents[node]]) isBelow[node] = 1;
+      else if (this.found[nodeFunctions[node]]) { isBelow[node] = 1; total += sums.inclusiveNodes[node]; }
     }
     this.matches.textContent = `${formatPercent(total, sums.total)} in ${formatCount(names)} ${names === 1 ? "function" : "functions"}`;
   }

@@ -8,6 +8,9 @@ const METRICS = {
   samples: { title: "samples", of: (cells, i) => cells.counts[i], format: formatCount },
 };
 
+/* What is less is a rest of additions: figures are whole microseconds, and numbers of samples. */
+const LEAST = 1e-7;
+
 /* Calls `visit` with the number of each cell in a span of time (seconds, or null) of some threads (a Set, or null). */
 function forEachCell(experiment, { span, threads }, visit) {
   const { steps } = experiment.cells;
@@ -55,36 +58,43 @@ class Sums {
     return this.knownCalls;
   }
 
-  /* The same by function: each is on a path once, as recursion is folded. */
+  /* By node, with all that lies below it. */
+  get inclusiveNodes() {
+    return this.knownNodes ||= withCallees(this.own, this.experiment.nodeParents);
+  }
+
+  /* Exclusive and inclusive values by function, and numbers of samples of the exclusive ones; of a recursion the outermost call counts. */
   get functions() {
     if (!this.knownFunctions) {
-      const { callFunctions, functionCount } = this.experiment, calls = this.calls;
-      const sums = {};
-      for (const name of ["exclusive", "counts", "inclusive", "inclusiveCounts"]) {
-        sums[name] = new Float64Array(functionCount);
-        for (let call = 1; call < callFunctions.length; call++) sums[name][callFunctions[call]] += calls[name][call];
+      const { nodeFunctions, sameAbove, functionCount } = this.experiment, whole = this.inclusiveNodes;
+      const sums = { exclusive: new Float64Array(functionCount), inclusive: new Float64Array(functionCount), counts: new Float64Array(functionCount) };
+      for (let node = 1; node < nodeFunctions.length; node++) {
+        const index = nodeFunctions[node];
+        sums.exclusive[index] += this.own[node];
+        sums.counts[index] += this.ownCounts[node];
+        if (!sameAbove[node]) sums.inclusive[index] += whole[node];
       }
       this.knownFunctions = sums;
     }
     return this.knownFunctions;
   }
 
-  /* Callers and callees of a function, as rows {function, value, count}, the greatest first; a caller of -1 is the start of the stack. */
+  /* Callers and callees of a function, as rows {function, value}, the greatest first; a caller of -1 is the start of the stack.
+   * In recursion the caller is that of the outermost call, the callee that of the innermost. */
   neighbours(index) {
-    const { callFunctions, callParents } = this.experiment, { inclusive, inclusiveCounts } = this.calls;
+    const { nodeFunctions, nodeParents, sameAbove } = this.experiment, whole = this.inclusiveNodes;
     const callers = new Map(), callees = new Map();
-    const add = (map, key, call) => {
-      const row = map.get(key) || { function: key, value: 0, count: 0 };
-      row.value += inclusive[call];
-      row.count += inclusiveCounts[call];
-      map.set(key, row);
-    };
-    for (let call = 1; call < callFunctions.length; call++) {
-      if (!inclusive[call]) continue;
-      if (callFunctions[call] === index) add(callers, callFunctions[callParents[call]], call);
-      if (callFunctions[callParents[call]] === index) add(callees, callFunctions[call], call);
+    const add = (map, key, value) => map.set(key, (map.get(key) || 0) + value);
+    for (let node = 1; node < nodeFunctions.length; node++) {
+      if (!whole[node]) continue;
+      if (nodeFunctions[nodeParents[node]] === index) add(callees, nodeFunctions[node], whole[node]);
+      if (nodeFunctions[node] !== index) continue;
+      if (!sameAbove[node]) { add(callers, nodeFunctions[nodeParents[node]], whole[node]); continue; }
+      let below = node;
+      while (nodeParents[below] !== sameAbove[node]) below = nodeParents[below];
+      add(callees, nodeFunctions[below], -whole[node]);
     }
-    const sorted = (map) => [...map.values()].sort((a, b) => b.value - a.value);
+    const sorted = (map) => [...map].map(([key, value]) => ({ function: key, value })).filter(({ value }) => value > LEAST).sort((a, b) => b.value - a.value);
     return { callers: sorted(callers), callees: sorted(callees) };
   }
 
@@ -92,7 +102,6 @@ class Sums {
   linesOf(file) {
     const { nodeParents, nodeLines, facts } = this.experiment, { lines } = facts;
     const isHere = (node) => nodeLines[node] >= 0 && lines.file[nodeLines[node]] === file;
-    this.inclusiveNodes = this.inclusiveNodes || withCallees(this.own, nodeParents);
     const rows = new Map();
     for (let node = 1; node < nodeParents.length; node++) {
       if (!isHere(node) || !this.inclusiveNodes[node]) continue;

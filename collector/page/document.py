@@ -21,7 +21,7 @@ from collector.profile.model import Profile
 
 _ASSETS: Final = os.path.join(os.path.dirname(__file__), "assets")
 _SCRIPTS: Final = (
-    "format.js", "data.js", "sums.js", "state.js", "colours.js", "canvas.js", "timeline.js", "flame.js", "tables.js", "source.js", "summary.js", "page.js",
+    "format.js", "data.js", "sums.js", "state.js", "colours.js", "canvas.js", "timeline.js", "flame.js", "tables.js", "tree.js", "source.js", "summary.js", "page.js",
 )  # fmt: skip
 """In the order in which they build on each other."""
 

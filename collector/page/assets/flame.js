@@ -249,29 +249,16 @@ class Box {
 
 const byValue = (one, other) => other.value - one.value;
 
-function layOutCalls({ experiment, sums }, width, zoom) {
-  if (!sums.total) return [];
+/* The tree of calls, and that of their callers, as a root and what gives the children of a node; null without samples. */
+function calledTree({ experiment, sums }) {
+  if (!sums.total) return null;
   const root = { function: -1, title: "(all)", call: 0, value: sums.total, count: sums.count, kind: "" };
-  return layOutTree(root, (node) => calleesOf(experiment, sums.calls, node.call), width, zoom);
+  return { root, children: (node) => node.children ||= calleesOf(experiment, sums.calls, node.call) };
 }
 
-function calleesOf(experiment, calls, call) {
-  const { firstCallee, callees, callFunctions, callKinds } = experiment, nodes = [];
-  for (let i = firstCallee[call]; i < firstCallee[call + 1]; i++) {
-    const called = callees[i];
-    if (calls.inclusive[called] > 0) {
-      nodes.push({
-        function: callFunctions[called], kind: callKinds[called], call: called, value: calls.inclusive[called],
-        count: calls.inclusiveCounts[called], own: calls.exclusive[called],
-      });
-    }
-  }
-  return nodes.sort(byValue);
-}
-
-/* Leaves first. A node is where paths that ended alike stand now: pairs of a call and what of its exclusive time came this way. */
-function layOutInverted({ experiment, sums }, width, zoom) {
-  if (!sums.total) return [];
+/* A node of callers is where paths that ended alike stand now: each is a call, and what of its exclusive time came this way. */
+function invertedTree({ experiment, sums }) {
+  if (!sums.total) return null;
   const { callFunctions, callParents, callKinds } = experiment, { exclusive, counts } = sums.calls;
   const grouped = (paths) => {
     const nodes = new Map();
@@ -289,7 +276,31 @@ function layOutInverted({ experiment, sums }, width, zoom) {
   const leaves = [];
   for (let call = 1; call < exclusive.length; call++) if (exclusive[call] > 0) leaves.push([call, exclusive[call], counts[call]]);
   const root = { function: -1, title: "(all)", value: sums.total, count: sums.count, kind: "", paths: leaves };
-  return layOutTree(root, (node) => node.children ||= grouped(node.paths), width, zoom);
+  return { root, children: (node) => node.children ||= grouped(node.paths) };
+}
+
+function layOutCalls(page, width, zoom) {
+  const tree = calledTree(page);
+  return tree ? layOutTree(tree.root, tree.children, width, zoom) : [];
+}
+
+function layOutInverted(page, width, zoom) {
+  const tree = invertedTree(page);
+  return tree ? layOutTree(tree.root, tree.children, width, zoom) : [];
+}
+
+function calleesOf(experiment, calls, call) {
+  const { firstCallee, callees, callFunctions, callKinds } = experiment, nodes = [];
+  for (let i = firstCallee[call]; i < firstCallee[call + 1]; i++) {
+    const called = callees[i];
+    if (calls.inclusive[called] > 0) {
+      nodes.push({
+        function: callFunctions[called], kind: callKinds[called], call: called, value: calls.inclusive[called],
+        count: calls.inclusiveCounts[called], own: calls.exclusive[called],
+      });
+    }
+  }
+  return nodes.sort(byValue);
 }
 
 /* Each thread with a tree of its own. */

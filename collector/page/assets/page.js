@@ -3,6 +3,7 @@
 
 const TABS = {
   flame: { title: "Flame graph", View: FlameGraph },
+  tree: { title: "Call tree", View: CallTreeView },
   functions: { title: "Functions", View: FunctionsView },
   callers: { title: "Callers & callees", View: CallersView },
   source: { title: "Source", View: SourceView },
@@ -10,7 +11,7 @@ const TABS = {
 };
 
 const KEYS = [
-  ["1 to 5", "the views"], ["/", "search"], ["drag on the timeline", "select a span; a click clears it"], ["double click there, z", "zoom the timeline to the selection; Z: all"],
+  ["1 to 6", "the views"], ["/", "search"], ["drag on the timeline", "select a span; a click clears it"], ["double click there, z", "zoom the timeline to the selection; Z: all"],
   ["Ctrl and wheel, + and -", "zoom the timeline"], ["← →", "on the timeline: move the selection, with Shift its end"], ["click on a name there", "only this thread or process; Ctrl: besides others"],
   ["arrow keys, Enter, Escape", "in the flame graph: move, zoom, zoom out"], ["Escape", "clear the selection"], ["t", "light or dark"],
 ];

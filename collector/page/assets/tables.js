@@ -5,9 +5,10 @@ const LINE = 24;
 
 class LongTable {
   /* Columns: {key, title, value(row), text(row), isNumber, bar(row) as part of 1, className}. */
-  constructor(container, columns, { onPick, onSort, label }) {
+  constructor(container, columns, { onPick, onSort, onArrow, label }) {
     this.columns = columns;
     this.onPick = onPick;
+    this.onArrow = onArrow;
     this.rows = [];
     this.sort = null;
     this.focused = 0;
@@ -55,12 +56,13 @@ class LongTable {
           bar.style.width = `${Math.min(100, 100 * column.bar(row))}%`;
           cell.prepend(bar);
         }
+        if (column.indent) cell.style.paddingLeft = `${8 + 14 * column.indent(row)}px`;
         if (column.title && !column.isNumber) cell.title = column.text(row);
         return cell;
       });
       const line = make("div", {
         className: `row ${this.picked && this.picked(row) ? "picked" : ""} ${i === this.focused ? "focused" : ""}`, role: "row",
-        onclick: () => { this.focused = i; this.onPick(row); },
+        onclick: (event) => { this.focused = i; this.onPick(row, event.detail > 1); },
       }, ...cells);
       line.setAttribute("aria-rowindex", i + 1);
       line.style.top = `${i * LINE}px`;
@@ -80,7 +82,10 @@ class LongTable {
       if (y + LINE > this.scroller.scrollTop + room) this.scroller.scrollTop = y + LINE - room;
       this.drawNow();
     } else if (event.key === "Enter" && this.rows[this.focused]) {
-      this.onPick(this.rows[this.focused]);
+      this.onPick(this.rows[this.focused], true);
+    } else if (this.onArrow && ["ArrowRight", "ArrowLeft"].includes(event.key) && this.rows[this.focused]) {
+      event.preventDefault();
+      this.onArrow(this.rows[this.focused], event.key === "ArrowRight");
     }
   }
 }

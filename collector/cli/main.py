@@ -103,7 +103,7 @@ def build_parser(command: ModuleType) -> argparse.ArgumentParser:
     """Give the parser of one command."""
     parser = _Parser(
         prog=f"collector {command.NAME}",
-        description=_describe(command.HELP),
+        description=describe(command.HELP),
         formatter_class=_HelpFormatter,
         allow_abbrev=False,
     )
@@ -136,7 +136,7 @@ def _run(words: list[str]) -> int:
 def _overview() -> str:
     lines = ["collector COMMAND ... -- records where a program spends its time, and shows it", ""]
     for name in iter_commands():
-        lines.append(f"  {name:<10} {_describe(_name_plate(name))}")
+        lines.append(f"  {name:<10} {describe(_name_plate(name))}")
     return "\n".join([*lines, "", "The beginning of a command is enough if no other begins so. collector COMMAND -h tells more about one of them."])
 
 
@@ -146,8 +146,8 @@ def _name_plate(name: str) -> str:
         return source.readline().strip().strip('"')
 
 
-def _describe(docstring: str) -> str:
-    # The name plate's `name -- ` is for those who read the file.
+def describe(docstring: str) -> str:
+    """A command's HELP without the name plate's `name -- `, which is for those who read the file."""
     return docstring.strip().partition(" -- ")[2] or docstring.strip()
 
 

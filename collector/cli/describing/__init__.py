@@ -1,0 +1,1 @@
+"""describing -- what the parsers of the commands say, told again as man pages and as completion for shells"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import signal
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,7 +12,7 @@ from collector.cli.main import build_parser, describe, iter_commands, load_comma
 from collector.cli.reporting.words import VIEWS
 from collector.format import Kind
 
-FILES, DIRECTORIES, EXPERIMENTS, PROGRAMS, SIGNALS = "@files", "@directories", "@experiments", "@programs", "@signals"
+FILES, DIRECTORIES, EXPERIMENTS, PROGRAMS = "@files", "@directories", "@experiments", "@programs"
 """What a shell knows how to complete; every other value is a word that is meant as it stands."""
 
 _KINDS: Final[dict[str, tuple[str, ...]]] = {
@@ -22,7 +23,7 @@ _KINDS: Final[dict[str, tuple[str, ...]]] = {
     "BEFORE": (EXPERIMENTS,),
     "AFTER": (EXPERIMENTS,),
     "PROGRAM": (PROGRAMS,),
-    "SIGNAL": (SIGNALS,),
+    "SIGNAL": tuple(each.name.removeprefix("SIG") for each in signal.Signals if each not in (signal.SIGKILL, signal.SIGSTOP)),
     "VIEW": tuple(VIEWS),
     "COMMAND": tuple(iter_commands()),
     "KIND": tuple(kind.name for kind in Kind),
@@ -127,4 +128,4 @@ def _completions_of(action: argparse.Action, value: str) -> tuple[str, ...]:
             named.append(EXPERIMENTS)
         else:
             named.extend(_KINDS.get(re.split(r"[^A-Z]", word)[0], ()))
-    return tuple(dict.fromkeys(named))
+    return tuple(kind for kind in dict.fromkeys(named) if kind != DIRECTORIES or FILES not in named)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import re
 import shutil
 import subprocess
@@ -11,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from terminal import Terminal
 
 from collector.cli.describing.grammar import read_command
 from collector.cli.describing.man_page import _text, man_page
@@ -89,22 +89,11 @@ def test_no_such_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 def on_a_terminal(path: str, *words: str) -> str:
     """What somebody sees who types this."""
-    ours, theirs = pty.openpty()
     environment = {**os.environ, "MANPAGER": "cat", "PATH": path, "PYTHONPATH": str(Path(__file__).parents[3])}
-    process = subprocess.Popen([sys.executable, "-m", "collector", *words], stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
-    os.close(theirs)
-    seen = b""
-    while True:
-        try:
-            part = os.read(ours, 65536)
-        except OSError:  # the last of those who had the other end has closed it
-            break
-        if not part:
-            break
-        seen += part
-    os.close(ours)
-    process.wait()
-    return seen.decode()
+    terminal = Terminal([sys.executable, "-m", "collector", *words], environment)
+    terminal.await_end()
+    terminal.close()
+    return terminal.seen
 
 
 def test_on_a_terminal_man_shows_it() -> None:

@@ -4,7 +4,8 @@ pyproject.toml names this module as its build backend and as the home of four co
 
     build        works in a directory of its own, so that a stale build/ never gets into a wheel
     build_py     compiles the C half: into collector/native/ of a wheel, or, for an editable
-                 install, into libcollector_c/build, where `collector` looks next
+                 install, into libcollector_c/build, where `collector` looks next; a wheel gets the
+                 pages of docs/ as collector/docs/ as well
     bdist_wheel  tags the wheel with the platform but with no Python version: no C here knows Python
     sdist        takes the C half and the tests along
 
@@ -56,6 +57,7 @@ class BuildPy(build_py):
         with tempfile.TemporaryDirectory(prefix="collector-c-") as scratch:
             compile_all(Path(scratch))
             install(Path(scratch), native)
+        shutil.copytree(SOURCE.parent / "docs", Path(self.build_lib) / "collector" / "docs")
 
 
 class BdistWheel(bdist_wheel):

@@ -112,8 +112,8 @@ def build_parser(command: ModuleType) -> argparse.ArgumentParser:
 
 
 def _run(words: list[str]) -> int:
-    if not words or words[0] in ("-h", "--help", "help"):
-        print(_overview())
+    if not words or words[0] in ("-h", "--help"):
+        print(overview())
         return 0 if words else 2
     if words[0] in ("-V", "--version"):
         from collector import __version__
@@ -133,11 +133,13 @@ def _run(words: list[str]) -> int:
     return code
 
 
-def _overview() -> str:
+def overview() -> str:
+    """The commands with what each does."""
     lines = ["collector COMMAND ... -- records where a program spends its time, and shows it", ""]
     for name in iter_commands():
         lines.append(f"  {name:<10} {describe(_name_plate(name))}")
-    return "\n".join([*lines, "", "The beginning of a command is enough if no other begins so. collector COMMAND -h tells more about one of them."])
+    return "\n".join([*lines, "", "The beginning of a command is enough if no other begins so. collector COMMAND -h tells more about one of them,",
+                      "collector help lists the pages of the documentation."])
 
 
 def _name_plate(name: str) -> str:

@@ -83,6 +83,7 @@ def test_wheel_carries_everything(wheel: Path) -> None:
     assert "collector/native/fortran/collector.f90" in names
     modules = {str(path.relative_to(ROOT)) for path in (ROOT / "collector").rglob("*.py") if "native" not in path.parts}
     assert modules <= names
+    assert {f"collector/{path.relative_to(ROOT)}" for path in (ROOT / "docs").rglob("*.md")} <= names
     assert not [name for name in names if name.startswith(("tests", "libcollector_c", "docs"))]
 
 
@@ -90,6 +91,13 @@ def test_recording_with_an_installed_wheel(installed: Path, tmp_path: Path) -> N
     done = run(installed, "record", "-o", "a.expt", "sh", "-c", "exit 3", cwd=tmp_path)
     assert done.returncode == 3 and "a.expt: " in done.stderr
     assert succeed(installed, "config", "--preload").strip().endswith("/collector/native/lib/libcollector.so")
+
+
+def test_documentation_of_an_installed_wheel(installed: Path) -> None:
+    directory = Path(succeed(installed, "help", "--path").strip())
+    assert directory.parts[-3:] == ("site-packages", "collector", "docs")
+    assert succeed(installed, "help", "tutorial") == (ROOT / "docs/tutorial.md").read_text()
+    assert "_collector" in succeed(installed, "completion", "bash")
 
 
 C_PROGRAM = """

@@ -8,6 +8,7 @@ import signal
 from dataclasses import dataclass
 from typing import Final
 
+from collector.cli.describing.pages import find_pages
 from collector.cli.main import build_parser, describe, iter_commands, load_command
 from collector.cli.reporting.words import VIEWS
 from collector.format import Kind
@@ -26,6 +27,7 @@ _KINDS: Final[dict[str, tuple[str, ...]]] = {
     "SIGNAL": tuple(each.name.removeprefix("SIG") for each in signal.Signals if each not in (signal.SIGKILL, signal.SIGSTOP)),
     "VIEW": tuple(VIEWS),
     "COMMAND": tuple(iter_commands()),
+    "PAGE": tuple(find_pages()),
     "KIND": tuple(kind.name for kind in Kind),
 }
 """By the words in capitals that stand for values in the help."""

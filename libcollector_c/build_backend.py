@@ -6,7 +6,8 @@ pyproject.toml names this module as its build backend and as the home of four co
     build_py     compiles the C half: into collector/native/ of a wheel, or, for an editable
                  install, into libcollector_c/build, where `collector` looks next; a wheel gets the
                  pages of docs/ as collector/docs/ as well
-    bdist_wheel  tags the wheel with the platform but with no Python version: no C here knows Python
+    bdist_wheel  tags the wheel with the platform but with no Python version: no C here knows Python;
+                 adds manual pages and completions, made from the commands' help, for share/
     sdist        takes the C half and the tests along
 
 The compiling itself is done by make. Where there is a compiler but no make, the variables at the
@@ -21,6 +22,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -72,6 +74,12 @@ class BdistWheel(bdist_wheel):
         """Give any Python 3, no ABI, this platform."""
         return "py3", "none", super().get_tag()[2]
 
+    def run(self) -> None:
+        """Make what belongs into share/ of the environment, then the wheel."""
+        with tempfile.TemporaryDirectory(prefix="collector-share-") as scratch:
+            self.distribution.data_files = write_shared_files(Path(scratch))
+            super().run()
+
 
 class Sdist(sdist):
     """`sdist`, complete: everything that git would give."""
@@ -121,6 +129,26 @@ def install(build_dir: Path, native: Path) -> None:
         (native / part).mkdir(parents=True, exist_ok=True)
         for file in files:
             shutil.copy(file, native / part)
+
+
+def write_shared_files(directory: Path) -> list[tuple[str, list[str]]]:
+    """Write manual pages and completions; give them as setuptools' data_files has them. Needs what the commands import."""
+    sys.path.insert(0, str(SOURCE.parent))
+    from collector.cli.describing.completion import completion_script
+    from collector.cli.describing.man_page import man_page, page_name
+    from collector.cli.main import iter_commands
+
+    files = {
+        "share/man/man1": {f"{page_name(name)}.1": man_page(name) for name in (None, *iter_commands())},
+        "share/bash-completion/completions": {"collector": completion_script("bash")},
+        "share/zsh/site-functions": {"_collector": completion_script("zsh")},
+        "share/fish/vendor_completions.d": {"collector.fish": completion_script("fish")},
+    }
+    for folder, texts in files.items():
+        (directory / folder).mkdir(parents=True)
+        for name, text in texts.items():
+            (directory / folder / name).write_text(text, encoding="utf-8")
+    return [(folder, [os.path.relpath(directory / folder / name) for name in texts]) for folder, texts in files.items()]
 
 
 def run(command: list[str]) -> None:

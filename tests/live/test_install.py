@@ -97,7 +97,17 @@ def test_documentation_of_an_installed_wheel(installed: Path) -> None:
     directory = Path(succeed(installed, "help", "--path").strip())
     assert directory.parts[-3:] == ("site-packages", "collector", "docs")
     assert succeed(installed, "help", "tutorial") == (ROOT / "docs/tutorial.md").read_text()
-    assert "_collector" in succeed(installed, "completion", "bash")
+
+
+def test_manual_pages_and_completions_of_an_installed_wheel(installed: Path) -> None:
+    share = installed.parents[1] / "share"
+    assert (share / "man/man1/collector-record.1").read_text() == succeed(installed, "man", "record")
+    places = {"bash": "bash-completion/completions/collector", "zsh": "zsh/site-functions/_collector", "fish": "fish/vendor_completions.d/collector.fish"}
+    for shell, place in places.items():
+        assert (share / place).read_text() == succeed(installed, "completion", shell)
+    if shutil.which("man"):
+        found = succeed("man", "-w", "collector-record", env={"PATH": f"{installed.parent}:{os.environ['PATH']}", "MANPATH": ""})
+        assert found.strip() == str(share / "man/man1/collector-record.1")
 
 
 C_PROGRAM = """

@@ -27,7 +27,7 @@ from collector.errors import CollectorError, UsageError
 from collector.printable import printable
 
 _HOME = os.path.dirname(__file__)
-_NOT_COMMANDS = {"__init__", "main", "output"}
+_NOT_COMMANDS = {"__init__", "main", "output", "habits"}
 _RECORDING_COMMANDS = {"record", "run"}
 
 
@@ -37,13 +37,24 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         with Output():
             return _run(words)
+    except UsageError as error:
+        _complain(_hint(words, str(error)) or str(error))
+        return 2
     except CollectorError as error:
         _complain(str(error))
-        return 2 if isinstance(error, UsageError) else 1
+        return 1
     except BrokenPipeError:
         return 141  # whoever read our output has gone
     except KeyboardInterrupt:
         return 130
+
+
+def _hint(words: list[str], complaint: str) -> str | None:
+    from collector.cli.habits import tell_habit
+
+    with contextlib.suppress(UsageError):
+        return tell_habit([full_name(words[0]), *words[1:]], complaint)
+    return None
 
 
 def _complain(sentence: str) -> None:
@@ -129,7 +140,12 @@ def _run(words: list[str]) -> int:
     own_words = command.prepare(words[1:]) if hasattr(command, "prepare") else words[1:]
     parser = build_parser(command)
     parse = parser.parse_intermixed_args if getattr(command, "OPTIONS_BETWEEN", False) else parser.parse_args
-    code: int = command.run(parse(own_words))
+    args = parse(own_words)
+    if getattr(args, "output", None) and not args.output.endswith(".expt") and getattr(args, "command", True):
+        from collector.cli.habits import check_output
+
+        check_output(name, args.output)
+    code: int = command.run(args)
     return code
 
 

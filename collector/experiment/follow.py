@@ -1,4 +1,4 @@
-"""follow -- the events of an experiment while it is being written, as they come"""
+"""follow -- the events, or records, of an experiment while it is being written, as they come"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from collector.experiment.directory import LogFile, open_directory
-from collector.experiment.events import AnyEvent, CloseLog
+from collector.experiment.events import AnyEvent, AnyRecord, CloseLog
 from collector.experiment.liveness import is_running
 from collector.experiment.log_reader import EventReader
 from collector.experiment.log_source import PathSource
@@ -26,26 +26,39 @@ def follow_events(path: str | os.PathLike[str], sleep: Callable[[float], None] =
     The order is that of each log; between logs, that in which their frames came. Samples come when their frame is complete, within about
     a second. Raises what `open_directory` raises.
     """
-    followed: dict[str, _FollowedLog] = {}
-    told: set[str] = set()
-    idle = 0
-    while idle <= _IDLE_POLLS:
+    followed = FollowedExperiment(path)
+    while not followed.is_over:
         count = 0
-        directory = open_directory(path)
-        yield from (event for event in complaints_of(directory) if event.text not in told)
-        told.update(directory.complaints)
-        for log in directory.all_logs:
-            tail = followed.setdefault(log.path, _FollowedLog(log))
-            for event in tail.poll():
-                count += 1
-                yield event
-        launcher = next((tail for tail in followed.values() if tail.is_launcher), None)
-        if all(tail.is_over for tail in followed.values()):
-            idle += _IDLE_POLLS + 1 if launcher else 1
-        else:
-            idle = 0
-        if not count and idle <= _IDLE_POLLS:
+        for _, record in followed.poll():
+            count += 1
+            yield from expand((record,))
+        if not count and not followed.is_over:
             sleep(_POLL_SECONDS)
+
+
+class FollowedExperiment:
+    """An experiment that is read as it grows. `is_over`: every log was closed or its process died, and all of it was read."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.is_over = False
+        self._path = path
+        self._logs: dict[str, _FollowedLog] = {}
+        self._told: set[str] = set()
+        self._idle_polls = 0
+
+    def poll(self) -> Iterator[tuple[LogFile | None, AnyRecord]]:
+        """The records that came since the last time, with their logs; a complaint about the directory has none."""
+        directory = open_directory(self._path)
+        yield from ((None, event) for event in complaints_of(directory) if event.text not in self._told)
+        self._told.update(directory.complaints)
+        for log in directory.all_logs:
+            tail = self._logs.setdefault(log.path, _FollowedLog(log))
+            yield from ((log, record) for record in tail.poll())
+        if all(tail.is_over for tail in self._logs.values()):
+            self._idle_polls += 1
+            self.is_over = self._idle_polls > _IDLE_POLLS or any(tail.is_launcher for tail in self._logs.values())
+        else:
+            self._idle_polls = 0
 
 
 class _FollowedLog:
@@ -58,30 +71,30 @@ class _FollowedLog:
         self._reader = EventReader(PathSource(log.path), origin=log.origin, is_live=True)
         self._held_since: float | None = None
 
-    def poll(self) -> Iterator[AnyEvent]:
+    def poll(self) -> Iterator[AnyRecord]:
         """What came since the last time."""
         if self.is_over:
             return
         was_running = self._is_running()  # asked first: what a process wrote before it died is read below
-        for event in self._reader:
-            yield event
-            self._note(event)
+        for record in self._reader.records():
+            yield record
+            self._note(record)
         if not self.is_over and not was_running:
             self.is_over = True
             yield from self._read_last()
         self._keep_patience()
 
-    def _note(self, event: AnyEvent) -> None:
-        if isinstance(event, CloseLog):
+    def _note(self, record: AnyRecord) -> None:
+        if isinstance(record, CloseLog):
             self.is_over = True
 
     def _is_running(self) -> bool:
         return is_running(self._log)
 
-    def _read_last(self) -> Iterator[AnyEvent]:
+    def _read_last(self) -> Iterator[AnyRecord]:
         """The process is gone: the end of its log, and its open frames unless somebody moved them into the log already."""
-        yield from self._reader.finish()
-        yield from expand(read_missing(self._log)[1])
+        yield from self._reader.finish_records()
+        yield from read_missing(self._log)[1]
 
     def _keep_patience(self) -> None:
         if not self._reader.is_holding:

@@ -49,10 +49,14 @@ class NativeAnalysis:
             is_uncut = find_area(descriptor) is not None
             if not is_uncut or not is_running(log):
                 return self._scan_whole(log, descriptor, is_uncut)
-        number, _ = self._scan(log, _NO_FILE)
+        number = self.begin(log)
         return number, [
             self.add_block(number, record) if isinstance(record, PcSampleBlock) else record for record in iter_records(log)
         ]
+
+    def begin(self, log: LogFile) -> int:
+        """See `seam.Analysis`."""
+        return self._scan(log, _NO_FILE)[0]
 
     def _scan(self, log: LogFile, descriptor: int) -> tuple[int, Scan]:
         engine, scan = self._engine, Scan()

@@ -61,9 +61,13 @@ class PlainAnalysis:
 
     def scan(self, log: LogFile) -> tuple[int, list[Event | SampleHead]]:
         """See `seam.Analysis`."""
-        number = len(self._logs)
-        self._logs.append(_Log())
+        number = self.begin(log)
         return number, [self.add_block(number, record) if isinstance(record, PcSampleBlock) else record for record in iter_records(log)]
+
+    def begin(self, log: LogFile) -> int:
+        """See `seam.Analysis`."""
+        self._logs.append(_Log())
+        return len(self._logs) - 1
 
     def add_block(self, log: int, block: PcSampleBlock) -> SampleHead:
         """See `seam.Analysis`."""

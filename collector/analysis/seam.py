@@ -74,6 +74,9 @@ class Analysis(Protocol):
     def scan(self, log: LogFile) -> tuple[int, list[Event | SampleHead]]:
         """Read a log: its number, and all that it says, samples as the heads of their records."""
 
+    def begin(self, log: LogFile) -> int:
+        """The number of a log of which nothing is read: what there is of it comes by `add_block`."""
+
     def add_block(self, log: int, block: PcSampleBlock) -> SampleHead:
         """One record of samples more for a log, which stands in none of its frames."""
 

@@ -30,14 +30,16 @@ Progress = Callable[[int, int, str], None]
 
 
 class Loader:
-    """`add` every experiment, then `finish`."""
+    """`add` every experiment, then `finish`. `read` gives what a log says, and has its samples in the analysis."""
 
     def __init__(
-        self, symbolizer: Symbolizer, analysis: Analysis, progress: Progress | None = None, has_interpreter_frames: bool = False
+        self, symbolizer: Symbolizer, analysis: Analysis, progress: Progress | None = None, has_interpreter_frames: bool = False,
+        read: Callable[[LogFile, Analysis], LogFacts] = read_facts,
     ) -> None:
         self._symbolizer = symbolizer
         self._analysis = analysis
         self._progress = progress
+        self._read = read
         self._has_interpreter_frames = has_interpreter_frames
         self._names = NameTable(symbolizer)
         self._logs: list[int] = []
@@ -119,7 +121,7 @@ class Loader:
         failures: list[tuple[LogFile, ExperimentError]] = []
         for log in directory.all_logs:
             try:
-                facts = read_facts(log, self._analysis)
+                facts = self._read(log, self._analysis)
             except ExperimentError as error:
                 failures.append((log, error))
                 continue

@@ -10,9 +10,10 @@ from typing import Any
 from collector.analysis.seam import Analysis
 from collector.experiment import events
 from collector.experiment.directory import LogFile
+from collector.experiment.events import AnyRecord
 from collector.experiment.pauses import Pause, merge_pauses
 from collector.experiment.process_identity import ProcessIdentities, ProcessIdentity
-from collector.experiment.samples import SampleHead
+from collector.experiment.samples import PcSampleBlock, SampleHead
 from collector.target.address_space import AddressSpace
 from collector.target.process import Image, Process, ProcessTable, Thread
 
@@ -93,18 +94,31 @@ class LogFacts:
 def read_facts(log: LogFile, analysis: Analysis) -> LogFacts:
     """Read a log. ExperimentError if it cannot be read at all."""
     number, records = analysis.scan(log)
-    facts = LogFacts(log, number, _size_on_disk(log.path))
-    table = ProcessTable()
+    growing = GrowingFacts(log)
     for record in records:
-        kind, time_ns = type(record), record.time
-        last_ns = time_ns
         if isinstance(record, SampleHead):
-            facts.heads.append(record)
+            growing.facts.heads.append(record)
             if record.is_lost:
                 continue
-            last_ns = record.last_time
+        growing.add(record)
+    facts = growing.so_far()
+    facts.number = number
+    return facts
+
+
+class GrowingFacts:
+    """The facts of a log, taken from its records one after the other."""
+
+    def __init__(self, log: LogFile) -> None:
+        self.facts = LogFacts(log)
+        self._table = ProcessTable()
+
+    def add(self, record: AnyRecord | SampleHead) -> None:
+        """Take in the next record; the heads of samples are kept by who adds them."""
+        facts, kind, time_ns = self.facts, type(record), record.time
+        last_ns = record.last_time if isinstance(record, (SampleHead, PcSampleBlock)) else time_ns
         if kind not in _NOT_OF_PROCESSES or facts.first_ns is None:
-            table.add(log.origin, record)
+            self._table.add(facts.log.origin, record)
         if facts.first_ns is None or 0 < time_ns < facts.first_ns:
             facts.first_ns = time_ns or None
         if last_ns > facts.last_ns:
@@ -112,9 +126,14 @@ def read_facts(log: LogFile, analysis: Analysis) -> LogFacts:
         note = _NOTES.get(kind)
         if note is not None:
             note(facts, record)
-    table.note_time(log.origin, facts.last_ns)
-    facts.process = next(iter(table.processes()), None)
-    return facts
+
+    def so_far(self) -> LogFacts:
+        """All that was said until now; the same value each time, which goes on growing."""
+        facts = self.facts
+        self._table.note_time(facts.log.origin, facts.last_ns)
+        facts.process = next(iter(self._table.processes()), None)
+        facts.size_bytes = _size_on_disk(facts.log.path)
+        return facts
 
 
 def word_of(value: object) -> str:

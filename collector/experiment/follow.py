@@ -54,20 +54,24 @@ class FollowedExperiment:
         for log in directory.all_logs:
             tail = self._logs.setdefault(log.path, _FollowedLog(log))
             yield from ((log, record) for record in tail.poll())
-        if all(tail.is_over for tail in self._logs.values()):
+        if all(tail.is_over or not tail.has_begun for tail in self._logs.values()):
             self._idle_polls += 1
-            self.is_over = self._idle_polls > _IDLE_POLLS or any(tail.is_launcher for tail in self._logs.values())
+            self.is_over = self._idle_polls > _IDLE_POLLS or any(tail.is_launcher and tail.is_over for tail in self._logs.values())
         else:
             self._idle_polls = 0
+        if self.is_over:
+            for tail in self._logs.values():
+                yield from ((tail.log, record) for record in tail.end())
 
 
 class _FollowedLog:
-    """One log, read as it grows. `is_over`: nothing more will come."""
+    """One log, read as it grows. `has_begun`: it says whose it is, so that one can see whether its writer lives. `is_over`: nothing more will come."""
 
     def __init__(self, log: LogFile) -> None:
+        self.log = log
+        self.has_begun = False
         self.is_over = False
         self.is_launcher = log.origin == LAUNCHER
-        self._log = log
         self._reader = EventReader(PathSource(log.path), origin=log.origin, is_live=True)
         self._held_since: float | None = None
 
@@ -75,26 +79,28 @@ class _FollowedLog:
         """What came since the last time."""
         if self.is_over:
             return
-        was_running = self._is_running()  # asked first: what a process wrote before it died is read below
+        is_gone = self.has_begun and not self._is_running()  # asked first: what a process wrote before it died is read below
         for record in self._reader.records():
             yield record
             self._note(record)
-        if not self.is_over and not was_running:
-            self.is_over = True
-            yield from self._read_last()
+        if is_gone:
+            yield from self.end()
         self._keep_patience()
 
+    def end(self) -> Iterator[AnyRecord]:
+        """The process is gone: the end of its log, and its open frames unless somebody moved them into the log already."""
+        if not self.is_over:
+            self.is_over = True
+            yield from self._reader.finish_records()
+            yield from read_missing(self.log)[1]
+
     def _note(self, record: AnyRecord) -> None:
+        self.has_begun = True
         if isinstance(record, CloseLog):
             self.is_over = True
 
     def _is_running(self) -> bool:
-        return is_running(self._log)
-
-    def _read_last(self) -> Iterator[AnyRecord]:
-        """The process is gone: the end of its log, and its open frames unless somebody moved them into the log already."""
-        yield from self._reader.finish_records()
-        yield from read_missing(self._log)[1]
+        return is_running(self.log)
 
     def _keep_patience(self) -> None:
         if not self._reader.is_holding:

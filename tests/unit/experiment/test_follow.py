@@ -77,6 +77,25 @@ def test_a_gap_that_stays_is_told_in_the_end(tmp_path, monkeypatch):
     assert found[1].cause is DropCause.MISSING_FRAMES
 
 
+def test_a_log_that_says_nothing_yet_is_waited_for(tmp_path):
+    """Its file is there before its first record, which says who writes it."""
+    launch, log = tmp_path / "launch.log", tmp_path / f"{os.getpid()}.0.log"
+    launch.write_bytes(b"")
+
+    def begin() -> None:
+        launch.write_bytes(bytes(_log_of(os.getpid()).data))
+        log.write_bytes(bytes(_log_of(os.getpid()).data))
+
+    assert len(list(follow_events(tmp_path, _Script(lambda: None, begin)))) == 10
+
+
+def test_a_log_that_never_says_anything_is_not_waited_for(tmp_path):
+    (tmp_path / "5.0.log").write_bytes(b"")
+    (tmp_path / "6.0.log").write_bytes(b"no frame at all")
+    found = list(follow_events(tmp_path, _Script()))
+    assert [(event.kind.name, event.length) for event in found] == [("DROPNOTIFY", 15)]
+
+
 def test_new_processes_are_found_and_the_launcher_ends_it(tmp_path):
     launch, pid = tmp_path / "launch.log", os.getpid()
     builder = LogBuilder().add(initialize(pid=pid)).add(record(Kind.CLOSELOG, 20000, 0))

@@ -84,7 +84,7 @@ def _what(profile: Profile) -> str:
 
 def _state(totals: LiveTotals, profile: Profile) -> str:
     statuses = [one.status for one in profile.recordings if one.status is not None]
-    running = any(process.is_running for process in profile.processes)
+    running = not profile.processes or any(process.is_running for process in profile.processes)
     state = "" if running else f"; {describe_ending(statuses[0])}" if statuses else "; ended"
     alive = sum(not thread.is_over for thread in totals.threads())
     recent = f"{_cpus(totals):.2f} CPUs in the last {totals.recent_s:.0f} s, " if totals.recent_s and running else ""

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from small_experiment import BASE, PID, T0, S, ArithmeticSymbolizer, begin, clock, close, mapping, samples, thread_end
+from small_experiment import BASE, PID, S, T0, ArithmeticSymbolizer, begin, clock, close, mapping, samples, thread_end
 from writer import frame
 
 from collector.analysis import VALUE_COLUMNS, open_analysis

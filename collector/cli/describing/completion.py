@@ -60,7 +60,7 @@ def _zsh(commands: Sequence[Command]) -> dict[str, str]:
 def _zsh_case(command: Command) -> list[str]:
     specs = [_quoted(spec) for option in command.options for spec in _zsh_option(option)]
     if command.runs_program:
-        specs += ["'(-)1: : _collector_offer @programs'", "'*:: : _normal'"]
+        specs += [_quoted(f"(-)1: : _collector_offer {' '.join(_completions_of(command.words))}"), "'*:: : _normal'"]
     elif command.words:
         specs.append(_quoted(f"*: : _collector_offer {' '.join(_completions_of(command.words))}"))
     ending = " -A '-*'" if command.runs_program else ""

@@ -47,7 +47,7 @@ def _page_of_all() -> str:
 
 
 def _page_of(command: Command) -> str:
-    lines = [*_head(page_name(command.name), command.summary), ".SH SYNOPSIS", _usage(command.usage)]
+    lines = [*_head(page_name(command.name), command.summary), ".SH SYNOPSIS", "\n.br\n".join(map(_usage, command.usage.splitlines()))]
     if command.text:
         lines += [".SH DESCRIPTION", *_prose(command.text)]
     if command.words:
@@ -76,7 +76,7 @@ def _option(option: Option) -> list[str]:
 
 
 def _usage(usage: str) -> str:
-    words = re.split(r"(?= [\[A-Z])", usage, maxsplit=1)
+    words = re.split(r"(?= [\[A-Z])", usage.strip(), maxsplit=1)
     return _bold(words[0]) + (rf"\fI{_text(words[1])}\fR" if len(words) > 1 else "")
 
 

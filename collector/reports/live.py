@@ -68,14 +68,17 @@ def _keys(choice: Choice, width: int) -> str:
 
 
 def line(totals: LiveTotals) -> str:
-    """One line: since when, how much CPU, the functions at the top, and what was lost."""
+    """One line: since when, how much CPU recently, the functions at the top, and what was lost."""
     profile = totals.profile
     if profile is None:
         return ""
-    rows = sorted(totals.functions(), key=lambda row: row.recent_exclusive, reverse=True)[:_LINE_FUNCTIONS]
-    top = ", ".join(f"{printable(row.name)} {format_percent(row.recent_exclusive, totals.recent_cpu_s)} %" for row in rows if row.recent_exclusive)
+    is_recent = totals.recent_s > 0  # not yet at the first look at what runs for long
+    key, whole = ("recent_exclusive", totals.recent_cpu_s) if is_recent else ("exclusive", totals.cpu_s)
+    rows = sorted(totals.functions(), key=lambda row: -getattr(row, key))[:_LINE_FUNCTIONS]
+    top = ", ".join(f"{printable(row.name)} {format_percent(getattr(row, key), whole)} %" for row in rows if getattr(row, key))
+    cpus = _cpus(totals) if is_recent else totals.cpu_s / max(totals.age_s(profile), 1e-9)
     running = sum(not thread.is_over for thread in totals.threads())
-    return "  ".join([f"{totals.age_s(profile):.1f} s", f"{_cpus(totals):.2f} CPUs", plural(running, "thread"), top or "no CPU time", _lost(profile)])
+    return "  ".join([f"{totals.age_s(profile):.1f} s", f"{cpus:.2f} CPUs", plural(running, "thread"), top or "no CPU time", _lost(profile)])
 
 
 def _what(profile: Profile) -> str:

@@ -72,6 +72,12 @@ def test_a_line(totals: LiveTotals) -> None:
     assert line(LiveTotals()) == ""
 
 
+def test_the_first_line_of_what_runs_for_long_is_of_all() -> None:
+    found = LiveTotals()
+    found.add(build_profile([("main;work", 3, 1), ("main;read", 1, 0)]), 10.0)
+    assert line(found) == "20.0 s  0.25 CPUs  0 threads  work 80.0 %, read 20.0 %  nothing lost"
+
+
 def test_hostile_names_obey_nobody() -> None:
     found = LiveTotals()
     found.add(build_profile([("main;\x1b[2Jevil\n", 3, 1)]), 1.0)

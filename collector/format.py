@@ -128,6 +128,7 @@ class MapKind(IntEnum):
     DYNAMIC_MODULE = 2
     ANONYMOUS = 3
     PYTHON_CODE = 4
+    IMPORTED_CODE = 5
 
 
 class LineTable(IntEnum):
@@ -185,19 +186,21 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
         ("end", "uint", "first address after it"),
         ("bias", "uint", "elf_address = address - bias, modulo 2^64"),
         ("file_offset", "uint", "offset of `start` in the file"),
-        ("path", "str", "file, or [vdso], or empty"),
+        ("path", "str", "file, or [vdso], or empty; imported code: its module, as given"),
         ("build_id", "bin", "GNU build id, empty if none"),
-        ("name", "str", "dynamic function: its name; Python code: its qualified name"),
+        ("name", "str", "dynamic function, imported code: its name; Python code: its qualified name"),
         ("alias", "str", "dynamic function: free text, nil if none"),
-        ("source", "str", "dynamic function and Python code: source file, nil if none"),
-        ("lines", "bin", "dynamic function and Python code: lines by offset, encoded as `line_table` says"),
+        ("source", "str", "dynamic function, Python and imported code: source file, nil if none"),
+        ("lines", "bin", "the same: lines by offset, encoded as `line_table` says"),
         ("code", "bin", "dynamic function: its bytes when it was registered"),
         ("copy", "str", "dynamic module: file in objects/ that holds a copy, nil if none"),
         ("file_bytes", "uint", "file without a build id: its size, nil if unknown"),
         ("file_changed_ns", "uint", "the same: CLOCK_REALTIME of the last change of its contents"),
         ("text_checksum", "uint", "the same: of its code in memory, see below"),
-        ("first_line", "uint", "Python code: line of its definition"),
+        ("first_line", "uint", "Python and imported code: line of its definition, nil if unknown"),
         ("line_table", "uint", "LineTable"),
+        ("definition", "str", "imported code: source file of the function, nil if unknown"),
+        ("caller", "uint", "imported code that was inlined: the address that stands for the call; else nil"),
     ),
     Kind.PCSAMPLE: (
         ("source", "uint", "id given by PMCALLOCATE"),
@@ -213,7 +216,7 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
     Kind.PMCALLOCATE: (
         ("source", "uint", "id of the source in this log"),
         ("name", "str", "what is measured: cpu, or the id of a metric"),
-        ("clock", "str", "how: sigtrap, task-clock, cpu-timer, or plugin"),
+        ("clock", "str", "how: sigtrap, task-clock, cpu-timer, or plugin; imported samples: what was counted"),
         ("unit", "str", "unit of its values"),
         ("period_ns", "uint", "asked period"),
         ("effective_period_ns", "uint", "shortest period the clock can deliver here"),
@@ -285,7 +288,7 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
         ("value", "uint or float or array", "the value, or the raw delta of the interval; several: see Metrics"),
     ),
     Kind.MESSAGE: (
-        ("severity", "uint", "0 note, 1 warning, 2 error"),
+        ("severity", "uint", "0 note, 1 warning, 2 error, 3 what every view has to say"),
         ("text", "str", "one sentence"),
         ("count", "uint", "how often so far"),
         ("subject", "str", "what it is about, nil if the recorder itself"),

@@ -106,6 +106,8 @@ class MappingChange(Event):
     text_checksum: int | None = None
     first_line: int | None = None
     line_table: LineTable | int | None = None
+    definition: str | None = None
+    caller: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +270,7 @@ class Metric(Event):
 
 @dataclass(frozen=True, slots=True)
 class Message(Event):
-    """Something the recorder has to say, in one sentence; severity 0 note, 1 warning, 2 error."""
+    """Something the recorder has to say, in one sentence; severity 0 note, 1 warning, 2 error, 3 what every view has to say."""
 
     kind: ClassVar[Kind] = Kind.MESSAGE
     severity: int | None = None

@@ -48,6 +48,8 @@ class Mapping:
     file: RecordedFile | None = None
     first_line: int | None = None
     line_table: LineTable | int | None = None
+    definition: str | None = None
+    caller: int | None = None
 
     def elf_address(self, address: int) -> int:
         """The address as it is written in the ELF file."""
@@ -126,7 +128,7 @@ class AddressSpace:
         mapping = Mapping(
             kind, *place, change.bias or 0, change.file_offset or 0, change.path or "", change.build_id or b"", change.time, None,
             change.name, change.alias, change.source, change.lines or b"", change.code or b"", change.copy, _recorded_file(change),
-            change.first_line, change.line_table,
+            change.first_line, change.line_table, change.definition, change.caller,
         )
         self._add_life(place, mapping)
 

@@ -208,7 +208,7 @@ struct pmclog_ev_closelog {
 /* elf_address = address - pl_bias, modulo 2^64. pl_name and what follows it belong to code made at run time. */
 struct pmclog_ev_mappingchange {
     uint32_t pl_action; /* 1 insert, 2 delete */
-    uint32_t pl_kind;   /* 0 object, 1 dynamic function, 2 dynamic module, 3 anonymous, 4 Python code */
+    uint32_t pl_kind; /* 0 object, 1 dynamic function, 2 dynamic module, 3 anonymous, 4 Python code, 5 imported code */
     uint64_t pl_start;
     uint64_t pl_end;
     uint64_t pl_bias;
@@ -227,9 +227,11 @@ struct pmclog_ev_mappingchange {
     uint64_t pl_file_bytes; /* this and the next two: of a file without a build id */
     uint64_t pl_file_changed_ns;
     uint32_t pl_text_checksum;
-    uint32_t pl_first_line; /* of Python code */
+    uint32_t pl_first_line; /* of Python and imported code */
     uint32_t
         pl_line_table; /* 0 pairs of little-endian int32: offset, line; 1 co_lnotab, 2 co_linetable of 3.10, 3 of 3.11 on */
+    const char *pl_definition; /* this and the next: of imported code */
+    uint64_t pl_caller;
 };
 
 struct pmclog_ev_pmcdetach {

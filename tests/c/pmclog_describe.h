@@ -151,6 +151,8 @@ static void put_mapping(struct line *line, const struct pmclog_ev_mappingchange 
     put_32(line, mapping->pl_text_checksum);
     put_32(line, mapping->pl_first_line);
     put_32(line, mapping->pl_line_table);
+    put_text(line, mapping->pl_definition);
+    put_64(line, mapping->pl_caller);
 }
 
 static void put_sample_point(struct line *line, const struct pmclog_ev_sample *sample)

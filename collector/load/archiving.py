@@ -79,7 +79,7 @@ def _add_modules(copier: _Copier, profile: Profile, symbolizer: Symbolizer, prog
     for frame in profile.frames:  # of a call it is the return address, which may be in the next unit
         addresses[profile.functions[frame.function].module] |= {frame.address, max(frame.address - 1, 0)}
     for number, module in enumerate(profile.modules):
-        if module.copy is not None:
+        if module.copy is not None or module.layout == "imported":
             continue
         if progress is not None:
             progress(number, len(profile.modules), f"archiving {module.name}")

@@ -6,8 +6,9 @@ import os
 
 from collector.analysis.seam import Segment
 from collector.format import FRAMES_LEFT_OUT, MapKind
+from collector.load.imported_code import imported_place
 from collector.load.log_facts import LogFacts
-from collector.load.naming import ANONYMOUS, LEFT_OUT, UNMAPPED, CodePlace, ModuleKey, NamedPlace, NameTable, Place
+from collector.load.naming import ANONYMOUS, LEFT_OUT, UNMAPPED, CodePlace, InlinedPlaces, ModuleKey, NamedPlace, NameTable, Place
 from collector.load.python_code import INTERPRETER, folded_mappings, is_c_library, is_trampoline, python_place
 from collector.profile.model import Code
 from collector.symbols.symbolizer import lookup_address
@@ -41,7 +42,7 @@ class ImageMemory:
         """The ranges of addresses that always belong to one module."""
         found = []
         for start, end, mapping in self._space.iter_sole():
-            if mapping.path:
+            if mapping.path and mapping.kind != MapKind.IMPORTED_CODE:
                 key = self._module_of(mapping)
                 space = self._names.module_space(key)
                 found.append(Segment(start, end, mapping.bias, space, key.is_recorder))
@@ -62,6 +63,8 @@ class ImageMemory:
     def _is_hidden(self, place: Place) -> bool:
         if isinstance(place, CodePlace):
             return place.module.is_recorder
+        if isinstance(place, InlinedPlaces):
+            return False
         return is_trampoline(place) if self._folds else place.function == INTERPRETER  # which stands for what is folded
 
     def _place(self, mapping: Mapping | None, address: int, is_leaf: bool) -> Place:
@@ -71,6 +74,8 @@ class ImageMemory:
             return self._dynamic_place(mapping, address, is_leaf)
         if mapping.kind == MapKind.PYTHON_CODE:
             return python_place(mapping, lookup_address(address, is_leaf), self._directory)
+        if mapping.kind == MapKind.IMPORTED_CODE:
+            return imported_place(self._space, mapping, lookup_address(address, is_leaf))
         if mapping.kind == MapKind.ANONYMOUS or not mapping.path:
             return ANONYMOUS
         return CodePlace(self._module_of(mapping), mapping.elf_address(address), is_leaf)

@@ -28,6 +28,8 @@ from collector.target.process import Thread
 
 Progress = Callable[[int, int, str], None]
 
+_EVERY_VIEW = 3  # the severity of what every view has to say
+
 
 class Loader:
     """`add` every experiment, then `finish`. `read` gives what a log says, and has its samples in the analysis."""
@@ -188,7 +190,8 @@ class Loader:
         self._losses += [model.Loss(experiment, cause, count, where) for cause, count in counts.items() if count]
         for key, count in facts.messages.items():
             severity, text, subject = key
-            self._messages.append(model.Message(experiment, severity, text, count, subject, facts.message_times[key]))
+            is_hint = severity == _EVERY_VIEW
+            self._messages.append(model.Message(experiment, 1 if is_hint else severity, text, count, subject, facts.message_times[key], is_hint=is_hint))
         for event in facts.unrecorded:
             # What a process says of one that it began, the launcher may have seen as well, and how it ended.
             self._unrecorded.setdefault(

@@ -58,7 +58,10 @@ class CodePlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NamedPlace:
-    """A place in code that no file holds; its name came with it. `raw_name`, if it has one, tells it from others of that name in its file."""
+    """A place in code that no file holds; its name came with it. `raw_name`, if it has one, tells it from others of that name in its file.
+
+    Imported code has the `path` and `build_id` of its module; `file` is that of the line, `definition` that of the function.
+    """
 
     function: str
     module: str
@@ -70,6 +73,15 @@ class NamedPlace:
     kind: str = "dynamic"
     code: int = -1
     raw_name: str = ""
+    path: str = ""
+    build_id: str = ""
+    definition: str | None = None
+
+
+class InlinedPlaces(NamedTuple):
+    """A place in code that no file holds, in functions that were inlined into each other: the caller first."""
+
+    places: tuple[NamedPlace, ...]
 
 
 UNMAPPED: Final = NamedPlace("(no module)", "(no module)", kind="unknown")
@@ -78,7 +90,7 @@ ANONYMOUS: Final = NamedPlace("(anonymous code)", "(anonymous code)", kind="unkn
 NOT_SAMPLED: Final = NamedPlace("(not sampled)", "(not sampled)", kind="unknown")
 LOST_STACK: Final = NamedPlace("(stack lost)", "(stack lost)", kind="unknown")
 
-Place = CodePlace | NamedPlace
+Place = CodePlace | NamedPlace | InlinedPlaces
 
 
 class Memory(Protocol):
@@ -170,8 +182,9 @@ class NameTable:
         frames = self._places.get(place)
         if frames is None:
             if isinstance(place, NamedPlace):
-                self._frames.append(self._name(place))
-                frames = range(len(self._frames) - 1, len(self._frames))
+                frames = self._name_inlined((place,))
+            elif isinstance(place, InlinedPlaces):
+                frames = self._name_inlined(place.places if self._symbolizer.has_inlines else place.places[:1])
             else:
                 (frames,) = self._locate(place.module, [Entry(place.elf_address, 0, place.is_leaf)])
             self._places[place] = frames
@@ -222,10 +235,19 @@ class NameTable:
         function = self._functions.get((where.function, identity_of(where.raw_name), module, where.function_file))
         return self._number_function(_function_of(where, module)) if function is None else function
 
+    def _name_inlined(self, places: Sequence[NamedPlace]) -> Sequence[int]:
+        first = len(self._frames)
+        self._frames += map(self._name, places)
+        return range(first, len(self._frames))
+
     def _name(self, place: NamedPlace) -> Frame:
-        module = self._number_module(Module(place.module, ""))
+        is_imported = bool(place.path)
+        layout = "imported" if is_imported and not place.build_id else "image"
+        module = self._number_module(Module(place.module, place.path, place.build_id, layout=layout))
+        shown = short_name(place.function) if is_imported else place.function
+        file = place.definition if is_imported else place.file
         function = self._number_function(
-            Function(place.function, place.function, place.raw_name or place.function, module, place.file, place.function_line, place.alias)
+            Function(place.function, shown, place.raw_name or place.function, module, file, place.function_line, place.alias)
         )
         return Frame(function, place.file, place.line, place.address, place.kind, place.code)
 

@@ -82,7 +82,7 @@ class Symbolizer:
         self._has_pieces = has_pieces
         self._is_fetching = is_fetching
         self._progress = progress
-        self._has_inlines = has_inlines
+        self.has_inlines = has_inlines
         self._archives: list[Archive] = []
         self._modules: dict[tuple[str, bytes | None, Layout, RecordedFile | None], ModuleSymbols] = {}
         self._locations: dict[ModuleSymbols, dict[int, Location]] = {}
@@ -129,7 +129,7 @@ class Symbolizer:
         with module.kept_open():
             located = self.locate_many(path, build_id, elf_addresses, layout, file)
             missing = located.keys() - known.keys()
-            found = module.find_inlined(sorted(missing)) if missing and self._has_inlines else {}
+            found = module.find_inlined(sorted(missing)) if missing and self.has_inlines else {}
         if missing:
             names = demangle_many({call.raw_name for chain in found.values() for call in chain})
             shared: dict[tuple[int, int], tuple[Location, ...]] = {}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Literal
 
-Layout = Literal["image", "file", "sections"]
-"""How a module lies in memory: by its segments; as the file is; its executable sections one behind the other."""
+Layout = Literal["image", "file", "sections", "imported"]
+"""How a module lies in memory: by its segments; as the file is; its executable sections one behind the other; or nobody knows which file it was."""
 
 Progress = Callable[[int, int, str], None]
 """Called with what is done, of how much, and a text."""

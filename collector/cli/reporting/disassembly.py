@@ -71,6 +71,8 @@ def _dynamic_listing(profile: Profile, function: int, times: CodeTimes) -> Listi
 def _file_listings(profile: Profile, symbolizer: Symbolizer, function: int, times: CodeTimes) -> list[Listing]:
     known = profile.functions[function]
     module = profile.modules[known.module]
+    if module.layout == "imported":
+        raise SymbolError(f"it was imported, and nothing says which build of {module.path} it was")
     path, build_id = module.copy or module.path, bytes.fromhex(module.build_id) or None
     wanted = {*times.exclusive, *(address - 1 for address in times.called)}
     ranges = symbolizer.code_of(path, build_id, wanted, _layout_of(module), module.file)

@@ -67,7 +67,10 @@ class Column:
         if not spread:
             return [base, b""]
         width = next(width for width in _TYPE_OF_WIDTH if spread < 1 << 8 * width)
-        return [base, b"".join((value - base).to_bytes(width, "little") for value in values)]
+        packed = array(_TYPE_OF_WIDTH[width], [value - base for value in values])
+        if sys.byteorder != "little":
+            packed.byteswap()
+        return [base, packed.tobytes()]
 
     @classmethod
     def of(cls, values: list[int]) -> Column:

@@ -1,4 +1,4 @@
-"""log_writer -- events into a log, from Python: the launcher's own log is written here
+"""log_writer -- events into a log, from Python: the launcher's own log is written here, and imported profiles
 
 The C half writes the logs of the recorded processes (libcollector_c/src/experiment); the format is docs/format.md.
 It knows frames and msgpack by itself, because the reader's modules take longer to import than many programs run.
@@ -10,6 +10,7 @@ import errno
 import os
 import struct
 import zlib
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgpack
@@ -19,6 +20,7 @@ from collector.regular_file import create_private
 
 _HEADER = struct.Struct(">BIB4sI")
 _CRCS = struct.Struct(">II")
+_FULL_BYTES = 1 << 18  # of records that share a frame
 _LENGTH_FROM = 6  # the ext length counts from behind the type byte
 
 
@@ -39,16 +41,29 @@ class LogWriter:
 
     def append(self, kind: format.Kind, time_ns: int, *fields: Any, thread: int = 0) -> None:
         """Write one event with the fields of its kind, in the order of format.FIELDS."""
-        if self.error is None:
-            self._write(_build_frame(self._frame_count, self._pack([int(kind), time_ns, thread, *fields])))
+        self.append_all([[int(kind), time_ns, thread, *fields]])
 
-    def close(self, time_ns: int, user_ns: int, system_ns: int) -> None:
+    def append_all(self, records: Iterable[Sequence[Any]]) -> None:
+        """Write many records, of kind, time, thread and fields each, several in a frame."""
+        payload = bytearray()
+        for record in records:
+            packed = self._pack(record)
+            if payload and len(payload) + len(packed) > _FULL_BYTES:
+                self._write(_build_frame(self._frame_count, bytes(payload)))
+                payload.clear()
+            payload += packed
+        if payload:
+            self._write(_build_frame(self._frame_count, bytes(payload)))
+
+    def close(self, time_ns: int, user_ns: int | None, system_ns: int | None, sample_count: int = 0) -> None:
         """End the log in order."""
         reason = int(format.CloseReason.EXIT)
-        self.append(format.Kind.CLOSELOG, time_ns, reason, 0, self._frame_count, 0, user_ns, system_ns)
+        self.append(format.Kind.CLOSELOG, time_ns, reason, sample_count, self._frame_count, 0, user_ns, system_ns)
         os.close(self._descriptor)
 
     def _write(self, frame: bytes) -> None:
+        if self.error is not None:
+            return
         try:
             if os.write(self._descriptor, frame) != len(frame):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -1,0 +1,96 @@
+"""sample_writer -- PCSAMPLE records from Python: samples as columns, stacks as differences (docs/format.md, "Stacks")"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+from collector.experiment.columns import Column
+from collector.experiment.stacks import MAX_DEPTH
+from collector.format import FRAMES_LEFT_OUT, Kind, StackEnd
+
+Stack = tuple[StackEnd | int, tuple[int, ...]]
+"""Why it ends, and its addresses from the root to the leaf, as they stand in the log."""
+
+_MOST_SAMPLES = 1 << 14  # of a record: its columns take half a frame at most
+_MOST_DEFINITION_BYTES = 400 << 10
+_MASK = (1 << 64) - 1
+_LEFT_OUT_FROM = MAX_DEPTH // 2
+
+
+def sample_records(
+    thread: int, source: int, times: Sequence[int], user: Sequence[int], system: Sequence[int], stacks: Sequence[int], table: Sequence[Stack]
+) -> Iterator[list[Any]]:
+    """The records of a thread's samples: times (never falling) and values in nanoseconds, and their stacks by their numbers in the table."""
+    for first in range(0, len(times), _MOST_SAMPLES):
+        part = slice(first, first + _MOST_SAMPLES)
+        yield from _records(thread, source, times[part], user[part], system[part], stacks[part], table)
+
+
+def _records(
+    thread: int, source: int, times: Sequence[int], user: Sequence[int], system: Sequence[int], stacks: Sequence[int], table: Sequence[Stack]
+) -> Iterator[list[Any]]:
+    defined = sorted(set(stacks), key=lambda number: table[number][1])
+    definitions = pack_stacks([table[number] for number in defined])
+    count = len(times)
+    if len(definitions) > _MOST_DEFINITION_BYTES and count > 1:
+        for part in (slice(0, count // 2), slice(count // 2, count)):
+            yield from _records(thread, source, times[part], user[part], system[part], stacks[part], table)
+        return
+    numbers = {number: place for place, number in enumerate(defined)}
+    deltas = [0, *(after - before for before, after in zip(times, times[1:]))]
+    columns = [Column.of(list(values)).pack() for values in (deltas, user, system, [numbers[number] for number in stacks])]
+    yield [int(Kind.PCSAMPLE), times[0], thread, source, count, 1, *columns, len(defined), definitions]
+
+
+def pack_stacks(stacks: Sequence[Stack]) -> bytes:
+    """The definitions of stacks; they are short if each begins like the one before it."""
+    packed = bytearray()
+    predicted: dict[int, int] = {}
+    path: Sequence[int] = ()
+    for end, whole in stacks:
+        addresses = whole if len(whole) <= MAX_DEPTH else (*whole[:_LEFT_OUT_FROM], FRAMES_LEFT_OUT, *whole[-_LEFT_OUT_FROM:])
+        kept = _common(path, addresses)
+        packed += _number((len(path) - kept) << 3 | end) + _number(len(addresses) - kept)
+        parent, run = addresses[kept - 1] if kept else 0, 0
+        for address in addresses[kept:]:
+            if predicted.get(parent) == address:
+                run += 1
+            else:
+                if run:
+                    packed += _number((run - 1) << 1)
+                    run = 0
+                packed += _literal((address - parent) & _MASK)
+                predicted[parent] = address
+            parent = address
+        if run:
+            packed += _number((run - 1) << 1)
+        path = addresses
+    return bytes(packed)
+
+
+def _common(left: Sequence[int], right: Sequence[int]) -> int:
+    """How many addresses two stacks begin with alike."""
+    for place, (one, other) in enumerate(zip(left, right)):
+        if one != other:
+            return place
+    return min(len(left), len(right))
+
+
+@lru_cache(maxsize=1 << 16)
+def _literal(difference: int) -> bytes:
+    """The token of one frame, by its distance from its caller modulo 2^64."""
+    zigzag = difference << 1 if difference < 1 << 63 else (((1 << 64) - difference) << 1) - 1
+    return _number(zigzag << 1 | 1)
+
+
+@lru_cache(maxsize=1 << 16)
+def _number(value: int) -> bytes:
+    """A number as LEB128."""
+    encoded = bytearray()
+    while value > 0x7F:
+        encoded.append(value & 0x7F | 0x80)
+        value >>= 7
+    encoded.append(value)
+    return bytes(encoded)

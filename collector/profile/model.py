@@ -138,6 +138,16 @@ class Recording:
     log_count: int = 0
     log_bytes: int = 0
 
+    @property
+    def has_times(self) -> bool:
+        """Whether samples have times; some imported profiles have none, and all samples are at the beginning."""
+        return "times=none" not in self.options
+
+    @property
+    def has_sums(self) -> bool:
+        """Whether samples are sums of nobody knows how many, as in some imported profiles."""
+        return "samples=sums" in self.options
+
 
 @dataclass(frozen=True, slots=True)
 class Process:

@@ -32,7 +32,7 @@ def graded_warnings(profile: Profile) -> dict[tuple[int, str], int]:
 def warnings_of(profile: Profile, rows: Titled = ()) -> list[str]:
     """All warnings and errors, a sentence each, and one on those rows that rest on few samples."""
     sentences = [f"{text} ({format_count(count)} times)" if count > 1 else text for (_, text), count in graded_warnings(profile).items()]
-    few = few_samples(rows, total_values(profile))
+    few = few_samples(profile, rows, total_values(profile))
     return [*sentences, few] if few else sentences
 
 
@@ -51,8 +51,10 @@ def brief_warnings(profile: Profile, says_outdated: bool = False) -> list[str]:
     return [*(message.text for message in profile.messages if message.is_hint), *sentences]
 
 
-def few_samples(rows: Titled, total: Values) -> str:
-    """A sentence if rows with much time rest on few samples; empty if none does."""
+def few_samples(profile: Profile, rows: Titled, total: Values) -> str:
+    """A sentence if rows with much time rest on few samples; empty if none does, or if samples are sums."""
+    if any(recording.has_sums for recording in profile.recordings):
+        return ""
     heavy = [
         (title, values)
         for title, values in rows

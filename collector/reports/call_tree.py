@@ -56,7 +56,7 @@ def render(
     lines += table_lines(layout.error_columns(BOTTOM_UP_COLUMNS if is_bottom_up else COLUMNS, has_errors), body, style)
     lines += layout.hidden_line(selection.hidden, "branch|branches", style)
     own = ((node.title, node.inclusive if is_bottom_up else node.exclusive) for node in selection.rows if not is_bottom_up or node.depth == 1)
-    lines += layout.few_samples_lines(own, total, style)
+    lines += layout.few_samples_lines(profile, own, total, style)
     remark = "Recursion is folded: no function stands below itself."
     if threshold:
         remark = f"Branches below {100 * threshold:g} % are not shown (--threshold 0 shows all). {remark}"

@@ -33,7 +33,7 @@ def render(profile: Profile, selection: Selection, style: Style, has_errors: boo
     lines += table_lines(columns, [cells_of(row, total[0], has_errors) for row in selection.rows], style)
     hidden = layout.summed((row.exclusive for row in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, "function", style, hidden, total[0])
-    lines += layout.few_samples_lines(layout.titled(selection.rows), total, style)
+    lines += layout.few_samples_lines(profile, layout.titled(selection.rows), total, style)
     return "\n".join(lines)
 
 

@@ -61,7 +61,7 @@ def _process_pairs(process: Process) -> list[tuple[str, str]]:
         rate = f"every {clock.period_ns:,} ns ({format_rate(clock.period_ns)})"
         if clock.effective_period_ns:
             rate += f", at best every {clock.effective_period_ns:,} ns ({format_rate(clock.effective_period_ns)})"
-        pairs += [("Clock", f"{clock.name}, {rate}"), ("", clock.detail)]
+        pairs += [("Clock", f"{clock.name}, {rate}" if clock.period_ns else clock.name), ("", clock.detail)]
     return pairs
 
 

@@ -84,9 +84,9 @@ def titled(rows: Iterable[FunctionRow]) -> Titled:
     return ((function_title(row.function), row.exclusive) for row in rows)
 
 
-def few_samples_lines(rows: Titled, total: Values, style: Style) -> list[str]:
+def few_samples_lines(profile: Profile, rows: Titled, total: Values, style: Style) -> list[str]:
     """A remark where rows (title, figures) with much time rest on few samples; nothing where none does."""
-    text = few_samples(rows, total)
+    text = few_samples(profile, rows, total)
     return ["", *paragraph(text, style)] if text else []
 
 

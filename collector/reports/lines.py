@@ -32,7 +32,7 @@ def render(profile: Profile, selection: Selection, style: Style, has_errors: boo
     hidden = layout.summed((row.exclusive for row in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, "line", style, hidden, total[0])
     titles = ((layout.place(row.file, row.line) or layout.function_title(row.function), row.exclusive) for row in selection.rows)
-    lines += layout.few_samples_lines(titles, total, style)
+    lines += layout.few_samples_lines(profile, titles, total, style)
     return "\n".join(lines)
 
 

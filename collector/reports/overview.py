@@ -181,7 +181,7 @@ def _clocks(profile: Profile) -> str:
         clock = process.clock
         if clock is None:
             continue
-        text = f"{clock.name} at {format_rate(clock.period_ns)}" if clock.name != "off" else "off"
+        text = f"{clock.name} at {format_rate(clock.period_ns)}" if clock.period_ns else clock.name
         if clock.effective_period_ns > clock.period_ns * 1.01:
             text += f" ({format_rate(clock.effective_period_ns)} is what it delivers here)"
         users.setdefault(text, set()).add(process.identity)
@@ -315,7 +315,7 @@ def _top_functions(profile: Profile, count: int, style: Style) -> list[str]:
     lines = ["", style.bold("Top functions"), "", *table_lines(FUNCTION_COLUMNS, body, style)]
     hidden = layout.summed((row.exclusive for row in selection.hidden), len(profile.metrics))
     lines += layout.hidden_line(selection.hidden, "function", style, hidden, whole)
-    return lines + layout.few_samples_lines(layout.titled(selection.rows), total, style)
+    return lines + layout.few_samples_lines(profile, layout.titled(selection.rows), total, style)
 
 
 def _hot_path(profile: Profile, style: Style) -> list[str]:

@@ -39,6 +39,9 @@ def render(profile: Profile, chart: Timeline, selection: Selection, style: Style
     lines = [title, "", *table_lines(columns, body, style)]
     lines += layout.hidden_line(selection.hidden, "thread|threads" if rows[0].tid else "process|processes", style)
     lines += [shorten(printable(f"{INDENT}{mark}  {format_seconds(point.time)} s  {point.label}"), style.width) for mark, point in zip(_MARKS, labels)]
+    untimed = [recording.name for recording in profile.recordings if not recording.has_times]
+    if untimed:
+        lines += ["", *layout.paragraph(f"The samples of {', '.join(untimed)} have no times: all are shown at the beginning.", style)]
     remark = f"Each column is {format_seconds(chart.step)} s; a full bar is {most / chart.step:.2f} CPUs."
     return "\n".join([*lines, "", *layout.paragraph(remark, style)])
 

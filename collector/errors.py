@@ -7,6 +7,7 @@ CollectorError                     anything below; its text is one sentence for 
  │    ├── ExperimentNotFoundError  there is nothing at that path, or it is not an experiment
  │    ├── ExperimentExistsError    it would have been overwritten
  │    └── DamagedExperimentError   it is there, but its bytes are not what was written
+ ├── ForeignProfileError           the file of another profiler cannot be read, or is none
  ├── DefinitionError               a metric definition file is wrong
  └── SymbolError                   a module, debug file or line table cannot be used
       └── DamagedImageError        ... because its bytes contradict each other
@@ -25,6 +26,7 @@ __all__ = [
     "ExperimentNotFoundError",
     "ExperimentExistsError",
     "DamagedExperimentError",
+    "ForeignProfileError",
     "DefinitionError",
     "SymbolError",
     "DamagedImageError",
@@ -57,6 +59,10 @@ class ExperimentExistsError(ExperimentError):
 
 class DamagedExperimentError(ExperimentError):
     """The experiment is there, but its bytes are not what the recorder writes."""
+
+
+class ForeignProfileError(CollectorError):
+    """The file of another profiler cannot be read, or is none that is known."""
 
 
 class DefinitionError(CollectorError):

@@ -22,7 +22,7 @@ NATIVE = ROOT / "libcollector_c"
 
 # What each part of the package may import from the rest of it, beside itself.
 GROUND = {"errors", "format", "units", "readings", "printable", "regular_file", "namesakes", "native_library", "runtimes"}
-ANY = GROUND | {"capture", "experiment", "target", "symbols", "profile", "analysis", "load", "reports", "page", "exports", "cli", ""}
+ANY = GROUND | {"capture", "experiment", "target", "symbols", "profile", "analysis", "load", "importing", "reports", "page", "exports", "cli", ""}
 MAY_IMPORT = {
     "errors": set(),
     "format": {"readings"},
@@ -37,6 +37,7 @@ MAY_IMPORT = {
     "target": {"experiment", "format", "errors", "regular_file"},
     "symbols": {"target", "errors", "regular_file", "native_library"},
     "profile": {"units", "readings", "runtimes"},
+    "importing": {"experiment", "symbols", "format", "errors", "units", "regular_file"},
     "reports": {"profile", "units", "printable"},
     "page": {"profile", "units", "printable"},
     "exports": {"profile", "units", "printable"},

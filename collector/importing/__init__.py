@@ -1,0 +1,1 @@
+"""importing -- profiles of other profilers, from their files to an experiment"""

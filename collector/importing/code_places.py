@@ -1,0 +1,164 @@
+"""code_places -- addresses for the locations of a profile, and the records that tell what they stand for
+
+A function's lines become pieces of imported code (docs/format.md): one for each file, and each chain of calls that it was inlined in. Within a
+piece addresses are as far from each other as the profile has them. What the profile has no name for keeps its address, if it lies in a module
+whose build is known: readers look it up there.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from collector.format import Kind, LineTable, MapAction, MapKind
+from collector.importing.model import UNKNOWN, Function, ImportedProfile, Line, Location, Mapping, Module
+from collector.symbols.symbolizer import Symbolizer
+
+_FIRST: Final = 1 << 56  # no process has memory there
+_ALIGNMENT: Final = 16
+_MOST_SPAN: Final = 1 << 30  # offsets of line tables have 32 bits
+_MOST_LINES: Final = 60_000  # of a record, which has to fit a frame
+_MOST_LINE: Final = (1 << 31) - 1
+_MOST_NAME_BYTES: Final = 65_535
+_ENTRY: Final = struct.Struct("<ii")
+
+
+@dataclass(slots=True, eq=False)
+class _Piece:
+    """Part of a function: its lines by the profile's addresses. `caller` is where the call stands that it was inlined in."""
+
+    module: Module
+    function: Function
+    file: str | None
+    has_addresses: bool
+    caller: tuple[_Piece, int] | None
+    lines: dict[int, int | None] = field(default_factory=dict)
+    least: int = 0
+    greatest: int = 0
+    start: int = 0
+
+    def takes(self, given: int, line: int | None) -> bool:
+        """Take an address in, if there is room for it."""
+        if not self.lines:
+            self.least = self.greatest = given
+        elif given in self.lines:
+            return self.lines[given] == line
+        elif max(self.greatest, given) - min(self.least, given) >= _MOST_SPAN or len(self.lines) >= _MOST_LINES:
+            return False
+        self.least, self.greatest = min(self.least, given), max(self.greatest, given)
+        self.lines[given] = line
+        return True
+
+
+class CodePlaces:
+    """What stands on the stacks of an experiment for the locations of a profile."""
+
+    def __init__(self, profile: ImportedProfile) -> None:
+        self._mappings = sorted((one for one in profile.mappings if one.module.build_id and one.end <= _FIRST), key=lambda one: one.start)
+        self._mapping_starts = [one.start for one in self._mappings]
+        self._symbolizer = Symbolizer()
+        self._pieces: dict[tuple[Any, ...], list[_Piece]] = {}
+        self._chains: dict[tuple[Module, tuple[Line, ...], bool], tuple[_Piece, int]] = {}
+        self._used_mappings: dict[Mapping, int] = {}
+        placed = [self._place(location) for location in profile.locations]
+        start = _FIRST
+        for pieces in self._pieces.values():
+            for piece in pieces:
+                piece.start = start
+                start = (start + piece.greatest - piece.least + _ALIGNMENT) // _ALIGNMENT * _ALIGNMENT
+        self._placed = placed
+        self.addresses = [where if isinstance(where, int) else _address(*where) for where in placed]
+        """By the number of the location."""
+
+    def records(self, time_ns: int, locations: Iterable[int]) -> Iterator[list[Any]]:
+        """Those that tell what the addresses of some locations are."""
+        wanted: dict[_Piece, None] = {}
+        for number in sorted(locations):
+            place = self._placed[number]
+            piece = None if isinstance(place, int) else place[0]
+            while piece is not None and piece not in wanted:
+                wanted[piece] = None
+                piece = piece.caller[0] if piece.caller else None
+        for mapping, bias in self._used_mappings.items():
+            module = mapping.module
+            yield [int(Kind.MAPPINGCHANGE), time_ns, 0, int(MapAction.INSERT), int(MapKind.OBJECT), mapping.start, mapping.end, bias, mapping.file_offset,
+                   _text(module.path), module.build_id]  # fmt: skip
+        for piece in wanted:
+            yield _record(piece, time_ns)
+
+    def _place(self, location: Location) -> int | tuple[_Piece, int]:
+        mapping = self._mapping_of(location)
+        if mapping is not None and not location.lines and location.address is not None:
+            self._used_mappings.setdefault(mapping, mapping.start - self._elf_address(mapping, mapping.start))
+            return location.address
+        lines = location.lines or (Line(Function(UNKNOWN)),)
+        given = location.address
+        if mapping is not None and given is not None and os.path.isfile(mapping.module.path):
+            given = self._elf_address(mapping, given)
+        return self._place_lines(location.module, lines, given)
+
+    def _place_lines(self, module: Module, lines: tuple[Line, ...], given: int | None) -> tuple[_Piece, int]:
+        function, file, line = lines[-1]
+        has_addresses = given is not None
+        key = module, function, file, lines[:-1], has_addresses
+        pieces = self._pieces.get(key)
+        if pieces is None:
+            caller = self._place_chain(module, lines[:-1], given) if len(lines) > 1 else None
+            pieces = self._pieces[key] = [_Piece(module, function, file, has_addresses, caller)]
+        address = given if given is not None else len(pieces[-1].lines)
+        if not any(piece.takes(address, line) for piece in pieces):
+            pieces.append(_Piece(module, function, file, has_addresses, pieces[0].caller))
+            pieces[-1].takes(address, line)
+        return next(piece for piece in pieces if address in piece.lines and piece.lines[address] == line), address
+
+    def _place_chain(self, module: Module, lines: tuple[Line, ...], given: int | None) -> tuple[_Piece, int]:
+        """The place of what others were inlined in, the same for all of them."""
+        key = module, lines, given is None
+        place = self._chains.get(key)
+        if place is None:
+            place = self._chains[key] = self._place_lines(module, lines, given)
+        return place
+
+    def _mapping_of(self, location: Location) -> Mapping | None:
+        if location.address is None or not self._mappings:
+            return None
+        number = bisect_right(self._mapping_starts, location.address) - 1
+        return self._mappings[number] if number >= 0 and location.address < self._mappings[number].end else None
+
+    def _elf_address(self, mapping: Mapping, address: int) -> int:
+        offset = self._symbolizer.elf_address_of_offset(mapping.module.path, mapping.module.build_id, mapping.file_offset)
+        return address - mapping.start + offset
+
+
+def _address(piece: _Piece, given: int) -> int:
+    return piece.start + given - piece.least
+
+
+def _record(piece: _Piece, time_ns: int) -> list[Any]:
+    end = _address(piece, piece.greatest) + 1
+    bias = (piece.start - piece.least) % (1 << 64) if piece.has_addresses else _FIRST
+    function, caller = piece.function, piece.caller
+    table = bytearray()
+    before: int | None = -1
+    for given, line in sorted(piece.lines.items()):
+        if line != before:
+            table += _ENTRY.pack(given - piece.least, _line(line) or 0)
+            before = line
+    return [int(Kind.MAPPINGCHANGE), time_ns, 0, int(MapAction.INSERT), int(MapKind.IMPORTED_CODE), piece.start, end, bias, 0,
+            _text(piece.module.path), piece.module.build_id, _text(function.name), None, _text(piece.file), bytes(table), b"", None, None, None, None,
+            _line(function.line), int(LineTable.PAIRS), _text(function.file), None if caller is None else _address(*caller)]  # fmt: skip
+
+
+def _line(line: int | None) -> int | None:
+    return line if line is not None and 0 < line <= _MOST_LINE else None
+
+
+def _text(text: str | None) -> str | None:
+    """A text that readers take."""
+    if text is None or len(text) * 4 <= _MOST_NAME_BYTES:
+        return text
+    return text.encode("utf-8", "surrogateescape")[:_MOST_NAME_BYTES].decode("utf-8", "surrogateescape")

@@ -1,0 +1,179 @@
+"""model -- what the file of another profiler says, before it is an experiment: locations, stacks, threads with samples"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from collector.format import StackEnd
+
+NO_MODULE: Final = "(module not given)"
+UNKNOWN: Final = "[unknown]"
+MOST_ID: Final = (1 << 31) - 1
+MOST_COUNTED: Final = 1 << 22
+"""Counts of samples become so many samples at most; of more, each count is one."""
+_KERNEL_FROM: Final = 1 << 63
+
+
+class Module(NamedTuple):
+    """A file of code, as the profile calls it; `build_id` is empty where it has none."""
+
+    path: str = NO_MODULE
+    build_id: bytes = b""
+
+
+class Function(NamedTuple):
+    """A function; `file` and `line` are those of its definition."""
+
+    name: str
+    file: str | None = None
+    line: int | None = None
+
+
+class Line(NamedTuple):
+    """A line of a function; its file may be another than the function's."""
+
+    function: Function
+    file: str | None = None
+    line: int | None = None
+
+
+class Location(NamedTuple):
+    """What a frame of a stack stands for: a line, after it those of the calls that were inlined there, the caller first.
+
+    Without lines it is an address that somebody else has to name.
+    """
+
+    module: Module
+    address: int | None
+    lines: tuple[Line, ...]
+
+    @property
+    def is_kernel(self) -> bool:
+        """Whether the address is one of the kernel's."""
+        return self.address is not None and self.address >= _KERNEL_FROM
+
+
+class Mapping(NamedTuple):
+    """Where a module lay in memory, for locations without lines."""
+
+    module: Module
+    start: int
+    end: int
+    file_offset: int
+
+
+@dataclass(slots=True)
+class Thread:
+    """A thread's samples: times in nanoseconds, values in the unit of the profile, numbers of stacks."""
+
+    tid: int
+    name: str
+    times: array[int] = field(default_factory=lambda: array("Q"))
+    values: array[int] = field(default_factory=lambda: array("Q"))
+    stacks: array[int] = field(default_factory=lambda: array("I"))
+
+    def add(self, time_ns: int, value: int, stack: int) -> None:
+        """Take a sample in."""
+        self.times.append(time_ns)
+        self.values.append(value)
+        self.stacks.append(stack)
+
+    def add_several(self, value: int, count: int, stack: int) -> None:
+        """Take in so many samples without a time, which share a value."""
+        share, more = divmod(value, count)
+        self.times.extend(array("Q", [0]) * count)
+        self.values.extend(array("Q", [share + 1]) * more + array("Q", [share]) * (count - more))
+        self.stacks.extend(array("I", [stack]) * count)
+
+
+@dataclass(slots=True)
+class Process:
+    """A process; several threads may have one number, one after the other."""
+
+    pid: int
+    executable: str = ""
+    threads: list[Thread] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Machine:
+    """Where the profile was made, as far as it says so."""
+
+    host: str | None = None
+    name: str | None = None
+    kernel: str | None = None
+    cpu_count: int | None = None
+
+
+@dataclass(slots=True)
+class Value:
+    """What a sample's value is: its name, its unit, and the nanoseconds that one of it is shown as."""
+
+    name: str
+    unit: str
+    unit_ns: int
+    is_time: bool
+    period_ns: int = 0
+
+
+@dataclass(slots=True)
+class ImportedProfile:
+    """One profile. Stacks run from the root to the leaf; `ends` are those of the unfinished ones. Where it `has_sums` a sample is the sum of nobody knows how
+    many.
+    """
+
+    format: str
+    value: Value
+    locations: list[Location] = field(default_factory=list)
+    stacks: list[tuple[int, ...]] = field(default_factory=list)
+    ends: dict[int, StackEnd] = field(default_factory=dict)
+    processes: list[Process] = field(default_factory=list)
+    mappings: list[Mapping] = field(default_factory=list)
+    machine: Machine = field(default_factory=Machine)
+    command: Sequence[str] = ()
+    wall_ns: int = 0
+    start_ns: int = 0
+    end_ns: int = 0
+    has_times: bool = False
+    has_sums: bool = False
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def total(self) -> int:
+        """All values together."""
+        return sum(sum(thread.values) for process in self.processes for thread in process.threads)
+
+    @property
+    def sample_count(self) -> int:
+        """How many samples there are."""
+        return sum(len(thread.values) for process in self.processes for thread in process.threads)
+
+
+class StackTable:
+    """Numbers for locations and stacks that occur again and again."""
+
+    def __init__(self) -> None:
+        self._locations: dict[Location, int] = {}
+        self._stacks: dict[tuple[int, ...], int] = {}
+
+    def location(self, location: Location) -> int:
+        """The number of a location."""
+        return self._locations.setdefault(location, len(self._locations))
+
+    def stack(self, locations: tuple[int, ...]) -> int:
+        """The number of a stack, the root first."""
+        return self._stacks.setdefault(locations, len(self._stacks))
+
+    @property
+    def locations(self) -> list[Location]:
+        """All locations by number."""
+        return list(self._locations)
+
+    @property
+    def stacks(self) -> list[tuple[int, ...]]:
+        """All stacks by number."""
+        return list(self._stacks)

@@ -1,0 +1,62 @@
+"""folded -- stacks folded into lines, as flamegraph.pl takes them: `main;work;leaf 42`"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Final
+
+from collector.importing.model import MOST_COUNTED, Function, ImportedProfile, Line, Location, Module, Process, StackTable, Thread, Value
+from collector.importing.source_file import SourceFile, text_of
+
+NAME: Final = "folded"
+_LINE: Final = re.compile(rb"(.+?)[ \t]+(\d{1,19}(?:\.\d{0,9})?)[ \t\r]*")
+_SAMPLE_NS: Final = 1_000_000
+_MOST_DECIMALS: Final = 6
+_ZERO: Final = Decimal(0)
+_JUDGED_LINES: Final = 20
+
+
+def is_folded(head: bytes) -> bool:
+    """Whether text begins like folded stacks."""
+    lines = [line for line in head.split(b"\n")[:_JUDGED_LINES] if line.strip() and not line.startswith(b"#")]
+    if len(head.split(b"\n")) <= _JUDGED_LINES and len(lines) > 1 and not head.endswith(b"\n"):
+        lines.pop()  # may be cut
+    return bool(lines) and all(_LINE.fullmatch(line) for line in lines)
+
+
+def read_folded(source: SourceFile, value_name: str | None) -> ImportedProfile:
+    """The profile. ForeignProfileError if a line is none of folded stacks."""
+    if value_name not in (None, "samples"):
+        raise source.refuse(f"has one value, samples, and no {value_name!r}")
+    table, frames = StackTable(), dict[bytes, int]()
+    weights: dict[int, Decimal] = {}
+    number = 0
+    for lines in source.pieces(b"\n"):
+        for line in lines:
+            number += 1
+            match = _LINE.fullmatch(line)
+            if match is None:
+                if not line.strip() or line.startswith(b"#"):
+                    continue
+                raise source.refuse(f"is damaged: line {number} is not a stack and its weight")
+            stack = table.stack(tuple([frames.get(name) or _frame(table, frames, name) for name in match[1].split(b";")]))
+            weights[stack] = weights.get(stack, _ZERO) + Decimal(text_of(match[2]))
+    decimals = max((len(f"{weight:f}".partition(".")[2]) for weight in weights.values()), default=0)
+    if decimals > _MOST_DECIMALS:
+        raise source.refuse(f"has weights of {decimals} decimals, which is more than the {_MOST_DECIMALS} that can be kept")
+    scale = 10**decimals
+    value = Value("samples", f"samples/{scale}" if decimals else "samples", _SAMPLE_NS // scale, False)
+    thread = Thread(1, "")
+    has_sums = decimals > 0 or sum(weights.values()) > MOST_COUNTED
+    for stack, weight in weights.items():
+        if has_sums:
+            thread.add(0, int(weight * scale), stack)
+        elif weight:
+            thread.add_several(int(weight), int(weight), stack)
+    return ImportedProfile(NAME, value, table.locations, table.stacks, processes=[Process(1, "", [thread])], has_sums=has_sums)
+
+
+def _frame(table: StackTable, frames: dict[bytes, int], name: bytes) -> int:
+    number = frames[name] = table.location(Location(Module(), None, (Line(Function(text_of(name))),)))
+    return number

@@ -1,0 +1,342 @@
+"""perf_script -- the text of `perf script`: a line for each sample, and below it its stack, the leaf first
+
+    prog 4711/4712 46555.150169:    2000000 cpu-clock:ppp:
+                11df leaf+0x3f (/tmp/prog)
+      prog.c:3
+                1230 middle+0x20 (inlined)
+
+Lines of the source are there with `-F +srcline`, the process with `-F +pid`. A function that was inlined stands above the one around it.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from collector.importing.model import MOST_ID, NO_MODULE, Function, ImportedProfile, Line, Location, Machine, Module, Process, StackTable, Thread, Value
+from collector.importing.source_file import SourceFile, text_of
+from collector.units import NS_PER_S, listed, plural
+
+NAME: Final = "perf script"
+_SAMPLE: Final = re.compile(
+    rb"[ \t]*(\S.*?|)\s+(-?\d{1,10})(?:/(-?\d{1,10}))?\s+(?:\[\d+\]\s+)?(?:(\d{1,10})\.(\d{6}|\d{9}):\s+)?(?:(\d{1,19})\s+)?([^\s:]\S*):(?:\s+(.*))?"
+)
+_FRAME: Final = re.compile(rb"\s*([0-9a-f]{1,16})\s+(\S.*)")
+_WITH_OFFSET: Final = re.compile(rb"(.*?)\+0x[0-9a-f]+(?: \((.*)\))?")
+_SOURCE_LINE: Final = re.compile(rb"(.*):(\d{1,9})(?: \(discriminator \d+\))?")
+_HEADER: Final = re.compile(rb"# ([a-z ]+?)\s*: (.*)")
+_MODIFIERS: Final = re.compile(r":[ukhGHpPSDWIeb]*\Z")
+_INLINED: Final = b" (inlined)"
+_TIMES: Final = ("cpu-clock", "task-clock")
+_PREFERRED: Final = (*_TIMES, "cycles", "cpu-cycles", "instructions")
+_COUNTED: Final = ("page-faults", "faults", "minor-faults", "major-faults", "context-switches", "cs", "cpu-migrations", "migrations",
+                   "alignment-faults", "emulation-faults", "dummy", "bpf-output", "cgroup-switches")  # fmt: skip
+_SAMPLE_NS: Final = 1_000_000
+_MOST_PERIODS: Final = 1000
+_LONGEST_STACK_BYTES: Final = 1 << 20
+_JUDGED_LINES: Final = 50
+
+
+def is_perf_script(head: bytes) -> bool:
+    """Whether text begins like that of perf script."""
+    for line in head.split(b"\n")[:_JUDGED_LINES]:
+        if line.startswith(b"# cmdline : ") and b"perf" in line:
+            return True
+        match = _SAMPLE.fullmatch(line)
+        if match is not None and (match[4] is not None or match[8] is None):
+            return True
+        if line.strip() and not line.startswith(b"#") and b"PERF_RECORD_" not in line:
+            return False
+    return False
+
+
+def read_perf_script(source: SourceFile, event: str | None) -> ImportedProfile:
+    """The samples of one event. ForeignProfileError if there are none, or none of that event."""
+    script = _Script()
+    has_stacks = b"\n\n" in source.head or b"\n\t" in source.head
+    for blocks in source.pieces(b"\n\n" if has_stacks else b"\n"):
+        for block in blocks if has_stacks else _with_source_lines(blocks):
+            script.read(block)
+    if not script.events:
+        raise source.refuse("holds no samples of perf script")
+    chosen = _choose(script.events, event, source)
+    return script.profile(chosen)
+
+
+@dataclass(slots=True)
+class _Event:
+    """The samples of one event, by thread: the newest life of each is the last."""
+
+    name: str
+    processes: dict[int, Process] = field(default_factory=dict)
+    lives: dict[tuple[int, int], Thread] = field(default_factory=dict)
+    periods: dict[int, int] = field(default_factory=dict)
+    has_period: bool = True
+    sample_count: int = 0
+
+    @property
+    def kind(self) -> str:
+        """Its name without modifiers, as of `cpu-clock:ppp`."""
+        return _MODIFIERS.sub("", self.name).rstrip("/")
+
+    @property
+    def value(self) -> Value:
+        """What its periods are."""
+        if not self.has_period:
+            return Value(self.name, "samples", _SAMPLE_NS, False)
+        most = max(self.periods, key=self.periods.__getitem__)
+        if self.kind in _TIMES:
+            return Value(self.name, "ns", 1, True, most if self.periods[most] * 2 > self.sample_count else 0)
+        is_counted = self.kind in _COUNTED or ":" in self.kind  # a tracepoint
+        return Value(self.name, f"{self.kind} events" if is_counted else self.kind, _SAMPLE_NS if is_counted else 1, False)
+
+
+class _Script:
+    """Reads blocks of text, each a sample and its stack, or what perf puts before."""
+
+    def __init__(self) -> None:
+        self.events: dict[bytes, _Event] = {}
+        self._table = StackTable()
+        self._stacks: dict[bytes, int] = {}
+        self._locations: dict[tuple[bytes, ...], int] = {}
+        self._definitions: dict[tuple[str, str], str] = {}
+        self._machine = Machine()
+        self._command: list[str] = []
+        self._wall_ns = 0
+        self._has_pids = False
+        self._has_times = True
+        self._strange_lines = 0
+
+    def read(self, block: bytes) -> None:
+        """Take a block in."""
+        place = 0
+        while place < len(block):
+            header, place = _line_at(block, place)
+            match = _SAMPLE.fullmatch(header) if header[:1] != b"#" and b" PERF_RECORD_" not in header else None
+            if match is None:
+                self._read_other(header)
+                continue
+            if match[8] is None and len(block) - place < _LONGEST_STACK_BYTES:
+                stack = self._stacks.get(block[place:])
+                if stack is not None:
+                    self._add(match, stack)
+                    return
+            stack, place = self._read_stack(match[8], block, place)
+            self._add(match, stack)
+
+    def _read_other(self, line: bytes) -> None:
+        header = _HEADER.fullmatch(line)
+        if header is not None:
+            read = _HEADERS.get(header[1])
+            if read is not None:
+                read(self, text_of(header[2]).strip())
+        elif line.strip() and not line.startswith(b"#") and b"PERF_RECORD_" not in line:
+            self._strange_lines += 1
+
+    def _add(self, match: re.Match[bytes], stack: int) -> None:
+        comm, first, second, whole, fraction, period, name, _ = match.groups()
+        event = self.events.get(name)
+        if event is None:
+            event = self.events[name] = _Event(text_of(name).rstrip(":"))
+        tid = _identity(second or first)
+        pid = _identity(first) if second is not None else 0
+        time_ns = int(whole) * NS_PER_S + int(fraction.ljust(9, b"0")) if whole is not None else 0
+        value = 1 if period is None else int(period)
+        self._has_pids |= second is not None
+        self._has_times &= whole is not None
+        event.has_period &= period is not None
+        event.sample_count += 1
+        if len(event.periods) < _MOST_PERIODS or value in event.periods:
+            event.periods[value] = event.periods.get(value, 0) + 1
+        self._thread(event, pid, tid, comm, time_ns).add(time_ns, value, stack)
+
+    def _thread(self, event: _Event, pid: int, tid: int, comm: bytes, time_ns: int) -> Thread:
+        """The life of a thread that a sample belongs to: another name, as after an exec, begins another."""
+        thread = event.lives.get((pid, tid))
+        name = text_of(comm)
+        if thread is not None and thread.name == name:
+            return thread
+        if thread is not None and time_ns <= thread.times[0]:
+            thread.name = name
+            return thread
+        process = event.processes.get(pid)
+        if process is None:
+            process = event.processes[pid] = Process(pid, name)
+        thread = event.lives[pid, tid] = Thread(tid, name)
+        process.threads.append(thread)
+        if tid == pid:
+            process.executable = name
+        return thread
+
+    def _read_stack(self, leaf: bytes | None, block: bytes, start: int) -> tuple[int, int]:
+        """The number of the stack that begins there, and where it ends. A sample without callers has its leaf in its own line."""
+        is_leaf_only = leaf is not None and _FRAME.fullmatch(leaf) is not None
+        groups: list[list[bytes]] = [[leaf]] if is_leaf_only and leaf is not None else []
+        place = start
+        while place < len(block):
+            line, after = _line_at(block, place)
+            if line.startswith(b"\t") and not is_leaf_only and _FRAME.fullmatch(line):
+                groups.append([line])
+            elif line.startswith(b"  ") and groups and len(groups[-1]) == 1 and _SAMPLE.fullmatch(line) is None:
+                groups[-1].append(line)
+            elif line.strip():
+                break
+            place = after
+        stack = self._table.stack(self._located(groups))
+        if place >= len(block) and not is_leaf_only:
+            self._stacks[block[start:]] = stack
+        return stack, place
+
+    def _located(self, groups: list[list[bytes]]) -> tuple[int, ...]:
+        """The locations of frames, the root first; inlined ones belong to the next that is not."""
+        found: list[int] = []
+        pending: list[bytes] = []
+        for number, group in enumerate(groups):
+            pending += group
+            if number + 1 < len(groups) and group[-1].endswith(_INLINED):
+                continue
+            key = tuple(pending)
+            location = self._locations.get(key)
+            if location is None:
+                location = self._locations[key] = self._table.location(self._location(pending))
+            found.append(location)
+            pending = []
+        return tuple(reversed(found))
+
+    def _location(self, group: list[bytes]) -> Location:
+        """The location of frames at one address, the innermost first."""
+        module, address = NO_MODULE, 0
+        named: list[tuple[str, str | None, int | None]] = []
+        for line in group:
+            frame = _FRAME.fullmatch(line) if not line.startswith(b"  ") or not named else None
+            if frame is not None:
+                name, given = _split(frame[2])
+                module = given or module
+                address = int(frame[1], 16)
+                named.append((name, None, None))
+            else:
+                named[-1] = (named[-1][0], *_source_line(line.strip().removesuffix(_INLINED)))
+        lines = [Line(Function(name, self._definition(module, name, file)), file, number) for name, file, number in reversed(named)]
+        return Location(Module(module), address, tuple(lines))
+
+    def _definition(self, module: str, name: str, file: str | None) -> str | None:
+        """The file of a function: perf tells those of its lines, of which the first has to stand for it."""
+        return self._definitions.setdefault((module, name), file) if file else self._definitions.get((module, name))
+
+    def profile(self, chosen: _Event) -> ImportedProfile:
+        """What was read, with the samples of one event."""
+        profile = ImportedProfile(NAME, chosen.value, self._table.locations, self._table.stacks)
+        profile.processes = sorted(chosen.processes.values(), key=lambda process: process.pid)
+        profile.machine, profile.command, profile.wall_ns = self._machine, self._command, 0
+        profile.has_times = self._has_times
+        if self._has_times:
+            times = [thread.times for process in profile.processes for thread in process.threads]
+            profile.start_ns, profile.end_ns = min(map(min, times)), max(map(max, times))
+            profile.wall_ns = self._wall_ns
+        if not self._has_pids:
+            profile.notes.append("perf script was not asked for processes (-F +pid), so all threads are shown in one.")
+            process = profile.processes[0]
+            process.pid, process.executable = process.threads[0].tid, process.threads[0].name
+        others = [f"{event.name} ({plural(event.sample_count, 'sample')})" for event in self.events.values() if event is not chosen]
+        if others:
+            profile.notes.append(f"Samples of {chosen.name} are shown; --event chooses {listed(others)}.")
+        if self._strange_lines:
+            profile.warnings.append(f"{plural(self._strange_lines, 'line')} made no sense as text of perf script; what they may have told is missing.")
+        return profile
+
+    def set_command(self, text: str) -> None:
+        """What was recorded."""
+        try:
+            words = shlex.split(text)
+        except ValueError:
+            words = text.split()
+        self._command = words
+
+    def set_wall(self, text: str) -> None:
+        """When."""
+        try:
+            self._wall_ns = int(time.mktime(time.strptime(text, "%a %b %d %H:%M:%S %Y"))) * NS_PER_S
+        except (ValueError, OverflowError):
+            self._wall_ns = 0
+
+    def set_host(self, text: str) -> None:
+        """Where."""
+        self._machine.host = text
+
+    def set_kernel(self, text: str) -> None:
+        """On which kernel."""
+        self._machine.kernel = text
+
+    def set_processor(self, text: str) -> None:
+        """On which processor."""
+        self._machine.name = text
+
+    def set_cpu_count(self, text: str) -> None:
+        """On how many."""
+        self._machine.cpu_count = int(text) if text.isdecimal() and len(text) < 10 else None
+
+
+_HEADERS: Final[dict[bytes, Callable[[_Script, str], None]]] = {
+    b"cmdline": _Script.set_command, b"captured on": _Script.set_wall, b"hostname": _Script.set_host,
+    b"os release": _Script.set_kernel, b"arch": _Script.set_processor, b"nrcpus online": _Script.set_cpu_count,
+}  # fmt: skip
+
+
+def _choose(events: dict[bytes, _Event], wanted: str | None, source: SourceFile) -> _Event:
+    found = list(events.values())
+    if wanted is not None:
+        for event in found:
+            if wanted in (event.name, event.kind):
+                return event
+        raise source.refuse(f"has no samples of an event {wanted!r}, but of {listed(sorted(event.name for event in found)[:10])}")
+    for kind in _PREFERRED:
+        for event in found:
+            if event.kind == kind:
+                return event
+    return max(found, key=lambda event: event.sample_count)
+
+
+def _with_source_lines(lines: list[bytes]) -> Iterator[bytes]:
+    """Samples of one line, each with the line of source that may be below it."""
+    sample = b""
+    for line in lines:
+        if sample and line.startswith(b"  ") and _SAMPLE.fullmatch(line) is None:
+            yield sample + b"\n" + line
+            sample = b""
+            continue
+        if sample:
+            yield sample
+        sample = line
+    yield sample
+
+
+def _line_at(block: bytes, place: int) -> tuple[bytes, int]:
+    """The line that begins there, and where the next one does."""
+    end = block.find(b"\n", place)
+    return (block[place:], len(block)) if end < 0 else (block[place:end], end + 1)
+
+
+def _identity(digits: bytes) -> int:
+    return min(max(int(digits), 0), MOST_ID)
+
+
+def _split(text: bytes) -> tuple[str, str]:
+    """Name and module of a frame: `f(int)+0x1c (/lib/x.so)`."""
+    text = text.removesuffix(_INLINED)
+    match = _WITH_OFFSET.fullmatch(text)
+    if match is not None:
+        return text_of(match[1]), text_of(match[2] or b"")
+    place = text.rfind(b" (", 0, -len(b" (deleted))") if text.endswith(b" (deleted))") else None) if text.endswith(b")") else -1
+    return (text_of(text), "") if place < 0 else (text_of(text[:place]), text_of(text[place + 2 : -1]))
+
+
+def _source_line(text: bytes) -> tuple[str | None, int | None]:
+    """File and line; `prog[11df]` is neither."""
+    match = _SOURCE_LINE.fullmatch(text)
+    if match is None or match[1] in (b"", b"??"):
+        return None, None
+    return text_of(match[1]), int(match[2]) or None

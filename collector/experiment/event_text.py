@@ -14,7 +14,7 @@ from collector.format import FIELDS
 
 _PLAIN = re.compile(r"[!-~]*\Z")
 _NEEDS_QUOTES = re.compile(r'[\s"\\,=]')
-_ADDRESSES = {"start", "end", "bias", "entry", "start_address"}
+_ADDRESSES = {"start", "end", "bias", "entry", "start_address", "caller"}
 _LONG_BYTES = 20  # a build id is shown; code and line tables are counted
 
 

@@ -23,25 +23,20 @@ def sample_records(
     thread: int, source: int, times: Sequence[int], user: Sequence[int], system: Sequence[int], stacks: Sequence[int], table: Sequence[Stack]
 ) -> Iterator[list[Any]]:
     """The records of a thread's samples: times (never falling) and values in nanoseconds, and their stacks by their numbers in the table."""
-    for first in range(0, len(times), _MOST_SAMPLES):
-        part = slice(first, first + _MOST_SAMPLES)
-        yield from _records(thread, source, times[part], user[part], system[part], stacks[part], table)
-
-
-def _records(
-    thread: int, source: int, times: Sequence[int], user: Sequence[int], system: Sequence[int], stacks: Sequence[int], table: Sequence[Stack]
-) -> Iterator[list[Any]]:
-    defined = sorted(set(stacks), key=lambda number: table[number][1])
-    definitions = pack_stacks([table[number] for number in defined])
-    count = len(times)
-    if len(definitions) > _MOST_DEFINITION_BYTES and count > 1:
-        for part in (slice(0, count // 2), slice(count // 2, count)):
-            yield from _records(thread, source, times[part], user[part], system[part], stacks[part], table)
-        return
-    numbers = {number: place for place, number in enumerate(defined)}
-    deltas = [0, *(after - before for before, after in zip(times, times[1:]))]
-    columns = [Column.of(list(values)).pack() for values in (deltas, user, system, [numbers[number] for number in stacks])]
-    yield [int(Kind.PCSAMPLE), times[0], thread, source, count, 1, *columns, len(defined), definitions]
+    first, most = 0, _MOST_SAMPLES
+    while first < len(times):
+        part = slice(first, first + most)
+        defined = sorted(set(stacks[part]), key=lambda number: table[number][1])
+        definitions = pack_stacks([table[number] for number in defined])
+        if len(definitions) > _MOST_DEFINITION_BYTES and most > 1:
+            most = max(1, most * _MOST_DEFINITION_BYTES // (len(definitions) * 2))
+            continue
+        numbers = {number: place for place, number in enumerate(defined)}
+        moments = times[part]
+        deltas = [0, *(after - before for before, after in zip(moments, moments[1:]))]
+        columns = [Column.of(list(values)).pack() for values in (deltas, user[part], system[part], [numbers[number] for number in stacks[part]])]
+        yield [int(Kind.PCSAMPLE), moments[0], thread, source, len(moments), 1, *columns, len(defined), definitions]
+        first += most
 
 
 def pack_stacks(stacks: Sequence[Stack]) -> bytes:

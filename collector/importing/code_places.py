@@ -20,7 +20,7 @@ from collector.symbols.symbolizer import Symbolizer
 
 _FIRST: Final = 1 << 56  # no process has memory there
 _ALIGNMENT: Final = 16
-_MOST_SPAN: Final = 1 << 30  # offsets of line tables have 32 bits
+_SPAN_BITS: Final = 30  # offsets of line tables have 32
 _MOST_LINES: Final = 60_000  # of a record, which has to fit a frame
 _MOST_LINE: Final = (1 << 31) - 1
 _MOST_NAME_BYTES: Final = 65_535
@@ -43,15 +43,19 @@ class _Piece:
 
     def takes(self, given: int, line: int | None) -> bool:
         """Take an address in, if there is room for it."""
+        if given in self.lines:
+            return self.lines[given] == line
         if not self.lines:
             self.least = self.greatest = given
-        elif given in self.lines:
-            return self.lines[given] == line
-        elif max(self.greatest, given) - min(self.least, given) >= _MOST_SPAN or len(self.lines) >= _MOST_LINES:
+        if len(self.lines) >= _MOST_LINES:
             return False
         self.least, self.greatest = min(self.least, given), max(self.greatest, given)
         self.lines[given] = line
         return True
+
+
+_Place = tuple[_Piece, int]
+"""A piece, and an address of the profile."""
 
 
 class CodePlaces:
@@ -62,8 +66,9 @@ class CodePlaces:
         self._mapping_starts = [one.start for one in self._mappings]
         self._symbolizer = Symbolizer()
         self._pieces: dict[tuple[Any, ...], list[_Piece]] = {}
-        self._chains: dict[tuple[Module, tuple[Line, ...], bool], tuple[_Piece, int]] = {}
+        self._calls: dict[tuple[Module, Line, bool, _Place | None], _Place] = {}
         self._used_mappings: dict[Mapping, int] = {}
+        self._fields: dict[_Piece, list[Any]] = {}
         placed = [self._place(location) for location in profile.locations]
         start = _FIRST
         for pieces in self._pieces.values():
@@ -88,12 +93,14 @@ class CodePlaces:
             yield [int(Kind.MAPPINGCHANGE), time_ns, 0, int(MapAction.INSERT), int(MapKind.OBJECT), mapping.start, mapping.end, bias, mapping.file_offset,
                    _text(module.path), module.build_id]  # fmt: skip
         for piece in wanted:
-            yield _record(piece, time_ns)
+            if piece not in self._fields:
+                self._fields[piece] = _fields(piece)
+            yield [int(Kind.MAPPINGCHANGE), time_ns, 0, *self._fields[piece]]
 
-    def _place(self, location: Location) -> int | tuple[_Piece, int]:
+    def _place(self, location: Location) -> int | _Place:
         mapping = self._mapping_of(location)
         if mapping is not None and not location.lines and location.address is not None:
-            self._used_mappings.setdefault(mapping, mapping.start - self._elf_address(mapping, mapping.start))
+            self._used_mappings.setdefault(mapping, (mapping.start - self._elf_address(mapping, mapping.start)) % (1 << 64))
             return location.address
         lines = location.lines or (Line(Function(UNKNOWN)),)
         given = location.address
@@ -101,27 +108,24 @@ class CodePlaces:
             given = self._elf_address(mapping, given)
         return self._place_lines(location.module, lines, given)
 
-    def _place_lines(self, module: Module, lines: tuple[Line, ...], given: int | None) -> tuple[_Piece, int]:
-        function, file, line = lines[-1]
-        has_addresses = given is not None
-        key = module, function, file, lines[:-1], has_addresses
-        pieces = self._pieces.get(key)
-        if pieces is None:
-            caller = self._place_chain(module, lines[:-1], given) if len(lines) > 1 else None
-            pieces = self._pieces[key] = [_Piece(module, function, file, has_addresses, caller)]
-        address = given if given is not None else len(pieces[-1].lines)
-        if not any(piece.takes(address, line) for piece in pieces):
-            pieces.append(_Piece(module, function, file, has_addresses, pieces[0].caller))
-            pieces[-1].takes(address, line)
-        return next(piece for piece in pieces if address in piece.lines and piece.lines[address] == line), address
+    def _place_lines(self, module: Module, lines: tuple[Line, ...], given: int | None) -> _Place:
+        caller: _Place | None = None
+        for line in lines[:-1]:  # of what others were inlined in there is one place, at the address of the first
+            key = module, line, given is None, caller
+            caller = self._calls.get(key) or self._calls.setdefault(key, self._place_line(module, line, caller, given))
+        return self._place_line(module, lines[-1], caller, given)
 
-    def _place_chain(self, module: Module, lines: tuple[Line, ...], given: int | None) -> tuple[_Piece, int]:
-        """The place of what others were inlined in, the same for all of them."""
-        key = module, lines, given is None
-        place = self._chains.get(key)
-        if place is None:
-            place = self._chains[key] = self._place_lines(module, lines, given)
-        return place
+    def _place_line(self, module: Module, where: Line, caller: _Place | None, given: int | None) -> _Place:
+        function, file, line = where
+        key = module, function, file, caller, None if given is None else given >> _SPAN_BITS
+        pieces = self._pieces.setdefault(key, [])
+        address = given if given is not None else len(pieces[-1].lines) if pieces else 0
+        for piece in pieces:
+            if piece.takes(address, line):
+                return piece, address
+        pieces.append(_Piece(module, function, file, given is not None, caller))
+        pieces[-1].takes(address, line)
+        return pieces[-1], address
 
     def _mapping_of(self, location: Location) -> Mapping | None:
         if location.address is None or not self._mappings:
@@ -138,7 +142,8 @@ def _address(piece: _Piece, given: int) -> int:
     return piece.start + given - piece.least
 
 
-def _record(piece: _Piece, time_ns: int) -> list[Any]:
+def _fields(piece: _Piece) -> list[Any]:
+    """What MAPPINGCHANGE says of a piece."""
     end = _address(piece, piece.greatest) + 1
     bias = (piece.start - piece.least) % (1 << 64) if piece.has_addresses else _FIRST
     function, caller = piece.function, piece.caller
@@ -148,7 +153,7 @@ def _record(piece: _Piece, time_ns: int) -> list[Any]:
         if line != before:
             table += _ENTRY.pack(given - piece.least, _line(line) or 0)
             before = line
-    return [int(Kind.MAPPINGCHANGE), time_ns, 0, int(MapAction.INSERT), int(MapKind.IMPORTED_CODE), piece.start, end, bias, 0,
+    return [int(MapAction.INSERT), int(MapKind.IMPORTED_CODE), piece.start, end, bias, 0,
             _text(piece.module.path), piece.module.build_id, _text(function.name), None, _text(piece.file), bytes(table), b"", None, None, None, None,
             _line(function.line), int(LineTable.PAIRS), _text(function.file), None if caller is None else _address(*caller)]  # fmt: skip
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from collector.importing.model import MOST_COUNTED, Function, ImportedProfile, Line, Location, Module, Process, StackTable, Thread, Value
-from collector.importing.source_file import SourceFile, text_of
+from collector.importing.source_file import HEAD_BYTES, SourceFile, text_of
 
 NAME: Final = "folded"
 _LINE: Final = re.compile(rb"(.+?)[ \t]+(\d{1,19}(?:\.\d{0,9})?)[ \t\r]*")
@@ -19,10 +19,13 @@ _JUDGED_LINES: Final = 20
 
 def is_folded(head: bytes) -> bool:
     """Whether text begins like folded stacks."""
-    lines = [line for line in head.split(b"\n")[:_JUDGED_LINES] if line.strip() and not line.startswith(b"#")]
-    if len(head.split(b"\n")) <= _JUDGED_LINES and len(lines) > 1 and not head.endswith(b"\n"):
-        lines.pop()  # may be cut
-    return bool(lines) and all(_LINE.fullmatch(line) for line in lines)
+    whole, end, cut = head.rpartition(b"\n")
+    if len(head) < HEAD_BYTES:
+        whole += end + cut
+    elif not end:
+        return b";" in head and b"\0" not in head  # a stack of thousands of frames
+    lines = [line for line in whole.split(b"\n")[:_JUDGED_LINES] if line.strip() and not line.startswith(b"#")]
+    return bool(lines) and sum(_LINE.fullmatch(line) is not None for line in lines) * 2 >= len(lines)
 
 
 def read_folded(source: SourceFile, value_name: str | None) -> ImportedProfile:

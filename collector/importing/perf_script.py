@@ -26,6 +26,7 @@ _SAMPLE: Final = re.compile(
     rb"[ \t]*(\S.*?|)\s+(-?\d{1,10})(?:/(-?\d{1,10}))?\s+(?:\[\d+\]\s+)?(?:(\d{1,10})\.(\d{6}|\d{9}):\s+)?(?:(\d{1,19})\s+)?([^\s:]\S*):(?:\s+(.*))?"
 )
 _FRAME: Final = re.compile(rb"\s*([0-9a-f]{1,16})\s+(\S.*)")
+_STACK: Final = re.compile(rb"(?:(?:\t|  )[^\n]*(?:\n|\Z)|\n)*")
 _WITH_OFFSET: Final = re.compile(rb"(.*?)\+0x[0-9a-f]+(?: \((.*)\))?")
 _SOURCE_LINE: Final = re.compile(rb"(.*):(\d{1,9})(?: \(discriminator \d+\))?")
 _HEADER: Final = re.compile(rb"# ([a-z ]+?)\s*: (.*)")
@@ -36,8 +37,9 @@ _PREFERRED: Final = (*_TIMES, "cycles", "cpu-cycles", "instructions")
 _COUNTED: Final = ("page-faults", "faults", "minor-faults", "major-faults", "context-switches", "cs", "cpu-migrations", "migrations",
                    "alignment-faults", "emulation-faults", "dummy", "bpf-output", "cgroup-switches")  # fmt: skip
 _SAMPLE_NS: Final = 1_000_000
+_US: Final = 1_000
+_US_DIGITS: Final = 6
 _MOST_PERIODS: Final = 1000
-_LONGEST_STACK_BYTES: Final = 1 << 20
 _JUDGED_LINES: Final = 50
 
 
@@ -102,7 +104,7 @@ class _Script:
         self.events: dict[bytes, _Event] = {}
         self._table = StackTable()
         self._stacks: dict[bytes, int] = {}
-        self._locations: dict[tuple[bytes, ...], int] = {}
+        self._locations: dict[bytes, int] = {}
         self._definitions: dict[tuple[str, str], str] = {}
         self._machine = Machine()
         self._command: list[str] = []
@@ -110,6 +112,7 @@ class _Script:
         self._has_pids = False
         self._has_times = True
         self._strange_lines = 0
+        self._owners: dict[tuple[bytes, bytes, bytes | None, bytes], tuple[_Event, Thread]] = {}
 
     def read(self, block: bytes) -> None:
         """Take a block in."""
@@ -120,13 +123,10 @@ class _Script:
             if match is None:
                 self._read_other(header)
                 continue
-            if match[8] is None and len(block) - place < _LONGEST_STACK_BYTES:
-                stack = self._stacks.get(block[place:])
-                if stack is not None:
-                    self._add(match, stack)
-                    return
-            stack, place = self._read_stack(match[8], block, place)
-            self._add(match, stack)
+            leaf = match[8] if match[8] and _FRAME.fullmatch(match[8]) else None
+            end = _end_of_stack(block, place) if leaf is None else _end_of_source_line(block, place)
+            self._add(match, self._stack(leaf, block[place:end]))
+            place = end
 
     def _read_other(self, line: bytes) -> None:
         header = _HEADER.fullmatch(line)
@@ -138,21 +138,29 @@ class _Script:
             self._strange_lines += 1
 
     def _add(self, match: re.Match[bytes], stack: int) -> None:
-        comm, first, second, whole, fraction, period, name, _ = match.groups()
-        event = self.events.get(name)
-        if event is None:
-            event = self.events[name] = _Event(text_of(name).rstrip(":"))
-        tid = _identity(second or first)
-        pid = _identity(first) if second is not None else 0
-        time_ns = int(whole) * NS_PER_S + int(fraction.ljust(9, b"0")) if whole is not None else 0
+        whole, fraction, period = match.group(4, 5, 6)
+        time_ns = int(whole) * NS_PER_S + int(fraction) * (_US if len(fraction) == _US_DIGITS else 1) if whole is not None else 0
         value = 1 if period is None else int(period)
-        self._has_pids |= second is not None
+        comm, first, second, _, _, _, name, _ = match.groups()
+        owner = comm, first, second, name
+        known = self._owners.get(owner)
+        if known is None:
+            known = self._owners[owner] = self._owner(comm, first, second, name, time_ns)
+        event, thread = known
         self._has_times &= whole is not None
         event.has_period &= period is not None
         event.sample_count += 1
         if len(event.periods) < _MOST_PERIODS or value in event.periods:
             event.periods[value] = event.periods.get(value, 0) + 1
-        self._thread(event, pid, tid, comm, time_ns).add(time_ns, value, stack)
+        thread.add(time_ns, value, stack)
+
+    def _owner(self, comm: bytes, first: bytes, second: bytes | None, name: bytes, time_ns: int) -> tuple[_Event, Thread]:
+        """The event and the thread of a sample."""
+        event = self.events.get(name)
+        if event is None:
+            event = self.events[name] = _Event(text_of(name).rstrip(":"))
+        self._has_pids |= second is not None
+        return event, self._thread(event, _identity(first) if second is not None else 0, _identity(second or first), comm, time_ns)
 
     def _thread(self, event: _Event, pid: int, tid: int, comm: bytes, time_ns: int) -> Thread:
         """The life of a thread that a sample belongs to: another name, as after an exec, begins another."""
@@ -160,6 +168,7 @@ class _Script:
         name = text_of(comm)
         if thread is not None and thread.name == name:
             return thread
+        self._owners.clear()  # the thread had another name there
         if thread is not None and time_ns <= thread.times[0]:
             thread.name = name
             return thread
@@ -172,53 +181,34 @@ class _Script:
             process.executable = name
         return thread
 
-    def _read_stack(self, leaf: bytes | None, block: bytes, start: int) -> tuple[int, int]:
-        """The number of the stack that begins there, and where it ends. A sample without callers has its leaf in its own line."""
-        is_leaf_only = leaf is not None and _FRAME.fullmatch(leaf) is not None
-        groups: list[list[bytes]] = [[leaf]] if is_leaf_only and leaf is not None else []
-        place = start
-        while place < len(block):
-            line, after = _line_at(block, place)
-            if line.startswith(b"\t") and not is_leaf_only and _FRAME.fullmatch(line):
-                groups.append([line])
-            elif line.startswith(b"  ") and groups and len(groups[-1]) == 1 and _SAMPLE.fullmatch(line) is None:
-                groups[-1].append(line)
-            elif line.strip():
-                break
-            place = after
-        stack = self._table.stack(self._located(groups))
-        if place >= len(block) and not is_leaf_only:
-            self._stacks[block[start:]] = stack
-        return stack, place
+    def _stack(self, leaf: bytes | None, text: bytes) -> int:
+        """The number of a stack; a sample without callers has its leaf in its own line."""
+        whole = text if leaf is None else b"\t%b\n%b" % (leaf, text)
+        stack = self._stacks.get(whole)
+        if stack is None:
+            # A line for each location: below the frame comes its source, and what was inlined stands above the function around it.
+            lines = whole.strip(b"\n").replace(b"\n  ", b"\0  ").replace(b" (inlined)\n", b" (inlined)\0").split(b"\n")
+            known = self._locations
+            locations = [known.get(line) or self._new_location(line) for line in reversed(lines) if line]
+            stack = self._stacks[whole] = self._table.stack(tuple(locations))
+        return stack
 
-    def _located(self, groups: list[list[bytes]]) -> tuple[int, ...]:
-        """The locations of frames, the root first; inlined ones belong to the next that is not."""
-        found: list[int] = []
-        pending: list[bytes] = []
-        for number, group in enumerate(groups):
-            pending += group
-            if number + 1 < len(groups) and group[-1].endswith(_INLINED):
-                continue
-            key = tuple(pending)
-            location = self._locations.get(key)
-            if location is None:
-                location = self._locations[key] = self._table.location(self._location(pending))
-            found.append(location)
-            pending = []
-        return tuple(reversed(found))
+    def _new_location(self, lines: bytes) -> int:
+        number = self._locations[lines] = self._table.location(self._location(lines.split(b"\0")))
+        return number
 
     def _location(self, group: list[bytes]) -> Location:
         """The location of frames at one address, the innermost first."""
         module, address = NO_MODULE, 0
         named: list[tuple[str, str | None, int | None]] = []
         for line in group:
-            frame = _FRAME.fullmatch(line) if not line.startswith(b"  ") or not named else None
+            frame = _FRAME.fullmatch(line) if line.startswith(b"\t") else None
             if frame is not None:
                 name, given = _split(frame[2])
                 module = given or module
                 address = int(frame[1], 16)
                 named.append((name, None, None))
-            else:
+            elif named:
                 named[-1] = (named[-1][0], *_source_line(line.strip().removesuffix(_INLINED)))
         lines = [Line(Function(name, self._definition(module, name, file)), file, number) for name, file, number in reversed(named)]
         return Location(Module(module), address, tuple(lines))
@@ -318,6 +308,18 @@ def _line_at(block: bytes, place: int) -> tuple[bytes, int]:
     """The line that begins there, and where the next one does."""
     end = block.find(b"\n", place)
     return (block[place:], len(block)) if end < 0 else (block[place:end], end + 1)
+
+
+def _end_of_stack(block: bytes, place: int) -> int:
+    """Where frames and their lines of source end."""
+    match = _STACK.match(block, place)
+    return match.end() if match else place
+
+
+def _end_of_source_line(block: bytes, place: int) -> int:
+    """Where the source of the one frame of a sample ends; the next sample may begin with blanks as well."""
+    line, after = _line_at(block, place)
+    return after if line.startswith(b"  ") and _SAMPLE.fullmatch(line) is None else place
 
 
 def _identity(digits: bytes) -> int:

@@ -78,7 +78,7 @@ def _stack_parts(profile: Profile) -> Iterator[StackFilter]:
     yield StackFilter((even,), nowhere=odd)
     yield StackFilter(begin=odd)
     yield StackFilter((odd,), (even,), begin=even, end=odd)
-    roles = bytes((OWN, THROUGH, BASE | 2, 3, 4)[sum(profile.functions[frame.function].name.encode()) % 5] for frame in profile.frames)
+    roles = bytes((OWN, THROUGH, BASE | 2, 3, 4)[sum(profile.functions[frame.function].name.encode("utf-8", "surrogateescape")) % 5] for frame in profile.frames)
     for category in (OWN, BASE | 2, 4):
         yield StackFilter(category=CategoryFilter(roles, category))
 

@@ -1,4 +1,4 @@
-"""groupings -- the groups of frames that views ask about: functions, modules, lines"""
+"""groupings -- the groups of frames that views ask about: functions, modules, lines, single frames"""
 
 from __future__ import annotations
 
@@ -28,6 +28,11 @@ def by_line(profile: Profile) -> tuple[Grouping, list[tuple[str | None, int | No
     """Each line of a function is a group, and what of it has no line; file, line and function of each group."""
     groups, keys = numbered((frame.file, frame.line, frame.function) for frame in profile.frames)
     return Grouping("lines", len(keys), lambda: groups), keys
+
+
+def by_frame(profile: Profile) -> Grouping:
+    """Each frame is a group: every address, with all that was inlined there."""
+    return Grouping("frames", len(profile.frames), lambda: range(len(profile.frames)))
 
 
 def by_source_line(profile: Profile) -> tuple[Grouping, list[Line]]:

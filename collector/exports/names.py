@@ -1,0 +1,54 @@
+"""names -- what functions, threads and processes are called in exports: one line each, whatever the program named them"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+
+from collector.printable import printable
+from collector.profile.model import Process, Profile
+
+_NO_NAME = "(no name)"
+_OTHER_EXPERIMENT = 1 << 32
+
+
+def function_names(profile: Profile) -> list[str]:
+    """The name of each function."""
+    return [printable(function.name) or _NO_NAME for function in profile.functions]
+
+
+def process_name(process: Process) -> str:
+    """The name of its program."""
+    return printable(os.path.basename(process.executable)) or f"process {process.pid}"
+
+
+def process_numbers(profile: Profile) -> list[int]:
+    """The pid of each process; those of a further experiment are set apart, so that no two processes have the same."""
+    return [process.pid + process.experiment * _OTHER_EXPERIMENT for process in profile.processes]
+
+
+def thread_name(profile: Profile, thread: int) -> str:
+    """What the thread called itself, or its program."""
+    return printable(profile.threads[thread].name) or process_name(profile.processes[profile.threads[thread].process])
+
+
+def thread_title(profile: Profile, thread: int) -> str:
+    """Program, process and thread, as far as it takes to tell them apart; of several experiments with the name of the experiment."""
+    known = profile.threads[thread]
+    process = profile.processes[known.process]
+    program, name = process_name(process), thread_name(profile, thread)
+    words = [printable(profile.recordings[process.experiment].name)] if len(profile.recordings) > 1 else []
+    words += [f"{program} {process.pid}"]
+    if known.tid != process.pid or name != program:
+        words += [f"{name} {known.tid}"]
+    return " / ".join(words)
+
+
+def begin_ns(profile: Profile) -> int:
+    """When the first of the experiments began: the time that exports count from."""
+    return min((recording.start_ns for recording in profile.recordings), default=0)
+
+
+def busiest(sums: Collection[int]) -> int:
+    """The position of the largest."""
+    return max(enumerate(sums), key=lambda pair: pair[1])[0] if sums else 0

@@ -1,0 +1,145 @@
+"""sample_table -- the samples of a profile as exports write them: whole nanoseconds, thread by thread, the stacks as a tree
+
+A node of the tree is a group of frames with its callers; node 0 is the root, and stands for no frame.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain, pairwise
+from operator import add, sub
+from typing import Final, Generic, Protocol, TypeVar
+
+from collector.profile.metrics import SYSTEM, USER
+from collector.profile.model import Profile
+from collector.profile.samples import Grouping
+from collector.units import NS_PER_S
+
+UNFINISHED: Final = "(unfinished stacks)"
+_MOST_CACHED: Final = 1 << 25
+
+
+class _Sized(Protocol):
+    def __len__(self) -> int: ...
+
+
+Text = TypeVar("Text", bound=_Sized)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleTable:
+    """The samples of each thread one behind the other, in the order of time. A parent stands before its children.
+
+    Of two samples one after the other the rounded times add up: the sum of any number of samples of a row is right to a nanosecond.
+    """
+
+    parents: Sequence[int]
+    groups: Sequence[int]
+    threads: Sequence[int]
+    times_ns: Sequence[int]
+    nodes: Sequence[int]
+    is_finished: Sequence[int]
+    user_ns: Sequence[int]
+    system_ns: Sequence[int]
+    cpu_ns: Sequence[int]
+
+    def iter_threads(self) -> Iterator[tuple[int, range]]:
+        """Each thread with samples, and the positions of these."""
+        begin = 0
+        for end in range(1, len(self.threads) + 1):
+            if end == len(self.threads) or self.threads[end] != self.threads[begin]:
+                yield self.threads[begin], range(begin, end)
+                begin = end
+
+    def sums(self, values: Sequence[int], positions: Iterable[int] | None = None) -> dict[int, int]:
+        """The sum of a column by node, of all samples or of some."""
+        sums: dict[int, int] = {}
+        chosen = zip(self.nodes, values) if positions is None else ((self.nodes[place], values[place]) for place in positions)
+        for node, value in chosen:
+            sums[node] = sums.get(node, 0) + value
+        return sums
+
+    def path(self, node: int) -> list[int]:
+        """The groups of a stack, the leaf first."""
+        parents, groups, path = self.parents, self.groups, []
+        while node:
+            path.append(groups[node])
+            node = parents[node]
+        return path
+
+
+class Stacks(Generic[Text]):
+    """What is written for each stack, made once as long as there is room to keep it."""
+
+    def __init__(self, table: SampleTable, write: Callable[[list[int]], Text]) -> None:
+        self._table = table
+        self._write = write
+        self._known: dict[int, Text] = {}
+        self._size = 0
+
+    def of(self, node: int) -> Text:
+        """What `write` makes of the stack, whose groups it gets with the leaf first."""
+        text = self._known.get(node)
+        if text is None:
+            if self._size > _MOST_CACHED:
+                self._known.clear()
+                self._size = 0
+            text = self._known[node] = self._write(self._table.path(node))
+            self._size += len(text)
+        return text
+
+
+def sample_table(profile: Profile, grouping: Grouping, has_root: bool = False) -> SampleTable:
+    """The samples of a profile. With `has_root` stacks whose outer callers are not known hang under a node of the group `grouping.count`."""
+    rows = profile.samples.rows(grouping, is_folded=False)
+    columns: list[Sequence[int]] = [rows.threads, rows.times_ns, rows.nodes, rows.is_finished]
+    columns += [whole_ns(rows.values[USER]), whole_ns(rows.values[SYSTEM])]
+    if any(before > after for before, after in pairwise(zip(rows.threads, rows.times_ns))):
+        positions = sorted(range(len(rows.threads)), key=list(zip(rows.threads, rows.times_ns)).__getitem__)
+        columns = [[column[place] for place in positions] for column in columns]
+    threads, times_ns, nodes, is_finished, user_ns, system_ns = columns
+    parents, groups = rows.parents, rows.groups
+    if has_root and not all(is_finished):
+        parents, groups, nodes = _rooted(parents, groups, nodes, is_finished, grouping.count)
+    return SampleTable(parents, groups, threads, times_ns, nodes, is_finished, user_ns, system_ns, array("q", map(add, user_ns, system_ns)))
+
+
+def whole_ns(values: Sequence[float]) -> Sequence[int]:
+    """Seconds as nanoseconds, of which the first any number add up to what the seconds do, to half a nanosecond."""
+    sums = [round(total * NS_PER_S) for total in accumulate(values)]
+    return array("q", map(sub, sums, chain((0,), sums)))
+
+
+def shared_out(values: Iterable[int], unit: int) -> Iterator[int]:
+    """The same in a larger unit, so that the first any number add up to what the values do, to half of it."""
+    total = given = 0
+    for value in values:
+        total += value
+        whole = (total + unit // 2) // unit - given
+        given += whole
+        yield whole
+
+
+def _rooted(
+    parents: Sequence[int], groups: Sequence[int], nodes: Sequence[int], is_finished: Sequence[int], group: int
+) -> tuple[array[int], array[int], array[int]]:
+    """The tree and the nodes with unfinished stacks under a node of a group of their own."""
+    grown_parents, grown_groups, moved = array("I", parents), array("I", groups), array("I", nodes)
+    copies = {0: len(parents)}
+    grown_parents.append(0)
+    grown_groups.append(group)
+    for place, finished in enumerate(is_finished):
+        if finished:
+            continue
+        node, missing = nodes[place], []
+        while node not in copies:
+            missing.append(node)
+            node = parents[node]
+        for original in reversed(missing):
+            grown_parents.append(copies[parents[original]])
+            grown_groups.append(groups[original])
+            copies[original] = len(grown_groups) - 1
+        moved[place] = copies[nodes[place]]
+    return grown_parents, grown_groups, moved

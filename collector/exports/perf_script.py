@@ -1,0 +1,42 @@
+"""perf_script -- samples as the text that `perf script` prints: what stackcollapse-perf.pl, inferno, speedscope and the Firefox Profiler read
+
+A sample's period is its CPU time in nanoseconds, as of the event cpu-clock. Blanks in names of threads and modules become underscores,
+because readers take them for the end of the name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collector.exports.names import function_names, process_numbers, thread_name
+from collector.exports.sample_table import Stacks, sample_table
+from collector.printable import printable
+from collector.profile.groupings import by_frame
+from collector.profile.model import Profile
+from collector.units import NS_PER_S
+
+_SHORTEST_NAME = 2
+
+
+def perf_script(profile: Profile) -> Iterator[bytes]:
+    """A paragraph for each sample, thread by thread: a line of its own, then its frames from the leaf to the start."""
+    table = sample_table(profile, by_frame(profile))
+    names, modules = function_names(profile), [_word(printable(module.path or module.name)) for module in profile.modules]
+
+    def line(group: int) -> str:
+        frame = profile.frames[group]
+        module = "inlined" if frame.kind == "inlined" else modules[profile.functions[frame.function].module]
+        return f"\t{frame.address:16x} {names[frame.function]} ({module})\n"
+
+    stacks = Stacks(table, lambda path: "".join([line(group) for group in path]))
+    pids = process_numbers(profile)
+    for thread, places in table.iter_threads():
+        known = profile.threads[thread]
+        start = f"{_word(thread_name(profile, thread)).ljust(_SHORTEST_NAME, '_')} {pids[known.process]}/{known.tid} "
+        for place in places:
+            whole, rest = divmod(table.times_ns[place], NS_PER_S)
+            yield f"{start}{whole}.{rest:09d}: {table.cpu_ns[place]} cpu-clock: \n{stacks.of(table.nodes[place])}\n".encode()
+
+
+def _word(name: str) -> str:
+    return "_".join(name.split())

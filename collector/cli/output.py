@@ -56,6 +56,13 @@ class Output:
         with _told():
             return self._stream.write(text)
 
+    def write_bytes(self, data: bytes) -> None:
+        """Write what is no text, or is encoded already; the same errors."""
+        if self._stream is None:
+            raise CollectorError(f"there is nowhere to write to: {_CLOSED}")
+        with _told():
+            self._stream.buffer.write(data)
+
     def flush(self) -> None:
         """Bring out what was written; the same errors."""
         if self._stream is not None:

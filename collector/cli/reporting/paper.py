@@ -21,7 +21,7 @@ def show_profile(
     """Show the profile of experiments. `show` may be called again, if what was kept of them does not know enough."""
 
     def read() -> tuple[Profile, set[str]]:
-        return _load(paths, has_inlines, has_pieces, debug_dirs, is_fetching, has_interpreter_frames)
+        return load_profile(paths, has_inlines, has_pieces, debug_dirs, is_fetching, has_interpreter_frames)
 
     if is_fetching:  # servers may know more the next time
         _show_loaded(read()[0], show)
@@ -57,10 +57,10 @@ def _show_loaded(profile: Profile, show: Callable[[Profile], None]) -> None:
         raise UsageError(str(error)) from error
 
 
-def _load(
+def load_profile(
     paths: tuple[str, ...], has_inlines: bool, has_pieces: bool, debug_dirs: tuple[str, ...], is_fetching: bool, has_interpreter_frames: bool
 ) -> tuple[Profile, set[str]]:
-    """The profile, and the files that its names depend on."""
+    """The profile of experiments, and the files that its names depend on."""
     from collector.cli.reporting.progress import ProgressLine
     from collector.load import load
     from collector.symbols.symbolizer import Symbolizer

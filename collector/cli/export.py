@@ -1,0 +1,113 @@
+"""export -- write samples for other programs: flame graphs, profile viewers, databases
+
+    collector export EXPERIMENT... --format FORMAT [-o FILE]
+
+Several experiments are written as one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import importlib
+import sys
+from collections.abc import Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from collector.cli.reporting import debug_options, filter_options, name_options
+from collector.errors import CollectorError, UsageError
+from collector.profile.model import Profile
+
+if TYPE_CHECKING:
+    from collector.profile.categories import Categories
+
+_BINARY: Final = ("pprof", "parquet", "arrow")
+
+FORMATS: Final = {
+    "folded": ("folded", "folded", "a line a stack: flamegraph.pl, inferno, speedscope"),
+    "speedscope": ("speedscope", "speedscope", "speedscope.app, a profile of each thread"),
+    "firefox": ("firefox", "firefox", "profiler.firefox.com: threads, labels and pauses over time"),
+    "pprof": ("pprof", "pprof", "go tool pprof, Pyroscope, Polar Signals"),
+    "chrome": ("chrome", "chrome", "Perfetto and chrome://tracing: calls over time"),
+    "callgrind": ("callgrind", "callgrind", "KCachegrind, QCachegrind, callgrind_annotate"),
+    "perf-script": ("perf_script", "perf_script", "what perf script prints: stackcollapse-perf.pl, inferno, speedscope"),
+    "json": ("sample_rows", "sample_json", "a row a sample"),
+    "csv": ("sample_rows", "sample_csv", "a row a sample"),
+    "parquet": ("arrow_table", "parquet", "a row a sample: DuckDB, pandas, Polars, Spark; needs the package pyarrow"),
+    "arrow": ("arrow_table", "arrow", "the same as an Arrow file; needs pyarrow"),
+}
+"""Formats, in the order of the help: the module in collector/exports and its function, and what reads them."""
+
+NAME = "export"
+OPTIONS_BETWEEN = True
+HELP = (__doc__ or "") + "\nformats:\n" + "\n".join(f"  {name:<12} {meaning}" for name, (_, _, meaning) in FORMATS.items())
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the experiments, the format, and what of them is written."""
+    add = parser.add_argument
+    add("experiments", metavar="EXPERIMENT", nargs="+", help="experiments")
+    add("-f", "--format", metavar="FORMAT", required=True, help=", ".join(FORMATS))
+    add("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
+    add("--unit", choices=("us", "samples"), help="folded: microseconds of CPU time, which is the default, or numbers of samples")
+    add("--threads", action="store_true", help="folded: begin stacks with their process and thread")
+    name_options.add_arguments(parser)
+    debug_options.add_arguments(parser)
+    filter_options.add_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the samples and give the exit status."""
+    gc.disable()  # as in report
+    _check(args)
+    debug_dirs, source_map = debug_options.debug_dirs_of(args), debug_options.source_map_of(args)
+    categories = filter_options.categories_of(args, args.format == "firefox")
+    from collector.cli.reporting.paper import load_profile
+    from collector.exports.arrow_table import MissingPackageError
+    from collector.profile.kept_samples import NotKeptError
+
+    loaded, _ = load_profile(tuple(args.experiments), not args.no_inlines, args.pieces, debug_dirs, args.debuginfod, args.interpreter_frames)
+    profile = filter_options.chosen(name_options.renamed(loaded, args, source_map), args, categories)
+    try:
+        _write(_pieces(profile, args, categories), args.output)
+    except NotKeptError as error:
+        raise UsageError(str(error)) from error
+    except MissingPackageError as error:
+        raise CollectorError(str(error)) from error
+    gc.freeze()
+    return 0
+
+
+def _check(args: argparse.Namespace) -> None:
+    if args.format not in FORMATS:
+        raise UsageError(f"there is no format {args.format!r}; the formats are {', '.join(FORMATS)}")
+    for option, is_given in (("--unit", args.unit), ("--threads", args.threads)):
+        if is_given and args.format != "folded":
+            raise UsageError(f"{option} is for the format folded, not for {args.format}")
+    if args.format in _BINARY and args.output in (None, "-") and sys.stdout.isatty():
+        raise UsageError(f"{args.format} is not text for a terminal: -o FILE says where it goes")
+
+
+def _pieces(profile: Profile, args: argparse.Namespace, categories: Categories | None) -> Iterator[bytes]:
+    module, name, _ = FORMATS[args.format]
+    write = getattr(importlib.import_module(f"collector.exports.{module}"), name)
+    more = {"folded": {"is_count": args.unit == "samples", "has_threads": args.threads}, "firefox": {"categories": categories}}
+    pieces: Iterator[bytes] = write(profile, **more.get(args.format, {}))
+    return pieces
+
+
+def _write(pieces: Iterator[bytes], path: str | None) -> None:
+    """Write them to a file, or to standard output. A file is only begun when there is something to be written."""
+    first = next(pieces, b"")
+    if path is None or path == "-":
+        sys.stdout.flush()
+        for piece in chain((first,), pieces):
+            sys.stdout.write_bytes(piece)  # type: ignore[union-attr]  # Output has it
+        return
+    try:
+        with open(path, "wb") as file:
+            file.write(first)
+            file.writelines(pieces)
+    except OSError as error:
+        raise CollectorError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}") from error

@@ -1,0 +1,220 @@
+"""test_exports -- every format read back: no weight is lost, stacks are whole, inlined calls are there"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+import read_back
+from read_back import Stacks
+from tiny_profile import CLOCK, PROCESS, RECORDING, S, START_NS, THREAD, build_profile, random_samples
+
+from collector.exports.callgrind import callgrind
+from collector.exports.chrome import chrome
+from collector.exports.firefox import breakpad_id, firefox
+from collector.exports.folded import folded
+from collector.exports.perf_script import perf_script
+from collector.exports.pprof import pprof
+from collector.exports.sample_rows import sample_csv, sample_json
+from collector.exports.sample_table import UNFINISHED, shared_out, whole_ns
+from collector.exports.speedscope import speedscope
+from collector.printable import printable
+from collector.profile import aggregate
+from collector.profile.categories import read_categories
+from collector.profile.groupings import by_function
+from collector.profile.model import Frame, Pause, Profile, SamplePoint
+
+HOSTILE = 'a;b\n(c) "d"\t<e>\udcff 12'
+
+
+def to_firefox(profile: Profile) -> Iterator[bytes]:
+    return firefox(profile, read_categories())
+
+
+FORMATS: dict[str, tuple[Callable[[Profile], Iterator[bytes]], Callable[[bytes], Stacks], bool]] = {
+    "folded": (folded, read_back.folded, True),
+    "speedscope": (speedscope, read_back.speedscope, True),
+    "firefox": (to_firefox, read_back.firefox, True),
+    "pprof": (pprof, read_back.pprof, False),
+    "chrome": (chrome, read_back.chrome, True),
+    "perf-script": (perf_script, read_back.perf_script, False),
+    "json": (sample_json, read_back.sample_json, False),
+    "csv": (sample_csv, read_back.sample_csv, False),
+}
+"""What writes and what reads a format, and whether stacks without a start hang under a name of their own."""
+
+
+def expected(profile: Profile, has_root: bool) -> tuple[Stacks, Stacks]:
+    """The CPU time of each stack in nanoseconds, and how many samples it has."""
+    rows = profile.samples.rows(by_function(profile), is_folded=False)
+    paths: list[tuple[str, ...]] = [()]
+    for parent, group in zip(rows.parents[1:], rows.groups[1:]):
+        paths.append((*paths[parent], printable(profile.functions[group].name)))
+    times: Stacks = Counter()
+    counts: Stacks = Counter()
+    for node, finished, *values in zip(rows.nodes, rows.is_finished, *rows.values):
+        stack = paths[node] if finished or not has_root else (UNFINISHED, *paths[node])
+        times[stack] += sum(values) * 1e9
+        counts[stack] += 1
+    return times, counts
+
+
+def check(name: str, profile: Profile, data: bytes) -> None:
+    """The same stacks with the same times: each column to a nanosecond a sample, all together to one; folded to a microsecond a line."""
+    _, read, has_root = FORMATS[name]
+    found = read(data)
+    times, counts = expected(profile, has_root)
+    if name in ("folded", "csv"):
+        times, counts = (Counter({tuple(one.replace(";", ":") for one in stack): value for stack, value in some.items()}) for some in (times, counts))
+    grain = 1000 if name == "folded" else 1
+    assert set(found) <= set(times)
+    assert all(abs(found[stack] - time) <= 2 * grain * max(1, counts[stack]) for stack, time in times.items())
+    assert abs(found.total() - times.total()) <= grain
+
+
+def small() -> Profile:
+    """Two threads of one process and one of another, recursion, a gap, an unfinished stack, labels, a pause, and two inlined calls."""
+    samples = [
+        ("main;work;read@libc.so.6", 3, 1),
+        ("main;loop;loop;loop", 1, 0),
+        ("main;work;read@libc.so.6", 0.001, 0, {"at": 9}),
+        ("callback;deep", 2, 0, {"end": "bad_frame", "at": 12}),
+        ("start;worker;main;work", 0.5, 0, {"thread": 1}),
+        ("main;other", 0.25, 0.25, {"thread": 2}),
+    ]
+    processes = (PROCESS, replace(PROCESS, pid=101, executable="/home/ada/o ther"))
+    threads = (THREAD, replace(THREAD, tid=102, name="wor ker;1"), replace(THREAD, tid=101, process=1))
+    points = (SamplePoint(0, 0, 100, START_NS + 2 * S, 'phase "1"', "API", user_ns=S, system_ns=0, resident_bytes=4096),)
+    pauses = (Pause(0, "API", START_NS + 13 * S, None),)
+    profile = build_profile(samples, processes=processes, threads=threads, points=points, pauses=pauses)
+    frames = [frame._replace(address=0x1000 + place) for place, frame in enumerate(profile.frames)]
+    names = [profile.functions[frame.function].name for frame in frames]
+    for name, around in (("work", "main"), ("read", "work")):
+        inlined, outer = names.index(name), names.index(around)
+        frames[inlined] = frames[inlined]._replace(kind="inlined", address=frames[outer].address)
+    return replace(profile, frames=tuple(frames))
+
+
+def renamed(profile: Profile, start: str) -> Profile:
+    """The same with hostile names of functions, threads, programs and files."""
+    functions = tuple(replace(one, name=start + one.name, raw_name=start + one.raw_name, file=start + (one.file or "")) for one in profile.functions)
+    frames = tuple(frame._replace(file=frame.file and start + frame.file) for frame in profile.frames)
+    modules = tuple(replace(one, path=start + one.path, name=start + one.name) for one in profile.modules)
+    threads = tuple(replace(one, name=start + one.name) for one in profile.threads)
+    processes = tuple(replace(one, executable="/" + start.replace("/", "")) for one in profile.processes)
+    points = tuple(replace(one, label=start) for one in profile.points)
+    return replace(profile, functions=functions, frames=frames, modules=modules, threads=threads, processes=processes, points=points)
+
+
+@pytest.mark.parametrize("start", ["", HOSTILE], ids=["plain", "hostile"])
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_was_written_is_read_back(name: str, start: str) -> None:
+    profile = renamed(small(), start)
+    check(name, profile, b"".join(FORMATS[name][0](profile)))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_profile_without_samples(name: str) -> None:
+    data = b"".join(FORMATS[name][0](build_profile([])))
+    assert not FORMATS[name][1](data)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("name", FORMATS)
+def test_random_profiles(name: str, seed: int) -> None:
+    chance = random.Random(seed)
+    samples = [(stack, user / 7, system / 3, {**more, "thread": chance.randrange(3)}) for stack, user, system, more in random_samples(chance)]
+    profile = build_profile(samples, threads=[replace(THREAD, tid=100 + number, gain=1 + number / 3) for number in range(3)])
+    check(name, profile, b"".join(FORMATS[name][0](profile)))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_callgrind_gives_exclusive_and_inclusive_times(seed: int) -> None:
+    profile = build_profile(random_samples(random.Random(seed)))
+    found = read_back.callgrind(b"".join(callgrind(profile)))
+    for row in aggregate.functions(profile):
+        own, inclusive = found.get(row.function.name, (0, 0))
+        assert (own, inclusive) == (round(row.exclusive[0] * 1e9), round(row.inclusive[0] * 1e9))
+
+
+def test_callgrind_with_hostile_names() -> None:
+    profile = renamed(small(), HOSTILE)
+    assert set(read_back.callgrind(b"".join(callgrind(profile)))) == {UNFINISHED, *(printable(one.name) for one in profile.functions)}
+
+
+def test_folded_in_samples_and_by_thread() -> None:
+    profile = small()
+    counts = [int(line.rpartition(b" ")[2]) for line in folded(profile, is_count=True)]
+    assert sum(counts) == 6
+    lines = b"".join(folded(profile, has_threads=True)).decode().splitlines()
+    assert lines[-1] == "o ther 101 / test 101;main;other 500000"
+    assert "test 100 / wor ker:1 102;start;worker;main;work 500000" in lines
+
+
+def test_pprof_has_inlined_calls_in_one_location_and_labels() -> None:
+    profile = small()
+    message = read_back.pprof_message(b"".join(pprof(profile)))
+    of_locations = [read_back._fields(location) for location in message[4]]
+    assert max(len(location[4]) for location in of_locations) == 3  # read in work in main
+    labels = [labels for _, _, labels in read_back.pprof_samples(message)]
+    assert {"process": "test", "pid": 100, "tid": 102, "thread": "wor ker;1"} in labels
+    assert [one.get("stack") for one in labels].count("unfinished") == 1
+    strings = [text.decode() for text in message[6]]
+    assert {strings[read_back._fields(mapping)[6][0]] for mapping in message[3]} == {"c0ffee"}
+    assert message[12] == [CLOCK.period_ns] and message[9] == [RECORDING.wall_ns]
+
+
+def test_firefox_tells_labels_and_pauses() -> None:
+    import json
+
+    document = json.loads(b"".join(to_firefox(small())))
+    first = document["threads"][0]
+    names = [document["shared"]["stringArray"][name] for name in first["markers"]["name"]]
+    assert list(zip(names, first["markers"]["startTime"], first["markers"]["endTime"])) == [
+        ('phase "1"', 2000, None), ("not recorded", 13000, 20000)
+    ]  # fmt: skip
+    assert first["markers"]["data"][0] == {"type": "label", "cause": "API", "user": 1000, "system": 0, "resident_bytes": 4096}
+    assert first["pausedRanges"] == [{"startTime": 13000, "endTime": None, "reason": "profiler-paused"}]
+    assert max(first["frameTable"]["inlineDepth"]) == 2
+    assert [thread["isMainThread"] for thread in document["threads"]] == [True, False, True]
+    assert document["libs"][0]["codeId"] == "c0ffee"
+
+
+def test_a_build_id_as_symbol_servers_have_it() -> None:
+    assert breakpad_id("00112233445566778899aabbccddeeff01234567") == "33221100554477668899AABBCCDDEEFF0"
+    assert breakpad_id("") == 32 * "0" + "0"
+
+
+def test_chrome_tells_names_labels_and_pauses() -> None:
+    import json
+
+    events = json.loads(b"".join(chrome(small())))["traceEvents"]
+    assert {"ph": "M", "name": "thread_name", "pid": 100, "tid": 102, "args": {"name": "wor ker;1"}} in events
+    assert [(event["name"], event["ts"]) for event in events if event["ph"] == "i"] == [('phase "1"', 2_000_000)]
+    assert [(event["ph"], event["ts"]) for event in events if event.get("cat") == "pause"] == [("b", 13_000_000), ("e", 20_000_000)]
+
+
+def test_chrome_draws_a_function_that_goes_on_as_one_slice() -> None:
+    samples = [("main;work", 0.001, 0, {"at": 0.001 * place + 0.0001 * (place % 3)}) for place in range(1, 100)]
+    samples += [("main;work", 0.001, 0, {"at": 1})]
+    import json
+
+    events = json.loads(b"".join(chrome(build_profile(samples))))["traceEvents"]
+    begun = [event["ts"] for event in events if event["ph"] == "B" and event["name"] == "work"]
+    assert len(begun) == 2 and begun[1] == 999_000
+
+
+def test_rounding_does_not_drift() -> None:
+    values = [1 / 3 * 1e-9] * 3000
+    assert sum(whole_ns(values)) == 1000
+    assert list(shared_out([400, 400, 400, 400, 400], 1000)) == [0, 1, 0, 1, 0]
+
+
+def test_deep_recursion_is_shared() -> None:
+    """A thousand stacks of up to a thousand calls: half a million frames, but only a thousand nodes."""
+    profile = build_profile([(";".join(["f"] * depth), 0.001, 0) for depth in range(1, 1000)])
+    assert Frame(0) != profile.frames[0] and len(b"".join(to_firefox(profile))) < 300_000
+    check("firefox", profile, b"".join(to_firefox(profile)))

@@ -117,28 +117,29 @@ def pprof(data: bytes) -> Stacks:
 
 def pprof_message(data: bytes) -> dict[int, list[Any]]:
     """The fields of the profile."""
-    return dict(_fields(gzip.decompress(data)))
+    return dict(fields(gzip.decompress(data)))
 
 
 def pprof_samples(message: dict[int, list[Any]]) -> Iterator[tuple[tuple[str, ...], list[int], dict[str, str | int]]]:
     """Stack, values and labels of each sample."""
     strings = [text.decode() for text in message[6]]
     assert strings[0] == ""
-    functions = {known[1][0]: strings[known[2][0]] for known in map(_fields, message.get(5, []))}
-    mappings = {known[1][0] for known in map(_fields, message.get(3, []))}
+    functions = {known[1][0]: strings[known[2][0]] for known in map(fields, message.get(5, []))}
+    mappings = {known[1][0] for known in map(fields, message.get(3, []))}
     locations = {}
-    for known in map(_fields, message.get(4, [])):
+    for known in map(fields, message.get(4, [])):
         assert known[2][0] in mappings
-        locations[known[1][0]] = [functions[_fields(line)[1][0]] for line in known[4]]
-    for sample in map(_fields, message.get(2, [])):
+        locations[known[1][0]] = [functions[fields(line)[1][0]] for line in known[4]]
+    for sample in map(fields, message.get(2, [])):
         innermost_first = [name for location in _varints(sample[1][0]) for name in locations[location]]
         labels: dict[str, str | int] = {}
-        for label in map(_fields, sample[3]):
+        for label in map(fields, sample[3]):
             labels[strings[label[1][0]]] = strings[label[2][0]] if 2 in label else label[3][0]
         yield tuple(innermost_first[::-1]), _varints(sample[2][0]), labels
 
 
-def _fields(data: bytes) -> dict[int, list[Any]]:
+def fields(data: bytes) -> dict[int, list[Any]]:
+    """The values of each field of a message, by their numbers."""
     found: dict[int, list[Any]] = defaultdict(list)
     place = 0
     while place < len(data):

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import read_back
 from read_back import Stacks
-from test_exports import FORMATS, HOSTILE, expected, renamed, small
+from test_export_formats import FORMATS, HOSTILE, expected, renamed, small
 
 from collector.exports.arrow_table import arrow, parquet
 from collector.exports.callgrind import callgrind

@@ -1,4 +1,4 @@
-"""test_exports -- every format read back: no weight is lost, stacks are whole, inlined calls are there"""
+"""test_export_formats -- every format read back: no weight is lost, stacks are whole, inlined calls are there"""
 
 from __future__ import annotations
 
@@ -157,13 +157,13 @@ def test_folded_in_samples_and_by_thread() -> None:
 def test_pprof_has_inlined_calls_in_one_location_and_labels() -> None:
     profile = small()
     message = read_back.pprof_message(b"".join(pprof(profile)))
-    of_locations = [read_back._fields(location) for location in message[4]]
+    of_locations = [read_back.fields(location) for location in message[4]]
     assert max(len(location[4]) for location in of_locations) == 3  # read in work in main
     labels = [labels for _, _, labels in read_back.pprof_samples(message)]
     assert {"process": "test", "pid": 100, "tid": 102, "thread": "wor ker;1"} in labels
     assert [one.get("stack") for one in labels].count("unfinished") == 1
     strings = [text.decode() for text in message[6]]
-    assert {strings[read_back._fields(mapping)[6][0]] for mapping in message[3]} == {"c0ffee"}
+    assert {strings[read_back.fields(mapping)[6][0]] for mapping in message[3]} == {"c0ffee"}
     assert message[12] == [CLOCK.period_ns] and message[9] == [RECORDING.wall_ns]
 
 

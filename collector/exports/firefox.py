@@ -1,7 +1,8 @@
 """firefox -- the processed format of https://profiler.firefox.com: threads with stacks, labels and pauses over time
 
 The format: https://github.com/firefox-devtools/profiler/blob/main/docs-developer/processed-profile-format.md and src/types/profile.ts there, in version
-58; the page brings older versions up to its own. Times are milliseconds since the experiment began; a sample weighs its CPU time.
+60, the first in which threads share their tables; the page brings older versions up to its own. Times are milliseconds since the experiment
+began; a sample weighs its CPU time.
 """
 
 from __future__ import annotations
@@ -19,29 +20,32 @@ from collector.profile.model import Frame, Profile
 from collector.profile.samples import BASE, THROUGH
 from collector.readings import READINGS, readings_of
 
-_VERSION = 58
+_VERSION = 60
 _GECKO_VERSION = 31
 _LIBRARY = 1
 _INSTANT, _INTERVAL = 0, 1
 _NS_PER_MS = 1_000_000
 _USUAL_PERIOD_NS = 1_000_000
+_NO_FUNCTION = -1
 _COLOURS = ("blue", "purple", "green", "orange", "yellow", "lightblue", "brown", "magenta", "red", "lightred")
 _FORMATS = {"ns": "duration", "bytes": "bytes", "faults": "integer", "switches": "integer"}
 _DISPLAY = ["marker-chart", "marker-table", "timeline-overview"]
 
 
 def firefox(profile: Profile, categories: Categories) -> Iterator[bytes]:
-    """The file, a thread at a time."""
+    """The file, a thread at a time, and last the tables that they share."""
     table = sample_table(profile, by_frame(profile), has_root=True)
     strings = _Strings()
-    threads = _Threads(profile, table, strings, categories)
+    threads = _Threads(profile, table, strings)
     yield f'{{"meta":{_json(_meta(profile, categories))},\n"libs":{_json(_libs(profile))},\n"threads":['.encode()
     separator = "\n"
     for thread, places in table.iter_threads():
         yield (separator + _json(threads.thread(thread, places))).encode()
         separator = ",\n"
-    sources = {"length": len(threads.sources), "uuid": [None] * len(threads.sources), "filename": list(threads.sources)}
-    yield f'\n],\n"shared":{{"stringArray":{_json(list(strings.numbers))},"sources":{_json(sources)}}}}}\n'.encode()
+    yield b'\n],\n"shared":{'
+    for name, columns in _iter_shared(profile, table, strings, categories):
+        yield f'"{name}":{_json(columns)},\n'.encode()
+    yield f'"stringArray":{_json(list(strings.numbers))}}}}}\n'.encode()
 
 
 class _Strings:
@@ -83,9 +87,9 @@ def _meta(profile: Profile, categories: Categories) -> dict[str, Any]:
 
 def _schema() -> list[dict[str, Any]]:
     """What markers have to tell: labels what was read of the process, pauses why."""
-    cause = {"key": "cause", "label": "cause", "format": "string"}
+    why = {"key": "why", "label": "why", "format": "string"}  # a field `cause` means a stack
     readings = [{"key": _key(name), "label": _key(name).replace("_", " "), "format": _FORMATS[_unit(name)]} for name, _, _ in READINGS]
-    return [{"name": "label", "display": _DISPLAY, "fields": [cause, *readings]}, {"name": "pause", "display": _DISPLAY, "fields": [cause]}]
+    return [{"name": "label", "display": _DISPLAY, "fields": [why, *readings]}, {"name": "pause", "display": _DISPLAY, "fields": [why]}]
 
 
 def _key(name: str) -> str:
@@ -125,29 +129,21 @@ def breakpad_id(build_id: str) -> str:
 
 
 class _Threads:
-    """What makes the tables of threads: positions in one become positions in another, of what the thread uses."""
+    """What makes the tables of a thread, which refer to the shared ones."""
 
-    def __init__(self, profile: Profile, table: SampleTable, strings: _Strings, categories: Categories) -> None:
+    def __init__(self, profile: Profile, table: SampleTable, strings: _Strings) -> None:
         self._profile = profile
         self._table = table
         self._strings = strings
-        self._roles = categories.roles(profile)
-        self._names = function_names(profile)
         self._begin_ns = begin_ns(profile)
         self._pids = _pids(profile)
-        self._inline_depths = _inline_depths(profile, table)
         self._marked: set[int] = set()
-        self.sources: dict[int, int] = {}
 
     def thread(self, number: int, places: range) -> dict[str, Any]:
         """Everything about one thread."""
-        profile, table = self._profile, self._table
+        profile = self._profile
         thread = profile.threads[number]
         process = profile.processes[thread.process]
-        stacks = self._stacks(places)
-        frames = _numbered(table.groups[node] for node in stacks)
-        functions = _numbered(self._function(frame) for frame in frames)
-        modules = _numbered(profile.functions[function].module for function in functions if function >= 0)
         return {
             "name": thread_name(profile, number),
             "processName": process_name(process),
@@ -165,83 +161,20 @@ class _Threads:
                 if pause.process == thread.process
             ],
             "showMarkersInTimeline": True,
-            "samples": self._samples(places, stacks),
+            "samples": self._samples(places),
             "markers": self._markers(thread.process),
-            "stackTable": {
-                "length": len(stacks),
-                "prefix": [stacks.get(table.parents[node]) for node in stacks],
-                "frame": [frames[table.groups[node]] for node in stacks],
-            },
-            "frameTable": self._frame_table(frames, functions),
-            "funcTable": self._func_table(functions, modules),
-            "resourceTable": {
-                "length": len(modules),
-                "lib": list(modules),
-                "name": [self._strings.number(printable(profile.modules[module].name)) for module in modules],
-                "host": [None] * len(modules),
-                "type": [_LIBRARY] * len(modules),
-            },
-            "nativeSymbols": {"length": 0, "libIndex": [], "address": [], "name": [], "functionSize": []},
         }
 
-    def _stacks(self, places: range) -> dict[int, int]:
-        """The nodes of a thread, callers before what they call, and their positions."""
-        nodes: set[int] = set()
-        for place in places:
-            node = self._table.nodes[place]
-            while node and node not in nodes:
-                nodes.add(node)
-                node = self._table.parents[node]
-        return _numbered(sorted(nodes))
-
-    def _samples(self, places: range, stacks: dict[int, int]) -> dict[str, Any]:
+    def _samples(self, places: range) -> dict[str, Any]:
         table = self._table
         return {
             "length": len(places),
-            "stack": [stacks[table.nodes[place]] for place in places],
+            "stack": [table.nodes[place] - 1 for place in places],
             "time": [self._ms(table.times_ns[place]) for place in places],
             "weight": [table.cpu_ns[place] / _NS_PER_MS for place in places],
             "weightType": "tracing-ms",
             "threadCPUDelta": [table.cpu_ns[place] for place in places],
         }
-
-    def _function(self, group: int) -> int:
-        """The function of a frame; -1 for what stands for stacks without a start."""
-        return self._profile.frames[group].function if group < len(self._profile.frames) else -1
-
-    def _frame_table(self, frames: dict[int, int], functions: dict[int, int]) -> dict[str, Any]:
-        unfinished = Frame(-1, address=-1)
-        known = [self._profile.frames[frame] if self._function(frame) >= 0 else unfinished for frame in frames]
-        roles = [self._roles[frame] if self._function(frame) >= 0 else THROUGH for frame in frames]
-        length = len(frames)
-        return {
-            "length": length,
-            "address": [frame.address if frame.code < 0 else -1 for frame in known],
-            "inlineDepth": [self._inline_depths.get(frame, 0) for frame in frames],
-            "category": [None if role == THROUGH else role & ~BASE for role in roles],
-            "subcategory": [None if role == THROUGH else 0 for role in roles],
-            "func": [functions[frame.function] for frame in known],
-            "nativeSymbol": [None] * length,
-            "innerWindowID": [None] * length,
-            "line": [frame.line for frame in known],
-            "column": [None] * length,
-        }
-
-    def _func_table(self, functions: dict[int, int], modules: dict[int, int]) -> dict[str, Any]:
-        known = [self._profile.functions[function] if function >= 0 else None for function in functions]
-        return {
-            "length": len(known),
-            "name": [self._strings.number(self._names[function] if function >= 0 else UNFINISHED) for function in functions],
-            "isJS": [False] * len(known),
-            "relevantForJS": [False] * len(known),
-            "resource": [modules[function.module] if function else -1 for function in known],
-            "source": [self._source(function.file) if function and function.file else None for function in known],
-            "lineNumber": [function.line if function else None for function in known],
-            "columnNumber": [None] * len(known),
-        }
-
-    def _source(self, file: str) -> int:
-        return self.sources.setdefault(self._strings.number(printable(file)), len(self.sources))
 
     def _markers(self, process: int) -> dict[str, Any]:
         """Labels and pauses of a process, in its first thread with samples."""
@@ -253,11 +186,11 @@ class _Threads:
                 if point.process == process and point.label:
                     read = zip(READINGS, readings_of(point))
                     told = {_key(name): value / _NS_PER_MS if _unit(name) == "ns" else value for (name, _, _), value in read if value is not None}
-                    rows.append((printable(point.label), self._ms(point.time_ns), None, {"type": "label", "cause": point.cause, **told}))
+                    rows.append((printable(point.label), self._ms(point.time_ns), None, {"type": "label", "why": point.cause, **told}))
             for pause in profile.pauses:
                 if pause.process == process:
                     end_ns = pause.end_ns or profile.recordings[profile.processes[process].experiment].end_ns
-                    rows.append(("not recorded", self._ms(pause.start_ns), self._ms(end_ns), {"type": "pause", "cause": pause.cause}))
+                    rows.append(("not recorded", self._ms(pause.start_ns), self._ms(end_ns), {"type": "pause", "why": pause.cause}))
         rows.sort(key=lambda row: row[1])
         return {
             "length": len(rows),
@@ -271,6 +204,56 @@ class _Threads:
 
     def _ms(self, time_ns: int) -> float:
         return _ms(time_ns, self._begin_ns)
+
+
+def _iter_shared(profile: Profile, table: SampleTable, strings: _Strings, categories: Categories) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The tables that threads share, and their columns. The frame without a function is that of stacks without a start."""
+    nodes = range(1, len(table.parents))
+    frames = _numbered(table.groups[node] for node in nodes)
+    known = [profile.frames[frame] if frame < len(profile.frames) else Frame(_NO_FUNCTION, address=-1) for frame in frames]
+    functions = _numbered(frame.function for frame in known)
+    modules = _numbered(profile.functions[function].module for function in functions if function != _NO_FUNCTION)
+    parents = (table.parents[node] for node in nodes)
+    yield "stackTable", {
+        "length": len(nodes),
+        "prefix": [parent - 1 if parent else None for parent in parents],
+        "frame": [frames[table.groups[node]] for node in nodes],
+    }
+    roles, depths = categories.roles(profile) + bytes((THROUGH,)), _inline_depths(profile, table)
+    yield "frameTable", {
+        "length": len(frames),
+        "address": [frame.address if frame.code < 0 else -1 for frame in known],
+        "inlineDepth": [depths.get(frame, 0) for frame in frames],
+        "category": [None if roles[frame] == THROUGH else roles[frame] & ~BASE for frame in frames],
+        "subcategory": [None if roles[frame] == THROUGH else 0 for frame in frames],
+        "func": [functions[frame.function] for frame in known],
+        "nativeSymbol": [None] * len(frames),
+        "innerWindowID": [None] * len(frames),
+        "line": [frame.line for frame in known],
+        "column": [None] * len(frames),
+    }
+    names, sources = function_names(profile), _Strings()
+    called = [profile.functions[function] if function != _NO_FUNCTION else None for function in functions]
+    yield "funcTable", {
+        "length": len(functions),
+        "name": [strings.number(names[function] if function != _NO_FUNCTION else UNFINISHED) for function in functions],
+        "isJS": [False] * len(functions),
+        "relevantForJS": [False] * len(functions),
+        "resource": [modules[function.module] if function else -1 for function in called],
+        "source": [sources.number(printable(function.file)) if function and function.file else None for function in called],
+        "lineNumber": [function.line if function else None for function in called],
+        "columnNumber": [None] * len(functions),
+    }
+    yield "resourceTable", {
+        "length": len(modules),
+        "lib": list(modules),
+        "name": [strings.number(printable(profile.modules[module].name)) for module in modules],
+        "host": [None] * len(modules),
+        "type": [_LIBRARY] * len(modules),
+    }
+    yield "nativeSymbols", {"length": 0, "libIndex": [], "address": [], "name": [], "functionSize": []}
+    files = [strings.number(file) for file in sources.numbers]
+    yield "sources", {"length": len(files), "uuid": [None] * len(files), "filename": files}
 
 
 def _pids(profile: Profile) -> list[str]:

@@ -1,5 +1,6 @@
-// export_shapes -- two threads with names of blanks and semicolons that burn CPU time in inlined calls, recursion, and a function
-// `hostile` that tests give a worse name. Its inlined_leaf is in inlined_middle is in outer; recursive calls itself 9 times.
+/* export_shapes.c -- two threads with names of blanks and semicolons that burn CPU time in inlined calls, recursion, and a function
+ * `hostile` that tests give a worse name. Its inlined_leaf is in inlined_middle is in outer; recursive calls itself 9 times.
+ */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stddef.h>

@@ -49,42 +49,47 @@ _FIREFOX_TABLES = {
                   "lineNumber": None, "columnNumber": None},
     "resourceTable": {"lib": "libs?", "name": "strings", "host": "strings?", "type": None},
     "nativeSymbols": {"libIndex": "libs", "address": None, "name": "strings", "functionSize": None},
+    "sources": {"filename": "strings", "uuid": None},
     "samples": {"stack": "stackTable?", "time": None, "weight": None, "threadCPUDelta": None},
     "markers": {"name": "strings", "category": "categories", "startTime": None, "endTime": None, "phase": None, "data": None},
 }  # fmt: skip
-"""The columns of all tables of a thread, and what they are positions in: `?` may be null, `-` may be -1."""
+"""The columns of all tables, and what they are positions in: `?` may be null, `-` may be -1. The last two are those of threads."""
 
 
 def firefox(data: bytes) -> Stacks:
-    """By src/types/profile.ts of the Firefox Profiler, version 58: every table as long as it says, every position in its table."""
+    """By src/types/profile.ts of the Firefox Profiler, version 60: every table as long as it says, every position in its table."""
     document = json.loads(data)
-    meta, strings = document["meta"], document["shared"]["stringArray"]
-    assert meta["preprocessedProfileVersion"] == 58 and meta["sampleUnits"]["threadCPUDelta"] == "ns"
+    meta, shared = document["meta"], document["shared"]
+    assert meta["preprocessedProfileVersion"] == 60 and meta["sampleUnits"]["threadCPUDelta"] == "ns"
     assert any(category["color"] == "grey" for category in meta["categories"])
     assert all(category["subcategories"][0] == "Other" for category in meta["categories"])
     schemas = {schema["name"] for schema in meta["markerSchema"]}
-    sources = document["shared"]["sources"]
-    assert all(name < len(strings) for name in sources["filename"]) and len(sources["uuid"]) == sources["length"]
-    whole = {"strings": len(strings), "libs": len(document["libs"]), "categories": len(meta["categories"]), "sources": sources["length"]}
+    lengths = {"strings": len(shared["stringArray"]), "libs": len(document["libs"]), "categories": len(meta["categories"])}
+    lengths |= {name: table["length"] for name, table in shared.items() if name != "stringArray"}
+    for name in set(shared) - {"stringArray"}:
+        _check_table(name, shared[name], lengths)
+    assert all(prefix is None or prefix < place for place, prefix in enumerate(shared["stackTable"]["prefix"]))
+    paths = _firefox_paths(shared)
     stacks: Stacks = Counter()
     for thread in document["threads"]:
-        lengths = {**whole, **{name: thread[name]["length"] for name in _FIREFOX_TABLES}}
-        for table, columns in _FIREFOX_TABLES.items():
-            assert set(thread[table]) - {"length", "weightType"} == set(columns)
-            for column, of in columns.items():
-                values = thread[table][column]
-                assert len(values) == lengths[table], (table, column)
-                if of:
-                    _check_positions(values, lengths[of.rstrip("?-")], of[-1])
-        assert all(prefix is None or prefix < place for place, prefix in enumerate(thread["stackTable"]["prefix"]))
-        assert all(data["type"] in schemas for data in thread["markers"]["data"])
-        assert isinstance(thread["pid"], str) and thread["samples"]["weightType"] == "tracing-ms"
-        assert thread["samples"]["time"] == sorted(thread["samples"]["time"])
-        paths = _firefox_paths(thread, strings)
-        for stack, weight, delta in zip(*(thread["samples"][column] for column in ("stack", "weight", "threadCPUDelta"))):
+        samples, markers = thread["samples"], thread["markers"]
+        _check_table("samples", samples, lengths)
+        _check_table("markers", markers, lengths)
+        assert all(data["type"] in schemas and "cause" not in data for data in markers["data"])
+        assert isinstance(thread["pid"], str) and samples["weightType"] == "tracing-ms"
+        assert samples["time"] == sorted(samples["time"])
+        for stack, weight, delta in zip(samples["stack"], samples["weight"], samples["threadCPUDelta"]):
             assert delta == round(weight * 1_000_000)
             stacks[paths[stack]] += delta
     return stacks
+
+
+def _check_table(name: str, table: dict[str, Any], lengths: dict[str, int]) -> None:
+    assert set(table) - {"length", "weightType"} == set(_FIREFOX_TABLES[name])
+    for column, of in _FIREFOX_TABLES[name].items():
+        assert len(table[column]) == table["length"], (name, column)
+        if of:
+            _check_positions(table[column], lengths[of.rstrip("?-")], of[-1])
 
 
 def _check_positions(values: list[Any], length: int, mark: str) -> None:
@@ -92,15 +97,15 @@ def _check_positions(values: list[Any], length: int, mark: str) -> None:
         assert (value is None and mark == "?") or (value == -1 and mark == "-") or 0 <= value < length
 
 
-def _firefox_paths(thread: dict[str, Any], strings: list[str]) -> list[tuple[str, ...]]:
+def _firefox_paths(shared: dict[str, Any]) -> list[tuple[str, ...]]:
     paths: list[tuple[str, ...]] = []
     depths: list[int] = []
-    frames = thread["frameTable"]
-    for frame, prefix in zip(thread["stackTable"]["frame"], thread["stackTable"]["prefix"]):
+    frames, functions = shared["frameTable"], shared["funcTable"]
+    for frame, prefix in zip(shared["stackTable"]["frame"], shared["stackTable"]["prefix"]):
         depth = frames["inlineDepth"][frame]
         assert not depth or prefix is None or depth == depths[prefix] + 1, "a chain of inlined calls goes on"
         depths.append(depth)
-        name = strings[thread["funcTable"]["name"][frames["func"][frame]]]
+        name = shared["stringArray"][functions["name"][frames["func"][frame]]]
         paths.append((*(() if prefix is None else paths[prefix]), name))
     return paths
 

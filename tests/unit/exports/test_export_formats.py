@@ -176,9 +176,9 @@ def test_firefox_tells_labels_and_pauses() -> None:
     assert list(zip(names, first["markers"]["startTime"], first["markers"]["endTime"])) == [
         ('phase "1"', 2000, None), ("not recorded", 13000, 20000)
     ]  # fmt: skip
-    assert first["markers"]["data"][0] == {"type": "label", "cause": "API", "user": 1000, "system": 0, "resident_bytes": 4096}
+    assert first["markers"]["data"][0] == {"type": "label", "why": "API", "user": 1000, "system": 0, "resident_bytes": 4096}
     assert first["pausedRanges"] == [{"startTime": 13000, "endTime": None, "reason": "profiler-paused"}]
-    assert max(first["frameTable"]["inlineDepth"]) == 2
+    assert max(document["shared"]["frameTable"]["inlineDepth"]) == 2
     assert [thread["isMainThread"] for thread in document["threads"]] == [True, False, True]
     assert document["libs"][0]["codeId"] == "c0ffee"
 

@@ -103,8 +103,8 @@ class _Slices:
     def _iter_ends(self, path: list[int], depth: int, track: str, now_ns: int) -> Iterator[str]:
         """The ends of what is open above a depth, the innermost first."""
         while len(path) > depth:
-            path.pop()
-            yield f'{{"ph":"E",{track},"ts":{_us(now_ns)}}}'
+            name = self._names[self._table.groups[path.pop()]]
+            yield f'{{"ph":"E","name":{name},{track},"ts":{_us(now_ns)}}}'
 
 
 def _us(time_ns: int) -> str:

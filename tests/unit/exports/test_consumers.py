@@ -18,6 +18,7 @@ import pytest
 import read_back
 from read_back import Stacks
 from test_export_formats import FORMATS, HOSTILE, expected, renamed, small
+from tiny_profile import build_profile
 
 from collector.exports.arrow_table import arrow, parquet
 from collector.exports.callgrind import callgrind
@@ -96,6 +97,14 @@ class TestSpeedscope:
         profiles = self.read(written(tmp_path, "perf-script", profile))
         frames = {name for one in profiles for stack, _ in one["stacks"] for name in stack}
         assert len(profiles) == 3 and frames <= {name for stack in expected(profile, False)[0] for name in stack}
+
+    def test_chrome(self, tmp_path: Path) -> None:
+        """It cannot tell neighbours of one name apart, as in recursion, so here are none."""
+        samples = [("main;work;read", 1, 0), ("main;other", 0.5, 0.25), ("main;work;write", 2, 0), ("main", 1, 0, {"at": 12})]
+        path = tmp_path / "out.trace"
+        path.write_bytes(b"".join(FORMATS["chrome"][0](build_profile(samples))))
+        stacks = {tuple(stack): weight for one in self.read(path) for stack, weight in one["stacks"] if stack}
+        assert stacks == {("main", "work", "read"): 1e6, ("main", "other"): 0.75e6, ("main", "work", "write"): 2e6, ("main",): 1e6}
 
     def test_callgrind(self, profile: Profile, tmp_path: Path) -> None:
         path = tmp_path / "callgrind.out.1"

@@ -13,16 +13,18 @@ import importlib
 import sys
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from collector.cli.reporting import debug_options, filter_options, name_options
 from collector.errors import CollectorError, UsageError
 from collector.profile.model import Profile
+from collector.units import listed
 
 if TYPE_CHECKING:
     from collector.profile.categories import Categories
 
 _BINARY: Final = ("pprof", "parquet", "arrow")
+_OF_FUNCTIONS: Final = ("folded", "speedscope", "chrome", "json", "csv")
 
 FORMATS: Final = {
     "folded": ("folded", "folded", "a line a stack: flamegraph.pl, inferno, speedscope"),
@@ -52,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
     add("--unit", choices=("us", "samples"), help="folded: microseconds of CPU time, which is the default, or numbers of samples")
     add("--threads", action="store_true", help="folded: begin stacks with their process and thread")
+    add("--fold-recursion", action="store_true", help=f"{', '.join(_OF_FUNCTIONS)}: let a function that is on the stack already go on from there")
     name_options.add_arguments(parser)
     debug_options.add_arguments(parser)
     filter_options.add_arguments(parser)
@@ -85,6 +88,8 @@ def _check(args: argparse.Namespace) -> None:
     for option, is_given in (("--unit", args.unit), ("--threads", args.threads)):
         if is_given and args.format != "folded":
             raise UsageError(f"{option} is for the format folded, not for {args.format}")
+    if args.fold_recursion and args.format not in _OF_FUNCTIONS:
+        raise UsageError(f"--fold-recursion is for {listed(_OF_FUNCTIONS)}, not for {args.format}")
     if args.format in _BINARY and args.output in (None, "-") and sys.stdout.isatty():
         raise UsageError(f"{args.format} is not text for a terminal: -o FILE says where it goes")
 
@@ -92,8 +97,12 @@ def _check(args: argparse.Namespace) -> None:
 def _pieces(profile: Profile, args: argparse.Namespace, categories: Categories | None) -> Iterator[bytes]:
     module, name, _ = FORMATS[args.format]
     write = getattr(importlib.import_module(f"collector.exports.{module}"), name)
-    more = {"folded": {"is_count": args.unit == "samples", "has_threads": args.threads}, "firefox": {"categories": categories}}
-    pieces: Iterator[bytes] = write(profile, **more.get(args.format, {}))
+    more: dict[str, Any] = {"categories": categories} if args.format == "firefox" else {}
+    if args.format in _OF_FUNCTIONS:
+        more = {"is_folded": args.fold_recursion}
+    if args.format == "folded":
+        more |= {"is_count": args.unit == "samples", "has_threads": args.threads}
+    pieces: Iterator[bytes] = write(profile, **more)
     return pieces
 
 

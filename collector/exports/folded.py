@@ -15,9 +15,9 @@ from collector.profile.model import Profile
 _NS_PER_US = 1000
 
 
-def folded(profile: Profile, is_count: bool = False, has_threads: bool = False) -> Iterator[bytes]:
+def folded(profile: Profile, is_folded: bool = False, is_count: bool = False, has_threads: bool = False) -> Iterator[bytes]:
     """A line for each stack with its CPU time in whole microseconds, or how many samples it has; with `has_threads` for each thread."""
-    table = sample_table(profile, by_function(profile), has_root=True)
+    table = sample_table(profile, by_function(profile), has_root=True, is_folded=is_folded)
     names = [joinable(name) for name in (*function_names(profile), UNFINISHED)]
     values = [1] * len(table.nodes) if is_count else table.cpu_ns
     if has_threads:

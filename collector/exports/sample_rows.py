@@ -23,9 +23,9 @@ COLUMNS: Final = ("experiment", "process", "pid", "thread", "tid", "time", "cpu"
 _ROWS_A_PIECE = 1000
 
 
-def sample_json(profile: Profile) -> Iterator[bytes]:
+def sample_json(profile: Profile, is_folded: bool = False) -> Iterator[bytes]:
     """An object with the samples as `rows`, one a line; a stack is a list of functions, the caller first."""
-    table = sample_table(profile, by_function(profile))
+    table = sample_table(profile, by_function(profile), is_folded=is_folded)
     names = [json.dumps(name) for name in function_names(profile)]
     stacks = Stacks(table, lambda path: f"[{', '.join([names[group] for group in reversed(path)])}]")
     yield b'{"rows": ['
@@ -39,9 +39,9 @@ def sample_json(profile: Profile) -> Iterator[bytes]:
     yield b"\n]}\n"
 
 
-def sample_csv(profile: Profile) -> Iterator[bytes]:
+def sample_csv(profile: Profile, is_folded: bool = False) -> Iterator[bytes]:
     """A line of column names and one for each sample; the functions of a stack stand between semicolons, the caller first."""
-    table = sample_table(profile, by_function(profile))
+    table = sample_table(profile, by_function(profile), is_folded=is_folded)
     names = [joinable(name) for name in function_names(profile)]
     stacks = Stacks(table, lambda path: spreadsheet_cell(";".join([names[group] for group in reversed(path)])))
     text = io.StringIO()

@@ -91,9 +91,12 @@ class Stacks(Generic[Text]):
         return text
 
 
-def sample_table(profile: Profile, grouping: Grouping, has_root: bool = False) -> SampleTable:
-    """The samples of a profile. With `has_root` stacks whose outer callers are not known hang under a node of the group `grouping.count`."""
-    rows = profile.samples.rows(grouping, is_folded=False)
+def sample_table(profile: Profile, grouping: Grouping, has_root: bool = False, is_folded: bool = False) -> SampleTable:
+    """The samples of a profile; with `is_folded` recursion is folded, as in `CallSums`.
+
+    With `has_root` stacks whose outer callers are not known hang under a node of the group `grouping.count`.
+    """
+    rows = profile.samples.rows(grouping, is_folded)
     columns: list[Sequence[int]] = [rows.threads, rows.times_ns, rows.nodes, rows.is_finished]
     columns += [whole_ns(rows.values[USER]), whole_ns(rows.values[SYSTEM])]
     if any(before > after for before, after in pairwise(zip(rows.threads, rows.times_ns))):
@@ -108,7 +111,7 @@ def sample_table(profile: Profile, grouping: Grouping, has_root: bool = False) -
 
 def whole_ns(values: Sequence[float]) -> Sequence[int]:
     """Seconds as nanoseconds, of which the first any number add up to what the seconds do, to half a nanosecond."""
-    sums = [round(total * NS_PER_S) for total in accumulate(values)]
+    sums = array("q", (round(total * NS_PER_S) for total in accumulate(values)))
     return array("q", map(sub, sums, chain((0,), sums)))
 
 

@@ -15,9 +15,9 @@ from collector.profile.groupings import by_function
 from collector.profile.model import Profile
 
 
-def speedscope(profile: Profile) -> Iterator[bytes]:
+def speedscope(profile: Profile, is_folded: bool = False) -> Iterator[bytes]:
     """The file, thread by thread. Samples that follow each other with the same stack are one."""
-    table = sample_table(profile, by_function(profile), has_root=True)
+    table = sample_table(profile, by_function(profile), has_root=True, is_folded=is_folded)
     yield b'{"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":"collector","name":'
     yield json.dumps(", ".join(printable(recording.name) for recording in profile.recordings)).encode()
     yield b',"shared":{"frames":[\n' + b",\n".join(_iter_frames(profile)) + b'\n]},"profiles":['

@@ -72,6 +72,7 @@ def test_an_unknown_format(capsys) -> None:
 
 def test_options_of_one_format(capsys) -> None:
     assert complaint(capsys, "small.expt", "-f", "pprof", "--unit", "us") == (2, "--unit is for the format folded, not for pprof")
+    assert complaint(capsys, "small.expt", "-f", "pprof", "--fold-recursion")[1].startswith("--fold-recursion is for folded, speedscope")
     assert complaint(capsys, "small.expt", "-f", "csv", "--threads") == (2, "--threads is for the format folded, not for csv")
 
 

@@ -25,7 +25,7 @@ from collector.printable import printable
 from collector.profile import aggregate
 from collector.profile.categories import read_categories
 from collector.profile.groupings import by_function
-from collector.profile.model import Frame, Pause, Profile, SamplePoint
+from collector.profile.model import Pause, Profile, SamplePoint
 
 HOSTILE = 'a;b\n(c) "d"\t<e>\udcff 12'
 
@@ -214,7 +214,15 @@ def test_rounding_does_not_drift() -> None:
 
 
 def test_deep_recursion_is_shared() -> None:
-    """A thousand stacks of up to a thousand calls: half a million frames, but only a thousand nodes."""
-    profile = build_profile([(";".join(["f"] * depth), 0.001, 0) for depth in range(1, 1000)])
-    assert Frame(0) != profile.frames[0] and len(b"".join(to_firefox(profile))) < 300_000
-    check("firefox", profile, b"".join(to_firefox(profile)))
+    """Stacks of up to 400 calls, 80,000 frames in all, are 400 nodes."""
+    profile = build_profile([(";".join(["f"] * depth), 0.001, 0) for depth in range(1, 400)])
+    data = b"".join(to_firefox(profile))
+    assert len(data) < 100_000
+    check("firefox", profile, data)
+
+
+@pytest.mark.parametrize("name", ["folded", "speedscope", "chrome", "json", "csv"])
+def test_recursion_can_be_folded(name: str) -> None:
+    write, read, _ = FORMATS[name]
+    data = b"".join(write(build_profile([("main;f;g;f;h", 1, 0), ("main;f;f;f", 2, 0)]), is_folded=True))  # type: ignore[call-arg]
+    assert read(data) == {("main", "f", "h"): 10**9, ("main", "f"): 2 * 10**9}

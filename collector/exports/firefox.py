@@ -8,6 +8,7 @@ began; a sample weighs its CPU time.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -16,7 +17,7 @@ from collector.exports.sample_table import UNFINISHED, SampleTable, sample_table
 from collector.printable import printable
 from collector.profile.categories import Categories
 from collector.profile.groupings import by_frame
-from collector.profile.model import Frame, Profile
+from collector.profile.model import Frame, Pause, Profile, SamplePoint
 from collector.profile.samples import BASE, THROUGH
 from collector.readings import READINGS, readings_of
 
@@ -137,6 +138,13 @@ class _Threads:
         self._strings = strings
         self._begin_ns = begin_ns(profile)
         self._pids = _pids(profile)
+        self._points: dict[int | None, list[SamplePoint]] = defaultdict(list)
+        for point in profile.points:
+            if point.label:
+                self._points[point.process].append(point)
+        self._pauses: dict[int, list[Pause]] = defaultdict(list)
+        for pause in profile.pauses:
+            self._pauses[pause.process].append(pause)
         self._marked: set[int] = set()
 
     def thread(self, number: int, places: range) -> dict[str, Any]:
@@ -157,8 +165,7 @@ class _Threads:
             "unregisterTime": None if thread.end_ns is None else self._ms(thread.end_ns),
             "pausedRanges": [
                 {"startTime": self._ms(pause.start_ns), "endTime": pause.end_ns and self._ms(pause.end_ns), "reason": "profiler-paused"}
-                for pause in profile.pauses
-                if pause.process == thread.process
+                for pause in self._pauses[thread.process]
             ],
             "showMarkersInTimeline": True,
             "samples": self._samples(places),
@@ -182,15 +189,13 @@ class _Threads:
         rows: list[tuple[str, float, float | None, dict[str, Any]]] = []
         if process not in self._marked:
             self._marked.add(process)
-            for point in profile.points:
-                if point.process == process and point.label:
-                    read = zip(READINGS, readings_of(point))
-                    told = {_key(name): value / _NS_PER_MS if _unit(name) == "ns" else value for (name, _, _), value in read if value is not None}
-                    rows.append((printable(point.label), self._ms(point.time_ns), None, {"type": "label", "why": point.cause, **told}))
-            for pause in profile.pauses:
-                if pause.process == process:
-                    end_ns = pause.end_ns or profile.recordings[profile.processes[process].experiment].end_ns
-                    rows.append(("not recorded", self._ms(pause.start_ns), self._ms(end_ns), {"type": "pause", "why": pause.cause}))
+            for point in self._points[process]:
+                read = zip(READINGS, readings_of(point))
+                told = {_key(name): value / _NS_PER_MS if _unit(name) == "ns" else value for (name, _, _), value in read if value is not None}
+                rows.append((printable(point.label), self._ms(point.time_ns), None, {"type": "label", "why": point.cause, **told}))
+            for pause in self._pauses[process]:
+                end_ns = pause.end_ns or profile.recordings[profile.processes[process].experiment].end_ns
+                rows.append(("not recorded", self._ms(pause.start_ns), self._ms(end_ns), {"type": "pause", "why": pause.cause}))
         rows.sort(key=lambda row: row[1])
         return {
             "length": len(rows),

@@ -33,9 +33,11 @@ def render(profiles: Sequence[Profile], sources: Sequence[Sources], title: str) 
     """The page of one profile, or of two that are compared. NotKeptError if one has no samples."""
     packed = [_data(profile, texts) for profile, texts in zip(profiles, sources)]
     script = "".join(f"// {name}\n{_asset(name)}\n" for name in _SCRIPTS)
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     data = "\n".join(f'<script type="application/octet-stream" class="experiment">{text}</script>' for text in packed)
-    parts = {"title": html.escape(printable(title)), "style": _asset("style.css"), "digest": digest, "data": data, "script": script}
+    style = _asset("style.css")
+    parts = {
+        "title": html.escape(printable(title)), "style": style, "styleDigest": _digest(style), "data": data, "script": script, "digest": _digest(script),
+    }  # fmt: skip
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _asset("page.html"))  # at once: a part may have such a word in it
 
 
@@ -59,6 +61,10 @@ def _columns(cells: CellTable) -> dict[str, Sequence[int]]:
         "system": cells.system_us,
         "counts": cells.counts,
     }
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _asset(name: str) -> str:

@@ -9,11 +9,14 @@ import select
 import shutil
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _PATIENCE_S = 60
+_CODES = {"Backspace": 8, "Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+SHIFT, CTRL = 8, 2
 
 
 class BrowserError(Exception):
@@ -74,7 +77,7 @@ class Browser:
 
     def run(self, script: str) -> Any:
         """The value of an expression, or of the promise that it gives."""
-        answer = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        answer = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True, allowUnsafeEvalBlockedByCSP=False)
         if "exceptionDetails" in answer:
             details = answer["exceptionDetails"]
             raise BrowserError(details.get("exception", {}).get("description") or details["text"])
@@ -84,12 +87,12 @@ class Browser:
         """Until two frames were shown: so whatever was asked for is drawn."""
         self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
 
-    def wait_for(self, condition: str) -> None:
-        """Until an expression is true."""
+    def wait_for(self, condition: str, here: Callable[[], bool] = lambda: True) -> None:
+        """Until an expression is true in the page, and so is what is asked here."""
         end = time.monotonic() + _PATIENCE_S
         while True:
             try:
-                if self.run(condition):
+                if self.run(condition) and here():
                     return
             except BrowserError:  # between two documents
                 pass
@@ -99,9 +102,10 @@ class Browser:
 
     def press(self, key: str, modifiers: int = 0) -> None:
         """Press a key: a character, or a name as `Enter`."""
-        text = key if len(key) == 1 else ""
+        text = "\r" if key == "Enter" else key if len(key) == 1 and not modifiers & CTRL else ""
         for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, modifiers=modifiers, text=text if kind == "keyDown" else "")
+            code = _CODES.get(key, ord(key.upper()) if key.isalnum() and len(key) == 1 else 0)
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, modifiers=modifiers, text=text if kind == "keyDown" else "", windowsVirtualKeyCode=code)
         self.settle()
 
     def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
@@ -112,12 +116,21 @@ class Browser:
         self._mouse("mouseReleased", end)
         self.settle()
 
-    def click(self, place: tuple[float, float], count: int = 1) -> None:
+    def click(self, place: tuple[float, float], count: int = 1, modifiers: int = 0) -> None:
         """Click at a place."""
         for number in range(1, count + 1):
-            self._mouse("mousePressed", place, number)
-            self._mouse("mouseReleased", place, number)
+            self._mouse("mousePressed", place, number, modifiers)
+            self._mouse("mouseReleased", place, number, modifiers)
         self.settle()
+
+    def middle(self, selector: str) -> tuple[float, float]:
+        """Of the first element that a selector finds."""
+        box = self.run(f"(({{left, top, width, height}}) => [left + width / 2, top + height / 2])(document.querySelector({json.dumps(selector)}).getBoundingClientRect())")
+        return box[0], box[1]
+
+    def click_on(self, selector: str) -> None:
+        """Click on the first element that a selector finds."""
+        self.click(self.middle(selector))
 
     def move(self, place: tuple[float, float]) -> None:
         """Move the pointer there."""
@@ -132,9 +145,12 @@ class Browser:
         """One command of the DevTools protocol for this page."""
         return self._call(method, session=self._session, **parameters)
 
-    def _mouse(self, kind: str, place: tuple[float, float], count: int = 1) -> None:
+    def _mouse(self, kind: str, place: tuple[float, float], count: int = 1, modifiers: int = 0) -> None:
         is_moved = kind == "mouseMoved"
-        self.call("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="none" if is_moved else "left", clickCount=0 if is_moved else count)
+        self.call(
+            "Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="none" if is_moved else "left", clickCount=0 if is_moved else count,
+            modifiers=modifiers,
+        )  # fmt: skip
 
     def _call(self, method: str, session: str | None = None, **parameters: Any) -> Any:
         self._number += 1

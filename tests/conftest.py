@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import parallel
 import pytest
+from browser import Browser, find_browser
 
 _GOLDEN = Path(__file__).parent / "golden"
 
@@ -56,3 +57,25 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == path.read_text(encoding="utf-8")
 
     return check
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A browser for the tests of one file, which has to have nothing to complain of at their end."""
+    if find_browser() is None:
+        pytest.skip("this system has no browser (chromium)")
+    with Browser(tmp_path_factory.mktemp("browser")) as shown:
+        yield shown
+        assert shown.complaints == []
+
+
+@pytest.fixture
+def picture(tmp_path: Path, browser: Browser) -> Callable[[str], None]:
+    """picture(name) keeps what the browser shows in $COLLECTOR_TEST_PICTURES, for somebody to look at, or with the test's files."""
+
+    def take(name: str) -> None:
+        directory = Path(os.environ.get("COLLECTOR_TEST_PICTURES") or tmp_path)
+        directory.mkdir(parents=True, exist_ok=True)
+        browser.picture(directory / f"{name}.png")
+
+    return take

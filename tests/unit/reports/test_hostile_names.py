@@ -25,16 +25,16 @@ _KEPT = {"kind", "layout", "cause", "stack_ends", "unit"}
 _CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202e\udc80-\udcff]")
 
 
-def _spoilt(value: Any, start: str) -> Any:
+def spoilt(value: Any, start: str) -> Any:
     """The same with `start` before every text in it that comes from a recorded program."""
     if isinstance(value, str):
         return start + value if value else value
     if isinstance(value, tuple):
         made = getattr(type(value), "_make", tuple)  # a frame is a tuple with names
-        return made(_spoilt(item, start) for item in value)
+        return made(spoilt(item, start) for item in value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         changes = {
-            field.name: _spoilt(getattr(value, field.name), start)
+            field.name: spoilt(getattr(value, field.name), start)
             for field in dataclasses.fields(value)
             if field.init and field.name not in _KEPT
         }
@@ -43,7 +43,7 @@ def _spoilt(value: Any, start: str) -> Any:
 
 
 def _hostile(start: str) -> Profile:
-    return _spoilt(busy_profile(), start)
+    return spoilt(busy_profile(), start)
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -52,7 +52,7 @@ def test_no_view_obeys(view: str, width: int, monkeypatch: pytest.MonkeyPatch) -
     import test_text_views
 
     monkeypatch.setattr(test_text_views, "SOURCE_TEXT", tuple(_ESCAPES + line for line in SOURCE_TEXT))
-    monkeypatch.setattr(test_text_views, "LISTINGS", _spoilt(LISTINGS, _ESCAPES))
+    monkeypatch.setattr(test_text_views, "LISTINGS", spoilt(LISTINGS, _ESCAPES))
     text = VIEWS[view](_hostile(_ESCAPES), Style(width))
     assert not _CONTROL.search(text), ascii(_CONTROL.search(text))
 
@@ -61,7 +61,7 @@ def test_no_view_obeys(view: str, width: int, monkeypatch: pytest.MonkeyPatch) -
 def test_no_cell_is_a_formula(start: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(test_documents, "PROFILE", _hostile(start))
     monkeypatch.setattr(test_documents, "position_of", lambda profile, name: 1)
-    monkeypatch.setattr(test_documents, "LISTINGS", _spoilt(LISTINGS, start))
+    monkeypatch.setattr(test_documents, "LISTINGS", spoilt(LISTINGS, start))
     marked = 0
     for document in documents().values():
         text = to_csv(document)

@@ -16,11 +16,12 @@ from collector.profile.metrics import SYSTEM, USER
 from collector.profile.model import Profile
 from collector.profile.samples import Grouping, SampleRows
 
-MOST_CELLS: Final = 300_000
+MOST_CELLS: Final = 700_000
 MOST_NODES: Final = 200_000
 _SHORTEST_STEP_NS: Final = 100_000
-_FEWEST_STEPS: Final = 4
-"""So many cells on average are there for each path of a thread, or paths are given up."""
+_WANTED_STEPS: Final = 1000
+_WANTED_NODES: Final = 20_000
+"""Paths are given up for so many steps of time, but not below so many."""
 
 Line = tuple[int, str | None, int | None, str]
 """Function, source file, line, and kind of frame."""
@@ -57,34 +58,61 @@ def cells_of(profile: Profile, most_cells: int = MOST_CELLS, most_nodes: int = M
     groups, lines = numbered((frame.function, frame.file, frame.line, frame.kind) for frame in profile.frames)
     rows = profile.samples.rows(Grouping("", len(lines), lambda: groups), is_folded=False)
     nodes, tree = _tree_of(rows, [line[0] for line in lines])
-    kept, small_s = _without_small(rows, nodes, tree, most_nodes)
-    while len(tree.parents) > 2 and len(set(zip(rows.threads, kept))) * _FEWEST_STEPS > most_cells:
-        kept, small_s = _without_small(rows, kept, tree, len(tree.parents) // 2)
     starts = [profile.recordings[profile.processes[thread.process].experiment].start_ns for thread in profile.threads]
-    times = [max(0, time - starts[thread]) for thread, time in zip(rows.threads, rows.times_ns)]
     longest_ns = max([1, *(recording.end_ns - recording.start_ns for recording in profile.recordings)])
-    step_ns = max(_SHORTEST_STEP_NS, -(-longest_ns // (1 << 31)))
-    while True:
-        sums = _sums(rows, [min(time, longest_ns) // step_ns for time in times], kept)
-        if len(sums) <= most_cells or step_ns > longest_ns:
-            break
-        step_ns *= 4 if len(sums) > 4 * most_cells else 2
-    keys = sorted(sums)
-    cpu_us, system_us = _in_microseconds(keys, sums)
+    times = [min(longest_ns, max(0, time - starts[thread])) for thread, time in zip(rows.threads, rows.times_ns)]
+    nodes, small_s = _without_small(rows, nodes, tree, most_nodes)
+    while len(tree.parents) > 2 and not _are_few(rows, nodes, times, longest_ns, len(tree.parents), most_cells):
+        nodes, small_s = _without_small(rows, nodes, tree, len(tree.parents) * 2 // 3)
+    step_ns = _finest_step(rows, nodes, times, longest_ns, len(tree.parents), most_cells)
+    step_count, node_count = longest_ns // step_ns + 1, len(tree.parents)
+    keys = _keys(rows, nodes, times, step_ns, step_count, node_count)
+    sums = _sums(keys, rows.values[USER], rows.values[SYSTEM])
+    order = sorted(sums)
+    cpu_us, system_us = _in_microseconds([sums[key] for key in order])
+    rest = [key // node_count for key in order]
     return CellTable(
-        lines, tree.parents, tree.groups, step_ns, longest_ns // step_ns + 1,
-        [thread for thread, _, _ in keys], [step for _, step, _ in keys], [node for _, _, node in keys],
-        cpu_us, system_us, [int(sums[key][2]) for key in keys], small_s,
+        lines, tree.parents, tree.groups, step_ns, step_count,
+        [key // step_count for key in rest], [key % step_count for key in rest], [key % node_count for key in order],
+        cpu_us, system_us, [int(sums[key][2]) for key in order], small_s,
     )  # fmt: skip
 
 
-Sums = dict[tuple[int, int, int], list[float]]
-"""Seconds of user and system time and a number of samples, by thread, step and node."""
+def _keys(rows: SampleRows, nodes: Sequence[int], times: Sequence[int], step_ns: int, step_count: int, node_count: int) -> list[int]:
+    """The cell of each sample as one number, which rises by thread, step and node."""
+    return [(thread * step_count + time // step_ns) * node_count + node for thread, time, node in zip(rows.threads, times, nodes)]
 
 
-def _sums(rows: SampleRows, steps: Sequence[int], nodes: Sequence[int]) -> Sums:
+def _count(rows: SampleRows, nodes: Sequence[int], times: Sequence[int], step_ns: int, longest_ns: int, node_count: int) -> int:
+    return len(set(_keys(rows, nodes, times, step_ns, longest_ns // step_ns + 1, node_count)))
+
+
+def _are_few(rows: SampleRows, nodes: Sequence[int], times: Sequence[int], longest_ns: int, node_count: int, most_cells: int) -> bool:
+    """Whether there can be so many steps that time is told apart on a screen; of a small tree, whether it fits at all."""
+    step_ns = max(_SHORTEST_STEP_NS, longest_ns // _WANTED_STEPS) if node_count > _WANTED_NODES else longest_ns + 1
+    return _count(rows, nodes, times, step_ns, longest_ns, node_count) <= most_cells
+
+
+def _finest_step(rows: SampleRows, nodes: Sequence[int], times: Sequence[int], longest_ns: int, node_count: int, most_cells: int) -> int:
+    """The shortest of steps, each twice as long as the one before, with no more cells than that."""
+    high = (longest_ns // _SHORTEST_STEP_NS).bit_length()
+    low = max(0, high - 31)  # the page has numbers of 32 bits
+    while low < high:
+        middle = (low + high) // 2
+        if _count(rows, nodes, times, _SHORTEST_STEP_NS << middle, longest_ns, node_count) <= most_cells:
+            high = middle
+        else:
+            low = middle + 1
+    return _SHORTEST_STEP_NS << low
+
+
+Sums = dict[int, list[float]]
+"""Seconds of user and system time and a number of samples, by the number of the cell."""
+
+
+def _sums(keys: Sequence[int], user_s: Sequence[float], system_s: Sequence[float]) -> Sums:
     sums: Sums = {}
-    for key, user, system in zip(zip(rows.threads, steps, nodes), rows.values[USER], rows.values[SYSTEM]):
+    for key, user, system in zip(keys, user_s, system_s):
         into = sums.get(key)
         if into is None:
             sums[key] = [user, system, 1]
@@ -202,13 +230,12 @@ def _without_small(rows: SampleRows, nodes: Sequence[int], tree: _Tree, most: in
     return [number_of[node] for node in nodes], sum(time for node, time in enumerate(own) if is_small[number_of[node]])
 
 
-def _in_microseconds(keys: Sequence[tuple[int, int, int]], sums: Sums) -> tuple[list[int], list[int]]:
+def _in_microseconds(sums: Sequence[Sequence[float]]) -> tuple[list[int], list[int]]:
     """CPU and system time of each cell; what rounding takes from one it gives to the next, so that sums stay what they are."""
     cpu_us: list[int] = []
     system_us: list[int] = []
     cpu_rest = system_rest = 0.0
-    for key in keys:
-        user, system, _ = sums[key]
+    for user, system, _ in sums:
         cpu, part = (user + system) * 1e6 + cpu_rest, system * 1e6 + system_rest
         cpu_us.append(max(0, round(cpu)))
         system_us.append(max(0, round(part)))

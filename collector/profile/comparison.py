@@ -8,7 +8,7 @@ sampling leaves uncertain, for few runs can agree by luck. That is the binomial 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
 from math import exp, inf, sqrt
@@ -88,13 +88,17 @@ class Change:
 class ComparedRow:
     """A function, line or call path, and how its time changed."""
 
+    key: Key
     place: Place
     change: Change
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All of it; rows with the significant first, then by the size of the difference. `compared` of them had samples enough."""
+    """All of it; rows with the significant first, then by the size of the difference. `compared` of them had samples enough.
+
+    Rows go by their keys before; `renamed` has those of the after side that differ.
+    """
 
     before: tuple[Run, ...]
     after: tuple[Run, ...]
@@ -102,6 +106,7 @@ class Comparison:
     total: Change
     rows: tuple[ComparedRow, ...]
     compared: int
+    renamed: Mapping[Key, Key]
 
     @property
     def kind(self) -> str:
@@ -162,7 +167,7 @@ def _run(
     for row in rows:
         if row.exclusive[0] > 0:
             function = row.function
-            whole = (function.name, row.module.name, _base(function.file), *key(row))
+            whole = (*function_key(function, row.module), *key(row))
             known = times.get(whole, NOTHING)
             times[whole] = Measure(known.time + row.exclusive[0], known.samples + row.exclusive[3])
             places.setdefault(whole, Place(function, row.module, *where(row), callers(row)))
@@ -172,6 +177,11 @@ def _run(
     return Run(recording.name, recording.command, recording.host, clocks, Measure(total[0], total[3]), times, places)
 
 
+def function_key(function: Function, module: Module) -> Key:
+    """What a function is known by on both sides."""
+    return function.name, module.name, _base(function.file)
+
+
 def _base(file: str | None) -> str:
     """Builds of a program lie in different directories."""
     return (file or "").rpartition("/")[2]
@@ -179,26 +189,32 @@ def _base(file: str | None) -> str:
 
 def compare(before: Sequence[Run], after: Sequence[Run], by: str = "function") -> Comparison:
     """Compare runs of the same program, one or several on each side."""
-    names = _other_modules(before, after)
+    renamed = other_modules(*({key for run in side for key in run.times} for side in (before, after)))
     totals = [[run.total for run in side] for side in (before, after)]
     total, p = _change(totals, totals)
     places = {key: place for run in before for key, place in run.places.items()}
-    places |= {names.get(key, key): place for run in after for key, place in run.places.items()}
+    places |= {renamed.get(key, key): place for run in after for key, place in run.places.items()}
     tables: list[list[Mapping[Key, Measure]]] = [
         [run.times for run in before],
-        [{names.get(key, key): time for key, time in run.times.items()} for run in after],
+        [{renamed.get(key, key): time for key, time in run.times.items()} for run in after],
     ]
-    changes = {key: _change([[table.get(key, NOTHING) for table in side] for side in tables], totals) for key in places}
+    changes = judged_changes(tables, totals, places)
+    rows = [ComparedRow(key, places[key], change) for key, change in changes.items()]
+    rows.sort(key=lambda row: (row.change.verdict == "none", -abs(row.change.difference), row.place.function.name))
+    compared = sum(row.change.p is not None for row in rows)
+    return Comparison(tuple(before), tuple(after), by, _judged(total, p), tuple(rows), compared, renamed)
+
+
+def judged_changes(tables: Sequence[Sequence[Mapping[Any, Measure]]], totals: Sequence[Sequence[Measure]], keys: Iterable[Any]) -> dict[Any, Change]:
+    """How each changed from the tables of the runs before to those after, all judged together."""
+    changes = {key: _change([[table.get(key, NOTHING) for table in side] for side in tables], totals) for key in keys}
     tested = [key for key, (change, _) in changes.items() if change.before_samples + change.after_samples >= LEAST_SAMPLES]
     adjusted = dict(zip(tested, holm([changes[key][1] for key in tested])))
-    rows = [ComparedRow(places[key], _judged(change, adjusted.get(key))) for key, (change, _) in changes.items()]
-    rows.sort(key=lambda row: (row.change.verdict == "none", -abs(row.change.difference), row.place.function.name))
-    return Comparison(tuple(before), tuple(after), by, _judged(total, p), tuple(rows), len(tested))
+    return {key: _judged(change, adjusted.get(key)) for key, (change, _) in changes.items()}
 
 
-def _other_modules(before: Sequence[Run], after: Sequence[Run]) -> dict[Key, Key]:
+def other_modules(old: Set[Key], new: Set[Key]) -> dict[Key, Key]:
     """What stands on one side only, and on the other with all but its module's name: as when `prog-1` is compared with `prog-2`."""
-    old, new = ({key for run in side for key in run.times} for side in (before, after))
     counts = Counter(_without_module(key) for key in old ^ new)
     left = {_without_module(key): key for key in old - new}
     return {key: left[short] for key in new - old if (short := _without_module(key)) in left and counts[short] == 2}
@@ -206,6 +222,13 @@ def _other_modules(before: Sequence[Run], after: Sequence[Run]) -> dict[Key, Key
 
 def _without_module(key: Key) -> Key:
     return key[0], *key[2:]
+
+
+def in_shares(run: Run) -> Run:
+    """The run with times as parts of its total, for runs that were not equally long."""
+    whole = run.total.time or 1.0
+    times = {key: Measure(measure.time / whole, measure.samples) for key, measure in run.times.items()}
+    return replace(run, times=times, total=Measure(run.total.time / whole, run.total.samples))
 
 
 def _judged(change: Change, p: float | None) -> Change:

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from collector.profile.comparison import LEAST_SAMPLES, Change, ComparedRow, Comparison, Place, Run
+from collector.profile.comparison import LEAST_SAMPLES, LEVEL, Change, ComparedRow, Comparison, Place, Run
 from collector.units import format_percent, format_rate, format_seconds, plural
 
 _FEW_RUNS = 5
 _TOLD = 3
 _MOST = 0.5
+
+
+def rules(comparison: Comparison) -> list[tuple[str, str]]:
+    """What is compared, and what counts as a finding."""
+    chance = "spread between runs" if comparison.has_spread else "number of samples"
+    return [
+        ("Compared", f"{plural(comparison.compared, comparison.kind)} with {LEAST_SAMPLES} samples or more: exclusive CPU time, mean of a run"),
+        ("Finding", f"more than chance by the {chance}, at {100 * (1 - LEVEL):g} % for all rows together"),
+    ]
 
 
 def notes(comparison: Comparison) -> list[str]:

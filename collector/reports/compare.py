@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
-from collector.profile.comparison import CONFIDENCE, LEAST_SAMPLES, LEVEL, Change, ComparedRow, Comparison, Run
-from collector.profile.findings import answer, notes, path_steps, signed_seconds
+from collector.profile.comparison import CONFIDENCE, Change, ComparedRow, Comparison, Run
+from collector.profile.findings import answer, notes, path_steps, rules, signed_seconds
 from collector.profile.views import Selection
 from collector.reports import layout
 from collector.reports.style import Style, shorten
@@ -49,13 +49,7 @@ def render(comparison: Comparison, selection: Selection, style: Style) -> str:
 
 
 def _what_is_compared(comparison: Comparison) -> list[tuple[str, str]]:
-    chance = "spread between runs" if comparison.has_spread else "number of samples"
-    return [
-        ("Before", _runs(comparison.before)),
-        ("After", _runs(comparison.after)),
-        ("Compared", f"{plural(comparison.compared, comparison.kind)} with {LEAST_SAMPLES} samples or more: exclusive CPU time, mean of a run"),
-        ("Finding", f"more than chance by the {chance}, at {100 * (1 - LEVEL):g} % for all rows together"),
-    ]
+    return [("Before", _runs(comparison.before)), ("After", _runs(comparison.after)), *rules(comparison)]
 
 
 def _runs(runs: Sequence[Run]) -> str:

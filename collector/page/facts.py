@@ -35,26 +35,26 @@ def facts_of(profile: Profile, lines: Sequence[Line], sources: Mapping[str, tupl
         "recordings": _recordings(profile),
         "processes": _processes(profile),
         "threads": _threads(profile),
-        "modules": _table(("name", "path", "buildId"), [(module.name, module.path, module.build_id) for module in profile.modules]),
-        "functions": _table(
+        "modules": table(("name", "path", "buildId"), [(module.name, module.path, module.build_id) for module in profile.modules]),
+        "functions": table(
             ("name", "shortName", "module", "file", "line"),
             [(one.name, one.short_name, one.module, numbers.get(one.file or "", -1), one.line or 0) for one in profile.functions],
         ),
         "files": [printable(path) for path in files],
         "sources": {str(numbers[path]): [_source_text(text), note] for path, (text, note) in sources.items() if path in numbers},
-        "lines": _table(
+        "lines": table(
             ("function", "file", "line", "kind"),
             [(function, numbers.get(file or "", -1), line or 0, kind) for function, file, line, kind in lines],
         ),
         "moments": _moments(profile),
-        "pauses": _table(
+        "pauses": table(
             ("process", "cause", "start", "end"),
             [(one.process, one.cause, *(_moment(profile, one.process, time) for time in (one.start_ns, one.end_ns))) for one in profile.pauses],
         ),
         "messages": _messages(profile),
         "brief": [printable(text) for text in brief_warnings(profile)],
         "losses": [f"{DROP_CAUSES.get(loss.cause, loss.cause)}: {loss.count:,} in {printable(loss.where)}" for loss in profile.losses],
-        "stackEnds": _table(("end", "samples"), [(STACK_ENDS.get(row.cause, row.cause), row.sample_count) for row in stack_ends(profile)]),
+        "stackEnds": table(("end", "samples"), [(STACK_ENDS.get(row.cause, row.cause), row.sample_count) for row in stack_ends(profile)]),
         "metrics": _metrics(profile),
         "total": dict(zip((metric.name for metric in profile.metrics), total_values(profile))),
         "samples": sample_count(profile.samples.cells()),
@@ -97,7 +97,7 @@ def _processes(profile: Profile) -> Table:
             "" if process.status is None or process.has_execed else describe_ending(process.status), _clock(process), _period(process), process.interpreter,
         ))  # fmt: skip
     names = "experiment", "pid", "image", "parent", "isNextImage", "name", "arguments", "start", "end", "ending", "clock", "period", "interpreter"
-    return _table(names, rows)
+    return table(names, rows)
 
 
 def _clock(process: Process) -> str:
@@ -118,7 +118,7 @@ def _threads(profile: Profile) -> Table:
         )
         for thread in profile.threads
     ]  # fmt: skip
-    return _table(("process", "tid", "name", "start", "end", "accounted", "unattributed"), rows)
+    return table(("process", "tid", "name", "start", "end", "accounted", "unattributed"), rows)
 
 
 def _moments(profile: Profile) -> Table:
@@ -128,7 +128,7 @@ def _moments(profile: Profile) -> Table:
         for point in profile.points
         if point.label
     ]
-    return _table(("process", "experiment", "time", "label"), rows)
+    return table(("process", "experiment", "time", "label"), rows)
 
 
 def _messages(profile: Profile) -> list[list[Any]]:
@@ -170,7 +170,7 @@ def _moment(profile: Profile, process: int, time_ns: int | None) -> float | None
     return None if time_ns is None else moment(profile, profile.processes[process].experiment, time_ns)
 
 
-def _table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+def table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
     return {name: [printable(row[place]) if isinstance(row[place], str) else row[place] for row in rows] for place, name in enumerate(names)}
 
 

@@ -8,12 +8,12 @@ BEFORE and AFTER are experiments: one run, or better five or more, on each side.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 
 from collector.cli.reporting import debug_options
 from collector.cli.reporting.paper import page_style, show_profile, write_page
+from collector.cli.reporting.sides import WORDS, check_run, check_sides, divided
 from collector.errors import UsageError
 from collector.printable import printable
 from collector.profile.comparison import RUNS, SORT_KEYS, ComparedRow, Comparison, Run, compare, slower_than
@@ -28,12 +28,11 @@ SLOWER = 3
 """Exit status if something got slower than --fail-above allows."""
 
 _ROWS = 20
-_USAGE = "collector compare BEFORE... -- AFTER..."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.usage = "collector compare [OPTIONS] BEFORE... -- AFTER..."
+    parser.usage = f"collector compare [OPTIONS] {WORDS}"
     add = parser.add_argument
     add("before", metavar="BEFORE", nargs="*", help="experiments of the program as it was")
     add("--after", metavar="AFTER", nargs="*", help="experiments of the program as it is now; -- is short for it")
@@ -54,14 +53,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def prepare(words: Sequence[str]) -> list[str]:
     """The words as argparse can tell them apart: what stands behind `--` is for an option of its own."""
-    if words.count("--") > 1:
-        raise UsageError(f"there are two sides, so `--` stands once: {_USAGE}")
-    return ["--after" if word == "--" else word for word in words]
+    return divided(words, NAME)
 
 
 def run(args: argparse.Namespace) -> int:
     """Show the comparison and give the exit status."""
-    _check(args)
+    check_sides(args.before, args.after, NAME)
+    if args.limit is not None and args.limit < 0:
+        raise UsageError(f"--limit is a number of rows, not {args.limit}")
     limit = _percent(args.fail_above)
     style = page_style(args.width, args.output)
     debug_dirs, source_map = debug_options.debug_dirs_of(args), debug_options.source_map_of(args)
@@ -87,27 +86,11 @@ def _run_of(path: str, args: argparse.Namespace, debug_dirs: tuple[str, ...], so
     made: list[Run] = []
 
     def make(profile: Profile) -> None:
-        if len(profile.recordings) > 1:
-            raise UsageError(f"{path} holds several experiments; name them one by one, as each run counts")
+        check_run(profile, path)
         made.append(RUNS[args.by](with_sources_at(profile, source_map)))
 
     show_profile((path,), make, not args.no_inlines, args.pieces, debug_dirs, args.debuginfod, args.interpreter_frames)
     return made[-1]
-
-
-def _check(args: argparse.Namespace) -> None:
-    if args.after is None:
-        raise UsageError(f"which runs are compared with which? {_USAGE}")
-    for side, name in ((args.before, "before"), (args.after, "behind")):
-        if not side:
-            raise UsageError(f"there is no experiment {name} `--`: {_USAGE}")
-    known: set[str] = set()
-    for path in (*args.before, *args.after):
-        if os.path.realpath(path) in known:
-            raise UsageError(f"{path} is named twice; every run counts once")
-        known.add(os.path.realpath(path))
-    if args.limit is not None and args.limit < 0:
-        raise UsageError(f"--limit is a number of rows, not {args.limit}")
 
 
 def _percent(text: str | None) -> float | None:

@@ -1,7 +1,7 @@
 /* data -- unpacks an experiment: its tables, the tree of calls, and the cells that all figures are made of */
 "use strict";
 
-/* The document and the columns of one packed experiment (collector/page/packing.py). */
+/* The document and the columns of what was packed (collector/page/packing.py). */
 async function unpack(text) {
   const binary = atob(text.trim());
   const packed = new Uint8Array(binary.length);
@@ -14,7 +14,7 @@ async function unpack(text) {
   for (const [name, [offset, count]] of Object.entries(facts.columns)) {
     columns[name] = readPlanes(bytes, 4 + length + offset, count);
   }
-  return new Experiment(facts, columns);
+  return { facts, columns };
 }
 
 /* Numbers of 32 bits, stored byte by byte. */
@@ -39,7 +39,7 @@ function addUp(differences) {
  * function, with recursion folded: a function that is on the path already goes on from its call there. Functions are numbered as in
  * `facts.functions`; two more stand for stacks whose callers are unknown and for branches too small to keep apart. */
 class Experiment {
-  constructor(facts, columns) {
+  constructor({ facts, columns }) {
     this.facts = facts;
     const count = facts.functions.name.length;
     this.unfinished = count;

@@ -14,6 +14,20 @@ const MODES = {
 class FlameGraph {
   constructor(page, container) {
     this.page = page;
+    container.append(this.makeBar(page));
+    this.area = make("div", { className: "flame", tabIndex: 0, role: "application", ariaLabel: "Flame graph. Arrow keys move, Enter zooms, Escape resets." });
+    container.append(this.area);
+    this.spoken = make("div", { className: "spoken", ariaLive: "polite" });
+    container.append(this.spoken);
+    this.canvas = new ScrolledCanvas(this.area, (...where) => this.paint(...where));
+    this.boxes = [];
+    this.rows = [];
+    this.cursor = null;
+    this.listen();
+  }
+
+  /* What stands above the graph: search, order, colour. */
+  makeBar(page) {
     this.search = make("input", {
       type: "search", placeholder: "search functions (regular expression)", ariaLabel: "Search functions", spellcheck: false,
       oninput: () => page.state.set({ search: this.search.value }),
@@ -26,15 +40,8 @@ class FlameGraph {
     this.legend = make("span", { className: "legend" });
     const reset = make("button", { type: "button", onclick: () => page.state.set({ zoom: [] }) }, "Reset zoom");
     this.reset = reset;
-    container.append(make("div", { className: "bar" }, this.search, this.matches, this.modes, this.colour, reset, this.legend));
-    this.area = make("div", { className: "flame", tabIndex: 0, role: "application", ariaLabel: "Flame graph. Arrow keys move, Enter zooms, Escape resets." });
-    container.append(this.area);
-    this.spoken = make("div", { className: "spoken", ariaLive: "polite" });
-    container.append(this.spoken);
-    this.canvas = new ScrolledCanvas(this.area, (...where) => this.paint(...where));
-    this.boxes = [];
-    this.cursor = null;
-    this.listen();
+    this.links = make("span", { className: "links" });
+    return make("div", { className: "bar" }, this.search, this.matches, this.modes, this.colour, reset, this.links, this.legend);
   }
 
   listen() {
@@ -45,13 +52,34 @@ class FlameGraph {
       const box = this.boxAt(event);
       if (!box) return;
       this.cursor = box;
-      this.page.state.set({ zoom: box.path(), function: Math.max(-1, box.function) });
+      this.choose(box);
     });
     canvas.addEventListener("dblclick", (event) => {
       const box = this.boxAt(event);
-      if (box && box.function >= 0) this.page.showFunction(box.function);
+      if (box && box.function >= 0) this.open(box);
     });
     this.area.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  /* Zoom to a box, whose function is then the one that other views show. */
+  choose(box) {
+    this.page.state.set({ zoom: box.path(), function: Math.max(-1, box.function) });
+  }
+
+  zoomOut() {
+    this.page.state.set({ zoom: this.page.state.zoom.slice(0, -1) });
+  }
+
+  open(box) {
+    this.page.showFunction(box.function);
+  }
+
+  title(box, isLong) {
+    return box.title || this.page.experiment.functionName(box.function, isLong);
+  }
+
+  fill(box) {
+    return this.page.colours.fill(box.function, box.kind, this.page.state.colour, box.function + 1);
   }
 
   update(changed) {
@@ -59,6 +87,7 @@ class FlameGraph {
     if (document.activeElement !== this.search) this.search.value = state.search;
     this.modes.value = Object.hasOwn(MODES, state.mode) ? state.mode : "calls";
     this.colour.value = state.colour;
+    showLinks(this.page, this.links);
     if (!changed || ["span", "threads", "metric", "mode", "zoom", "colour", "search"].some((name) => changed.has(name))) this.layOut();
   }
 
@@ -70,12 +99,16 @@ class FlameGraph {
       return make("span", {}, sample, title);
     }));
     const layOut = { calls: layOutCalls, inverted: layOutInverted, threads: layOutThreads, time: layOutTime }[this.modes.value];
-    this.boxes = layOut(this.page, Math.max(200, this.canvas.width), state.zoom);
     this.reset.hidden = !state.zoom.length;
-    this.rows = [];
-    for (const box of this.boxes) (this.rows[box.depth] ||= []).push(box);
-    this.canvas.setHeight(this.rows.length * ROW + 4);
     this.find(sums, experiment);
+    this.setBoxes(layOut(this.page, Math.max(200, this.canvas.width), state.zoom));
+  }
+
+  setBoxes(boxes) {
+    this.boxes = boxes;
+    this.rows = [];
+    for (const box of boxes) (this.rows[box.depth] ||= []).push(box);
+    this.canvas.setHeight(this.rows.length * ROW + 4);
     this.cursor = this.cursor && this.boxes.find((box) => box.key === this.cursor.key) || null;
     this.canvas.draw();
   }
@@ -110,7 +143,7 @@ class FlameGraph {
   }
 
   paint(context, width, height, top) {
-    const { colours, experiment, state } = this.page;
+    const { colours } = this.page;
     context.font = FONT;
     context.textBaseline = "middle";
     const first = Math.max(0, Math.floor(top / ROW)), last = Math.min(this.rows.length - 1, Math.ceil((top + height) / ROW));
@@ -119,7 +152,7 @@ class FlameGraph {
         const x = box.x * width, wide = Math.max(0.6, box.width * width - 0.6), y = depth * ROW - top;
         const isFound = this.found && this.found[box.function];
         context.globalAlpha = box.isAbove ? 0.55 : this.found && !isFound ? 0.35 : 1;
-        context.fillStyle = isFound ? colours.match : box.fill || colours.fill(box.function, box.kind, state.colour, box.function + 1);
+        context.fillStyle = isFound && !this.keepsColour ? colours.match : this.fill(box);
         context.fillRect(x, y, wide, ROW - 1);
         context.globalAlpha = 1;
         if (box === this.hover || box === this.cursor) {
@@ -128,8 +161,8 @@ class FlameGraph {
           context.strokeRect(x + 0.5, y + 0.5, Math.max(1, wide - 1), ROW - 2);
         }
         if (wide > 20) {
-          context.fillStyle = isFound ? "#222" : colours.text;
-          const text = fitted(context, box.title || experiment.functionName(box.function), wide - 6);
+          context.fillStyle = isFound && !this.keepsColour ? "#222" : colours.text;
+          const text = fitted(context, this.title(box), wide - 6);
           if (text) context.fillText(text, x + 3, y + ROW / 2);
         }
       }
@@ -152,7 +185,7 @@ class FlameGraph {
       this.canvas.draw();
     }
     if (!box) { hideTooltip(); return; }
-    showTooltip(event, box.title || this.page.experiment.functionName(box.function, true), this.describe(box), "click: zoom · double-click: callers, callees and source");
+    showTooltip(event, this.title(box, true), this.describe(box), "click: zoom · double-click: callers, callees and source");
   }
 
   describe(box) {
@@ -181,15 +214,15 @@ class FlameGraph {
       const y = this.cursor.depth * ROW;
       if (y < this.area.scrollTop) this.area.scrollTop = y;
       if (y + ROW > this.area.scrollTop + this.area.clientHeight) this.area.scrollTop = y + ROW - this.area.clientHeight;
-      this.spoken.textContent = [this.cursor.title || this.page.experiment.functionName(this.cursor.function), ...this.describe(this.cursor).map((row) => row.join(" "))].join(", ");
+      this.spoken.textContent = [this.title(this.cursor), ...this.describe(this.cursor).map((row) => row.join(" "))].join(", ");
       this.canvas.draw();
     } else if (event.key === "Enter" && this.cursor) {
-      this.page.state.set({ zoom: this.cursor.path(), function: Math.max(-1, this.cursor.function) });
+      this.choose(this.cursor);
     } else if (event.key === "Escape" || event.key === "Backspace") {
       event.stopPropagation();
-      this.page.state.set({ zoom: this.page.state.zoom.slice(0, -1) });
+      this.zoomOut();
     } else if (event.key === "s" && this.cursor && this.cursor.function >= 0) {
-      this.page.showFunction(this.cursor.function);
+      this.open(this.cursor);
     }
   }
 

@@ -15,37 +15,50 @@ from typing import Final
 
 from collector.page.cells import CellTable, cells_of
 from collector.page.facts import facts_of
+from collector.page.instructions import Listings, disassembly_of
 from collector.page.packing import deltas, pack
 from collector.printable import printable
 from collector.profile.model import Profile
 
 _ASSETS: Final = os.path.join(os.path.dirname(__file__), "assets")
 _SCRIPTS: Final = (
-    "format.js", "data.js", "sums.js", "state.js", "colours.js", "canvas.js", "timeline.js", "flame.js", "tables.js", "tree.js", "source.js", "summary.js", "page.js",
+    "format.js", "data.js", "sums.js", "state.js", "links.js", "colours.js", "canvas.js", "timeline.js", "flame.js", "tables.js", "tree.js", "source.js", "summary.js",
 )  # fmt: skip
-"""In the order in which they build on each other."""
+"""In the order in which they build on each other; then what only some pages need, and the page itself."""
+_COMPARING: Final = ("difference.js", "compare.js", "sides.js")
 
 Sources = Mapping[str, tuple[str, str]]
 """By path, the text of a source file and a note about it."""
 
 
-def render(profiles: Sequence[Profile], sources: Sequence[Sources], title: str) -> str:
-    """The page of one profile, or of two that are compared. NotKeptError if one has no samples."""
-    packed = [_data(profile, texts) for profile, texts in zip(profiles, sources)]
-    script = "".join(f"// {name}\n{_asset(name)}\n" for name in _SCRIPTS)
-    data = "\n".join(f'<script type="application/octet-stream" class="experiment">{text}</script>' for text in packed)
-    style = _asset("style.css")
+def render(experiments: Sequence[str], title: str, has_disassembly: bool = False, comparison: str = "") -> str:
+    """The page of one packed experiment, or of two, before and after, and their packed comparison."""
+    data = [f'<script type="application/octet-stream" class="experiment">{text}</script>' for text in experiments]
+    scripts, styles = [*_SCRIPTS], ["style.css"]
+    if has_disassembly:
+        scripts.append("disassembly.js")
+        styles.append("disassembly.css")
+    if comparison:
+        data.append(f'<script type="application/octet-stream" class="comparison">{comparison}</script>')
+        scripts += _COMPARING
+        styles.append("compare.css")
+    script = "".join(f"// {name}\n{_asset(name)}\n" for name in (*scripts, "page.js"))
+    style = "".join(map(_asset, styles))
     parts = {
-        "title": html.escape(printable(title)), "style": style, "styleDigest": _digest(style), "data": data, "script": script, "digest": _digest(script),
+        "title": html.escape(printable(title)), "style": style, "styleDigest": _digest(style), "data": "\n".join(data), "script": script,
+        "digest": _digest(script),
     }  # fmt: skip
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _asset("page.html"))  # at once: a part may have such a word in it
 
 
-def _data(profile: Profile, sources: Sources) -> str:
+def experiment_data(profile: Profile, sources: Sources, listings: Listings | None = None) -> str:
+    """All of a profile, packed. NotKeptError if it has no samples."""
     cells = cells_of(profile)
     document = {
         **facts_of(profile, cells.lines, sources), "step": cells.step_ns / 1e9, "stepCount": cells.step_count, "small": cells.small_s,
     }  # fmt: skip
+    if listings is not None:
+        document["disassembly"] = disassembly_of(profile, listings)
     return pack(document, _columns(cells))
 
 

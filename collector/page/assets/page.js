@@ -1,38 +1,63 @@
 /* page -- puts the parts together: what is selected is added up once, and every view shows it */
 "use strict";
 
+/* Some views are not in every page: their scripts are left out. */
 const TABS = {
+  ...(typeof CompareView === "undefined" ? {} : { compare: { title: "Compare", View: CompareView } }),
   flame: { title: "Flame graph", View: FlameGraph },
   tree: { title: "Call tree", View: CallTreeView },
   functions: { title: "Functions", View: FunctionsView },
   callers: { title: "Callers & callees", View: CallersView },
   source: { title: "Source", View: SourceView },
+  ...(typeof DisassemblyView === "undefined" ? {} : { disassembly: { title: "Disassembly", View: DisassemblyView } }),
   summary: { title: "Summary", View: SummaryView },
 };
 
 const KEYS = [
-  ["1 to 6", "the views"], ["/", "search"], ["drag on the timeline", "select a span; a click clears it"], ["double click there, z", "zoom the timeline to the selection; Z: all"],
+  [`1 to ${Object.keys(TABS).length}`, "the views"], ["/", "search"], ["drag on the timeline", "select a span; a click clears it"], ["double click there, z", "zoom the timeline to the selection; Z: all"],
   ["Ctrl and wheel, + and -", "zoom the timeline"], ["← →", "on the timeline: move the selection, with Shift its end"], ["click on a name there", "only this thread or process; Ctrl: besides others"],
   ["arrow keys, Enter, Escape", "in the flame graph: move, zoom, zoom out"], ["Escape", "clear the selection"], ["t", "light or dark"],
 ];
 
 class Page {
-  constructor(experiment) {
-    this.experiment = experiment;
+  /* One experiment, or two, before and after, and their comparison. */
+  constructor(experiments, comparison) {
+    this.experiments = experiments;
+    this.comparison = comparison;
     this.state = new State();
-    this.colours = new Colours(experiment);
-    this.processCount = experiment.facts.processes.isNextImage.filter((isNext) => !isNext).length;
-    const { pid, isNextImage } = experiment.facts.processes;
-    this.threadCount = experiment.facts.threads.process.filter((process, i) => !(isNextImage[process] && pid[process] === experiment.facts.threads.tid[i])).length;
-    this.processors = Math.max(1, ...experiment.facts.recordings.map((recording) => recording.processors));
-    this.views = {};
-    this.addUp();
-    this.fillHeader();
-    this.timeline = new Timeline(this, document.getElementById("timeline"));
+    this.fillControls();
     this.fillTabs();
     this.listen();
+    this.sides = comparison && new SideSwitch(this);
+    this.takeSide();
     this.state.onChange((changed) => this.update(changed));
     this.update(null);
+  }
+
+  get side() {
+    return this.state.side === "before" ? "before" : "after";
+  }
+
+  experimentOf(side) {
+    return this.experiments[side === "before" ? 0 : this.experiments.length - 1];
+  }
+
+  /* Show the experiment that the state says; all views begin anew. */
+  takeSide() {
+    this.experiment = this.experimentOf(this.side);
+    this.colours = new Colours(this.experiment);
+    const { pid, isNextImage } = this.experiment.facts.processes, { threads } = this.experiment.facts;
+    this.processCount = isNextImage.filter((isNext) => !isNext).length;
+    this.threadCount = threads.process.filter((process, i) => !(isNextImage[process] && pid[process] === threads.tid[i])).length;
+    this.processors = Math.max(1, ...this.experiment.facts.recordings.map((recording) => recording.processors));
+    this.views = {};
+    for (const panel of Object.values(this.panels)) panel.replaceChildren();
+    this.addUp();
+    this.fillHeader();
+    const old = document.getElementById("timeline"), place = old.cloneNode(false);
+    old.replaceWith(place);
+    this.timeline = new Timeline(this, place);
+    this.sides?.update(this);
   }
 
   addUp() {
@@ -48,13 +73,16 @@ class Page {
       `${formatTime(facts.total.cpu)} CPU time`, `${formatTime(this.experiment.duration)} long`, `${formatCount(facts.samples)} samples`,
       this.processCount > 1 ? `${formatCount(this.processCount)} processes` : "", this.threadCount > 1 ? `${formatCount(this.threadCount)} threads` : "",
     ].filter(Boolean).join(" · ");
+    const summary = [" ", make("button", { type: "button", onclick: () => this.state.set({ tab: "summary" }) }, "Summary")];
+    element("warnings").replaceChildren(...(facts.brief.length ? [facts.brief.join(" ").replaceAll("the overview", "the summary"), ...summary] : []));
+  }
+
+  fillControls() {
+    const element = (id) => document.getElementById(id);
     element("metric").append(...Object.entries(METRICS).map(([value, { title }]) => make("option", { value }, title)));
     element("metric").addEventListener("change", (event) => this.state.set({ metric: event.target.value }));
     element("theme").addEventListener("click", () => this.changeTheme());
     element("help").addEventListener("click", () => this.showKeys());
-    if (facts.brief.length) {
-      element("warnings").append(facts.brief.join(" ").replaceAll("the overview", "the summary"), " ", make("button", { type: "button", onclick: () => this.state.set({ tab: "summary" }) }, "Summary"));
-    }
   }
 
   fillTabs() {
@@ -70,16 +98,16 @@ class Page {
 
   listen() {
     document.addEventListener("keydown", (event) => this.key(event));
-    const splitter = document.getElementById("splitter"), timeline = document.getElementById("timeline");
-    const resize = (height) => { timeline.style.height = `${Math.max(60, Math.min(innerHeight * 0.8, height))}px`; };
+    const splitter = document.getElementById("splitter"), height = () => document.getElementById("timeline").clientHeight;
+    const resize = (wanted) => { document.getElementById("timeline").style.height = `${Math.max(60, Math.min(innerHeight * 0.8, wanted))}px`; };
     splitter.addEventListener("pointerdown", (event) => {
       splitter.setPointerCapture(event.pointerId);
-      const start = event.clientY - timeline.clientHeight;
+      const start = event.clientY - height();
       splitter.onpointermove = (move) => resize(move.clientY - start);
       splitter.onpointerup = () => { splitter.onpointermove = null; };
     });
     splitter.addEventListener("keydown", (event) => {
-      if (event.key === "ArrowDown" || event.key === "ArrowUp") resize(timeline.clientHeight + (event.key === "ArrowDown" ? 20 : -20));
+      if (event.key === "ArrowDown" || event.key === "ArrowUp") resize(height() + (event.key === "ArrowDown" ? 20 : -20));
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
     window.addEventListener("beforeprint", () => this.repaint());
@@ -92,8 +120,8 @@ class Page {
     if (tab) this.state.set({ tab });
     else if (event.key === "/") {
       event.preventDefault();
-      if (!["flame", "functions"].includes(this.state.tab)) this.state.set({ tab: "functions" });
-      (this.state.tab === "flame" ? this.views.flame.search : this.views.functions.filter).focus();
+      if (!["compare", "flame", "functions"].includes(this.state.tab)) this.state.set({ tab: "functions" });
+      (this.views[this.state.tab].search || this.views[this.state.tab].filter).focus();
     } else if (event.key === "z" && this.state.span) this.state.set({ view: this.state.span });
     else if (event.key === "Z") this.state.set({ view: null });
     else if (event.key === "t") this.changeTheme();
@@ -131,18 +159,14 @@ class Page {
     this.state.set({ function: index, tab: "callers" });
   }
 
-  showSource(index) {
-    const { functions } = this.experiment.facts;
-    if (index < this.experiment.unfinished && functions.file[index] >= 0) this.state.set({ file: functions.file[index], line: functions.line[index], tab: "source" });
-    else this.state.set({ tab: "source" });
-  }
-
   update(changed) {
+    if (changed && changed.has("side")) this.takeSide();
     const isNewSelection = changed && ["span", "threads", "metric"].some((name) => changed.has(name));
     if (isNewSelection) this.addUp();
     document.getElementById("metric").value = this.state.metric;
     this.fillChips();
-    const tab = Object.hasOwn(TABS, this.state.tab) ? this.state.tab : "flame";
+    const tab = Object.hasOwn(TABS, this.state.tab) ? this.state.tab : DEFAULTS.tab;
+    document.body.dataset.tab = tab;
     for (const [name, panel] of Object.entries(this.panels)) {
       panel.hidden = name !== tab;
       const button = document.getElementById(`tab-${name}`);
@@ -176,10 +200,11 @@ class Page {
 }
 
 (async () => {
-  const [first] = document.querySelectorAll("script.experiment");
+  const experiments = [...document.querySelectorAll("script.experiment")], comparison = document.querySelector("script.comparison");
   try {
-    window.collectorPage = new Page(await unpack(first.textContent));
-    first.remove();
+    const unpacked = await Promise.all(experiments.map(async (element) => new Experiment(await unpack(element.textContent))));
+    window.collectorPage = new Page(unpacked, comparison && new Comparison(await unpack(comparison.textContent)));
+    for (const element of [...experiments, comparison]) element?.remove();
   } catch (error) {
     document.body.prepend(make("p", { className: "failure" }, `This page cannot be shown: ${error.message}. It needs a browser of 2023 or later.`));
     throw error;

@@ -7,12 +7,14 @@ class SourceView {
     this.files = make("select", { ariaLabel: "Source file", onchange: () => page.state.set({ file: +this.files.value, line: 0 }) });
     this.note = make("span", { className: "matches" });
     this.content = make("div", { className: "source", tabIndex: 0 });
-    container.append(make("div", { className: "bar" }, this.files, this.note), this.content);
+    this.links = make("span", { className: "links" });
+    container.append(make("div", { className: "bar" }, this.files, this.links, this.note), this.content);
   }
 
   update(changed) {
-    if (changed && !["span", "threads", "metric", "file", "line", "tab"].some((name) => changed.has(name))) return;
+    if (changed && !["span", "threads", "metric", "file", "line", "function", "tab"].some((name) => changed.has(name))) return;
     const { state, sums, experiment } = this.page;
+    showLinks(this.page, this.links);
     const files = this.listFiles();
     const hasText = ([number]) => number in experiment.facts.sources;
     const file = state.file >= 0 && state.file < experiment.facts.files.length ? state.file : (files.find(hasText) || files[0] || [-1])[0];
@@ -38,6 +40,17 @@ class SourceView {
     return [...sums].sort((one, other) => other[1] - one[1]).slice(0, 300);
   }
 
+  /* The function with most time on a line is the one that other views show. */
+  pick(file, number) {
+    const { experiment, sums, state } = this.page, { lines } = experiment.facts, times = new Map();
+    experiment.nodeLines.forEach((line, node) => {
+      if (line < 0 || lines.file[line] !== file || lines.line[line] !== number) return;
+      times.set(lines.function[line], (times.get(lines.function[line]) || 0) + sums.own[node]);
+    });
+    const [[index]] = [...times].sort((one, other) => other[1] - one[1]);
+    state.set({ function: index, file, line: number });
+  }
+
   show(file, rows) {
     const { state, sums, experiment } = this.page;
     const [text, note] = experiment.facts.sources[file] || [null, ""];
@@ -57,6 +70,7 @@ class SourceView {
         make("span", { className: "number" }, row && row[1] ? sums.metric.format(row[1]) : ""),
         make("span", { className: "where" }, String(number)),
         make("code", {}, lines === null ? "" : lines[number - 1]));
+      if (row) line.onclick = () => this.pick(file, number);
       if (heat) line.style.setProperty("--heat", heat.toFixed(3));
       return line;
     });

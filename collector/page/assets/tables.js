@@ -50,7 +50,7 @@ class LongTable {
     for (let i = first; i < last; i++) {
       const row = this.rows[i];
       const cells = this.columns.map((column) => {
-        const cell = make("div", { className: `cell ${column.className || ""} ${column.isNumber ? "number" : ""}`, role: "gridcell" }, column.text(row));
+        const cell = make("div", { className: `cell ${column.className || ""} ${column.isNumber ? "number" : ""} ${column.tone ? column.tone(row) : ""}`, role: "gridcell" }, column.draw ? column.draw(row) : column.text(row));
         if (column.bar) {
           const bar = make("i", { className: "bar" });
           bar.style.width = `${Math.min(100, 100 * column.bar(row))}%`;
@@ -99,7 +99,8 @@ class FunctionsView {
       oninput: () => page.state.set({ search: this.filter.value }),
     });
     this.note = make("span", { className: "matches" });
-    container.append(make("div", { className: "bar" }, this.filter, this.note));
+    this.links = make("span", { className: "links" });
+    container.append(make("div", { className: "bar" }, this.filter, this.note, this.links));
     const part = (value, whole) => whole > 0 ? value / whole : 0;
     const error = (row) => samplingError(row.exclusive, row.count);
     this.columns = [
@@ -129,6 +130,7 @@ class FunctionsView {
     } catch {
       this.filter.classList.add("wrong");
     }
+    showLinks(this.page, this.links);
     const { exclusive, inclusive, counts } = sums.functions, rows = [];
     for (let index = 0; index < experiment.functionCount; index++) {
       if (!inclusive[index]) continue;
@@ -174,7 +176,7 @@ class CallersView {
           make("dt", {}, "inclusive"), make("dd", {}, `${sums.metric.format(inclusive[index])} (${formatPercent(inclusive[index], sums.total)})`),
           make("dt", {}, "exclusive"), make("dd", {}, `${sums.metric.format(exclusive[index])} (${formatPercent(exclusive[index], sums.total)})`),
           make("dt", {}, "samples"), make("dd", {}, formatCount(counts[index]))),
-        make("button", { type: "button", onclick: () => this.page.showSource(index) }, "Source")),
+        make("div", { className: "links" }, ...linkButtons(this.page, index, (parts) => this.page.state.set(parts)))),
       this.list("calls", exclusive[index] ? [own, ...callees] : callees, inclusive[index]));
   }
 

@@ -1,6 +1,7 @@
 """open -- write an experiment as one HTML page (collector html) and show it in the browser
 
     collector open EXPT...
+    collector open BEFORE... -- AFTER...
 
 Where there is no browser, as over ssh, it says where the page is.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import webbrowser
+from collections.abc import Sequence
 from pathlib import Path
 
 from collector.cli import html
@@ -23,6 +25,11 @@ OPTIONS_BETWEEN = True
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Those of `collector html`."""
     html.add_arguments(parser)
+
+
+def prepare(words: Sequence[str]) -> list[str]:
+    """As `collector html` does."""
+    return html.prepare(words)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from collector.page.facts import Table, table
 from collector.page.packing import pack
 from collector.printable import printable
-from collector.profile.compared_tree import ComparedNode, RunTree, compared_tree, renamed_functions
-from collector.profile.comparison import Change, Comparison, Key, Run, compare, function_key, in_shares
+from collector.profile.compared_tree import ComparedNode, RunTree, compared_tree, renamed_functions, run_tree
+from collector.profile.comparison import Change, Key, Run, compare, function_key, function_run, in_shares
 from collector.profile.findings import answer, notes, rules
-from collector.profile.model import Function, Module, Profile
+from collector.profile.model import Profile
 from collector.units import plural
 
 VERDICTS: Final = ("none", "slower", "faster", "new", "gone", "too few")
@@ -24,22 +24,41 @@ _PARTS: Final = 1 << 30
 """The steps that the largest time of a tree is divided into."""
 
 
+class ComparedRun(NamedTuple):
+    """A run by functions, and its calls."""
+
+    run: Run
+    tree: RunTree
+
+
 @dataclass(frozen=True, slots=True)
 class ComparedSide:
-    """The runs of one side by functions, their calls, and all of them as one profile."""
+    """The runs of one side, and the functions of all of them as one profile, as `function_keys` gives them."""
 
-    runs: tuple[Run, ...]
-    trees: tuple[RunTree, ...]
-    profile: Profile
+    runs: tuple[ComparedRun, ...]
+    keys: tuple[Key, ...]
+
+
+def compared_run(profile: Profile) -> ComparedRun:
+    """What a comparison needs of one run."""
+    return ComparedRun(function_run(profile), run_tree(profile))
+
+
+def function_keys(profile: Profile) -> tuple[Key, ...]:
+    """What each function is known by on both sides."""
+    return tuple(function_key(function, profile.modules[function.module]) for function in profile.functions)
 
 
 def compared_data(before: ComparedSide, after: ComparedSide) -> str:
     """All of it, packed."""
-    comparison = compare(before.runs, after.runs)
-    shares = {row.key: row.change for row in compare([in_shares(run) for run in before.runs], [in_shares(run) for run in after.runs]).rows}
-    renamed = renamed_functions(before.trees, after.trees, comparison.renamed)
-    nodes = compared_tree(before.trees, after.trees, renamed, comparison.total)
-    places = _places(before, after, renamed)
+    old, new = ([one.tree for one in side.runs] for side in (before, after))
+    comparison = compare([one.run for one in before.runs], [one.run for one in after.runs])
+    by_share = compare([in_shares(one.run) for one in before.runs], [in_shares(one.run) for one in after.runs])
+    shares = {row.key: row.change for row in by_share.rows}
+    renamed = renamed_functions(old, new, comparison.renamed)
+    nodes = compared_tree(old, new, renamed, comparison.total)
+    places = {key: place for tree in old for key, place in tree.places.items()}
+    places |= {renamed.get(key, key): place for tree in new for key, place in tree.places.items()}
     places |= {row.key: (row.place.function, row.place.module) for row in comparison.rows}
     keys = [row.key for row in comparison.rows]
     keys += dict.fromkeys(node.key for node in nodes if node.key in places and node.key not in shares)
@@ -61,8 +80,8 @@ def compared_data(before: ComparedSide, after: ComparedSide) -> str:
     columns = {
         "parents": [number - node.parent for number, node in enumerate(nodes)],
         "functions": [numbers.get(node.key, -1) + 1 for node in nodes],
-        "before.functions": _numbers_of(before.profile, numbers, {}),
-        "after.functions": _numbers_of(after.profile, numbers, renamed),
+        "before.functions": _numbers_of(before.keys, numbers, {}),
+        "after.functions": _numbers_of(after.keys, numbers, renamed),
         **_tree_columns(nodes),
     }
     return pack(document, columns)
@@ -73,15 +92,9 @@ def _side(runs: Sequence[Run]) -> dict[str, Any]:
     return {"title": plural(len(runs), "run"), "commands": list(commands), "names": [printable(run.name) for run in runs]}
 
 
-def _places(before: ComparedSide, after: ComparedSide, renamed: Mapping[Key, Key]) -> dict[Key, tuple[Function, Module]]:
-    places = {key: place for tree in before.trees for key, place in tree.places.items()}
-    return places | {renamed.get(key, key): place for tree in after.trees for key, place in tree.places.items()}
-
-
-def _numbers_of(profile: Profile, numbers: Mapping[Key, int], renamed: Mapping[Key, Key]) -> list[int]:
+def _numbers_of(functions: Sequence[Key], numbers: Mapping[Key, int], renamed: Mapping[Key, Key]) -> list[int]:
     """By function of a profile, its number in the comparison and one more, or 0."""
-    keys = [function_key(function, profile.modules[function.module]) for function in profile.functions]
-    return [numbers.get(renamed.get(key, key), -1) + 1 for key in keys]
+    return [numbers.get(renamed.get(key, key), -1) + 1 for key in functions]
 
 
 def _verdict(change: Change) -> str:

@@ -171,6 +171,7 @@ def _moment(profile: Profile, process: int, time_ns: int | None) -> float | None
 
 
 def table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+    """Rows as columns by name, with every text printable."""
     return {name: [printable(row[place]) if isinstance(row[place], str) else row[place] for row in rows] for place, name in enumerate(names)}
 
 

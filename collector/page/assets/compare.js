@@ -15,7 +15,7 @@ class CompareView {
     container.append(this.answer(), make("div", { className: "bar" }, this.filter, this.units, this.note, this.links));
     this.columns = this.makeColumns();
     this.table = new LongTable(container, this.columns, {
-      label: "Functions before and after", onPick: (row) => state.set({ row: state.row === row.number ? -1 : row.number }), onSort: (order) => state.set({ order: state.order === order ? "" : order }),
+      label: "Functions before and after", onPick: (row, isAgain) => isAgain ? openFunction(page, row.number, "callers") : state.set({ row: state.row === row.number ? -1 : row.number }), onSort: (order) => state.set({ order: state.order === order ? "" : order }),
     });
     this.graph = new DifferenceGraph(page, container);
   }
@@ -101,6 +101,7 @@ class CompareView {
     const column = this.columns.find(({ key }) => key === state.order);
     const compared = (one, other) => column.isNumber ? column.value(other) - column.value(one) : column.value(one) < column.value(other) ? -1 : column.value(one) > column.value(other) ? 1 : 0;
     if (column) rows.sort((one, other) => compared(one, other) || one.number - other.number);
+    else if (this.unit === "share") rows.sort((one, other) => (this.rank(other) === 2) - (this.rank(one) === 2) || Math.abs(figures.difference[other.number]) - Math.abs(figures.difference[one.number]));
     const findings = rows.filter((row) => this.rank(row) === 2).length;
     this.reach = Math.max(1e-12, ...rows.slice(0, 1000).map((row) => Math.abs(figures.difference[row.number])));
     this.note.textContent = `${formatCount(rows.length)} ${rows.length === 1 ? "function" : "functions"}, ${findings ? formatCount(findings) : "none"} with a finding`;

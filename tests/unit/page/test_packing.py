@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import random
-import zlib
 from array import array
 
 import pytest
+from unpacked import unpacked
 
 from collector.page.packing import deltas, pack
-
-
-def unpacked(text: str) -> tuple[dict, dict[str, list[int]]]:
-    """The document and the columns."""
-    data = zlib.decompress(base64.b64decode(text))
-    length = int.from_bytes(data[:4], "little")
-    document = json.loads(data[4 : 4 + length])
-    columns = {}
-    for name, (start, count) in document.pop("columns").items():
-        planes = [data[4 + length + start + count * plane :][:count] for plane in range(4)]
-        columns[name] = [int.from_bytes(bytes(digits), "little") for digits in zip(*planes)]
-    return document, columns
 
 
 def test_all_comes_back() -> None:

@@ -57,6 +57,7 @@ def cells_of(profile: Profile, most_cells: int = MOST_CELLS, most_nodes: int = M
     """The samples of the profile. NotKeptError if it has none."""
     groups, lines = numbered((frame.function, frame.file, frame.line, frame.kind) for frame in profile.frames)
     rows = profile.samples.rows(Grouping("", len(lines), lambda: groups), is_folded=False)
+    nodes: Sequence[int]
     nodes, tree = _tree_of(rows, [line[0] for line in lines])
     starts = [profile.recordings[profile.processes[thread.process].experiment].start_ns for thread in profile.threads]
     longest_ns = max([1, *(recording.end_ns - recording.start_ns for recording in profile.recordings)])

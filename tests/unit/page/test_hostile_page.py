@@ -12,7 +12,7 @@ from busy_profile import busy_profile
 from test_hostile_names import spoilt
 from tiny_profile import THREAD, build_profile
 
-from collector.page.document import render
+from collector.page.document import experiment_data, render
 from collector.printable import printable
 from collector.profile.model import Profile
 
@@ -43,7 +43,7 @@ STATES = [
 
 
 def open_page(browser: Browser, path: Path, profile: Profile, sources: dict[str, tuple[str, str]] | None = None, title: str = "a page", fragment: str = "") -> None:
-    path.write_text(render([profile], [sources or {}], title), encoding="utf-8")
+    path.write_text(render([experiment_data(profile, sources or {})], title), encoding="utf-8")
     browser.open(path, fragment)
 
 

@@ -153,7 +153,7 @@ def overview() -> str:
     """The commands with what each does."""
     lines = ["collector COMMAND ... -- records where a program spends its time, and shows it", ""]
     for name in iter_commands():
-        lines.append(f"  {name:<10} {describe(_name_plate(name))}")
+        lines.append(f"  {name:<11} {describe(_name_plate(name))}")
     return "\n".join([*lines, "", "The beginning of a command is enough if no other begins so. collector COMMAND -h tells more about one of them,",
                       "collector help lists the pages of the documentation."])
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from collector.exports.names import begin_ns, function_names
+from collector.exports.phase_labels import phase_labels
 from collector.exports.sample_rows import COLUMNS, thread_facts
 from collector.exports.sample_table import Stacks, sample_table
 from collector.printable import printable
@@ -104,10 +105,10 @@ class _Batches:
         self._places, self._place_numbers = self._numbered([_place(file, line) for file, line, _ in self._lines])
         self._facts: dict[str, list[Any]] = dict(zip(COLUMNS, map(list, zip(*(thread_facts(profile, thread) for thread in range(len(profile.threads)))))))
         text = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
+        whole, real, texts = pyarrow.int64(), pyarrow.float64(), pyarrow.list_(text)
         kinds = {
-            "experiment": text, "process": text, "pid": pyarrow.int64(), "thread": text, "tid": pyarrow.int64(), "time": pyarrow.float64(),
-            "cpu": pyarrow.float64(), "user": pyarrow.float64(), "system": pyarrow.float64(), "finished": pyarrow.bool_(), "stack": pyarrow.list_(text),
-            "function": text, "module": text, "file": text, "line": pyarrow.int32(), "lines": pyarrow.list_(text),
+            "experiment": text, "process": text, "pid": whole, "thread": text, "tid": whole, "label": text, "time": real, "cpu": real, "user": real,
+            "system": real, "finished": pyarrow.bool_(), "stack": texts, "function": text, "module": text, "file": text, "line": pyarrow.int32(), "lines": texts,
         }  # fmt: skip
         self.schema = pyarrow.schema(list(kinds.items()))
 
@@ -118,6 +119,8 @@ class _Batches:
         lines = Stacks(self._table, lambda path: array("i", [places[group] for group in reversed(path)]))
         modules = self._numbered([printable(self._profile.modules[function.module].name) for function in self._profile.functions])
         known = {column: self._numbered(values) for column, values in self._facts.items() if column not in ("pid", "tid")}
+        titles, of_samples = phase_labels(self._profile, self._table)
+        labels, label_numbers = self._numbered(titles)
         start_ns = begin_ns(self._profile)
         for begin in range(0, len(self._table.nodes), _ROWS_A_BATCH):
             part = slice(begin, begin + _ROWS_A_BATCH)
@@ -127,6 +130,7 @@ class _Batches:
             columns = {column: self._texts(words, (numbers[thread] for thread in threads)) for column, (words, numbers) in known.items()}
             columns |= {column: self._pyarrow.array([self._facts[column][thread] for thread in threads], "int64") for column in ("pid", "tid")}
             columns |= {
+                "label": self._texts(labels, (label_numbers[label] for label in of_samples[part])),
                 "time": self._seconds(time_ns - start_ns for time_ns in self._table.times_ns[part]),
                 "cpu": self._seconds(self._table.cpu_ns[part]),
                 "user": self._seconds(self._table.user_ns[part]),

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterator
 
 from collector.exports.names import begin_ns, function_names, process_name, thread_name
+from collector.exports.phase_labels import phase_labels
 from collector.exports.protobuf import block, number, packed, varint
 from collector.exports.sample_table import SampleTable, Stacks, sample_table
 from collector.printable import printable
@@ -86,18 +87,24 @@ def _iter_fields(profile: Profile) -> Iterator[bytes]:
 
 def _iter_samples(profile: Profile, table: SampleTable, strings: _Strings, locations: _Locations) -> Iterator[bytes]:
     stacks = Stacks(table, locations.on_path)
+    titles, phases = phase_labels(profile, table)
+    marks = [_label(strings, "label", title) if title else b"" for title in titles]
+    ends = _label(strings, "stack", "unfinished"), b""
     for thread, places in table.iter_threads():
         labels = _labels(profile, thread, strings)
-        sums: dict[tuple[int, int], list[int]] = {}
+        sums: dict[tuple[int, int, int], list[int]] = {}
         for place in places:
-            known = sums.setdefault((table.nodes[place], table.is_finished[place]), [0, 0, 0])
+            known = sums.setdefault((table.nodes[place], table.is_finished[place], phases[place]), [0, 0, 0])
             known[0] += 1
             known[1] += table.user_ns[place]
             known[2] += table.system_ns[place]
-        unfinished = labels + block(3, number(1, strings.number("stack")) + number(2, strings.number("unfinished")))
-        for (node, is_finished), (count, user, system) in sums.items():
+        for (node, is_finished, phase), (count, user, system) in sums.items():
             values = b"".join((varint(count), varint(user), varint(system), varint(user + system)))
-            yield block(2, stacks.of(node) + block(2, values) + (labels if is_finished else unfinished))
+            yield block(2, stacks.of(node) + block(2, values) + labels + marks[phase] + ends[is_finished])
+
+
+def _label(strings: _Strings, key: str, word: str) -> bytes:
+    return block(3, number(1, strings.number(key)) + number(2, strings.number(word)))
 
 
 def _labels(profile: Profile, thread: int, strings: _Strings) -> bytes:
@@ -106,9 +113,8 @@ def _labels(profile: Profile, thread: int, strings: _Strings) -> bytes:
     words = {"process": process_name(process), "thread": thread_name(profile, thread)}
     if len(profile.recordings) > 1:
         words["experiment"] = printable(profile.recordings[process.experiment].name)
-    fields = [number(1, strings.number(key)) + number(2, strings.number(word)) for key, word in words.items()]
-    fields += [number(1, strings.number(key)) + number(3, value) for key, value in (("pid", process.pid), ("tid", known.tid))]
-    return b"".join(block(3, field) for field in fields)
+    numbers = (block(3, number(1, strings.number(key)) + number(3, value)) for key, value in (("pid", process.pid), ("tid", known.tid)))
+    return b"".join((*(_label(strings, key, word) for key, word in words.items()), *numbers))
 
 
 def _mapping(place: int, module: Module, strings: _Strings) -> bytes:

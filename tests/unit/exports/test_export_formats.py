@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -160,7 +161,8 @@ def test_pprof_has_inlined_calls_in_one_location_and_labels() -> None:
     of_locations = [read_back.fields(location) for location in message[4]]
     assert max(len(location[4]) for location in of_locations) == 3  # read in work in main
     labels = [labels for _, _, labels in read_back.pprof_samples(message)]
-    assert {"process": "test", "pid": 100, "tid": 102, "thread": "wor ker;1"} in labels
+    assert {"process": "test", "pid": 100, "tid": 102, "thread": "wor ker;1", "label": 'phase "1"'} in labels
+    assert [one.get("label") for one in labels].count(None) == 3  # two before it, and one of a process that has none
     assert [one.get("stack") for one in labels].count("unfinished") == 1
     strings = [text.decode() for text in message[6]]
     assert {strings[read_back.fields(mapping)[6][0]] for mapping in message[3]} == {"c0ffee"}
@@ -168,8 +170,6 @@ def test_pprof_has_inlined_calls_in_one_location_and_labels() -> None:
 
 
 def test_firefox_tells_labels_and_pauses() -> None:
-    import json
-
     document = json.loads(b"".join(to_firefox(small())))
     first = document["threads"][0]
     names = [document["shared"]["stringArray"][name] for name in first["markers"]["name"]]
@@ -189,8 +189,6 @@ def test_a_build_id_as_symbol_servers_have_it() -> None:
 
 
 def test_chrome_tells_names_labels_and_pauses() -> None:
-    import json
-
     events = json.loads(b"".join(chrome(small())))["traceEvents"]
     assert {"ph": "M", "name": "thread_name", "pid": 100, "tid": 102, "args": {"name": "wor ker;1"}} in events
     assert [(event["name"], event["ts"]) for event in events if event["ph"] == "i"] == [('phase "1"', 2_000_000)]
@@ -200,8 +198,6 @@ def test_chrome_tells_names_labels_and_pauses() -> None:
 def test_chrome_draws_a_function_that_goes_on_as_one_slice() -> None:
     samples = [("main;work", 0.001, 0, {"at": 0.001 * place + 0.0001 * (place % 3)}) for place in range(1, 100)]
     samples += [("main;work", 0.001, 0, {"at": 1})]
-    import json
-
     events = json.loads(b"".join(chrome(build_profile(samples))))["traceEvents"]
     begun = [event["ts"] for event in events if event["ph"] == "B" and event["name"] == "work"]
     assert len(begun) == 2 and begun[1] == 999_000
@@ -226,3 +222,10 @@ def test_recursion_can_be_folded(name: str) -> None:
     write, read, _ = FORMATS[name]
     data = b"".join(write(build_profile([("main;f;g;f;h", 1, 0), ("main;f;f;f", 2, 0)]), is_folded=True))  # type: ignore[call-arg]
     assert read(data) == {("main", "f", "h"): 10**9, ("main", "f"): 2 * 10**9}
+
+
+def test_tables_tell_the_phase_of_a_sample() -> None:
+    rows = json.loads(b"".join(sample_json(small())))["rows"]
+    assert [(row["tid"], row["time"], row["label"]) for row in rows] == [
+        (100, 0, None), (100, 1, None), (100, 9, 'phase "1"'), (100, 12, 'phase "1"'), (102, 4, 'phase "1"'), (101, 5, None)
+    ]  # fmt: skip

@@ -67,16 +67,17 @@ def run(args: argparse.Namespace) -> int:
     debug_dirs, source_map = debug_options.debug_dirs_of(args), debug_options.source_map_of(args)
     categories = filter_options.categories_of(args, args.format == "firefox")
     from collector.cli.reporting.paper import load_profile
-    from collector.exports.arrow_table import MissingPackageError
     from collector.profile.kept_samples import NotKeptError
 
     loaded, _ = load_profile(tuple(args.experiments), not args.no_inlines, args.pieces, debug_dirs, args.debuginfod, args.interpreter_frames)
-    profile = filter_options.chosen(name_options.renamed(loaded, args, source_map), args, categories)
     try:
+        profile = filter_options.chosen(name_options.renamed(loaded, args, source_map), args, categories)
         _write(_pieces(profile, args, categories), args.output)
     except NotKeptError as error:
         raise UsageError(str(error)) from error
-    except MissingPackageError as error:
+    except ImportError as error:
+        if error.name != "pyarrow":
+            raise
         raise CollectorError(str(error)) from error
     gc.freeze()
     return 0

@@ -21,13 +21,6 @@ from collector.units import NS_PER_S
 _ROWS_A_BATCH: Final = 1 << 16
 
 
-class MissingPackageError(ImportError):
-    """The package pyarrow is not installed."""
-
-    def __init__(self) -> None:
-        super().__init__("parquet and arrow need the package pyarrow: pip install 'collector[arrow]'")
-
-
 def parquet(profile: Profile) -> Iterator[bytes]:
     """A Parquet file."""
     pyarrow = _pyarrow()
@@ -58,7 +51,7 @@ def _pyarrow() -> Any:
     try:
         import pyarrow
     except ImportError as error:
-        raise MissingPackageError from error
+        raise ImportError("parquet and arrow need the package pyarrow: pip install 'collector[arrow]'", name="pyarrow") from error
     return pyarrow
 
 
@@ -105,10 +98,10 @@ class _Batches:
         self._places, self._place_numbers = self._numbered([_place(file, line) for file, line, _ in self._lines])
         self._facts: dict[str, list[Any]] = dict(zip(COLUMNS, map(list, zip(*(thread_facts(profile, thread) for thread in range(len(profile.threads)))))))
         text = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
-        whole, real, texts = pyarrow.int64(), pyarrow.float64(), pyarrow.list_(text)
+        whole, real, texts, truth = pyarrow.int64(), pyarrow.float64(), pyarrow.list_(text), pyarrow.bool_()
         kinds = {
             "experiment": text, "process": text, "pid": whole, "thread": text, "tid": whole, "label": text, "time": real, "cpu": real, "user": real,
-            "system": real, "finished": pyarrow.bool_(), "stack": texts, "function": text, "module": text, "file": text, "line": pyarrow.int32(), "lines": texts,
+            "system": real, "finished": truth, "stack": texts, "function": text, "module": text, "file": text, "line": pyarrow.int32(), "lines": texts,
         }  # fmt: skip
         self.schema = pyarrow.schema(list(kinds.items()))
 

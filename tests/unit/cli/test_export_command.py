@@ -85,8 +85,9 @@ def test_what_is_no_text_does_not_go_to_a_terminal(name: str, capsys, monkeypatc
 @pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("parquet", "arrow")])
 def test_a_profile_in_a_file_has_no_samples(name: str, capsys) -> None:
     write_profile(load(("small.expt",)), "small.profile")
-    status, sentence = complaint(capsys, "small.profile", "-f", name, "-o", "out")
-    assert status == 2 and sentence.startswith("a profile file has no samples") and not Path("out").exists()
+    for words in ((), ("--time", "0-1")):
+        status, sentence = complaint(capsys, "small.profile", "-f", name, "-o", "out", *words)
+        assert status == 2 and sentence.startswith("a profile file has no samples") and not Path("out").exists()
 
 
 @pytest.mark.parametrize("name", ["parquet", "arrow"])

@@ -1,7 +1,7 @@
 """perf_script -- samples as the text that `perf script` prints: what stackcollapse-perf.pl, inferno, speedscope and the Firefox Profiler read
 
 A sample's period is its CPU time in nanoseconds, as of the event cpu-clock. Blanks in names of threads and modules become underscores,
-because readers take them for the end of the name.
+because readers take them for the end of the name; and they leave out functions that begin with a parenthesis, so that becomes a bracket.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from collector.profile.model import Profile
 from collector.units import NS_PER_S
 
 _SHORTEST_NAME = 2
+_BRACKETS = str.maketrans("()", "[]")
 
 
 def perf_script(profile: Profile) -> Iterator[bytes]:
     """A paragraph for each sample, thread by thread: a line of its own, then its frames from the leaf to the start."""
     table = sample_table(profile, by_frame(profile))
-    names, modules = function_names(profile), [_word(printable(module.path or module.name)) for module in profile.modules]
+    names = [_without_parenthesis(name) for name in function_names(profile)]
+    modules = [_word(printable(module.path or module.name)).translate(_BRACKETS) for module in profile.modules]
 
     def line(group: int) -> str:
         frame = profile.frames[group]
@@ -40,3 +42,7 @@ def perf_script(profile: Profile) -> Iterator[bytes]:
 
 def _word(name: str) -> str:
     return "_".join(name.split())
+
+
+def _without_parenthesis(name: str) -> str:
+    return f"[{name[1:].replace(')', ']', 1)}" if name.startswith("(") else name

@@ -145,6 +145,12 @@ class TestInferno:
         found = self.collapsed(tmp_path, written(tmp_path, "perf-script", profile))
         assert found == read_back.perf_script((tmp_path / "out.perf-script").read_bytes())
 
+    def test_no_function_is_left_out(self, tmp_path: Path) -> None:
+        """Unless it gets another first letter, `(interpreter)` is, and with it the time of a stack that has nothing else."""
+        profile = build_profile([("(interpreter)", 1, 0), ("main;(anonymous namespace)::f(int)", 2, 0)])
+        found = self.collapsed(tmp_path, written(tmp_path, "perf-script", profile))
+        assert found == {("[interpreter]",): 10**9, ("main", "[anonymous namespace]::f"): 2 * 10**9}
+
     def test_perf_script_with_hostile_names(self, tmp_path: Path) -> None:
         profile = renamed(small(), HOSTILE)
         found = self.collapsed(tmp_path, written(tmp_path, "perf-script", profile))

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from collector.exports.names import begin_ns, function_names, process_name, process_numbers, thread_name
+from collector.exports.names import begin_ns, function_names, process_name, process_numbers, thread_name, thread_numbers
 from collector.exports.sample_table import UNFINISHED, SampleTable, sample_table
 from collector.printable import printable
 from collector.profile.groupings import by_function
@@ -23,17 +23,17 @@ _USUAL_PERIOD_NS = 1_000_000
 def chrome(profile: Profile, is_folded: bool = False) -> Iterator[bytes]:
     """The file, an event a line."""
     table = sample_table(profile, by_function(profile), has_root=True, is_folded=is_folded)
-    start_ns, pids = begin_ns(profile), process_numbers(profile)
+    start_ns, pids, tids = begin_ns(profile), process_numbers(profile), thread_numbers(profile)
     names = [json.dumps(name) for name in (*function_names(profile), UNFINISHED)]
     slices = _Slices(table, names, start_ns)
     yield b'{"displayTimeUnit":"ns","otherData":{"made by":"collector"},"traceEvents":['
     separator = "\n"
-    for event in _iter_others(profile, pids, start_ns):
+    for event in _iter_others(profile, pids, tids, start_ns):
         yield (separator + json.dumps(event, separators=(",", ":"))).encode()
         separator = ",\n"
     for thread, places in table.iter_threads():
         known = profile.threads[thread]
-        track = f'"pid":{pids[known.process]},"tid":{known.tid}'
+        track = f'"pid":{pids[known.process]},"tid":{tids[thread]}'
         for text in slices.iter_thread(places, track, _period(profile.processes[known.process])):
             yield (separator + text).encode()
             separator = ",\n"
@@ -44,22 +44,24 @@ def _period(process: Process) -> int:
     return process.clock.period_ns if process.clock else _USUAL_PERIOD_NS
 
 
-def _iter_others(profile: Profile, pids: Sequence[int], start_ns: int) -> Iterator[dict[str, Any]]:
+def _iter_others(profile: Profile, pids: Sequence[int], tids: Sequence[int], start_ns: int) -> Iterator[dict[str, Any]]:
     """What processes and threads are called, labels, and pauses."""
+    programs: dict[int, dict[str, None]] = {}
     for process, pid in zip(profile.processes, pids):
-        yield {"ph": "M", "name": "process_name", "pid": pid, "tid": process.pid, "args": {"name": process_name(process)}}
+        programs.setdefault(pid, {})[process_name(process)] = None
+    for pid, names in programs.items():  # several, if it called execve
+        yield {"ph": "M", "name": "process_name", "pid": pid, "tid": pid, "args": {"name": ", ".join(names)}}
     for number, thread in enumerate(profile.threads):
-        yield {"ph": "M", "name": "thread_name", "pid": pids[thread.process], "tid": thread.tid, "args": {"name": thread_name(profile, number)}}
+        yield {"ph": "M", "name": "thread_name", "pid": pids[thread.process], "tid": tids[number], "args": {"name": thread_name(profile, number)}}
     for point in profile.points:
         if point.label:
             pid = point.pid if point.process is None else pids[point.process]
             ts = (point.time_ns - start_ns) / 1000
-            yield {"ph": "i", "s": "p", "name": printable(point.label), "cat": "label", "pid": pid, "tid": point.pid, "ts": ts}
+            yield {"ph": "i", "s": "p", "name": printable(point.label), "cat": "label", "pid": pid, "tid": pid, "ts": ts}
     for number, pause in enumerate(profile.pauses):
-        process = profile.processes[pause.process]
-        end_ns = pause.end_ns or profile.recordings[process.experiment].end_ns
+        end_ns = pause.end_ns or profile.recordings[profile.processes[pause.process].experiment].end_ns
         for phase, time_ns in (("b", pause.start_ns), ("e", end_ns)):
-            where = {"pid": pids[pause.process], "tid": process.pid, "ts": (time_ns - start_ns) / 1000}
+            where = {"pid": pids[pause.process], "tid": pids[pause.process], "ts": (time_ns - start_ns) / 1000}
             yield {"ph": phase, "cat": "pause", "id": number + 1, "name": "not recorded", "args": {"cause": pause.cause}, **where}
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from typing import Final
 
 from collector.printable import printable
 from collector.profile.model import Process, Profile
 
-_NO_NAME = "(no name)"
-_OTHER_EXPERIMENT = 1 << 32
+_NO_NAME: Final = "(no name)"
+_OTHER_EXPERIMENT: Final = 10_000_000
+"""More than any pid. Perfetto has 32 bits for them."""
 
 
 def function_names(profile: Profile) -> list[str]:
@@ -25,6 +27,11 @@ def process_name(process: Process) -> str:
 def process_numbers(profile: Profile) -> list[int]:
     """The pid of each process; those of a further experiment are set apart, so that no two processes have the same."""
     return [process.pid + process.experiment * _OTHER_EXPERIMENT for process in profile.processes]
+
+
+def thread_numbers(profile: Profile) -> list[int]:
+    """The tid of each thread, set apart in the same way."""
+    return [thread.tid + profile.processes[thread.process].experiment * _OTHER_EXPERIMENT for thread in profile.threads]
 
 
 def thread_name(profile: Profile, thread: int) -> str:

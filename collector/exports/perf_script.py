@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collector.exports.names import function_names, process_numbers, thread_name
+from collector.exports.names import function_names, process_numbers, thread_name, thread_numbers
 from collector.exports.sample_table import Stacks, sample_table
 from collector.printable import printable
 from collector.profile.groupings import by_frame
@@ -31,10 +31,10 @@ def perf_script(profile: Profile) -> Iterator[bytes]:
         return f"\t{frame.address:16x} {names[frame.function]} ({module})\n"
 
     stacks = Stacks(table, lambda path: "".join([line(group) for group in path]))
-    pids = process_numbers(profile)
+    pids, tids = process_numbers(profile), thread_numbers(profile)
     for thread, places in table.iter_threads():
         known = profile.threads[thread]
-        start = f"{_word(thread_name(profile, thread)).ljust(_SHORTEST_NAME, '_')} {pids[known.process]}/{known.tid} "
+        start = f"{_word(thread_name(profile, thread)).ljust(_SHORTEST_NAME, '_')} {pids[known.process]}/{tids[thread]} "
         for place in places:
             whole, rest = divmod(table.times_ns[place], NS_PER_S)
             yield f"{start}{whole}.{rest:09d}: {table.cpu_ns[place]} cpu-clock: \n{stacks.of(table.nodes[place])}\n".encode()

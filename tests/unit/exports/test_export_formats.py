@@ -235,3 +235,16 @@ def test_tables_tell_the_phase_of_a_sample() -> None:
     assert [(row["tid"], row["time"], row["label"]) for row in rows] == [
         (100, 0, None), (100, 1, None), (100, 9, 'phase "1"'), (100, 12, 'phase "1"'), (102, 4, 'phase "1"'), (101, 5, None)
     ]  # fmt: skip
+
+
+def test_processes_of_two_experiments_are_not_taken_for_one() -> None:
+    processes = (PROCESS, replace(PROCESS, executable="/bin/next", image=1), replace(PROCESS, experiment=1))
+    threads = tuple(replace(THREAD, process=process) for process in range(3))
+    samples = [("main", 1, 0, {"thread": 0}), ("next", 1, 0, {"thread": 1}), ("main", 1, 0, {"thread": 2})]
+    profile = build_profile(samples, recordings=(RECORDING, replace(RECORDING, name="b.expt")), processes=processes, threads=threads)
+    events = json.loads(b"".join(chrome(profile)))["traceEvents"]
+    names = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
+    assert names == {100: "test, next", 10_000_100: "test"}
+    assert {(event["pid"], event["tid"]) for event in events if event["ph"] == "B"} == {(100, 100), (10_000_100, 10_000_100)}
+    pids = [thread["pid"] for thread in json.loads(b"".join(to_firefox(profile)))["threads"]]
+    assert pids == ["100", "100.1", "100.2"]

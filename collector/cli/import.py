@@ -17,7 +17,7 @@ import re
 from collector.errors import UsageError
 from collector.importing.reading import FORMATS, read_profile
 from collector.printable import printable
-from collector.units import NS_PER_S, format_count, format_seconds, plural
+from collector.units import NS_PER_S, format_seconds
 
 NAME = "import"
 HELP = __doc__ or ""
@@ -57,11 +57,8 @@ def run(args: argparse.Namespace) -> int:
         with contextlib.suppress(Exception):
             remove_experiment(directory)
         raise
-    value = profile.value
-    whole = f"{format_seconds(profile.total * value.unit_ns / NS_PER_S)} s"
-    if not value.is_time:
-        whole = f"{format_count(profile.total)} {value.unit}, shown as {whole}"
-    print(printable(f"{os.path.relpath(directory)}: {plural(profile.sample_count, 'sample')} of {value.name} from {profile.format}, {whole}"))
+    shown = f"{'' if profile.value.is_time else 'shown as '}{format_seconds(profile.total * profile.value.unit_ns / NS_PER_S)} s"
+    print(printable(f"{os.path.relpath(directory)}: {profile.contents} from {profile.format}, {shown}"))
     return 0
 
 

@@ -13,7 +13,7 @@ from collector.experiment.sample_writer import Stack, sample_records
 from collector.format import VERSION_MAJOR, VERSION_MINOR, Kind, StackEnd
 from collector.importing.code_places import CodePlaces
 from collector.importing.model import ImportedProfile, Process, Thread
-from collector.units import NS_PER_S, format_count, plural
+from collector.units import NS_PER_S, format_count
 
 MOST_TOTAL_NS: Final = 1 << 62
 _MOST_VALUE_NS: Final = 1 << 47  # of a sample; readers believe no more than twice that
@@ -123,6 +123,5 @@ def _messages(profile: ImportedProfile) -> list[tuple[int, str]]:
     if not value.is_time:
         per_second = NS_PER_S // value.unit_ns
         messages.append((_EVERY_VIEW, f"What is shown as time counts {value.unit}: 1 s stands for {format_count(per_second)} of them."))
-    counted = f"{value.name}, {plural(profile.sample_count, 'sample')}, {format_count(profile.total)} {value.unit} in all"
-    messages.append((_NOTE, f"Imported from {profile.format}: {counted}."))
+    messages.append((_NOTE, f"Imported from {profile.format}: {profile.contents}."))
     return messages

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from collector.format import StackEnd
+from collector.units import format_count, plural
 
 NO_MODULE: Final = "(module not given)"
 UNKNOWN: Final = "[unknown]"
@@ -141,6 +142,13 @@ class ImportedProfile:
     has_sums: bool = False
     notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+
+    @property
+    def contents(self) -> str:
+        """How much it holds, in words."""
+        one = "stack" if self.has_sums else "sample"
+        count = plural(self.sample_count, one) + ("" if self.value.name == "samples" else f" of {self.value.name}")
+        return count if self.value.is_time or self.value.unit == "samples" else f"{count}, {format_count(self.total)} {self.value.unit} in all"
 
     @property
     def total(self) -> int:

@@ -13,8 +13,9 @@ from __future__ import annotations
 import re
 import shlex
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 from collector.importing.model import MOST_ID, NO_MODULE, Function, ImportedProfile, Line, Location, Machine, Module, Process, StackTable, Thread, Value
@@ -46,12 +47,12 @@ _JUDGED_LINES: Final = 50
 def is_perf_script(head: bytes) -> bool:
     """Whether text begins like that of perf script."""
     for line in head.split(b"\n")[:_JUDGED_LINES]:
-        if line.startswith(b"# cmdline : ") and b"perf" in line:
+        if line.startswith(b"# cmdline : ") and b"perf" in line or b": PERF_RECORD_" in line:
             return True
         match = _SAMPLE.fullmatch(line)
         if match is not None and (match[4] is not None or match[8] is None):
             return True
-        if line.strip() and not line.startswith(b"#") and b"PERF_RECORD_" not in line:
+        if line.strip() and not line.startswith(b"#"):
             return False
     return False
 
@@ -60,9 +61,9 @@ def read_perf_script(source: SourceFile, event: str | None) -> ImportedProfile:
     """The samples of one event. ForeignProfileError if there are none, or none of that event."""
     script = _Script()
     has_stacks = b"\n\n" in source.head or b"\n\t" in source.head
-    for blocks in source.pieces(b"\n\n" if has_stacks else b"\n"):
-        for block in blocks if has_stacks else _with_source_lines(blocks):
-            script.read(block)
+    pieces = chain.from_iterable(source.pieces(b"\n\n" if has_stacks else b"\n"))
+    for block in pieces if has_stacks else _grouped(pieces):
+        script.read(block)
     if not script.events:
         raise source.refuse("holds no samples of perf script")
     chosen = _choose(script.events, event, source)
@@ -123,7 +124,7 @@ class _Script:
             if match is None:
                 self._read_other(header)
                 continue
-            leaf = match[8] if match[8] and _FRAME.fullmatch(match[8]) else None
+            leaf = match[8] if match[8] and block[place : place + 1] != b"\t" and _FRAME.fullmatch(match[8]) else None
             end = _end_of_stack(block, place) if leaf is None else _end_of_source_line(block, place)
             self._add(match, self._stack(leaf, block[place:end]))
             place = end
@@ -290,18 +291,15 @@ def _choose(events: dict[bytes, _Event], wanted: str | None, source: SourceFile)
     return max(found, key=lambda event: event.sample_count)
 
 
-def _with_source_lines(lines: list[bytes]) -> Iterator[bytes]:
-    """Samples of one line, each with the line of source that may be below it."""
-    sample = b""
+def _grouped(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Each sample with the lines below it that belong to it, where no empty line says so."""
+    block: list[bytes] = []
     for line in lines:
-        if sample and line.startswith(b"  ") and _SAMPLE.fullmatch(line) is None:
-            yield sample + b"\n" + line
-            sample = b""
-            continue
-        if sample:
-            yield sample
-        sample = line
-    yield sample
+        if not line.startswith(b"\t") and not (line.startswith(b"  ") and _SAMPLE.fullmatch(line) is None):
+            yield b"\n".join(block)
+            block = []
+        block.append(line)
+    yield b"\n".join(block)
 
 
 def _line_at(block: bytes, place: int) -> tuple[bytes, int]:

@@ -15,7 +15,7 @@ from collector.regular_file import open_binary
 HEAD_BYTES: Final = 1 << 16
 _CHUNK_BYTES: Final = 1 << 22
 _LONGEST_PIECE_BYTES: Final = 1 << 26  # of text: a line, or what belongs to one sample
-_MOST_BYTES: Final = 1 << 31  # of what has to be in memory as a whole
+_MOST_BYTES: Final = 1 << 29  # of what has to be in memory as a whole
 _GZIP: Final = b"\x1f\x8b"
 
 
@@ -45,7 +45,7 @@ class SourceFile:
         """All of it."""
         rest = self._read(_MOST_BYTES)
         if len(rest) >= _MOST_BYTES:
-            raise self.refuse(f"has more than {_MOST_BYTES >> 30} GiB, which is more than is read at once")
+            raise self.refuse(f"has more than {_MOST_BYTES >> 20} MiB, which is more than is read at once")
         return self.head + rest
 
     def pieces(self, separator: bytes) -> Iterator[list[bytes]]:

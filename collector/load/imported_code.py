@@ -11,7 +11,6 @@ from collector.target.address_space import AddressSpace, Mapping
 from collector.target.dynamic_code import line_at
 
 _MOST_INLINED: Final = 4096
-_ANY_TIME: Final = 0  # imported code is never deleted
 
 
 def imported_place(space: AddressSpace, code: Mapping, address: int) -> Place:
@@ -20,7 +19,7 @@ def imported_place(space: AddressSpace, code: Mapping, address: int) -> Place:
     places = [_named(code, address, given, code.caller is not None)]
     call = code.caller
     while call is not None and len(places) < _MOST_INLINED:
-        caller = space.find(call, _ANY_TIME)
+        caller = space.find(call, code.born)
         if caller is None or caller.kind != MapKind.IMPORTED_CODE:
             break
         places.append(_named(caller, call, given, caller.caller is not None))

@@ -26,7 +26,7 @@ def test_experiments_are_named_after_the_file(here, capsys):
     assert main(["import", "stacks.folded.txt"]) == 0
     assert main(["import", "stacks.folded.txt", "--unit", "10ms"]) == 0
     assert capsys.readouterr().out == (
-        "stacks.1.expt: 7 samples of samples from folded, 7 samples, shown as 0.007 s\nstacks.2.expt: 7 samples of samples from folded, 0.070 s\n"
+        "stacks.1.expt: 7 samples from folded, shown as 0.007 s\nstacks.2.expt: 7 samples from folded, 0.070 s\n"
     )
     assert sorted(os.listdir("stacks.1.expt")) == ["1.0.log", "launch.log"]
 

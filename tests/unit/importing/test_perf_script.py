@@ -102,6 +102,19 @@ def test_samples_without_callers_stand_in_one_line(tmp_path):
     assert import_text(tmp_path, with_lines, name="lined").stacks() == {("elf_load:7",): (0, 1), ("operator new(unsigned long):7",): (1, 0)}
 
 
+def test_the_form_is_known_behind_any_number_of_other_lines(tmp_path):
+    maps = "".join(f"p 1/1 0.00000{n % 10}: PERF_RECORD_MMAP2 1/1: [0x{n:x}000(0x1000) @ 0 00:00 0 0]: r-xp /lib/{n}.so\n" for n in range(2_000))
+    assert import_text(tmp_path, maps + _FULL).stacks() == import_text(tmp_path, _FULL, name="bare").stacks()
+
+
+def test_samples_are_whole_wherever_the_file_is_read_in_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr("collector.importing.source_file._CHUNK_BYTES", 512)
+    monkeypatch.setattr("collector.importing.source_file.HEAD_BYTES", 700)
+    single = "".join(f"     prog  2497 46.99{n:04}: 1 cpu-clock:  11{n:02} f+0x2 (/p)\n  x.c:{n + 1}\n" for n in range(99))
+    assert import_text(tmp_path, single).stacks() == {(f"f:{n + 1}",): (1, 0) for n in range(99)}
+    assert len(import_text(tmp_path, _FULL * 20, name="stacks").profile.samples.samples) == 80
+
+
 def test_of_several_events_one_is_chosen(tmp_path):
     faults = import_text(tmp_path, _FULL, "--event", "page-faults")
     assert faults.stacks() == {("main:8",): (3_000_000, 0)}

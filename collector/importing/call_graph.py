@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 _MOST_WAYS: Final = 20_000
-_LEAST_SHARE: Final = 1e-6  # of all cost
-_EXPLAINED: Final = 1e-9
+_LEAST_PART: Final = 1_000_000  # of all cost
 
 
 class Node(NamedTuple):
@@ -39,12 +38,12 @@ Path = tuple[tuple[Node, Place], ...]
 
 @dataclass(slots=True)
 class _Way:
-    """How a function was reached, and which part of its cost belongs to that."""
+    """How a function was reached, and how much of its inclusive cost belongs to that."""
 
     node: Node
     caller: _Way | None
     place: Place | None
-    share: float
+    weight: int
 
     def path(self) -> Path:
         """The calls that lead here."""
@@ -84,16 +83,15 @@ class CallGraph:
 
     def iter_stacks(self) -> Iterator[tuple[Path, bool, int]]:
         """Stacks, whether they begin at a root, and their costs, which add up to all that functions cost themselves."""
-        ways = self._find_ways()
+        whole, called = self._inclusive()
+        ways = self._find_ways(whole, called)
         for node, costs in self.own.items():
             found = ways.get(node, [])
-            shares = [way.share for way in found]
-            is_explained = bool(found) and 1 - sum(shares) < _EXPLAINED
+            is_explained = bool(found) and whole[node] - sum(way.weight for way in found) <= len(found)  # but for what was rounded off
             paths = [way.path() for way in found]
             for place, cost in costs.items():
-                left = cost
-                parts = [min(left, int(cost * share)) for share in shares]
-                left -= sum(parts)
+                parts = [cost * way.weight // whole[node] for way in found]
+                left = cost - sum(parts)
                 if is_explained:
                     parts[0] += left
                     left = 0
@@ -103,29 +101,29 @@ class CallGraph:
                 if left:
                     yield ((node, place),), False, left
 
-    def _find_ways(self) -> dict[Node, list[_Way]]:
+    def _find_ways(self, whole: dict[Node, int], called: dict[Node, int]) -> dict[Node, list[_Way]]:
         """The ways to each function, the costliest first."""
-        whole, called = self._inclusive()
-        least = max(1.0, _LEAST_SHARE * sum(sum(costs.values()) for costs in self.own.values()))
-        waiting: list[tuple[float, int, Node, _Way | None, Place | None]] = []
+        least = max(1, sum(sum(costs.values()) for costs in self.own.values()) // _LEAST_PART)
+        waiting: list[tuple[int, int, Node, _Way | None, Place | None]] = []
         for node, cost in whole.items():
-            if cost - called.get(node, 0) > 0:
-                waiting.append((-float(cost - called.get(node, 0)), len(waiting), node, None, None))
+            if cost > called.get(node, 0):
+                waiting.append((called.get(node, 0) - cost, len(waiting), node, None, None))
         heapq.heapify(waiting)
-        count, left, ways = len(waiting), dict.fromkeys(whole, 1.0), dict[Node, list[_Way]]()
+        count, left, ways = len(waiting), dict(whole), dict[Node, list[_Way]]()
         for _ in range(_MOST_WAYS):
             if not waiting:
                 break
             negative, _, node, caller, place = heapq.heappop(waiting)
-            share = min(-negative / whole[node], left[node]) if whole[node] else 0.0
-            if share <= 0:
+            weight = min(-negative, left[node])
+            if weight <= 0:
                 continue
-            left[node] -= share
-            way = _Way(node, caller, place, share)
+            left[node] -= weight
+            way = _Way(node, caller, place, weight)
             ways.setdefault(node, []).append(way)
             for (where, callee), call_cost in self.calls.get(node, {}).items():
-                if call_cost * share >= least and not way.leads_through(callee):
-                    heapq.heappush(waiting, (-call_cost * share, count, callee, way, where))
+                part = call_cost * weight // whole[node]
+                if part >= least and not way.leads_through(callee):
+                    heapq.heappush(waiting, (-part, count, callee, way, where))
                     count += 1
         return ways
 

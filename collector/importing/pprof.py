@@ -18,6 +18,7 @@ _SAMPLE_NS: Final = 1_000_000
 _SAMPLE_COUNTS: Final = ("samples", "sample")
 _THREAD_NAMES: Final = ("thread", "thread_name", "thread name")
 _THREAD_IDS: Final = ("tid", "thread_id", "thread id")
+_PROCESS_NAMES: Final = ("process", "process_name", "process name")
 _PROCESS_IDS: Final = ("pid", "process_id", "process id")
 _PROFILE_FIELDS: Final = range(1, 16)
 _TEXT: Final = frozenset(range(32, 127)) | {9, 10, 13}
@@ -249,10 +250,11 @@ class _Reader:
 
     def _named_thread(self, texts: dict[str, str], numbers: dict[str, int], executable: str) -> Thread:
         pid = next((min(numbers[key], MOST_ID) for key in _PROCESS_IDS if key in numbers), 1)
-        process = self._processes.setdefault(pid, Process(pid, executable))
+        program = next((texts[key] for key in _PROCESS_NAMES if key in texts), executable)
+        process = self._processes.setdefault(pid, Process(pid, program))
         tid = next((min(numbers[key], MOST_ID) for key in _THREAD_IDS if key in numbers), None)
         name = next((texts[key] for key in _THREAD_NAMES if key in texts), "")
-        told = {*_THREAD_NAMES, *(_THREAD_IDS if tid is not None else ()), *(_PROCESS_IDS if pid != 1 else ())}
+        told = {*_THREAD_NAMES, *(_PROCESS_NAMES if program == process.executable else ()), *(_THREAD_IDS if tid is not None else ()), *(_PROCESS_IDS if pid != 1 else ())}
         name = ", ".join(filter(None, [name, *(f"{key}={text}" for key, text in sorted(texts.items()) if key not in told)]))
         used = {thread.tid: thread for thread in process.threads}
         if tid is None:

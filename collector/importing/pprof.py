@@ -254,7 +254,8 @@ class _Reader:
         process = self._processes.setdefault(pid, Process(pid, program))
         tid = next((min(numbers[key], MOST_ID) for key in _THREAD_IDS if key in numbers), None)
         name = next((texts[key] for key in _THREAD_NAMES if key in texts), "")
-        told = {*_THREAD_NAMES, *(_PROCESS_NAMES if program == process.executable else ()), *(_THREAD_IDS if tid is not None else ()), *(_PROCESS_IDS if pid != 1 else ())}
+        ids = (*(_THREAD_IDS if tid is not None else ()), *(_PROCESS_IDS if pid != 1 else ()))
+        told = {*_THREAD_NAMES, *ids, *(_PROCESS_NAMES if program == process.executable else ())}
         name = ", ".join(filter(None, [name, *(f"{key}={text}" for key, text in sorted(texts.items()) if key not in told)]))
         used = {thread.tid: thread for thread in process.threads}
         if tid is None:

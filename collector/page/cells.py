@@ -19,9 +19,8 @@ from collector.profile.samples import Grouping, SampleRows
 MOST_CELLS: Final = 700_000
 MOST_NODES: Final = 200_000
 _SHORTEST_STEP_NS: Final = 100_000
-_WANTED_STEPS: Final = 1000
-_WANTED_NODES: Final = 20_000
-"""Paths are given up for so many steps of time, but not below so many."""
+_SACRIFICES: Final = ((1000, 20_000), (200, 2_000), (1, 2))
+"""Small branches are given up for so many steps of time, unless no more than so many nodes are left."""
 
 Line = tuple[int, str | None, int | None, str]
 """Function, source file, line, and kind of frame."""
@@ -63,8 +62,10 @@ def cells_of(profile: Profile, most_cells: int = MOST_CELLS, most_nodes: int = M
     longest_ns = max([1, *(recording.end_ns - recording.start_ns for recording in profile.recordings)])
     times = [min(longest_ns, max(0, time - starts[thread])) for thread, time in zip(rows.threads, rows.times_ns)]
     nodes, small_s = _without_small(rows, nodes, tree, most_nodes)
-    while len(tree.parents) > 2 and not _are_few(rows, nodes, times, longest_ns, len(tree.parents), most_cells):
-        nodes, small_s = _without_small(rows, nodes, tree, len(tree.parents) * 2 // 3)
+    for wanted_steps, fewest_nodes in _SACRIFICES:
+        wanted_ns = max(_SHORTEST_STEP_NS, longest_ns // wanted_steps + 1)
+        while len(tree.parents) > fewest_nodes and _count(rows, nodes, times, wanted_ns, longest_ns, len(tree.parents)) > most_cells:
+            nodes, small_s = _without_small(rows, nodes, tree, len(tree.parents) * 2 // 3)
     step_ns = _finest_step(rows, nodes, times, longest_ns, len(tree.parents), most_cells)
     step_count, node_count = longest_ns // step_ns + 1, len(tree.parents)
     keys = _keys(rows, nodes, times, step_ns, step_count, node_count)
@@ -86,12 +87,6 @@ def _keys(rows: SampleRows, nodes: Sequence[int], times: Sequence[int], step_ns:
 
 def _count(rows: SampleRows, nodes: Sequence[int], times: Sequence[int], step_ns: int, longest_ns: int, node_count: int) -> int:
     return len(set(_keys(rows, nodes, times, step_ns, longest_ns // step_ns + 1, node_count)))
-
-
-def _are_few(rows: SampleRows, nodes: Sequence[int], times: Sequence[int], longest_ns: int, node_count: int, most_cells: int) -> bool:
-    """Whether there can be so many steps that time is told apart on a screen; of a small tree, whether it fits at all."""
-    step_ns = max(_SHORTEST_STEP_NS, longest_ns // _WANTED_STEPS) if node_count > _WANTED_NODES else longest_ns + 1
-    return _count(rows, nodes, times, step_ns, longest_ns, node_count) <= most_cells
 
 
 def _finest_step(rows: SampleRows, nodes: Sequence[int], times: Sequence[int], longest_ns: int, node_count: int, most_cells: int) -> int:

@@ -13,7 +13,7 @@ class ScrolledCanvas {
     this.contentHeight = 0;
     this.isAsked = false;
     container.addEventListener("scroll", () => this.draw());
-    new ResizeObserver(() => this.draw()).observe(container);
+    new ResizeObserver(() => { this.known = null; this.draw(); }).observe(container);
   }
 
   setHeight(height) {
@@ -21,8 +21,14 @@ class ScrolledCanvas {
     this.space.style.height = `${height}px`;
   }
 
+  /* Asked once for each size: the answer waits for the layout of the whole page. */
+  get size() {
+    if (!this.known?.width || !this.known.height) this.known = { width: this.container.clientWidth, height: this.container.clientHeight };
+    return this.known;
+  }
+
   get width() {
-    return this.container.clientWidth;
+    return this.size.width;
   }
 
   /* Have it drawn before the next frame is shown. */
@@ -36,7 +42,7 @@ class ScrolledCanvas {
   }
 
   drawNow() {
-    const width = this.container.clientWidth, height = this.container.clientHeight, ratio = window.devicePixelRatio || 1;
+    const { width, height } = this.size, ratio = window.devicePixelRatio || 1;
     if (!width || !height) return;
     if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== Math.round(height * ratio)) {
       this.canvas.width = Math.round(width * ratio);

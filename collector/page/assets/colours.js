@@ -21,6 +21,7 @@ class Colours {
 
   /* What the theme says now. */
   read() {
+    this.fills = new Map();
     const style = getComputedStyle(document.documentElement);
     this.theme = (name) => style.getPropertyValue(`--${name}`).trim();
     this.isDark = this.theme("is-dark") === "1";
@@ -29,6 +30,13 @@ class Colours {
 
   /* A fill for a call; `variant` (any number) makes neighbours differ a little. */
   fill(index, kind, by, variant) {
+    const key = `${index} ${kind} ${by} ${variant}`;
+    let fill = this.fills.get(key);
+    if (!fill) this.fills.set(key, fill = this.mix(index, kind, by, variant));
+    return fill;
+  }
+
+  mix(index, kind, by, variant) {
     const hue = this.hue(index, kind, by);
     const shift = ((variant * 2654435761) >>> 0) / 4294967296;
     if (hue === null) return this.isDark ? `hsl(220 6% ${30 + 6 * shift}%)` : `hsl(220 8% ${84 + 6 * shift}%)`;

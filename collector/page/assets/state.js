@@ -6,6 +6,9 @@ const DEFAULTS = {
   line: 0, sort: "exclusive", colour: "module",
 };
 
+/* So long a change may wait for its place in the address: browsers refuse to have that changed sixty times a second. */
+const WRITE_MS = 200;
+
 /* How each part is written in the fragment, and read; reading gives undefined for what makes no sense. */
 const CODECS = {
   span: [(value) => value.map((time) => +time.toFixed(6)).join("-"), readSpan],
@@ -51,7 +54,7 @@ class State {
     const changed = new Set(Object.keys(parts).filter((name) => !isSame(this[name], parts[name])));
     Object.assign(this, parts);
     if (!changed.size) return;
-    this.write();
+    this.timer ||= setTimeout(() => this.write(), WRITE_MS);
     this.tell(changed);
   }
 
@@ -60,6 +63,7 @@ class State {
   }
 
   write() {
+    this.timer = 0;
     const words = [];
     for (const [name, usual] of Object.entries(DEFAULTS)) {
       if (isSame(this[name], usual)) continue;

@@ -120,6 +120,32 @@ class Experiment {
     return name[index] ? `${name[index]} ${tid[index]}` : `thread ${tid[index]}`;
   }
 
+  /* A metric of each cell. */
+  valuesOf(metric) {
+    this.knownValues ||= new Map();
+    if (!this.knownValues.has(metric)) {
+      const { cells } = this, { of } = METRICS[metric];
+      this.knownValues.set(metric, Float64Array.from({ length: cells.nodes.length }, (_, cell) => of(cells, cell)));
+    }
+    return this.knownValues.get(metric);
+  }
+
+  /* Which functions a search means, by their names and modules: a 1 for each. SyntaxError if it is no regular expression. */
+  matching(text) {
+    if (this.matched?.text !== text) {
+      const pattern = new RegExp(text, "i"), { modules, functions } = this.facts, found = new Uint8Array(this.functionCount);
+      const isModule = modules.name.map((name) => pattern.test(name));
+      for (let index = 0; index < this.unfinished; index++) found[index] = isModule[functions.module[index]] || pattern.test(functions.name[index]) ? 1 : 0;
+      this.matched = { text, found };
+    }
+    return this.matched.found;
+  }
+
+  /* CPU use without what ran: seconds by thread and step, and where the steps of each thread begin, and one more. */
+  get uses() {
+    return this.knownUses ||= usesOf(this.cells, this.firstCell);
+  }
+
   /* The step that a moment in seconds falls into. */
   stepAt(seconds) {
     return Math.floor(seconds / this.facts.step + 1e-6);
@@ -132,6 +158,23 @@ function firstCells(threads, count) {
   for (let i = 0; i < threads.length; i++) first[threads[i] + 1]++;
   for (let i = 0; i < count; i++) first[i + 1] += first[i];
   return first;
+}
+
+function usesOf({ steps, cpu, system }, firstCell) {
+  const first = new Int32Array(firstCell.length), uses = { first, steps: [], cpu: [], system: [] };
+  for (let thread = 0; thread + 1 < firstCell.length; thread++) {
+    for (let cell = firstCell[thread]; cell < firstCell[thread + 1]; cell++) {
+      if (cell === firstCell[thread] || steps[cell] !== steps[cell - 1]) {
+        uses.steps.push(steps[cell]);
+        uses.cpu.push(0);
+        uses.system.push(0);
+      }
+      uses.cpu[uses.cpu.length - 1] += cpu[cell] / 1e6;
+      uses.system[uses.system.length - 1] += system[cell] / 1e6;
+    }
+    first[thread + 1] = uses.steps.length;
+  }
+  return uses;
 }
 
 /* By node, where its children begin in the second list. */

@@ -4,6 +4,7 @@
 "use strict";
 
 const ROW = 18;
+const LEAST_THREAD = 6; // pixels: of narrower threads the calls are not shown
 const MODES = {
   calls: "callers first",
   inverted: "callees first",
@@ -120,19 +121,14 @@ class FlameGraph {
     this.search.classList.remove("wrong");
     const text = this.page.state.search;
     if (!text) return;
-    let pattern;
     try {
-      pattern = new RegExp(text, "i");
+      this.found = experiment.matching(text);
     } catch {
       this.search.classList.add("wrong");
       this.matches.textContent = "not a regular expression";
       return;
     }
-    this.found = new Uint8Array(experiment.functionCount);
-    let names = 0;
-    for (let index = 0; index < experiment.unfinished; index++) {
-      if (pattern.test(experiment.functionName(index, true)) || pattern.test(experiment.moduleName(index))) { this.found[index] = 1; names++; }
-    }
+    const names = this.found.reduce((sum, one) => sum + one, 0);
     const { nodeParents, nodeFunctions } = experiment, isBelow = new Uint8Array(nodeParents.length);
     let total = 0;
     for (let node = 1; node < nodeParents.length; node++) {
@@ -241,7 +237,7 @@ function layOutTree(root, children, width, zoom) {
   let parent = null, top = root;
   const chain = [root];
   for (const step of zoom) {
-    const next = children(top).find((child) => (child.id ?? child.function) === step);
+    const next = children(top, 1).find((child) => (child.id ?? child.function) === step);
     if (!next) break;
     chain.push(top = next);
   }
@@ -254,7 +250,7 @@ function layOutTree(root, children, width, zoom) {
   while (waiting.length) {
     const box = waiting.pop();
     let x = box.x;
-    for (const child of children(box.node)) {
+    for (const child of children(box.node, box.width)) {
       const wide = top.value > 0 ? child.value / top.value : 0;
       if (wide < least) break;
       const inner = new Box(child, box.depth + 1, x, wide, box);
@@ -336,44 +332,84 @@ function calleesOf(experiment, calls, call) {
   return nodes.sort(byValue);
 }
 
-/* Each thread with a tree of its own. */
+/* Each thread with a tree of its own, which is made where it can be seen: there may be thousands. */
 function layOutThreads({ experiment, state }, width, zoom) {
-  const roots = [];
-  const wanted = state.threads || new Set(Array(experiment.threadCount).keys());
-  for (const thread of wanted) {
-    const sums = new Sums(experiment, { span: state.span, threads: new Set([thread]) }, state.metric);
-    if (sums.total > 0) {
-      const process = experiment.facts.threads.process[thread];
-      roots.push({
-        function: -1, id: thread, title: `${experiment.threadName(thread)} · ${experiment.processName(process)}`, value: sums.total,
-        count: sums.count, kind: "", call: 0, sums,
-      });
-    }
-  }
-  roots.sort(byValue);
+  const values = experiment.valuesOf(state.metric), { counts } = experiment.cells;
   const root = { function: -1, title: "(all threads)", value: 0, count: 0, kind: "" };
-  for (const thread of roots) { root.value += thread.value; root.count += thread.count; }
-  const children = (node) => node === root ? roots : calleesOf(experiment, node.sums.calls, node.call).map((child) => ({ ...child, sums: node.sums }));
+  const threads = cellRanges(experiment, state).map((range) => {
+    const [thread, first, last] = range, process = experiment.facts.threads.process[thread];
+    const node = { function: -1, id: thread, title: `${experiment.threadName(thread)} · ${experiment.processName(process)}`, value: 0, count: 0, kind: "", range };
+    for (let cell = first; cell < last; cell++) { node.value += values[cell]; node.count += counts[cell]; }
+    root.value += node.value;
+    root.count += node.count;
+    return node;
+  }).filter((node) => node.value > 0).sort(byValue);
+  const isLarge = ({ range: [, first, last] }) => 4 * (last - first) > experiment.callParents.length;
+  const callsOfMany = (node) => {
+    node.calls ||= new Sums(experiment, { span: state.span, threads: new Set([node.id]) }, state.metric).calls;
+    return calleesOf(experiment, node.calls, node.call || 0).map((child) => ({ ...child, calls: node.calls }));
+  };
+  const children = (node, share) => {
+    if (node === root) return threads;
+    if (node.range && share * width < LEAST_THREAD) return [];
+    return node.children ||= node.calls || isLarge(node) ? callsOfMany(node) : callsOf(experiment, node.range, values);
+  };
   return root.value ? layOutTree(root, children, width, zoom) : [];
 }
 
-/* One thread from left to right as its time went by; what is the same in neighbouring cells is one box. */
-function layOutTime(page, width, zoom) {
-  const { experiment, state, sums } = page, { cells, callOfNode, callParents, callFunctions, callKinds } = experiment;
-  const thread = busiestThread(experiment, state);
-  if (thread < 0) return [];
-  const [start, end] = state.span || [0, experiment.duration], span = end - start, step = experiment.facts.step;
+/* The tree of calls of a range of cells, as nodes of layOutTree: the outermost calls. */
+function callsOf(experiment, [, first, last], values) {
+  const { callOfNode, callParents, callFunctions, callKinds, cells } = experiment, nodes = new Map([[0, { children: [] }]]), order = [];
+  const nodeOf = (call) => {
+    let node = nodes.get(call);
+    if (!node) {
+      nodes.set(call, node = { function: callFunctions[call], kind: callKinds[call], call, value: 0, count: 0, own: 0, children: [] });
+      node.caller = nodeOf(callParents[call]);
+      node.caller.children.push(node);
+      order.push(node);
+    }
+    return node;
+  };
+  for (let cell = first; cell < last; cell++) {
+    const node = nodeOf(callOfNode[cells.nodes[cell]]);
+    node.own += values[cell];
+    node.value += values[cell];
+    node.count += cells.counts[cell];
+  }
+  for (const node of order.reverse()) { // a caller was made before its callees
+    node.caller.value += node.value;
+    node.caller.count += node.count;
+    node.children = node.children.filter(({ value }) => value > 0).sort(byValue);
+  }
+  return nodes.get(0).children.filter(({ value }) => value > 0).sort(byValue);
+}
+
+/* One thread from left to right as its time went by; what is the same in neighbouring moments is one box. Where there are more cells than can be told
+ * apart, each moment shows the path that has most of it. */
+function layOutTime({ experiment, state }, width, zoom) {
+  const { cells, callOfNode, callParents, callFunctions, callKinds } = experiment, values = experiment.valuesOf(state.metric);
+  const range = busiestThread(experiment, state);
+  if (!range) return [];
+  const [thread, first, last] = range, [start, end] = state.span || [0, experiment.duration], span = end - start, { step } = experiment.facts;
   const title = `${experiment.threadName(thread)} · ${experiment.processName(experiment.facts.threads.process[thread])} · ${formatTime(start)} to ${formatTime(end)}`;
   const root = new Box({ function: -1, title, value: 0, count: 0, kind: "" }, 0, 0, 1, null);
   const boxes = [root], period = experiment.facts.processes.period[experiment.facts.threads.process[thread]];
   const gap = Math.max(2 / width, 3 * Math.max(step, period) / span); // so long nothing is sampled of a thread that runs
+  const stepsAMoment = Math.max(1, Math.ceil(span / step / width));
   let open = [];
-  forEachCell(experiment, { span: state.span, threads: new Set([thread]) }, (cell) => {
-    const value = sums.metric.of(cells, cell), count = cells.counts[cell];
-    const to = Math.min(1, ((cells.steps[cell] + 1) * step - start) / span);
-    const from = Math.max(0, Math.min(((cells.steps[cell]) * step - start) / span, to - Math.max(step, cells.cpu[cell] / 1e6) / span));
+  for (let cell = first; cell < last;) {
+    const moment = Math.floor(cells.steps[cell] / stepsAMoment);
+    let heaviest = cell, value = 0, count = 0, cpu = 0, next = cell;
+    for (; next < last && Math.floor(cells.steps[next] / stepsAMoment) === moment; next++) {
+      value += values[next];
+      count += cells.counts[next];
+      cpu += cells.cpu[next] / 1e6;
+      if (cells.cpu[next] > cells.cpu[heaviest]) heaviest = next;
+    }
+    const to = Math.min(1, ((cells.steps[next - 1] + 1) * step - start) / span);
+    const from = Math.max(0, Math.min((cells.steps[cell] * step - start) / span, to - Math.max(step, cpu) / span));
     const path = [];
-    for (let call = callOfNode[cells.nodes[cell]]; call > 0; call = callParents[call]) path.push(call);
+    for (let call = callOfNode[cells.nodes[heaviest]]; call > 0; call = callParents[call]) path.push(call);
     path.reverse();
     let depth = 0;
     while (depth < path.length && depth < open.length && open[depth].node.call === path[depth] && from - open[depth].x - open[depth].width < gap) depth++;
@@ -390,17 +426,18 @@ function layOutTime(page, width, zoom) {
       box.count += count;
       if (box !== root) box.width = Math.max(box.width, to - box.x);
     }
-  });
+    cell = next;
+  }
   return boxes.filter((box) => box.width * width >= 0.3);
 }
 
+/* The cells of the thread with most CPU time, as `cellRanges` has them; null if there are none. */
 function busiestThread(experiment, state) {
-  let best = -1, most = 0;
-  for (let thread = 0; thread < experiment.threadCount; thread++) {
-    if (state.threads && !state.threads.has(thread)) continue;
+  let best = null, most = 0;
+  for (const range of cellRanges(experiment, state)) {
     let sum = 0;
-    forEachCell(experiment, { span: state.span, threads: new Set([thread]) }, (cell) => { sum += experiment.cells.cpu[cell]; });
-    if (sum > most) [best, most] = [thread, sum];
+    for (let cell = range[1]; cell < range[2]; cell++) sum += experiment.cells.cpu[cell];
+    if (sum > most) [best, most] = [range, sum];
   }
   return best;
 }

@@ -11,35 +11,46 @@ const METRICS = {
 /* What is less is a rest of additions: figures are whole microseconds, and numbers of samples. */
 const LEAST = 1e-7;
 
-/* Calls `visit` with the number of each cell in a span of time (seconds, or null) of some threads (a Set, or null). */
-function forEachCell(experiment, { span, threads }, visit) {
-  const { steps } = experiment.cells;
+/* Where the cells of a span of time (seconds, or null) of some threads (a Set, or null) are: [thread, the first, one past the last]. */
+function cellRanges(experiment, { span, threads }) {
+  const { firstCell, cells: { steps } } = experiment, ranges = [];
   const from = span ? experiment.stepAt(span[0]) : 0, to = span ? Math.max(from + 1, experiment.stepAt(span[1])) : Infinity;
   for (let thread = 0; thread < experiment.threadCount; thread++) {
     if (threads && !threads.has(thread)) continue;
-    const last = experiment.firstCell[thread + 1];
-    for (let cell = experiment.firstCell[thread]; cell < last; cell++) {
-      if (steps[cell] >= from && steps[cell] < to) visit(cell);
-    }
+    const first = span ? firstFrom(steps, from, firstCell[thread], firstCell[thread + 1]) : firstCell[thread];
+    const last = span ? firstFrom(steps, to, first, firstCell[thread + 1]) : firstCell[thread + 1];
+    if (first < last) ranges.push([thread, first, last]);
   }
+  return ranges;
+}
+
+/* The first place between two of a rising list at which there is no less than this. */
+function firstFrom(rising, least, low, high) {
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rising[middle] < least) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 class Sums {
   constructor(experiment, selection, metric) {
     this.experiment = experiment;
     this.metric = METRICS[metric];
-    const nodes = experiment.nodeParents.length;
-    this.own = new Float64Array(nodes);
-    this.ownCounts = new Float64Array(nodes);
-    this.total = this.count = 0;
-    const { cells } = experiment;
-    forEachCell(experiment, selection, (cell) => {
-      const value = this.metric.of(cells, cell), node = cells.nodes[cell];
-      this.own[node] += value;
-      this.ownCounts[node] += cells.counts[cell];
-      this.total += value;
-      this.count += cells.counts[cell];
-    });
+    const nodes = experiment.nodeParents.length, { cells } = experiment, values = experiment.valuesOf(metric);
+    const own = this.own = new Float64Array(nodes), ownCounts = this.ownCounts = new Float64Array(nodes);
+    let total = 0, count = 0;
+    for (const [, first, last] of cellRanges(experiment, selection)) {
+      for (let cell = first; cell < last; cell++) {
+        own[cells.nodes[cell]] += values[cell];
+        ownCounts[cells.nodes[cell]] += cells.counts[cell];
+        total += values[cell];
+        count += cells.counts[cell];
+      }
+    }
+    this.total = total;
+    this.count = count;
   }
 
   /* Exclusive and inclusive values and numbers of samples, by call. */

@@ -110,9 +110,9 @@ class FunctionsView {
       { key: "inclusive", title: "inclusive", isNumber: true, value: (row) => row.inclusive, text: (row) => page.sums.metric.format(row.inclusive), bar: (row) => part(row.inclusive, this.greatest.inclusive), hint: "with all that the function called" },
       { key: "inclusivePercent", title: "%", isNumber: true, value: (row) => row.inclusive, text: (row) => formatPercent(row.inclusive, page.sums.total) },
       { key: "count", title: "samples", isNumber: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
-      { key: "name", title: "function", className: "wide", value: (row) => row.name, text: (row) => row.name },
-      { key: "module", title: "module", className: "middle", value: (row) => row.module, text: (row) => row.module },
-      { key: "place", title: "defined at", className: "middle", value: (row) => row.place, text: (row) => row.place.split("/").slice(-2).join("/") },
+      { key: "name", title: "function", className: "wide", value: (row) => page.experiment.functionName(row.index), text: (row) => page.experiment.functionName(row.index) },
+      { key: "module", title: "module", className: "middle", value: (row) => page.experiment.moduleName(row.index), text: (row) => page.experiment.moduleName(row.index) },
+      { key: "place", title: "defined at", className: "middle", value: (row) => page.experiment.functionPlace(row.index), text: (row) => page.experiment.functionPlace(row.index).split("/").slice(-2).join("/") },
     ];
     this.table = new LongTable(container, this.columns, {
       label: "Functions", onPick: (row) => page.showFunction(row.index), onSort: (sort) => page.state.set({ sort }),
@@ -123,10 +123,10 @@ class FunctionsView {
     const { state, sums, experiment } = this.page;
     if (changed && !["span", "threads", "metric", "search", "sort", "function", "tab"].some((name) => changed.has(name))) return;
     if (document.activeElement !== this.filter) this.filter.value = state.search;
-    let pattern = null;
+    let found = null;
     this.filter.classList.remove("wrong");
     try {
-      pattern = state.search ? new RegExp(state.search, "i") : null;
+      if (state.search) found = experiment.matching(state.search);
     } catch {
       this.filter.classList.add("wrong");
     }
@@ -134,9 +134,8 @@ class FunctionsView {
     const { exclusive, inclusive, counts } = sums.functions, rows = [];
     for (let index = 0; index < experiment.functionCount; index++) {
       if (!inclusive[index]) continue;
-      const name = experiment.functionName(index), module = experiment.moduleName(index);
-      if (pattern && !pattern.test(experiment.functionName(index, true)) && !pattern.test(module)) continue;
-      rows.push({ index, name, module, place: experiment.functionPlace(index), exclusive: exclusive[index], inclusive: inclusive[index], count: counts[index] });
+      if (found && !found[index]) continue;
+      rows.push({ index, exclusive: exclusive[index], inclusive: inclusive[index], count: counts[index] });
     }
     const column = this.columns.find(({ key }) => key === state.sort) || this.columns[0];
     rows.sort(column.isNumber
@@ -144,7 +143,7 @@ class FunctionsView {
       : (one, other) => (column.value(one) < column.value(other) ? -1 : column.value(one) > column.value(other) ? 1 : other.exclusive - one.exclusive));
     this.greatest = { exclusive: Math.max(0, ...rows.map((row) => row.exclusive)), inclusive: Math.max(0, ...rows.map((row) => row.inclusive)) };
     const shown = rows.reduce((sum, row) => sum + row.exclusive, 0);
-    this.note.textContent = `${formatCount(rows.length)} ${rows.length === 1 ? "function" : "functions"}${pattern ? `, ${formatPercent(shown, sums.total)} exclusive` : ""}`;
+    this.note.textContent = `${formatCount(rows.length)} ${rows.length === 1 ? "function" : "functions"}${found ? `, ${formatPercent(shown, sums.total)} exclusive` : ""}`;
     this.table.show(rows, column.key, (row) => row.index === state.function);
   }
 }

@@ -174,15 +174,17 @@ class Timeline {
     const key = `${start} ${end} ${columns}`;
     const known = this.shapes.get(lane);
     if (known && known.key === key) return known;
-    const { experiment } = this.page, { cells, facts } = experiment, perColumn = (end - start) / columns;
+    const { experiment } = this.page, { uses, facts } = experiment, perColumn = (end - start) / columns;
     const cpu = new Float64Array(columns), system = new Float64Array(columns);
     const own = new Float64Array(columns), ownSystem = new Float64Array(columns);
     for (const thread of lane.threads) {
-      if (experiment.firstCell[thread] === experiment.firstCell[thread + 1]) continue;
+      if (uses.first[thread] === uses.first[thread + 1]) continue;
       own.fill(0);
       ownSystem.fill(0);
-      for (let cell = experiment.firstCell[thread]; cell < experiment.firstCell[thread + 1]; cell++) {
-        spread(cells.steps[cell], facts.step, cells.cpu[cell] / 1e6, cells.system[cell] / 1e6, start, perColumn, own, ownSystem);
+      const from = firstFrom(uses.steps, experiment.stepAt(start), uses.first[thread], uses.first[thread + 1]);
+      for (let use = from; use < uses.first[thread + 1]; use++) {
+        if ((uses.steps[use] + 1) * facts.step - Math.max(facts.step, uses.cpu[use]) > end) continue;
+        spread(uses.steps[use], facts.step, uses.cpu[use], uses.system[use], start, perColumn, own, ownSystem);
       }
       for (let i = 0; i < columns; i++) { // a thread has one processor; samples that come late may look like more
         cpu[i] += Math.min(1, own[i] / perColumn);

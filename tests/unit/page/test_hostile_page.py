@@ -82,7 +82,7 @@ def test_functions_of_such_names_are_apart(browser: Browser, tmp_path: Path) -> 
     open_page(browser, tmp_path / "page.html", replace(plain, functions=functions))
     look_at_all(browser)
     browser.run("collectorPage.state.set({tab: 'functions', sort: 'exclusive'})")
-    shown = browser.run("(({table}) => table.rows.map((row) => [row.name, row.exclusive]))(collectorPage.views.functions)")
+    shown = browser.run("(({table}) => table.rows.map((row) => [collectorPage.experiment.functionName(row.index), row.exclusive]))(collectorPage.views.functions)")
     assert shown[: len(NAMES)] == [[printable(name), number + 1] for number, name in reversed(list(enumerate(NAMES)))]
     texts = browser.run("[...document.querySelectorAll('#view-functions .body .cell.wide')].map((cell) => cell.textContent)")
     assert texts[:5] == [printable(name) for name in reversed(NAMES)][:5]

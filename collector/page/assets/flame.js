@@ -289,21 +289,22 @@ function calledTree({ experiment, sums }) {
 function invertedTree({ experiment, sums }) {
   if (!sums.total) return null;
   const { callFunctions, callParents, callKinds } = experiment, { exclusive, counts } = sums.calls;
-  const grouped = (paths) => {
+  const grouped = (paths) => { // pairs of a leaf and where its path stands
     const nodes = new Map();
-    for (const [call, value, count] of paths) {
+    for (let i = 0; i < paths.length; i += 2) {
+      const leaf = paths[i], call = paths[i + 1];
       if (call === 0) continue;
       const called = callFunctions[call];
       let node = nodes.get(called);
       if (!node) nodes.set(called, node = { function: called, kind: callKinds[call], value: 0, count: 0, paths: [] });
-      node.value += value;
-      node.count += count;
-      node.paths.push([callParents[call], value, count]);
+      node.value += exclusive[leaf];
+      node.count += counts[leaf];
+      node.paths.push(leaf, callParents[call]);
     }
     return [...nodes.values()].sort(byValue);
   };
   const leaves = [];
-  for (let call = 1; call < exclusive.length; call++) if (exclusive[call] > 0) leaves.push([call, exclusive[call], counts[call]]);
+  for (let call = 1; call < exclusive.length; call++) if (exclusive[call] > 0) leaves.push(call, call);
   const root = { function: -1, title: "(all)", value: sums.total, count: sums.count, kind: "", paths: leaves };
   return { root, children: (node) => node.children ||= grouped(node.paths) };
 }

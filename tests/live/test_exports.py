@@ -73,12 +73,8 @@ def test_the_program_has_what_is_to_be_exported(profile: Profile) -> None:
 def test_callgrind_has_the_times_of_report(profile: Profile, paths: tuple[str, ...], tmp_path: Path) -> None:
     assert main(["export", *paths, "-f", "callgrind", "-o", str(tmp_path / "out")]) == 0
     found = read_back.callgrind((tmp_path / "out").read_bytes())
-    rows = aggregate.functions(profile)
-    own: dict[str, float] = {}
-    for row in rows:
-        own[printable(row.function.name)] = own.get(printable(row.function.name), 0) + row.exclusive[0]
     count = sum(profile.samples.cells().counts)
-    assert all(abs(found.get(name, (0, 0))[0] - time * 1e9) <= 2 * count for name, time in own.items())
+    assert all(abs(found.get(printable(name), (0, 0))[0] - own * 1e9) <= 2 * count for name, (own, _) in times_of(profile).items())
     assert abs(sum(one for one, _ in found.values()) - aggregate.total_values(profile)[0] * 1e9) <= 1
 
 
@@ -91,3 +87,23 @@ def test_pprof_tells_inlined_calls_in_one_location(profile: Profile, paths: tupl
     assert ("inlined_leaf", "inlined_middle", "outer") in chains
     build_ids = {strings[known[6][0]] for known in map(read_back.fields, message[3]) if 6 in known}
     assert {module.build_id for module in profile.modules if module.build_id} == build_ids
+
+
+@pytest.mark.parametrize("name", ["pprof", "perf-script"])
+def test_what_was_exported_can_be_imported(name: str, profile: Profile, paths: tuple[str, ...], tmp_path: Path) -> None:
+    """The functions have the times that they had, to a nanosecond a sample."""
+    assert main(["export", *paths, "-f", name, "-o", str(tmp_path / "out")]) == 0
+    assert main(["import", str(tmp_path / "out"), "-o", str(tmp_path / "back.expt")]) == 0
+    before, after = times_of(profile), times_of(load([str(tmp_path / "back.expt")]))
+    count = sum(profile.samples.cells().counts)
+    for function in ("inlined_leaf", "inlined_middle", "outer", "recursive", "in_python", "work"):
+        assert all(abs(was - now) <= 2e-9 * count for was, now in zip(before[function], after[function])), function
+
+
+def times_of(profile: Profile) -> dict[str, tuple[float, float]]:
+    """Exclusive and inclusive time of the functions of each name."""
+    times: dict[str, tuple[float, float]] = {}
+    for row in aggregate.functions(profile):
+        own, inclusive = times.get(row.function.name, (0.0, 0.0))
+        times[row.function.name] = own + row.exclusive[0], inclusive + row.inclusive[0]
+    return times

@@ -1,4 +1,4 @@
-/* two_versions -- a program before and after a change: hash takes HASH_ROUNDS rounds, and one of old_part and new_part is called */
+/* two_versions.c -- a program before and after a change: hash takes HASH_ROUNDS rounds, and one of old_part and new_part is called */
 #include <stdio.h>
 #include <stdlib.h>
 

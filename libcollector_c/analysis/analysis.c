@@ -174,9 +174,11 @@ int col_analysis_finish(struct col_analysis *analysis, struct col_answer *answer
     struct col_reading *reading = &analysis->reading;
     struct col_follow *follow = &reading->follow;
     bool is_tree = (follow->want & COL_WANT_TREE) != 0;
+    bool has_sums = (follow->want & COL_WANT_ROWS) == 0;
     size_t nodes = is_tree || (follow->want & COL_WANT_EDGES) ? follow->tree.count : 0;
-    if (!col_sums_reserve(&follow->finished, reading->columns, nodes) ||
-        !col_sums_reserve(&follow->unfinished, reading->columns, nodes) || (is_tree && !col_follow_sum_up(follow)))
+    if (has_sums &&
+        (!col_sums_reserve(&follow->finished, reading->columns, nodes) ||
+         !col_sums_reserve(&follow->unfinished, reading->columns, nodes) || (is_tree && !col_follow_sum_up(follow))))
         return -ENOMEM;
     *answer = (struct col_answer){
         .cells = reading->cells.rows,

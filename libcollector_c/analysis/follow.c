@@ -156,7 +156,7 @@ bool col_follow_count(struct col_follow *follow, const uint64_t *figures, bool i
         follow->passed[column] += figures[column];
     if (follow->want & (COL_WANT_GROUPS | COL_WANT_EDGES))
         col_sums_add(&follow->exclusive, follow->path[follow->depth - 1], figures);
-    if (follow->want & COL_WANT_TREE) {
+    if ((follow->want & (COL_WANT_TREE | COL_WANT_ROWS)) == COL_WANT_TREE) { /* rows are not added up */
         struct col_sums *sums = is_finished ? &follow->finished : &follow->unfinished;
         if (sums->count < follow->tree.count && !col_sums_reserve(sums, follow->columns, follow->tree.count))
             return false;

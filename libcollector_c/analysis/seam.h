@@ -97,7 +97,7 @@ struct col_span {
     uint64_t phase;
 };
 
-/* ROWS needs TREE: the samples one by one. With UNFOLDED a TREE has a node for each call of a recursion. */
+/* ROWS needs TREE: the samples one by one, and no sums of nodes. With UNFOLDED a TREE has a node for each call of a recursion. */
 enum col_want { COL_WANT_GROUPS = 1, COL_WANT_TREE = 2, COL_WANT_EDGES = 4, COL_WANT_ROWS = 8, COL_WANT_UNFOLDED = 16 };
 
 /* A sample as a row: these four, and behind them its value columns, each in its unit and not multiplied. */

@@ -23,12 +23,13 @@ from collector.importing.source_file import SourceFile, text_of
 from collector.units import NS_PER_S, listed, plural
 
 NAME: Final = "perf script"
-_SAMPLE: Final = re.compile(
-    rb"[ \t]*(\S.*?|)\s+(-?\d{1,10})(?:/(-?\d{1,10}))?\s+(?:\[\d+\]\s+)?(?:(\d{1,10})\.(\d{6}|\d{9}):\s+)?(?:(\d{1,19})\s+)?([^\s:]\S*):(?:\s+(.*))?"
+_SAMPLE: Final = re.compile(  # bounded, so that no line takes longer than its length says
+    rb"(?:(\S.{0,63}?)[ \t]{1,64})?(-?\d{1,10})(?:/(-?\d{1,10}))?[ \t]{1,64}(?:\[\d{1,9}\][ \t]{1,64})?(?:(\d{1,10})\.(\d{6}|\d{9}):[ \t]{1,64})?"
+    rb"(?:(\d{1,19})[ \t]{1,64})?([^\s:]\S*):(?:[ \t](.*))?"
 )
 _FRAME: Final = re.compile(rb"\s*([0-9a-f]{1,16})\s+(\S.*)")
 _STACK: Final = re.compile(rb"(?:(?:\t|  )[^\n]*(?:\n|\Z)|\n)*")
-_WITH_OFFSET: Final = re.compile(rb"(.*?)\+0x[0-9a-f]+(?: \((.*)\))?")
+_OFFSET: Final = re.compile(rb"\+0x[0-9a-f]+(?:\Z| \()")
 _SOURCE_LINE: Final = re.compile(rb"(.*):(\d{1,9})(?: \(discriminator \d+\))?")
 _HEADER: Final = re.compile(rb"# ([a-z ]+?)\s*: (.*)")
 _MODIFIERS: Final = re.compile(r":[ukhGHpPSDWIeb]*\Z")
@@ -49,7 +50,7 @@ def is_perf_script(head: bytes) -> bool:
     for line in head.split(b"\n")[:_JUDGED_LINES]:
         if line.startswith(b"# cmdline : ") and b"perf" in line or b": PERF_RECORD_" in line:
             return True
-        match = _SAMPLE.fullmatch(line)
+        match = _sample_of(line)
         if match is not None and (match[4] is not None or match[8] is None):
             return True
         if line.strip() and not line.startswith(b"#"):
@@ -120,7 +121,7 @@ class _Script:
         place = 0
         while place < len(block):
             header, place = _line_at(block, place)
-            match = _SAMPLE.fullmatch(header) if header[:1] != b"#" and b" PERF_RECORD_" not in header else None
+            match = _sample_of(header) if header[:1] != b"#" and b" PERF_RECORD_" not in header else None
             if match is None:
                 self._read_other(header)
                 continue
@@ -143,10 +144,10 @@ class _Script:
         time_ns = int(whole) * NS_PER_S + int(fraction) * (_US if len(fraction) == _US_DIGITS else 1) if whole is not None else 0
         value = 1 if period is None else int(period)
         comm, first, second, _, _, _, name, _ = match.groups()
-        owner = comm, first, second, name
+        owner = comm or b"", first, second, name
         known = self._owners.get(owner)
         if known is None:
-            known = self._owners[owner] = self._owner(comm, first, second, name, time_ns)
+            known = self._owners[owner] = self._owner(comm or b"", first, second, name, time_ns)
         event, thread = known
         self._has_times &= whole is not None
         event.has_period &= period is not None
@@ -291,11 +292,16 @@ def _choose(events: dict[bytes, _Event], wanted: str | None, source: SourceFile)
     return max(found, key=lambda event: event.sample_count)
 
 
+def _sample_of(line: bytes) -> re.Match[bytes] | None:
+    """The line with which a sample begins, if it is one."""
+    return _SAMPLE.fullmatch(line.strip())
+
+
 def _grouped(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Each sample with the lines below it that belong to it, where no empty line says so."""
     block: list[bytes] = []
     for line in lines:
-        if not line.startswith(b"\t") and not (line.startswith(b"  ") and _SAMPLE.fullmatch(line) is None):
+        if not line.startswith(b"\t") and not (line.startswith(b"  ") and _sample_of(line) is None):
             yield b"\n".join(block)
             block = []
         block.append(line)
@@ -317,7 +323,7 @@ def _end_of_stack(block: bytes, place: int) -> int:
 def _end_of_source_line(block: bytes, place: int) -> int:
     """Where the source of the one frame of a sample ends; the next sample may begin with blanks as well."""
     line, after = _line_at(block, place)
-    return after if line.startswith(b"  ") and _SAMPLE.fullmatch(line) is None else place
+    return after if line.startswith(b"  ") and _sample_of(line) is None else place
 
 
 def _identity(digits: bytes) -> int:
@@ -327,9 +333,9 @@ def _identity(digits: bytes) -> int:
 def _split(text: bytes) -> tuple[str, str]:
     """Name and module of a frame: `f(int)+0x1c (/lib/x.so)`."""
     text = text.removesuffix(_INLINED)
-    match = _WITH_OFFSET.fullmatch(text)
+    match = _OFFSET.search(text)
     if match is not None:
-        return text_of(match[1]), text_of(match[2] or b"")
+        return text_of(text[: match.start()]), text_of(text[match.end() :].removesuffix(b")"))
     place = text.rfind(b" (", 0, -len(b" (deleted))") if text.endswith(b" (deleted))") else None) if text.endswith(b")") else -1
     return (text_of(text), "") if place < 0 else (text_of(text[:place]), text_of(text[place + 2 : -1]))
 

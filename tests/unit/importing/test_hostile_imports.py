@@ -111,6 +111,16 @@ def test_deep_and_long_things(tmp_path):
     assert import_bytes(tmp_path, f"p 1/1 1.000000: 1 cpu-clock: \n{inlined}\t 1000 main+0x1 (/p)\n\n".encode())
 
 
+@pytest.mark.parametrize("piece", [b" ", b"\t", b"a ", b"1 ", b"+0x1 (", b"(", b": ", b";", b"1:1 ", b"[1] ", b"1/1 "])
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_long_lines_take_time_in_proportion(tmp_path, format_name, piece):
+    """Of this length anything else would take hours."""
+    head = {"perf": b"p 1/1 1.000000: 1 cpu-clock: \n\t 10 f+0x1 (/p)\n\n", "callgrind": _HEAD.encode() + b"fn=f\n1 1\n", "pprof": b"", "folded": b"a 1\n"}
+    long = piece * ((1 << 20) // len(piece))
+    for line in (long + b"x", b"\t 10 " + long + b"x", b"a" + long + b"x 1", b"p 1/1 1.000000: 1 e: " + long, b"fn=" + long + b"x", b"1 " + long + b"x"):
+        import_bytes(tmp_path, head[format_name] + line + b"\n", format_name)
+
+
 def test_names_are_no_commands_to_the_terminal(tmp_path, capsys):
     path = tmp_path / "evil\x1b[31m.folded"
     path.write_bytes(b"\x1b]0;title\x07;<script>alert(1)</script>;\xff 3\n")

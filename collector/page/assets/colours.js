@@ -40,7 +40,7 @@ class Colours {
     const hue = this.hue(index, kind, by);
     const shift = ((variant * 2654435761) >>> 0) / 4294967296;
     if (hue === null) return this.isDark ? `hsl(220 6% ${30 + 6 * shift}%)` : `hsl(220 8% ${84 + 6 * shift}%)`;
-    return this.isDark ? `hsl(${hue + 14 * shift - 7} ${38 + 10 * shift}% ${32 + 8 * shift}%)` : `hsl(${hue + 14 * shift - 7} ${62 + 16 * shift}% ${76 + 8 * shift}%)`;
+    return this.isDark ? `hsl(${hue + 14 * shift - 7} ${40 + 10 * shift}% ${23 + 5 * shift}%)` : `hsl(${hue + 14 * shift - 7} ${62 + 16 * shift}% ${76 + 8 * shift}%)`;
   }
 
   hue(index, kind, by) {

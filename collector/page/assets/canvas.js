@@ -42,7 +42,7 @@ class ScrolledCanvas {
   }
 
   drawNow() {
-    const { width, height } = this.size, ratio = window.devicePixelRatio || 1;
+    const { width, height } = this.size, ratio = this.ratio || window.devicePixelRatio || 1;
     if (!width || !height) return;
     if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== Math.round(height * ratio)) {
       this.canvas.width = Math.round(width * ratio);
@@ -54,6 +54,18 @@ class ScrolledCanvas {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
     this.paint(context, width, height, this.container.scrollTop);
+  }
+
+  /* For paper: as high as what is shown, but no higher than that, and drawn at once; 0 takes it back. */
+  unroll(most) {
+    const { style } = this.container;
+    if (most) this.heightBefore ??= style.height;
+    style.height = most ? `${Math.min(most, this.contentHeight + 4)}px` : this.heightBefore;
+    style.flex = most ? "none" : "";
+    if (!most) this.heightBefore = null;
+    this.ratio = most ? 2 : 0;
+    this.known = null;
+    this.drawNow();
   }
 
   /* Where an event is in what is drawn. */

@@ -15,7 +15,7 @@ const TABS = {
 
 const KEYS = [
   [`1 to ${Object.keys(TABS).length}`, "the views"], ["/", "search"], ["drag on the timeline", "select a span; a click clears it"], ["double click there, z", "zoom the timeline to the selection; Z: all"],
-  ["Ctrl and wheel, + and -", "zoom the timeline"], ["← →", "on the timeline: move the selection, with Shift its end"], ["click on a name there", "only this thread or process; Ctrl: besides others"],
+  ["Ctrl and wheel, + and -", "zoom the timeline"], ["← →", "on the timeline: move the selection, with Shift its end"], ["↑ ↓, Enter there", "go to a thread or process, and take only that; with Ctrl besides others"], ["click on a name there", "only this thread or process; Ctrl: besides others"],
   ["arrow keys, Enter, Escape", "in the flame graph: move, zoom, zoom out"], ["Escape", "clear the selection"], ["t", "light or dark"],
 ];
 
@@ -88,18 +88,35 @@ class Page {
   fillTabs() {
     const tabs = document.getElementById("tabs"), views = document.getElementById("views");
     this.panels = {};
+    tabs.addEventListener("keydown", (event) => this.turnTab(event));
     for (const [name, { title }] of Object.entries(TABS)) {
       tabs.append(make("button", { type: "button", id: `tab-${name}`, role: "tab", onclick: () => this.state.set({ tab: name }) }, title));
       this.panels[name] = make("section", { id: `view-${name}`, role: "tabpanel", className: "view", hidden: true });
       this.panels[name].setAttribute("aria-labelledby", `tab-${name}`);
+      tabs.lastChild.setAttribute("aria-controls", `view-${name}`);
       views.append(this.panels[name]);
     }
+  }
+
+  /* Arrow keys on a tab go to the one beside it. */
+  turnTab(event) {
+    const names = Object.keys(TABS), steps = { ArrowRight: 1, ArrowLeft: -1, Home: -names.length, End: names.length };
+    if (!(event.key in steps)) return;
+    event.preventDefault();
+    const at = names.findIndex((name) => event.target.id === `tab-${name}`) + steps[event.key];
+    const name = Math.abs(steps[event.key]) === 1 ? names.at(at % names.length) : event.key === "Home" ? names[0] : names.at(-1);
+    this.state.set({ tab: name });
+    document.getElementById(`tab-${name}`).focus();
   }
 
   listen() {
     document.addEventListener("keydown", (event) => this.key(event));
     const splitter = document.getElementById("splitter"), height = () => document.getElementById("timeline").clientHeight;
-    const resize = (wanted) => { document.getElementById("timeline").style.height = `${Math.max(60, Math.min(innerHeight * 0.8, wanted))}px`; };
+    const resize = (wanted) => {
+      const height = Math.round(Math.max(60, Math.min(innerHeight * 0.8, wanted)));
+      document.getElementById("timeline").style.height = `${height}px`;
+      splitter.setAttribute("aria-valuenow", height);
+    };
     splitter.addEventListener("pointerdown", (event) => {
       splitter.setPointerCapture(event.pointerId);
       const start = event.clientY - height();
@@ -107,15 +124,18 @@ class Page {
       splitter.onpointerup = () => { splitter.onpointermove = null; };
     });
     splitter.addEventListener("keydown", (event) => {
-      if (event.key === "ArrowDown" || event.key === "ArrowUp") resize(height() + (event.key === "ArrowDown" ? 20 : -20));
+      if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+      event.preventDefault();
+      resize(height() + (event.key === "ArrowDown" ? 20 : -20));
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
-    window.addEventListener("beforeprint", () => this.repaint());
+    this.paper = new Paper(this);
     document.getElementById("keys").addEventListener("click", (event) => event.currentTarget.close());
   }
 
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName)) return;
+    if (document.getElementById("keys").open) return;
     const tab = Object.keys(TABS)[+event.key - 1];
     if (tab) this.state.set({ tab });
     else if (event.key === "/") {

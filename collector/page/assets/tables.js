@@ -14,10 +14,10 @@ class LongTable {
     this.focused = 0;
     this.head = make("div", { className: "row head", role: "row" }, ...columns.map((column) => make("div", {
       className: `cell ${column.className || ""} ${column.isNumber ? "number" : ""}`, role: "columnheader", tabIndex: 0, title: column.hint || "",
-      onclick: () => onSort(column.key), onkeydown: (event) => { if (event.key === "Enter") onSort(column.key); },
+      onclick: () => onSort(column.key), onkeydown: (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); onSort(column.key); } },
     }, column.title)));
-    this.body = make("div", { className: "body" });
-    this.scroller = make("div", { className: "table", role: "grid", ariaLabel: label, tabIndex: 0 }, this.head, this.body);
+    this.body = make("div", { className: "body", role: "rowgroup" });
+    this.scroller = make("div", { className: "table", id: `table-${label.toLowerCase().replace(/\W+/g, "-")}`, role: "grid", ariaLabel: label, tabIndex: 0 }, make("div", { role: "rowgroup", className: "heads" }, this.head), this.body);
     this.scroller.addEventListener("scroll", () => this.draw());
     this.scroller.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.draw()).observe(this.scroller);
@@ -31,9 +31,16 @@ class LongTable {
       const cell = this.head.children[i];
       cell.setAttribute("aria-sort", column.key === sort ? (column.isNumber ? "descending" : "ascending") : "none");
     });
-    this.scroller.setAttribute("aria-rowcount", rows.length);
+    this.scroller.setAttribute("aria-rowcount", rows.length + 1);
     this.body.style.height = `${rows.length * LINE}px`;
     this.focused = Math.min(this.focused, Math.max(0, rows.length - 1));
+    this.drawNow();
+  }
+
+  /* For paper: all rows, but no more than so many pixels; 0 takes it back. */
+  unroll(most) {
+    this.most = most;
+    this.body.style.height = `${Math.min(this.rows.length * LINE, most || Infinity)}px`;
     this.drawNow();
   }
 
@@ -44,8 +51,8 @@ class LongTable {
   }
 
   drawNow() {
-    const first = Math.max(0, Math.floor(this.scroller.scrollTop / LINE) - 2);
-    const last = Math.min(this.rows.length, first + Math.ceil(this.scroller.clientHeight / LINE) + 6);
+    const first = this.most ? 0 : Math.max(0, Math.floor(this.scroller.scrollTop / LINE) - 2);
+    const last = Math.min(this.rows.length, this.most ? Math.floor(this.most / LINE) : first + Math.ceil(this.scroller.clientHeight / LINE) + 6);
     const shown = [];
     for (let i = first; i < last; i++) {
       const row = this.rows[i];
@@ -64,15 +71,18 @@ class LongTable {
         className: `row ${this.picked && this.picked(row) ? "picked" : ""} ${i === this.focused ? "focused" : ""}`, role: "row",
         onclick: (event) => { this.focused = i; this.onPick(row, event.detail > 1); },
       }, ...cells);
-      line.setAttribute("aria-rowindex", i + 1);
+      line.id = `${this.scroller.id}-${i}`;
+      line.setAttribute("aria-rowindex", i + 2);
+      line.setAttribute("aria-selected", i === this.focused);
       line.style.top = `${i * LINE}px`;
       shown.push(line);
     }
     this.body.replaceChildren(...shown);
+    this.scroller.setAttribute("aria-activedescendant", shown.length ? `${this.scroller.id}-${this.focused}` : "");
   }
 
   key(event) {
-    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20 };
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20, Home: -Infinity, End: Infinity };
     if (event.target !== this.scroller) return;
     if (event.key in steps) {
       event.preventDefault();

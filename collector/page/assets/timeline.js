@@ -87,9 +87,25 @@ class Timeline {
       const moved = event.shiftKey ? [span[0], span[1] + by] : [span[0] + by, span[1] + by];
       const { duration } = this.page.experiment;
       if (moved[0] >= 0 && moved[1] <= duration + 1e-9 && moved[1] - moved[0] > step / 2) state.set({ span: moved });
+    } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      this.goTo(event.key === "ArrowDown" ? 1 : -1);
+    } else if (event.key === "Enter" && this.cursor) {
+      this.choose(this.cursor, event);
     } else if (event.key === "+" || event.key === "-") {
       this.zoomBy(event.key === "+" ? 0.7 : 1.4, (span[0] + span[1]) / 2);
     }
+  }
+
+  /* The lane above or below that of the keyboard; what it is, is said. */
+  goTo(step) {
+    const at = this.lanes.indexOf(this.cursor) + step;
+    this.cursor = this.lanes[Math.max(0, Math.min(this.lanes.length - 1, at))];
+    const { top, height } = this.cursor, { container } = this;
+    if (top - AXIS < container.scrollTop) container.scrollTop = top - AXIS;
+    if (top + height > container.scrollTop + container.clientHeight) container.scrollTop = top + height - container.clientHeight;
+    document.getElementById("spoken").textContent = [this.cursor.title, ...this.cursor.describe(null).map((row) => row.join(" "))].join(", ");
+    this.canvas.draw();
   }
 
   laneAt(y) {
@@ -164,6 +180,11 @@ class Timeline {
     context.fillStyle = colours.muted;
     context.fillText(lane.figure, GUTTER - 8, middle);
     context.textAlign = "left";
+    if (lane === this.cursor && document.activeElement === this.container) {
+      context.strokeStyle = colours.accent;
+      context.lineWidth = 2;
+      context.strokeRect(2, y + 1, GUTTER - 4, lane.height - 3);
+    }
     lane.paint(this, context, y, width);
     context.globalAlpha = 1;
   }

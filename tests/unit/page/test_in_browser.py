@@ -1,0 +1,347 @@
+"""test_in_browser -- what people do with the page: select, zoom, search, sort, turn tabs, by mouse and by keyboard; and that all of it can be read"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import CTRL, SHIFT, Browser
+from busy_profile import busy_profile
+from tiny_profile import THREAD, build_profile, random_profile
+
+from collector.page.document import experiment_data, render
+from collector.profile.aggregate import functions
+from collector.profile.callers_callees import callers_callees
+from collector.profile.model import Profile
+
+SAMPLES = [
+    ("main:1;parse:2;read@libc.so.6", 2, 1, {"at": 1}),
+    ("main:1;parse:3", 3, 0, {"at": 4}),
+    ("main:2;solve:5;step:6", 4, 0, {"at": 9}),
+    ("main:2;solve:5", 1, 0, {"at": 14}),
+    ("start;work:7;step:6", 8, 0, {"at": 11, "thread": 1}),
+]  # fmt: skip
+PROFILE = build_profile(SAMPLES, threads=(THREAD, replace(THREAD, tid=101, name="worker")))
+
+
+def open_page(browser: Browser, path: Path, profile: Profile = PROFILE, fragment: str = "") -> None:
+    path.write_text(render([experiment_data(profile, {})], "a page"), encoding="utf-8")
+    browser.open(path, fragment)
+
+
+@pytest.fixture
+def page(browser: Browser, tmp_path: Path) -> Iterator[Browser]:
+    open_page(browser, tmp_path / "page.html")
+    yield browser
+    assert browser.complaints == []
+
+
+def state(page: Browser, name: str) -> Any:
+    return page.run(f"((value) => value instanceof Set ? [...value] : value)(collectorPage.state.{name})")
+
+
+def set_state(page: Browser, script: str) -> None:
+    page.run(f"collectorPage.state.set({{{script}}})")
+    page.settle()
+
+
+def total(page: Browser) -> float:
+    return float(page.run("collectorPage.sums.total"))
+
+
+def at(page: Browser, time: float, y: float = 60) -> tuple[float, float]:
+    """Where a moment is on the timeline."""
+    x, top = page.run(f"((box) => [box.left + collectorPage.timeline.xAt({time}), box.top])(collectorPage.timeline.canvas.canvas.getBoundingClientRect())")
+    return x, top + y
+
+
+def lane(page: Browser, title: str) -> tuple[float, float]:
+    """Where the name of a lane is."""
+    middle = page.run(f"((lane) => lane.top + lane.height / 2)(collectorPage.timeline.lanes.find((lane) => lane.title.startsWith('{title}')))")
+    left, top = page.run("((box) => [box.left, box.top])(collectorPage.timeline.canvas.canvas.getBoundingClientRect())")
+    return left + 60, top + middle
+
+
+def box(page: Browser, title: str) -> tuple[float, float]:
+    """The middle of a box of the flame graph."""
+    x, y = page.run(
+        f"""(({{views: {{flame}}, experiment}}) => {{
+          const box = flame.boxes.find((one) => (one.title || experiment.functionName(one.function)) === '{title}'), area = flame.canvas.canvas.getBoundingClientRect();
+          return [area.left + (box.x + box.width / 2) * area.width, area.top + (box.depth + 0.5) * ROW];
+        }})(collectorPage)"""
+    )
+    return x, y
+
+
+def test_drag_selects_and_a_click_clears(page: Browser) -> None:
+    assert total(page) == 19
+    page.drag(at(page, 3), at(page, 12))
+    start, end = state(page, "span")
+    assert abs(start - 3) < 0.05 and abs(end - 12) < 0.05
+    assert total(page) == 3 + 4 + 8
+    assert "of the selection" in page.run("document.getElementById('chips').textContent")
+    page.drag(at(page, 12), at(page, 8))
+    assert total(page) == 4 + 8, "also from right to left"
+    page.click(at(page, 2))
+    assert state(page, "span") is None and total(page) == 19
+
+
+def test_names_select_threads(page: Browser) -> None:
+    page.click(lane(page, "worker"))
+    assert state(page, "threads") == [1] and total(page) == 8
+    page.click(lane(page, "test 100"), modifiers=CTRL)
+    assert sorted(state(page, "threads")) == [0, 1]
+    page.click(lane(page, "worker"), modifiers=CTRL)
+    assert state(page, "threads") == [0] and total(page) == 11
+    page.click(lane(page, "all"))
+    assert state(page, "threads") is None
+
+
+def test_chips_take_it_back(page: Browser) -> None:
+    set_state(page, "span: [3, 12], threads: new Set([1]), view: [2, 13]")
+    assert page.run("document.querySelectorAll('.chip').length") == 3 and total(page) == 8
+    page.click_on(".chip button")
+    assert state(page, "span") is None and total(page) == 8
+    page.click_on(".chip button")
+    assert state(page, "threads") is None and total(page) == 19
+    page.click_on(".chip button")
+    assert page.run("document.querySelectorAll('.chip').length") == 0
+    set_state(page, "span: [3, 12], threads: new Set([1])")
+    page.run("document.activeElement.blur()")
+    page.press("Escape")
+    assert state(page, "span") is None and state(page, "threads") is None
+
+
+def test_timeline_by_keyboard(page: Browser) -> None:
+    page.run("document.getElementById('timeline').focus()")
+    page.press("ArrowRight")
+    start, end = state(page, "span")
+    page.press("ArrowRight", SHIFT)
+    assert state(page, "span")[0] == start and state(page, "span")[1] > end
+    page.press("+")
+    assert state(page, "view") is not None
+    for _ in range(9):
+        page.press("-")
+    assert state(page, "view") is None
+    page.press("Escape")
+    for _ in range(9):
+        page.press("ArrowDown")
+        if "worker" in page.run("document.getElementById('spoken').textContent"):
+            break
+    page.press("Enter")
+    assert state(page, "threads") == [1]
+
+
+def test_flame_graph_zooms(page: Browser) -> None:
+    page.click(box(page, "parse"))
+    assert page.run("collectorPage.views.flame.boxes.filter((one) => one.isAbove).length") == 2
+    assert page.run("collectorPage.views.flame.boxes.find((one) => collectorPage.experiment.functionName(one.function) === 'parse').width") == 1
+    page.run("document.querySelector('.flame').focus()")
+    page.press("Escape")
+    page.press("Escape")
+    assert state(page, "zoom") == []
+    page.press("ArrowUp")
+    for key in ("ArrowDown", "ArrowRight", "ArrowLeft", "ArrowDown"):
+        page.press(key)
+    assert "inclusive" in page.run("collectorPage.views.flame.spoken.textContent")
+    page.press("Enter")
+    assert state(page, "zoom") == page.run("collectorPage.views.flame.cursor.path()") != []
+    page.click_on("#view-flame .bar button")
+    assert state(page, "zoom") == []
+    page.click(box(page, "solve"), count=2)
+    assert state(page, "tab") == "callers" and "solve" in page.run("document.querySelector('.middle-card h2').textContent")
+
+
+def test_modes(page: Browser) -> None:
+    def rows() -> dict[str, list[float]]:
+        found: dict[str, list[float]] = {}
+        for name, depth, value in page.run("collectorPage.views.flame.boxes.map((one) => [one.title || collectorPage.experiment.functionName(one.function), one.depth, one.value])"):
+            if depth == 1:
+                found.setdefault(name.split(" ·")[0], []).append(round(value, 6))
+        return found
+
+    assert rows() == {"main": [11], "start": [8]}
+    set_state(page, "mode: 'inverted'")
+    assert rows() == {"step": [12], "read": [3], "parse": [3], "solve": [1]}
+    set_state(page, "mode: 'threads'")
+    assert rows() == {"test 100": [11], "worker 101": [8]}
+    set_state(page, "mode: 'time', threads: new Set([0])")
+    starts = page.run("collectorPage.views.flame.boxes.filter((one) => one.depth === 2).map((one) => [collectorPage.experiment.functionName(one.function), one.x])")
+    assert [name for name, _ in sorted(starts, key=lambda one: one[1])][0] == "parse" and "solve" in [name for name, _ in starts]
+
+
+def test_search(page: Browser) -> None:
+    page.press("/")
+    for key in "step|solve":
+        page.press(key)
+    assert "68.4 % in 2 functions" in page.run("document.querySelector('#view-flame .matches').textContent"), "solve calls step: once"
+    set_state(page, "tab: 'functions'")
+    assert page.run("collectorPage.views.functions.table.rows.length") == 2
+    set_state(page, "search: '['")
+    assert page.run("document.querySelector('#view-functions input').classList.contains('wrong')")
+
+
+def test_tables_sort_and_pick(page: Browser) -> None:
+    set_state(page, "tab: 'functions'")
+
+    def names() -> list[str]:
+        return page.run("collectorPage.views.functions.table.rows.map((row) => collectorPage.experiment.functionName(row.index))")
+
+    assert names()[0] == "step"
+    page.run("[...document.querySelectorAll('#view-functions [role=columnheader]')].find((one) => one.textContent === 'inclusive').click()")
+    assert names()[:3] == ["step", "main", "start"] or names()[0] == "step"
+    page.run("[...document.querySelectorAll('#view-functions [role=columnheader]')].find((one) => one.textContent === 'function').focus()")
+    page.press("Enter")
+    assert names() == sorted(names())
+    assert page.run("document.querySelector('#view-functions [aria-sort=ascending]').textContent") == "function"
+    page.run("document.querySelector('#view-functions [role=grid]').focus()")
+    page.press("ArrowDown")
+    assert page.run("document.getElementById(document.activeElement.getAttribute('aria-activedescendant')).classList.contains('focused')")
+    page.press("End")
+    page.press("Home")
+    page.press("Enter")
+    assert state(page, "tab") == "callers" and page.run("collectorPage.experiment.functionName(collectorPage.state.function)") == "main"
+
+
+def test_tabs_by_keyboard(page: Browser) -> None:
+    tabs = page.run("[...document.querySelectorAll('[role=tab]')].map((one) => one.id.slice(4))")
+    page.run("document.getElementById('tab-flame').focus()")
+    for wanted in [*tabs[tabs.index("flame") + 1 :], tabs[0]]:
+        page.press("ArrowRight")
+        assert state(page, "tab") == wanted and page.run("document.activeElement.id") == f"tab-{wanted}"
+    page.press("ArrowLeft")
+    assert state(page, "tab") == tabs[-1]
+    page.press("Home")
+    assert state(page, "tab") == tabs[0]
+    for number, tab in enumerate(tabs, 1):
+        page.press(str(number))
+        assert page.run("[...document.querySelectorAll('[role=tabpanel]')].filter((one) => !one.hidden).map((one) => one.id)") == [f"view-{tab}"]
+        assert page.run(f"document.getElementById('tab-{tab}').getAttribute('aria-selected')") == "true"
+
+
+def test_dialog_theme_and_splitter(page: Browser) -> None:
+    set_state(page, "span: [1, 2]")
+    page.press("?")
+    assert page.run("document.getElementById('keys').open")
+    page.press("Escape")
+    assert not page.run("document.getElementById('keys').open") and state(page, "span") == [1, 2], "the dialog alone is closed"
+    dark = page.run("collectorPage.colours.isDark")
+    page.press("t")
+    assert page.run("collectorPage.colours.isDark") != dark
+    page.click_on("#theme")
+    assert page.run("collectorPage.colours.isDark") == dark
+    before = page.run("document.getElementById('timeline').clientHeight")
+    page.run("document.getElementById('splitter').focus()")
+    page.press("ArrowDown")
+    after = page.run("document.getElementById('timeline').clientHeight")
+    assert after == before + 20 and page.run("document.getElementById('splitter').getAttribute('aria-valuenow')") == str(after)
+
+
+def test_the_address_shows_the_same(page: Browser, tmp_path: Path) -> None:
+    set_state(page, "span: [3, 12.5], threads: new Set([0, 1]), tab: 'functions', sort: 'name', search: 'a&b=%#|s', metric: 'user', view: [1, 19], colour: 'kind', function: 2")
+    page.wait_for("location.hash.includes('metric=user')")
+    words, fragment = "span threads tab sort search metric view colour function".split(), page.run("location.hash")
+    before = [state(page, word) for word in words]
+    open_page(page, tmp_path / "again.html", fragment=fragment)
+    assert [state(page, word) for word in words] == before
+    page.run("location.hash = '#tab=summary'")
+    page.wait_for("collectorPage.state.tab === 'summary' && collectorPage.state.span === null")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_recursion_is_added_up_as_in_reports(browser: Browser, tmp_path: Path, seed: int) -> None:
+    profile = random_profile(random.Random(seed))
+    open_page(browser, tmp_path / "page.html", profile)
+    rows = browser.run("(({sums: {functions}, experiment}) => experiment.facts.functions.name.map((name, i) => [name, functions.exclusive[i], functions.inclusive[i]]))(collectorPage)")
+    shown = {name: [round(exclusive, 6), round(inclusive, 6)] for name, exclusive, inclusive in rows if inclusive}
+    assert shown == {row.function.name: [row.exclusive[0], row.inclusive[0]] for row in functions(profile)}
+    for index, function in enumerate(profile.functions):
+        both = callers_callees(profile, index)
+        callers, callees = browser.run(f"(({{callers, callees}}) => [callers, callees].map((rows) => rows.map((row) => [row.function, row.value])))(collectorPage.sums.neighbours({index}))")
+        expected = {row.function.name: row.values[0] for row in both.callees if row.function and row.values[0]}
+        assert {profile.functions[number].name: round(value, 6) for number, value in callees} == expected, function.name
+        start = sum(value for number, value in callers if number < 0 or number >= len(profile.functions))
+        assert round(start, 6) == sum(row.values[0] for row in both.callers if row.function is None)
+
+
+# The least ratio of the brightness of text to that of what is behind it, of all that is drawn and written (WCAG 2.1, 1.4.3).
+CONTRAST = """(() => {
+  const context = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  const rgb = (colour) => { context.fillStyle = colour; context.fillRect(0, 0, 1, 1); return [...context.getImageData(0, 0, 1, 1).data].slice(0, 3); };
+  const light = (colour) => rgb(colour).map((v) => v / 255).map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const ratio = (one, other) => { const [low, high] = [light(one), light(other)].sort((a, b) => a - b); return (high + 0.05) / (low + 0.05); };
+  const {colours} = collectorPage, found = {match: ratio("#222", colours.match)};
+  for (const name of ["text", "muted", "accent"]) for (const back of ["panel", "background"]) found[`${name} on ${back}`] = ratio(colours[name], colours.theme(back));
+  found["text on warning"] = ratio(colours.text, colours.theme("warning"));
+  for (const kind of Object.keys(KIND_HUES)) for (let variant = 0; variant < 60; variant++) found[`${kind} ${variant}`] = ratio(colours.text, colours.fill(0, kind, "kind", variant));
+  for (let rank = 0; rank <= HUES.length; rank++) {
+    colours.ranks = new Map(colours.experiment.facts.modules.name.map((_, module) => [module, rank]));
+    colours.fills.clear();
+    for (let variant = 0; variant < 60; variant++) found[`module ${rank} ${variant}`] = ratio(colours.text, colours.fill(0, "", "module", variant));
+  }
+  return Object.entries(found).filter(([, value]) => !(value >= 4.5));
+})()"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_can_be_read(page: Browser, theme: str) -> None:
+    page.run(f"document.documentElement.dataset.theme = '{theme}'; collectorPage.colours.read()")
+    assert page.run(CONTRAST) == []
+
+
+def test_everything_has_a_name(page: Browser) -> None:
+    """For those who do not see it."""
+    for tab in page.run("[...document.querySelectorAll('[role=tab]')].map((one) => one.id.slice(4))"):
+        set_state(page, f"tab: '{tab}'")
+        tree = page.call("Accessibility.getFullAXTree")["nodes"]
+        roles = {"button", "textbox", "searchbox", "combobox", "tab", "grid", "slider", "splitter", "application", "columnheader", "tabpanel"}
+        nameless = [node["role"]["value"] for node in tree if not node["ignored"] and node["role"]["value"] in roles and not node.get("name", {}).get("value")]
+        assert nameless == [], tab
+        assert page.run("[...document.querySelectorAll('[id]')].map((one) => one.id).filter((id, i, all) => all.indexOf(id) !== i)") == []
+
+
+@pytest.mark.parametrize("width", [700, 1400])
+def test_nothing_is_cut_off(page: Browser, width: int) -> None:
+    """In a narrow window, and as at 200 %."""
+    page.call("Emulation.setDeviceMetricsOverride", width=width, height=450 if width == 700 else 900, deviceScaleFactor=2, mobile=False)
+    try:
+        for tab in ("flame", "functions", "callers", "source", "summary"):
+            set_state(page, f"tab: '{tab}'")
+            assert page.run("document.documentElement.scrollWidth") <= width, tab
+            assert page.run(f"document.getElementById('view-{tab}').clientHeight") >= 100, tab
+        for selector in ("#metric", "#theme", "#help", "#tab-summary"):
+            assert page.run(f"((box) => box.right <= innerWidth && box.bottom <= innerHeight && box.width > 0)(document.querySelector('{selector}').getBoundingClientRect())"), selector
+    finally:
+        page.call("Emulation.setDeviceMetricsOverride", width=1400, height=900, deviceScaleFactor=1, mobile=False)
+
+
+def test_paper(browser: Browser, tmp_path: Path) -> None:
+    """All of a view instead of what a screen has of it; and then the screen again."""
+    deep = ";".join(f"f{number}" for number in range(90))
+    open_page(browser, tmp_path / "page.html", build_profile([(deep, 1, 0), *((f"g{number}", 1, 0) for number in range(80))]))
+    for tab in ("flame", "functions"):
+        set_state(browser, f"tab: '{tab}'")
+        seen = "[...document.querySelectorAll('main canvas, main .row')].map((one) => [one.clientWidth, one.clientHeight, one.textContent])"
+        before = browser.run(seen)
+        browser.run("window.dispatchEvent(new Event('beforeprint'))")
+        assert browser.run("collectorPage.colours.isDark") is False
+        if tab == "flame":
+            assert browser.run("collectorPage.views.flame.canvas.canvas.height") >= 2 * 90 * 18
+        else:
+            assert browser.run("document.querySelectorAll('#view-functions .body .row').length") >= 100
+        browser.run("window.dispatchEvent(new Event('afterprint'))")
+        browser.settle()
+        assert browser.run(seen) == before
+    assert len(browser.call("Page.printToPDF")["data"]) > 10_000
+    assert browser.complaints == []
+
+
+def test_no_samples(browser: Browser, tmp_path: Path) -> None:
+    open_page(browser, tmp_path / "page.html", replace(busy_profile(), samples=build_profile([]).samples, frames=(), functions=(), modules=()))
+    for tab in ("flame", "functions", "callers", "source", "summary"):
+        set_state(browser, f"tab: '{tab}'")
+    assert total(browser) == 0 and browser.complaints == []

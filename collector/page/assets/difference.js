@@ -4,8 +4,8 @@
 const VERDICTS = ["none", "slower", "faster", "new", "gone", "too few"];
 const FULL_COLOUR = 0.1; // of the total: a difference of as much has the strongest colour
 const UNITS_SHOWN = {
-  time: { title: "in time", of: "of time", format: formatTime },
-  share: { title: "in share of the total", of: "of the total", format: (value) => `${(100 * value).toFixed(2)} %` },
+  time: { title: "in time", slower: "slower", faster: "faster", format: formatTime },
+  share: { title: "in share of the total", slower: "more", faster: "less", format: (value) => `${(100 * value).toFixed(2)} %` },
 };
 const WIDTHS = {
   both: { title: "wide as the mean of both", of: (change, node) => (change.before[node] + change.after[node]) / 2 },
@@ -63,6 +63,11 @@ class Comparison {
     for (let step = node; step > 0 && step < this.parents.length; step = this.parents[step]) path.push(step);
     return path.reverse();
   }
+}
+
+/* What a finding is called: of a share it is not known whether anything got slower. */
+function findingTitle(verdict, unit) {
+  return verdict === "none" ? "" : UNITS_SHOWN[unit][verdict] || verdict;
 }
 
 function formatSigned(value, format) {
@@ -128,7 +133,8 @@ class DifferenceGraph extends FlameGraph {
       box.style.background = differenceColour(part, verdict, this.page.colours.isDark, 1);
       return make("span", {}, box, title);
     };
-    this.legend.replaceChildren(sample(`faster by ${100 * FULL_COLOUR} % of the total`, -FULL_COLOUR, 2), sample("by 1 %", -0.01, 2), sample("no more than chance", 0, 0), sample("slower by 1 %", 0.01, 1), sample(`by ${100 * FULL_COLOUR} %`, FULL_COLOUR, 1));
+    const { slower, faster } = UNITS_SHOWN[this.unit];
+    this.legend.replaceChildren(sample(`${faster} by ${100 * FULL_COLOUR} % of the total`, -FULL_COLOUR, 2), sample("by 1 %", -0.01, 2), sample("no more than chance", 0, 0), sample(`${slower} by 1 %`, 0.01, 1), sample(`by ${100 * FULL_COLOUR} %`, FULL_COLOUR, 1));
   }
 
   /* What the search means, or the row that is picked in the table. */
@@ -155,7 +161,7 @@ class DifferenceGraph extends FlameGraph {
       const change = comparison.changes[this.unit][kind], before = change.before[node], after = change.after[node], verdict = VERDICTS[change.verdict[node]];
       if (!before && !after) continue;
       rows.push([title, `${format(before)} → ${format(after)}`]);
-      rows.push(["", `${formatSigned(after - before, format)} ± ${format(change.error[node])}${before && after ? `  (${formatRatio(before, after)})` : ""}, ${verdict === "none" ? "no more than chance" : verdict}`]);
+      rows.push(["", `${formatSigned(after - before, format)} ± ${format(change.error[node])}${before && after ? `  (${formatRatio(before, after)})` : ""}, ${findingTitle(verdict, this.unit) || "no more than chance"}`]);
     }
     rows.push(["samples", formatCount(comparison.changes.time.inclusive.samples[node])]);
     const place = comparison.place(box.function);

@@ -5,18 +5,20 @@ Functions are matched as there. A call that has all its caller's time in every r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
-from collector.profile.call_tree import call_tree
-from collector.profile.comparison import LEAST_SAMPLES, NOTHING, Change, Key, Measure, function_key, judged_changes, other_modules
-from collector.profile.metrics import Values
+from collector.profile.comparison import LEAST_SAMPLES, Change, Key, Measure, function_key, judged_changes, other_modules
+from collector.profile.groupings import by_function
+from collector.profile.metrics import SAMPLES, cpu_time
 from collector.profile.model import Function, Module, Profile
+from collector.profile.samples import Columns
 
 MOST_NODES: Final = 20_000
+WHOLE: Final[Key] = ()
 UNFINISHED: Final[Key] = ("(unfinished stacks)",)
-"""Stands for the functions of the whole, and of stacks whose outer callers are not known."""
+"""Stand for functions: the whole, and stacks whose outer callers are not known."""
 
 Step = tuple[int, Key]
 """The caller's node, and the function that is called."""
@@ -45,21 +47,34 @@ class ComparedNode:
 
 
 def run_tree(profile: Profile) -> RunTree:
-    """The calls of one run."""
+    """The calls of one run, recursion folded; stacks whose outer callers are not known are below a node of their own."""
+    sums = profile.samples.call_sums(by_function(profile))
+    places = [(function, profile.modules[function.module]) for function in profile.functions]
+    keys = [function_key(*place) for place in places]
     tree = RunTree([], [], [], {})
-    for node in call_tree(profile):
-        key = UNFINISHED
-        if node.function and node.module:
-            key = function_key(node.function, node.module)
-            tree.places.setdefault(key, (node.function, node.module))
-        tree.steps.append((node.parent or 0, key))
-        tree.exclusive.append(_measure(node.exclusive))
-        tree.inclusive.append(_measure(node.inclusive))
+
+    def add(parent: int, key: Key, exclusive: Columns, inclusive: Columns) -> None:
+        numbers = [0] * len(sums.parents)
+        for node, (whole, own) in enumerate(zip(zip(*inclusive), zip(*exclusive))):
+            if node and not cpu_time(whole):
+                continue
+            numbers[node] = len(tree.steps)
+            tree.steps.append((numbers[sums.parents[node]], keys[sums.groups[node]]) if node else (parent, key))
+            tree.exclusive.append(_measure(own))
+            tree.inclusive.append(_measure(whole))
+
+    add(0, WHOLE, sums.finished, sums.finished_inclusive)
+    top = len(tree.steps)
+    if cpu_time([column[0] for column in sums.unfinished_inclusive]):
+        add(0, UNFINISHED, sums.unfinished, sums.unfinished_inclusive)
+        tree.inclusive[0] = Measure(*map(sum, zip(tree.inclusive[0], tree.inclusive[top])))
+    known = {key for _, key in tree.steps}
+    tree.places.update({key: place for key, place in zip(keys, places) if key in known})
     return tree
 
 
-def _measure(values: Values) -> Measure:
-    return Measure(values[0], values[3])
+def _measure(base: Sequence[float]) -> Measure:
+    return Measure(cpu_time(base), base[SAMPLES])
 
 
 def renamed_functions(before: Sequence[RunTree], after: Sequence[RunTree], known: Mapping[Key, Key]) -> dict[Key, Key]:
@@ -72,15 +87,22 @@ def compared_tree(
 ) -> list[ComparedNode]:
     """The tree of both sides, a caller before its callees, with no more than the largest nodes. `total` is what the comparison says of the whole."""
     steps: dict[Step, int] = {}
-    own = [[_merged(tree, tree.exclusive, {}, steps) for tree in before], [_merged(tree, tree.exclusive, renamed, steps) for tree in after]]
-    whole = [[_merged(tree, tree.inclusive, {}, steps) for tree in before], [_merged(tree, tree.inclusive, renamed, steps) for tree in after]]
-    size = [sum(table[node].time / len(side) for side in whole for table in side if node in table) for node in range(len(steps))]
+    numbers = [[_numbers(tree, names, steps) for tree in side] for side, names in ((before, {}), (after, renamed))]
+    whole = [[_table(tree.inclusive, nodes) for tree, nodes in zip(*side)] for side in zip((before, after), numbers)]
+    size, samples = [0.0] * len(steps), [0.0] * len(steps)
+    for side in whole:
+        for table in side:
+            for node, value in table.items():
+                size[node] += value.time / len(side)
+                samples[node] += value.samples
     kept = sorted(sorted(range(len(steps)), key=lambda node: (-size[node], node))[:most_nodes])
-    number = {node: place for place, node in enumerate(kept)}
+    wanted = {*kept, *(node for node, count in enumerate(samples) if count >= LEAST_SAMPLES)}
+    whole = [[_only(table, wanted) for table in side] for side in whole]
+    own = [[_only(_table(tree.exclusive, nodes), wanted) for tree, nodes in zip(*side)] for side in zip((before, after), numbers)]
     parents = [parent for parent, _ in steps]
     columns = [_changes(own, whole, kept), _calls(whole, parents, kept, total)]
     columns += [_changes(_shares(own, whole), _shares(whole, whole), kept), _calls(_shares(whole, whole), parents, kept, None)]
-    keys = [key for _, key in steps]
+    keys, number = [key for _, key in steps], {node: place for place, node in enumerate(kept)}
     return [ComparedNode(number[parents[node]], keys[node], *(column[node] for column in columns)) for node in kept]
 
 
@@ -88,15 +110,25 @@ Table = dict[int, Measure]
 """By node of the tree of all runs."""
 
 
-def _merged(tree: RunTree, values: Sequence[Measure], renamed: Mapping[Key, Key], steps: dict[Step, int]) -> Table:
+def _numbers(tree: RunTree, renamed: Mapping[Key, Key], steps: dict[Step, int]) -> list[int]:
+    """The node of all runs that each node of one is; two functions of the same key are one."""
     numbers: list[int] = []
+    for parent, key in tree.steps:
+        step = numbers[parent] if numbers else 0, renamed.get(key, key)
+        numbers.append(steps.setdefault(step, len(steps)))
+    return numbers
+
+
+def _table(values: Sequence[Measure], nodes: Sequence[int]) -> Table:
     table: Table = {}
-    for (parent, key), value in zip(tree.steps, values):
-        node = steps.setdefault((numbers[parent] if numbers else 0, renamed.get(key, key)), len(steps))
-        numbers.append(node)
-        known = table.get(node, NOTHING)
-        table[node] = Measure(known.time + value.time, known.samples + value.samples)
+    for node, value in zip(nodes, values):
+        known = table.get(node)
+        table[node] = value if known is None else Measure(known.time + value.time, known.samples + value.samples)
     return table
+
+
+def _only(table: Table, wanted: Set[int]) -> Table:
+    return {node: value for node, value in table.items() if node in wanted}
 
 
 def _changes(tables: Sequence[Sequence[Table]], whole: Sequence[Sequence[Table]], kept: Iterable[int]) -> dict[int, Change]:
@@ -108,8 +140,8 @@ def _changes(tables: Sequence[Sequence[Table]], whole: Sequence[Sequence[Table]]
 
 def _calls(tables: Sequence[Sequence[Table]], parents: Sequence[int], kept: Sequence[int], total: Change | None) -> dict[int, Change]:
     """The same with what they called: a node with all its caller's time has what its caller has."""
-    asked = [0] * len(parents)
-    for node in range(1, len(parents)):
+    asked = {0: 0}
+    for node in sorted({node for side in tables for table in side for node in table} - {0}):
         is_same = all(table.get(node) == table.get(parents[node]) for side in tables for table in side)
         asked[node] = asked[parents[node]] if is_same else node
     wanted = dict.fromkeys(asked[node] for node in kept) | dict.fromkeys(asked[node] for node in _with_samples(tables))

@@ -16,7 +16,7 @@ from unpacked import unpacked
 from collector.cli.main import main
 from collector.exports import compare_document
 from collector.page.compared import VERDICTS, ComparedSide, compared_data, compared_run, function_keys
-from collector.profile.compared_tree import MOST_NODES, UNFINISHED, RunTree, compared_tree, run_tree
+from collector.profile.compared_tree import MOST_NODES, WHOLE, RunTree, compared_tree, run_tree
 from collector.profile.comparison import NOTHING, Change, Measure, compare, function_run, path_run
 from collector.profile.model import Profile
 
@@ -71,7 +71,8 @@ def tree_of(before: list[Profile], after: list[Profile], kind: str) -> dict[tupl
     unit = document["units"][kind.partition(".")[0]]
     for node, way in enumerate(columns["parents"]):
         if node:
-            paths.append((*paths[node - way], names[columns["functions"][node] - 1]))
+            number = columns["functions"][node]
+            paths.append((*paths[node - way], names[number - 1] if number else "(unfinished stacks)"))
         before_s, after_s, error = (columns[f"{kind}.{name}"][node] * unit for name in ("before", "after", "error"))
         found[paths[node]] = (before_s, after_s, error, VERDICTS[columns[f"{kind}.verdict"][node]])
     return found
@@ -96,6 +97,15 @@ def test_what_a_call_calls_is_added() -> None:
     assert tree["main", "work"][:2] == pytest.approx((1.0, 2.02), abs=1e-6)
     assert [tree[path][3] for path in ((), ("main",), ("main", "work"), ("main", "work", "hash"), ("main", "work", "read"))] == ["slower"] * 4 + ["none"]
     assert tree["main", "old"][3] == "gone" and tree["main", "new", "read"][3] == "new" and tree["main", "idle"][3] == "too few"
+
+
+def test_unfinished_stacks_are_apart_and_count_once() -> None:
+    samples = [("main;work", 0.01, 0, {"at": 0.01 * i, "end": end}) for i in range(40) for end in ("complete", "bad_frame")]
+    profile = build_profile(samples)
+    assert sum(node[0] for node in tree_of([profile], [profile], "time.exclusive").values()) == pytest.approx(0.8, abs=1e-6)
+    tree = tree_of([profile], [profile], "time.inclusive")
+    assert tree[()][:2] == pytest.approx((0.8, 0.8), abs=1e-6) and tree["main",][0] == pytest.approx(0.4, abs=1e-6)
+    assert tree["(unfinished stacks)", "main", "work"][0] == pytest.approx(0.4, abs=1e-6)
 
 
 def test_shares_do_not_see_how_long_a_run_was() -> None:
@@ -138,7 +148,7 @@ def change_of_nothing() -> Change:
 
 def random_tree(chance: random.Random) -> RunTree:
     """`main` calls 15 functions, each of which calls one that has 200 samples of 10 ms on average, and 100 of its own."""
-    tree = RunTree([(0, UNFINISHED), (0, ("main", "prog", ""))], [NOTHING] * 2, [NOTHING] * 2, {})
+    tree = RunTree([(0, WHOLE), (0, ("main", "prog", ""))], [NOTHING] * 2, [NOTHING] * 2, {})
     for number in range(15):
         caller = len(tree.steps)
         tree.steps.extend([(1, (f"f{number}", "prog", "")), (caller, (f"g{number}", "prog", ""))])

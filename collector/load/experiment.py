@@ -43,6 +43,12 @@ class Experiment:
     def __repr__(self) -> str:
         return f"<Experiment {self.name}: {self.total():.3f} s CPU time>"
 
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from collector.load.notebook import summary_html
+
+        return summary_html(self.profile)
+
     @property
     def name(self) -> str:
         """Name of the experiment; of several, joined by blanks."""

@@ -110,7 +110,8 @@ def _value_of(action: argparse.Action) -> str:
 
 def _in_usage(action: argparse.Action) -> str:
     value = _value_of(action)
-    value = f"{value} ..." if action.nargs == argparse.PARSER else value
+    if action.nargs in (argparse.PARSER, "+", "*") and "..." not in value:
+        value += " ..." if action.nargs == argparse.PARSER else "..."
     return f"[{value}]" if action.nargs in ("?", "*") else value
 
 

@@ -28,6 +28,8 @@ HELP = __doc__ or ""
 
 _SHORTEST_S = 0.1
 _LONGEST_S = 3600.0
+_LARGEST_SHARE = 0.1
+"""Of a CPU: with thousands of processes looks become rarer instead."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -98,30 +100,33 @@ def _watch(path: str, interval_s: float, has_screen: bool, stream: TextIO, note:
 
     totals, live = LiveTotals(), LiveExperiment(path, Symbolizer())
 
-    def look() -> bool:
-        was_last = program is not None and program.has_ended
+    def look() -> float | None:
+        """Take in what is new; seconds until the next look, None if there is none."""
+        was_last, is_first, begun_s = program is not None and program.has_ended, totals.profile is None, time.process_time()
         try:
             totals.add(live.look(), time.monotonic())
         except ExperimentNotFoundError:
             if program is None or was_last or totals.profile is not None:
                 raise
-        return not was_last if program is not None else not live.is_over
+        if was_last or (program is None and live.is_over):
+            return None
+        return interval_s if is_first else max(interval_s, (time.process_time() - begun_s) / _LARGEST_SHARE)
 
     if has_screen:
         from collector.cli.watching.terminal_screen import TerminalScreen
 
-        TerminalScreen(totals, look, interval_s, note).show()
+        TerminalScreen(totals, look, note).show()
         return
     while True:
-        can_be_more = look()
+        pause_s = look()
         if totals.profile is not None:
             _write_line(text.line(totals), stream)
-        if not can_be_more:
+        if pause_s is None:
             return
         if program is None:
-            time.sleep(interval_s)
+            time.sleep(pause_s)
         else:
-            program.await_end(interval_s)
+            program.await_end(pause_s)
 
 
 def _write_line(line: str, stream: TextIO) -> None:

@@ -16,12 +16,11 @@ _DEAF_AFTER = 20
 
 
 class TerminalScreen:
-    """Shows `totals` until somebody types q. `look` takes in what is new, and says whether there can be more."""
+    """Shows `totals` until somebody types q. `look` takes in what is new, and says in how many seconds to do so again; None: never."""
 
-    def __init__(self, totals: LiveTotals, look: Callable[[], bool], interval_s: float, note: str) -> None:
+    def __init__(self, totals: LiveTotals, look: Callable[[], float | None], note: str) -> None:
         self._totals = totals
         self._look = look
-        self._interval_s = interval_s
         self._choice = Choice(note=note)
         self._is_paused = False
         self._is_over = False
@@ -38,8 +37,9 @@ class TerminalScreen:
         due_s = 0.0
         while True:
             if time.monotonic() >= due_s and not self._is_over and not self._is_paused:
-                self._is_over = not self._look()
-                due_s = time.monotonic() + self._interval_s
+                pause_s = self._look()
+                self._is_over = pause_s is None
+                due_s = time.monotonic() + (pause_s or 0.0)
                 if self._is_over:
                     self._choice = replace(self._choice, is_recent=False)
             self._draw(window)

@@ -109,6 +109,9 @@ LINES = {
     "collector record -o file.txt --jit ./scr": {"./script.py"},
     "collector record -o x.expt cat fi": {"file.txt"},
     "collector record cat --clock=x fi": {"file.txt"},
+    "collector watch -- ./scr": {"./script.py"},
+    "collector watch -i 2 -- cat fi": {"file.txt"},
+    "collector watch aprico": {"apricot.expt"},
 }
 
 

@@ -36,6 +36,7 @@ class Choice:
     is_inclusive: bool = False
     is_recent: bool = True
     is_paused: bool = False
+    is_over: bool = False
     note: str = ""
 
 
@@ -43,9 +44,11 @@ def screen(totals: LiveTotals, choice: Choice, width: int, height: int) -> list[
     """Exactly so many lines: what runs, the view, the note if there is one, the keys. In a low window each has less."""
     profile = totals.profile
     if profile is None:
-        return [shorten(choice.note, width), *[""] * (height - 1)]
+        lines = [choice.note or "Nothing is recorded yet.", *[""] * max(0, height - 2), _keys(choice, width)]
+        return [shorten(line, width, "start") for line in lines[-height:]]
     is_low = height < _LOW
-    head = [_what(profile), *textwrap.wrap(_state(totals, profile), width, max_lines=1 if is_low else 2, placeholder="…"), *([] if is_low else [""])]
+    state = textwrap.wrap(_state(totals, profile, choice.is_over), width, max_lines=1 if is_low else 2, placeholder="…")
+    head = [_what(profile), *state, *([] if is_low else [""])]
     foot = [*([choice.note] if choice.note and not is_low else []), _keys(choice, width)]
     room = max(0, height - len(head) - len(foot))
     body = _BODIES[choice.view](totals, choice, Style(max(20, width)), room)[:room]
@@ -85,12 +88,12 @@ def _what(profile: Profile) -> str:
     return "  ".join(f"{printable(one.name)}  {printable(' '.join(one.command))}" for one in profile.recordings)
 
 
-def _state(totals: LiveTotals, profile: Profile) -> str:
+def _state(totals: LiveTotals, profile: Profile, is_over: bool) -> str:
     statuses = [one.status for one in profile.recordings if one.status is not None]
-    running = not profile.processes or any(process.is_running for process in profile.processes)
+    running = not is_over and (not profile.processes or any(process.is_running for process in profile.processes))
     state = "" if running else f"; {describe_ending(statuses[0])}" if statuses else "; ended"
     alive = sum(not thread.is_over for thread in totals.threads())
-    recent = f"{_cpus(totals):.2f} CPUs in the last {totals.recent_s:.0f} s, " if totals.recent_s and running else ""
+    recent = f"{_cpus(totals):.2f} CPUs in the last {totals.recent_s:.{1 if totals.recent_s < 1 else 0}f} s, " if totals.recent_s and running else ""
     cpu = f"{recent}{format_seconds(totals.cpu_s)} s CPU time in all"
     return f"{format_duration(totals.age_s(profile))}: {cpu}, {plural(alive, 'thread')}, {_lost(profile)}{state}"
 

@@ -60,6 +60,23 @@ def test_any_window_is_filled_exactly(view: str, width: int, height: int) -> Non
         assert len(lines) == height and max(map(text_width, lines)) <= width
 
 
+@pytest.mark.parametrize(("span_s", "told"), [(0.25, "3.00 CPUs in the last 0.2 s"), (1.0, "0.75 CPUs in the last 1 s"), (3.0, "0.25 CPUs in the last 3 s")])
+def test_what_runs_is_told_as_cpus(span_s: float, told: str) -> None:
+    found = LiveTotals()
+    profile = build_profile([("main;work", 0.75, 0)])
+    running = replace(profile, processes=(replace(profile.processes[0], is_running=True),))
+    found.add(running, 10.0)
+    found.add(running, 10.0 + span_s)
+    assert told in screen(found, Choice(), 120, 12)[1] and "exited" not in screen(found, Choice(), 120, 12)[1]
+
+
+def test_a_program_that_ended_before_it_had_a_process_has_ended() -> None:
+    found = LiveTotals()
+    found.add(replace(build_profile([]), processes=(), threads=()), 10.0)
+    assert "exited" not in screen(found, Choice(), 120, 12)[1]
+    assert screen(found, Choice(is_over=True), 120, 12)[1].endswith("; exited with status 0")
+
+
 def test_losses_are_told(totals: LiveTotals) -> None:
     assert totals.profile is not None
     totals.profile = replace(totals.profile, losses=(Loss(0, "busy", 1200, "7.0.log"), Loss(0, "busy", 34, "8.0.log")))

@@ -51,6 +51,20 @@ class Terminal:
         self._read = found.end()
         return found
 
+    def await_screen(self, pattern: str, last: str) -> None:
+        """Have the whole screen drawn anew by Ctrl-L, up to what stands `last` on it, until something on it fits: a change alone comes in pieces."""
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            self.type("\x0c")
+            self.await_text(r"\x1b\[H\x1b\[2J")
+            start = self._read
+            self.await_text(last)
+            shown = re.sub(r"\x1b(\[[0-9;?]*[A-Za-z]|\(B)", "", self.seen[start : self._read])
+            if re.search(pattern, shown, re.DOTALL):
+                return
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{pattern!r} is not on the screen: {shown!r}")
+
     def await_end(self) -> int:
         """Read to the end; the exit status."""
         deadline = time.monotonic() + PATIENCE_S

@@ -17,6 +17,7 @@ import time
 from collections.abc import Sequence
 from typing import TextIO
 
+from collector.cli import record
 from collector.cli.watching.recorded_program import RecordedProgram
 from collector.errors import CollectorError, ExperimentNotFoundError, UsageError
 from collector.load.live import LiveExperiment
@@ -80,21 +81,22 @@ def _watch_program(words: Sequence[str], interval_s: float, has_screen: bool) ->
     try:
         program = RecordedProgram(words, is_apart=has_screen)
     except CannotRun as error:
-        print(f"collector: {error}", file=sys.stderr)
+        record.say(str(error))
         return error.status
     note = f"the program's output goes to {program.output}" if program.output else ""
     with contextlib.suppress(ExperimentNotFoundError):  # nothing came of it, and the recorder says why
         _watch(program.experiment, interval_s, has_screen, sys.stderr, note, program)
     if not program.has_ended:
-        print(f"collector: {program.experiment} is recorded on until the program ends; Ctrl-C is for the program", file=sys.stderr)
+        record.say(f"{program.experiment} is recorded on until the program ends; Ctrl-C is for the program")
     status = program.wait()
-    sys.stderr.write(program.closing_words())
+    for line in program.closing_words().splitlines():
+        record.say(line.removeprefix("collector: "))
     if program.output:
-        print(f"collector: the program's output is in {program.output}", file=sys.stderr)
+        record.say(f"the program's output is in {program.output}")
     return status
 
 
-def _watch(path: str, interval_s: float, has_screen: bool, stream: TextIO, note: str = "", program: RecordedProgram | None = None) -> None:
+def _watch(path: str, interval_s: float, has_screen: bool, stream: TextIO | None, note: str = "", program: RecordedProgram | None = None) -> None:
     """Show an experiment until it is over, or nobody wants to see more. That of a program of ours need not be there yet."""
     from collector.symbols.symbolizer import Symbolizer
 
@@ -129,7 +131,9 @@ def _watch(path: str, interval_s: float, has_screen: bool, stream: TextIO, note:
             program.await_end(pause_s)
 
 
-def _write_line(line: str, stream: TextIO) -> None:
+def _write_line(line: str, stream: TextIO | None) -> None:
+    if stream is None:
+        return  # standard error was closed; the program runs all the same
     try:
         stream.write(line + "\n")
         stream.flush()

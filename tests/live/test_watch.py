@@ -38,17 +38,12 @@ def watch(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_program_on_a_screen(on_a_terminal: Watch, tmp_path: Path) -> None:
     terminal = on_a_terminal("watch", "-i", "0.1", "--", "-o", "a.expt", "sh", "-c", _UNTIL_TOLD)
-    terminal.await_text(r"a\.expt  sh -c")
-    terminal.await_text("the program's output goes to a.out")
-    terminal.await_text("Recent")
-    terminal.type("t")
-    terminal.await_text("Program")
-    terminal.type("m")
-    terminal.await_text("Resident memory")
-    terminal.type("l")
-    terminal.await_text("LOG")
+    terminal.await_screen(r"CPUs in the last .*Recent incl\..*the program's output goes to a\.out", "q quit")
+    for key, shown in (("t", "Thread +Process"), ("m", "Resident memory"), ("l", "l LOG"), ("fi", "i INCLUSIVE"), ("s", "recent/ALL"), (" ", "PAUSED"), (" ", "pause")):
+        terminal.type(key)
+        terminal.await_screen(shown, "space [a-zA-Z]+")
     (tmp_path / "stop").touch()
-    terminal.await_text("exited with status 3")
+    terminal.await_screen("exited with status 3", "q quit")
     terminal.type("q")
     assert terminal.await_end() == 3
     words = terminal.seen.rpartition("\x1b[?1049l")[2]  # what stays when the screen is left
@@ -60,12 +55,11 @@ def test_a_program_on_a_screen(on_a_terminal: Watch, tmp_path: Path) -> None:
 
 def test_windows_of_all_sizes(on_a_terminal: Watch, tmp_path: Path) -> None:
     terminal = on_a_terminal("watch", "-i", "0.1", "--", "sh", "-c", _UNTIL_TOLD)
-    terminal.await_text("Recent")
+    terminal.await_screen("CPU time in all", "q quit")
     for rows, columns in ((1, 1), (2, 80), (50, 10), (8, 40)):
         terminal.resize(rows, columns)
     terminal.resize(24, 120)
-    terminal.await_text(r"\x1b\[2J|\x1b\[J")  # all of it anew
-    terminal.await_text("CPU time in all")
+    terminal.await_screen("CPU time in all, 1 thread", "q quit")
     terminal.type("q")
     terminal.await_text("is recorded on until the program ends")
     (tmp_path / "stop").touch()
@@ -76,7 +70,7 @@ def test_quitting_leaves_the_recording_alone(on_a_terminal: Watch, tmp_path: Pat
     recording = subprocess.Popen(collector_command("record", "-o", "a.expt", "sh", "-c", _UNTIL_TOLD), cwd=tmp_path, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert recording.stdout is not None and recording.stdout.readline() == "from the program\n"
     terminal = on_a_terminal("watch", "-i", "0.1", "a.expt")
-    terminal.await_text("Recent")
+    terminal.await_screen("CPU time in all", "q quit")
     terminal.type("q")
     assert terminal.await_end() == 0 and recording.poll() is None
     (tmp_path / "stop").touch()
@@ -86,9 +80,9 @@ def test_quitting_leaves_the_recording_alone(on_a_terminal: Watch, tmp_path: Pat
 
 def test_control_c_is_for_the_program(on_a_terminal: Watch, tmp_path: Path) -> None:
     terminal = on_a_terminal("watch", "-i", "0.1", "--", "sh", "-c", _UNTIL_TOLD)
-    terminal.await_text("Recent")
+    terminal.await_screen("CPU time in all", "q quit")
     terminal.type("\x03")
-    terminal.await_text("killed by signal 2")
+    terminal.await_screen("killed by signal 2", "q quit")
     terminal.type("q")
     assert terminal.await_end() == 130
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
 import signal
 import sys
 from collections.abc import Sequence
-from itertools import count
 
 from collector.capture import destination
 from collector.cli import record
@@ -82,14 +80,13 @@ class RecordedProgram:
 
 def _new_file(base: str) -> str:
     """Make a file that was not there before."""
-    for number in count():
-        path = f"{base}.{number}.out" if number else f"{base}.out"
-        with contextlib.suppress(FileExistsError):
-            try:
-                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-            except FileExistsError:
-                raise
-            except OSError as error:
-                raise CollectorError(f"the program's output cannot be written to {path}: {(error.strerror or str(error)).lower()}") from error
+    path, number = f"{base}.out", 0
+    while True:
+        try:
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
             return path
-    raise AssertionError
+        except FileExistsError:
+            number += 1
+            path = f"{base}.{number}.out"
+        except OSError as error:
+            raise CollectorError(f"the program's output cannot be written to {path}: {(error.strerror or str(error)).lower()}") from error

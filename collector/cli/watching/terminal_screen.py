@@ -15,6 +15,9 @@ _DEAF_AFTER = 20
 """So many times a terminal may say at once that there is no key, before it is taken for gone."""
 
 
+_REDRAW = 12  # Ctrl-L
+
+
 class TerminalScreen:
     """Shows `totals` until somebody types q. `look` takes in what is new, and says in how many seconds to do so again; None: never."""
 
@@ -25,7 +28,7 @@ class TerminalScreen:
         self._is_paused = False
         self._is_over = False
         self._deaf_count = 0
-        self._is_resized = False
+        self._is_redrawn = False
 
     def show(self) -> None:
         """Take the terminal, and give it back as it was."""
@@ -41,7 +44,7 @@ class TerminalScreen:
                 self._is_over = pause_s is None
                 due_s = time.monotonic() + (pause_s or 0.0)
                 if self._is_over:
-                    self._choice = replace(self._choice, is_recent=False)
+                    self._choice = replace(self._choice, is_recent=False, is_over=True)
             self._draw(window)
             window.timeout(-1 if self._is_over or self._is_paused else max(1, round((due_s - time.monotonic()) * 1000)))
             asked_s = time.monotonic()
@@ -55,7 +58,7 @@ class TerminalScreen:
         character = chr(key) if 0 < key < 128 else ""
         if character == "q":
             return False
-        self._is_resized = key == curses.KEY_RESIZE
+        self._is_redrawn = key in (curses.KEY_RESIZE, _REDRAW)
         if character in VIEWS:
             self._choice = replace(self._choice, view=VIEWS[character])
         elif character in ("e", "i"):
@@ -69,7 +72,7 @@ class TerminalScreen:
 
     def _draw(self, window: curses.window) -> None:
         height, width = window.getmaxyx()
-        window.clear() if self._is_resized else window.erase()  # what a terminal makes of its lines then, nobody knows
+        window.clear() if self._is_redrawn else window.erase()  # what a terminal of another size makes of its lines, nobody knows
         for row, text in enumerate(screen(self._totals, self._choice, width, height)):
             attribute = curses.A_BOLD if row == 0 else curses.A_REVERSE if row == height - 1 else curses.A_NORMAL
             with contextlib.suppress(curses.error):  # the last cell of the last line is written, and then the cursor has no place

@@ -25,6 +25,12 @@ COMMANDS = {
     "report": "report a.expt",
     "json": "report a.expt header --json",
     "dry run": "record -n true",
+    "cache": "cache",
+    "completion": "completion bash",
+    "manual page": "man record",
+    "pages": "help",
+    "a long page": "help format",
+    "watch": "watch -i 0.1 a.expt",
 }
 
 

@@ -14,6 +14,7 @@ from collector.exports import callgrind, folded, perf_script, pprof
 from collector.profile import aggregate
 from collector.profile.model import Profile
 
+_WORDS = str.maketrans(" ()", "_[]")
 _TEXTS = {"perf": _FULL, "pprof": small_profile(), "callgrind": _HEAD + _BODY}
 
 
@@ -22,9 +23,9 @@ def written(pieces: Iterable[str | bytes]) -> bytes:
 
 
 def rows(found: Imported) -> dict[tuple[str, str], tuple[int, int]]:
-    """Exclusive and inclusive nanoseconds by function and module, which perf script's text has without blanks."""
+    """Exclusive and inclusive nanoseconds by function and module, which perf script's text has without blanks and parentheses."""
     return {
-        (row.function.name, row.module.path.replace(" ", "_")): (round(row.exclusive[0] * 1e9), round(row.inclusive[0] * 1e9)) for row in aggregate.functions(found.profile)
+        (row.function.name, row.module.path.translate(_WORDS)): (round(row.exclusive[0] * 1e9), round(row.inclusive[0] * 1e9)) for row in aggregate.functions(found.profile)
     }
 
 

@@ -110,7 +110,8 @@ class FlameGraph {
     this.rows = [];
     for (const box of boxes) (this.rows[box.depth] ||= []).push(box);
     this.canvas.setHeight(this.rows.length * ROW + 4);
-    this.cursor = this.cursor && this.boxes.find((box) => box.key === this.cursor.key) || null;
+    const { key, depth } = this.cursor || {};
+    this.cursor = key && (this.rows[depth] || []).find((box) => box.key === key) || null;
     this.canvas.draw();
   }
 
@@ -264,8 +265,21 @@ function layOutTree(root, children, width, zoom) {
 
 class Box {
   constructor(node, depth, x, width, parent) {
-    Object.assign(this, { node, depth, x, width, parent, function: node.function, kind: node.kind, title: node.title, value: node.value, count: node.count, own: node.own });
-    this.key = `${parent ? parent.key : ""}.${node.id ?? node.function}`;
+    this.node = node;
+    this.depth = depth;
+    this.x = x;
+    this.width = width;
+    this.parent = parent;
+    this.function = node.function;
+    this.kind = node.kind;
+    this.title = node.title;
+    this.value = node.value;
+    this.count = node.count;
+    this.own = node.own;
+  }
+
+  get key() {
+    return `${this.parent ? this.parent.key : ""}.${this.node.id ?? this.function}`;
   }
 
   /* The way from the root, as what `zoom` is in the state. */
@@ -396,7 +410,7 @@ function layOutTime({ experiment, state }, width, zoom) {
   const root = new Box({ function: -1, title, value: 0, count: 0, kind: "" }, 0, 0, 1, null);
   const boxes = [root], period = experiment.facts.processes.period[experiment.facts.threads.process[thread]];
   const gap = Math.max(2 / width, 3 * Math.max(step, period) / span); // so long nothing is sampled of a thread that runs
-  const stepsAMoment = Math.max(1, Math.ceil(span / step / width));
+  const stepsAMoment = Math.max(1, Math.ceil(2 * span / step / width)); // two pixels
   let open = [];
   for (let cell = first; cell < last;) {
     const moment = Math.floor(cells.steps[cell] / stepsAMoment);

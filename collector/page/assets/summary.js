@@ -4,6 +4,7 @@
 class SummaryView {
   constructor(page, container) {
     const { facts } = page.experiment;
+    container.tabIndex = 0; // to be scrolled by keys
     const card = (title, ...content) => make("section", { className: "card" }, make("h2", {}, title), ...content);
     const wide = (title, ...content) => { const section = card(title, ...content); section.classList.add("wide"); return section; };
     const rows = (pairs) => make("table", { className: "facts" }, ...pairs.filter(([, value]) => value !== null && value !== "" && value !== undefined)

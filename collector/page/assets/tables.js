@@ -191,7 +191,7 @@ class CallersView {
 
   list(title, rows, whole) {
     const { experiment, sums } = this.page;
-    return make("div", { className: "neighbours" }, make("h3", {}, title), ...rows.slice(0, 200).map((row) => {
+    return make("div", { className: "neighbours" }, make("h2", {}, title), ...rows.slice(0, 200).map((row) => {
       const bar = make("i", { className: "bar" });
       bar.style.width = `${Math.min(100, 100 * row.value / whole)}%`;
       const name = row.title || (row.function < 0 ? "(start of the stack)" : experiment.functionName(row.function));

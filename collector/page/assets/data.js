@@ -130,6 +130,17 @@ class Experiment {
     return this.knownValues.get(metric);
   }
 
+  /* By node, the nearest one above it of the same line of the same file, or 0. */
+  get lineAbove() {
+    if (!this.knownLines) {
+      const { file, line } = this.facts.lines, numbers = new Map();
+      const places = file.map((one, i) => `${one}:${line[i]}`).map((place) => numbers.get(place) ?? numbers.set(place, numbers.size + 1).get(place));
+      const placeOf = Int32Array.from(this.nodeLines, (group) => group < 0 ? 0 : places[group]);
+      this.knownLines = nearestAlike(this.nodeParents, placeOf, numbers.size + 1);
+    }
+    return this.knownLines;
+  }
+
   /* Which functions a search means, by their names and modules: a 1 for each. SyntaxError if it is no regular expression. */
   matching(text) {
     if (this.matched?.text !== text) {

@@ -111,18 +111,13 @@ class Sums {
 
   /* Exclusive and inclusive values by line of a source file; Maps from line to [exclusive, inclusive, samples]. */
   linesOf(file) {
-    const { nodeParents, nodeLines, facts } = this.experiment, { lines } = facts;
-    const isHere = (node) => nodeLines[node] >= 0 && lines.file[nodeLines[node]] === file;
-    const rows = new Map();
-    for (let node = 1; node < nodeParents.length; node++) {
-      if (!isHere(node) || !this.inclusiveNodes[node]) continue;
-      const line = lines.line[nodeLines[node]];
-      const row = rows.get(line) || rows.set(line, [0, 0, 0]).get(line);
+    const { nodeLines, lineAbove, facts: { lines } } = this.experiment, whole = this.inclusiveNodes, rows = new Map();
+    for (let node = 1; node < whole.length; node++) {
+      if (!whole[node] || nodeLines[node] < 0 || lines.file[nodeLines[node]] !== file) continue;
+      const line = lines.line[nodeLines[node]], row = rows.get(line) || rows.set(line, [0, 0, 0]).get(line);
       row[0] += this.own[node];
       row[2] += this.ownCounts[node];
-      let above = nodeParents[node];
-      while (above > 0 && !(isHere(above) && lines.line[nodeLines[above]] === line)) above = nodeParents[above];
-      if (above === 0) row[1] += this.inclusiveNodes[node];
+      if (!lineAbove[node]) row[1] += whole[node];
     }
     return rows;
   }

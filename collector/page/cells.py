@@ -65,7 +65,7 @@ def cells_of(profile: Profile, most_cells: int = MOST_CELLS, most_nodes: int = M
     for wanted_steps, fewest_nodes in _SACRIFICES:
         wanted_ns = max(_SHORTEST_STEP_NS, longest_ns // wanted_steps + 1)
         while len(tree.parents) > fewest_nodes and _count(rows, nodes, times, wanted_ns, longest_ns, len(tree.parents)) > most_cells:
-            nodes, small_s = _without_small(rows, nodes, tree, len(tree.parents) * 2 // 3)
+            nodes, small_s = _without_small(rows, nodes, tree, len(tree.parents) // 2)
     step_ns = _finest_step(rows, nodes, times, longest_ns, len(tree.parents), most_cells)
     step_count, node_count = longest_ns // step_ns + 1, len(tree.parents)
     keys = _keys(rows, nodes, times, step_ns, step_count, node_count)

@@ -21,7 +21,7 @@ class DisassemblyView {
     const isOther = !picked && state.function >= 0 && state.function < experiment.unfinished;
     const shown = picked || (isOther ? null : disassembly[0]);
     this.functions.replaceChildren(...(isOther ? [make("option", { value: state.function, selected: true }, experiment.functionName(state.function))] : []),
-      ...disassembly.map((one, i) => make("option", { value: one.function, selected: one === shown }, `${formatPercent(own[i], this.total)}  ${experiment.functionName(one.function)}`)));
+      ...disassembly.map((one, i) => make("option", { value: one.function, selected: one === shown }, `${one.note ? "no code " : formatPercent(own[i], this.total)}  ${experiment.functionName(one.function)}`)));
     this.note.textContent = "time of the whole recording: instructions do not follow a selection";
     this.links.replaceChildren(...linkButtons(this.page, shown ? shown.function : state.function, (parts) => this.page.state.set(parts)));
     if (shown) this.show(shown);

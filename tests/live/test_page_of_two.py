@@ -164,6 +164,7 @@ def test_either_side_is_seen_in_the_other_views(page: Browser, sides: tuple[Reco
 
 def test_an_address_shows_the_same_again(page: Browser, file: Path) -> None:
     page.run("collectorPage.state.set({unit: 'share', difference: 'exclusive', row: 1, side: 'before', order: 'after'})")
+    page.wait_for("location.hash.includes('side=before')")
     fragment = page.run("location.hash")
     page.open(file, fragment)
     assert page.run("(({unit, difference, row, side, order, tab}) => [unit, difference, row, side, order, tab])(collectorPage.state)") == ["share", "exclusive", 1, "before", "after", "compare"]

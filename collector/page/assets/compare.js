@@ -50,12 +50,17 @@ class CompareView {
       number("error", "± 95 %", error, (row) => format(error(row)), { hint: "half of the interval that holds the true difference in 95 of 100 cases" }),
       { key: "interval", title: "", className: "middle", value: (row) => -of("difference")(row), text: () => "", draw: (row) => this.interval(row) },
       number("ratio", "ratio", (row) => of("ratio")(row) ?? Infinity, (row) => of("ratio")(row) ? of("ratio")(row).toFixed(3) : ""),
-      number("ratioEnds", "95 %", (row) => of("ratio_low")(row) ?? 0, (row) => of("ratio_low")(row) === null ? "" : `${of("ratio_low")(row).toFixed(3)}–${of("ratio_high")(row).toFixed(3)}`, { className: "long", hint: "the interval of the ratio" }),
+      number("ratioEnds", "95 %", (row) => of("ratio_low")(row) ?? 0, (row) => of("ratio_low")(row) === null ? "" : `${of("ratio_low")(row).toFixed(3)}–${of("ratio_high")(row).toFixed(3)}`, { className: "long detail", hint: "the interval of the ratio" }),
       { key: "verdict", title: "finding", value: (row) => -this.rank(row), text: (row) => findingTitle(of("verdict")(row), this.unit), tone: of("verdict"), hint: "what is more than chance; too few: less than 10 samples on both sides together" },
-      number("p", "p", (row) => -(of("p")(row) ?? 2), (row) => formatChance(of("p")(row)), { hint: "how likely chance alone makes such a difference, with the number of comparisons taken into account" }),
+      number("p", "p", (row) => -(of("p")(row) ?? 2), (row) => formatChance(of("p")(row)), { className: "detail", hint: "how likely chance alone makes such a difference, with the number of comparisons taken into account" }),
       { key: "name", title: "function", className: "wide", value: (row) => row.name, text: (row) => row.name },
       { key: "module", title: "module", className: "middle", value: (row) => row.module, text: (row) => row.module },
     ];
+  }
+
+  /* What is drawn anew for paper, beside the table. */
+  get canvas() {
+    return this.graph.canvas;
   }
 
   get unit() {

@@ -126,18 +126,33 @@ def test_functions_are_found_on_either_side_under_another_modules_name() -> None
     by_side = {side: [names[number - 1] for number in columns[f"{side}.functions"] if number] for side in ("before", "after")}
     assert by_side == {"before": ["main", "work", "read"], "after": ["start", "main", "work", "read"]}
     assert len(names) == 4
+    tree = tree_of([old], [profile_of({"main@prog-2;work@prog-2;read": 30})], "time.inclusive")
+    assert len(tree) == 4 and tree["main", "work", "read"][:2] == pytest.approx((0.2, 0.3), abs=1e-6)
 
 
 def test_the_largest_calls_are_kept_with_their_callers() -> None:
-    profile = profile_of({f"main;f{number};g{number}": 10 * number + 10 for number in range(30)})
-    tree, run = run_tree(profile), function_run(profile)
-    total = compare([run], [run]).total
-    whole, cut = compared_tree([tree], [tree], {}, total), compared_tree([tree], [tree], {}, total, most_nodes=20)
+    """And judged as if all were there."""
+    profiles = [profile_of({f"main;f{number};g{number}": factor * number + 10 for number in range(30)}) for factor in (10, 12)]
+    trees = [[run_tree(profile)] for profile in profiles]
+    total = compare(*[[function_run(profile)] for profile in profiles]).total
+    whole, cut = compared_tree(*trees, {}, total), compared_tree(*trees, {}, total, most_nodes=20)
+    assert any(0.01 < (node.inclusive.p or 0) < 1 for node in cut)
     assert len(whole) == 62 <= MOST_NODES and len(cut) == 20
     assert all(node.parent < number for number, node in enumerate(cut) if number)
     judged = {node.key: node.inclusive for node in whole}
     assert all(node.inclusive == judged[node.key] for node in cut)
-    assert min(node.inclusive.before for node in cut) >= sorted(node.inclusive.before for node in whole)[-20]
+    assert min(node.inclusive.after for node in cut) >= sorted(node.inclusive.after for node in whole)[-20]
+
+
+def test_a_call_with_all_its_callers_time_is_asked_once() -> None:
+    """So a chain of calls does not cost certainty: all of it has what its first call has, and two branches are two questions."""
+    sides = [[profile_of({"m;a;b;c;d;e;f": count, "m;z": 100})] for count in (100, 160)]
+    by_function = compare(*[[function_run(profile) for profile in side] for side in sides])
+    nodes = compared_tree(*[[run_tree(profile) for profile in side] for side in sides], {}, by_function.total)
+    by_name = {node.key[0] if node.key else "": node.inclusive for node in nodes}
+    assert {by_name[name] for name in "bcdef"} == {by_name["a"]} and by_name["m"] == by_name[""]
+    own = next(row.change for row in by_function.rows if row.place.function.name == "f")
+    assert by_name["a"] == own  # f and z there, a and z here
 
 
 @cache

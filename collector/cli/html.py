@@ -45,7 +45,7 @@ _HEAD_BYTES = 4096
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the experiments and what the page shows."""
     add = parser.add_argument
-    add("experiments", metavar="EXPT", nargs="+", help="experiments, which are added up, or directories of them")
+    add("experiments", metavar="EXPT", nargs="+", help="experiments, which are added up")
     add("-o", "--output", metavar="FILE", help="the page; default: EXPT.html or BEFORE-AFTER.html, here")
     add("--after", metavar="AFTER", nargs="*", help="compare with these experiments, one run each; -- is short for it")
     add("--sources", action="store_true", help="put the source files of all lines with time into the page")

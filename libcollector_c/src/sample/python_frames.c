@@ -8,8 +8,8 @@ enum {
     ENTRY_OWNER = 3, /* from 3.12 on: the least owner of a frame that marks where an evaluator began */
     LAST_OWNER = 4,  /* the greatest that there is */
     MOST_CHUNKS = 64,
-    MOST_FRAMES = 32768, /* of a run that is followed to its end */
-    STATE_BYTES = 1024,  /* of a thread's state, at most */
+    MOST_SEARCHES = 4,  /* through all chunks: generators, of which a stack may have thousands, are in none */
+    STATE_BYTES = 1024, /* of a thread's state, at most */
 };
 
 /* A chunk of the memory that CPython keeps for the frames of a thread. */
@@ -31,6 +31,7 @@ struct walk {
     uintptr_t low, high; /* of the chunk that frames are in now */
     uintptr_t last_object;
     struct col_python_code last_code;
+    unsigned searches;
     size_t max;
 };
 
@@ -52,7 +53,8 @@ static bool take_chunk(struct walk *walk, uintptr_t frame, const struct chunk *c
     return true;
 }
 
-/* The thread's own frames lie in its chunks, up to the top of the newest. Only the thread itself gives those back. A walk meets them in their order. */
+/* The thread's own frames lie in its chunks, up to the top of the newest. Only the thread itself gives those back. A walk meets them in their order,
+   so that they seldom have to be searched for. */
 static bool find_chunk(struct walk *walk, uintptr_t frame)
 {
     uintptr_t at = walk->layout->state.datastack_chunk;
@@ -64,6 +66,8 @@ static bool find_chunk(struct walk *walk, uintptr_t frame)
         if (take_chunk(walk, frame, next, (uintptr_t)next + next->bytes))
             return true;
     }
+    if (walk->searches++ >= MOST_SEARCHES)
+        return false;
     chunk = (const struct chunk *)col_foreign_word(walk->state + at);
     uintptr_t top = col_foreign_word(walk->state + at + sizeof top);
     for (unsigned i = 0; i < MOST_CHUNKS && chunk != NULL; i++, chunk = (const struct chunk *)chunk->previous) {
@@ -218,12 +222,15 @@ static bool is_entry(const struct walk *walk, uintptr_t frame)
     return has_entry_frames(walk) ? owner >= ENTRY_OWNER : owner != 0;
 }
 
-/* True if the frames that one evaluator runs lead to `outer`, the next one's innermost: only then they are what they look like. */
+/* True if the frames that one evaluator runs lead to `outer`, the next one's innermost: only then they are what they look like. More of them than there
+   is room for are not followed to their end: each tick would take longer than the time to the next. */
 static bool leads_to(struct walk *walk, uintptr_t frame, uintptr_t outer)
 {
     uint8_t highest = has_entry_frames(walk) ? LAST_OWNER : 1;
     for (size_t count = 0; frame != 0; frame = previous_of(walk, frame)) {
-        if (count++ == MOST_FRAMES || !is_readable(walk, frame) || owner_of(walk, frame) > highest)
+        if (count++ == walk->max)
+            return true;
+        if (!is_readable(walk, frame) || owner_of(walk, frame) > highest)
             return false;
         if (is_entry(walk, frame))
             return previous_of(walk, frame) == outer;

@@ -22,8 +22,8 @@ from collector.profile.model import Profile
 
 _ASSETS: Final = os.path.join(os.path.dirname(__file__), "assets")
 _SCRIPTS: Final = (
-    "format.js", "data.js", "sums.js", "state.js", "links.js", "colours.js", "canvas.js", "timeline.js", "flame.js", "tables.js", "tree.js",
-    "source.js", "summary.js", "paper.js",
+    "format.js", "data.js", "sums.js", "state.js", "links.js", "colours.js", "canvas.js", "lanes.js", "timeline.js", "layouts.js", "flame.js",
+    "tables.js", "tree.js", "source.js", "summary.js", "paper.js",
 )  # fmt: skip
 """In the order in which they build on each other; then what only some pages need, and the page itself."""
 _COMPARING: Final = ("difference.js", "compare.js", "sides.js")

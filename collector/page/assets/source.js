@@ -19,14 +19,24 @@ class SourceView {
     const hasText = ([number]) => number in experiment.facts.sources;
     const file = state.file >= 0 && state.file < experiment.facts.files.length ? state.file : (files.find(hasText) || files[0] || [-1])[0];
     if (file >= 0 && !files.some(([number]) => number === file)) files.push([file, 0]);
-    const options = (rows) => rows.map(([number, value]) => make("option", { value: number, selected: number === file }, `${formatPercent(value, sums.total)}  ${experiment.facts.files[number]}`));
-    const rest = files.filter((row) => !hasText(row));
-    this.files.replaceChildren(...options(files.filter(hasText)), ...(rest.length < files.length && rest.length ? [make("optgroup", { label: "without text" }, ...options(rest))] : options(rest)));
+    // While somebody drags, the names stay and only their figures wait.
+    clearTimeout(this.filling);
+    if (changed?.has("span") && this.files.options.length) this.filling = setTimeout(() => this.fill(files, file, hasText), 200);
+    else this.fill(files, file, hasText);
+    this.files.value = file;
     if (file < 0) {
       this.content.replaceChildren(make("p", { className: "empty" }, "No source line is known here: modules without debug information (-g)."));
       return;
     }
     this.show(file, sums.linesOf(file));
+  }
+
+  /* The list to choose from: what has a text comes first. */
+  fill(files, file, hasText) {
+    const { sums, experiment } = this.page;
+    const options = (rows) => rows.map(([number, value]) => make("option", { value: number, selected: number === file }, `${formatPercent(value, sums.total)}  ${experiment.facts.files[number]}`));
+    const rest = files.filter((row) => !hasText(row));
+    this.files.replaceChildren(...options(files.filter(hasText)), ...(rest.length < files.length && rest.length ? [make("optgroup", { label: "without text" }, ...options(rest))] : options(rest)));
   }
 
   /* Files with their exclusive time, the greatest first. */

@@ -134,6 +134,8 @@ NOT_ITS_OWN = {
     },
     (fmt.Kind.MAPPINGCHANGE, "bias"): [2**64 - 1 - 4004, 0],
     (fmt.Kind.MAPPINGCHANGE, "code"): [b"code" + bytes(1996), None],
+    (fmt.Kind.MAPPINGCHANGE, "definition"): [None, None],
+    (fmt.Kind.MAPPINGCHANGE, "caller"): [None, None],
 }
 
 

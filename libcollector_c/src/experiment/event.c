@@ -112,13 +112,15 @@ static void put_mappingchange(struct col_msgpack *out, const void *fields)
     put_known(out, change->has_file, change->text_checksum);
     col_msgpack_uint(out, change->first_line);
     col_msgpack_uint(out, change->line_table);
+    col_msgpack_nil(out); /* definition and caller: of imported code only */
+    col_msgpack_nil(out);
 }
 
 int col_event_mappingchange(struct col_event_head head, const struct col_event_mappingchange *change)
 {
     if (change->lines_bytes > PAYLOAD_BYTES || change->code_bytes > PAYLOAD_BYTES)
         return -EFBIG;
-    return col_record_write(&(struct col_record){head, COL_KIND_MAPPINGCHANGE, 19, put_mappingchange, change});
+    return col_record_write(&(struct col_record){head, COL_KIND_MAPPINGCHANGE, 21, put_mappingchange, change});
 }
 
 struct procexec {

@@ -60,7 +60,8 @@ class Outcome:
 
 def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """This process's environment without anything of a recording, and with `extra`."""
-    kept = {key: value for key, value in os.environ.items() if key not in _VARIABLES}
+    # One by one: pytest sets and removes a variable of its own meanwhile, where this is asked for in a thread.
+    kept = {key: value for key in list(os.environ) if key not in _VARIABLES and (value := os.environ.get(key)) is not None}
     return {**kept, "LC_ALL": "C.UTF-8", **(extra or {})}
 
 

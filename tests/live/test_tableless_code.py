@@ -28,7 +28,7 @@ def guessed_share(recorded: Recorded) -> float:
     return ends.get("guessed", 0) / sum(ends.values())
 
 
-@pytest.fixture(scope="module", params=["-O0", "-O2", "-O3", "-Os"])
+@pytest.fixture(params=["-O0", "-O2", "-O3", "-Os"])
 def tableless(request: pytest.FixtureRequest, record: Callable[..., Recorded], compiled: Callable[..., Path]) -> Recorded:
     return record([compiled("tableless.c", request.param, *TABLELESS), 250])
 

@@ -11,7 +11,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from collector.cli.reporting import debug_options
+from collector.cli.reporting import debug_options, name_options
 from collector.cli.reporting.paper import page_style, show_profile, write_page
 from collector.cli.reporting.sides import WORDS, check_run, check_sides, divided
 from collector.errors import UsageError
@@ -45,9 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kind.add_argument("--csv", dest="format", action="store_const", const="csv", help="as CSV")
     add("-o", "--output", metavar="FILE", help="write to FILE instead of the terminal")
     add("-w", "--width", metavar="COLUMNS", type=int, help="width of the text; default: the terminal's, or 100")
-    add("--no-inlines", action="store_true", help="count inlined calls for the functions around them")
-    add("--interpreter-frames", action="store_true", help="show the frames of Python's interpreter, not only of the functions that it runs")
-    add("--pieces", action="store_true", help="show pieces of functions (f.cold, f.part.0, f.constprop.0) apart from them")
+    name_options.add_frame_arguments(parser)
     debug_options.add_arguments(parser)
 
 

@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from collector.cli.reporting import debug_options
+from collector.cli.reporting import debug_options, name_options
 from collector.cli.reporting.disassembly import listings_of
 from collector.cli.reporting.meaning import source_text
 from collector.cli.reporting.paper import show_profile
@@ -51,9 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--sources", action="store_true", help="put the source files of all lines with time into the page")
     disasm_help = f"put the instructions of functions with {100 * _LEAST_SHARE:g} %% of the time or more in, up to {_MOST_FUNCTIONS}, by objdump: some seconds"
     add("--disasm", action="store_true", help=disasm_help)
-    add("--no-inlines", action="store_true", help="count inlined calls for the functions around them")
-    add("--interpreter-frames", action="store_true", help="show the frames of Python's interpreter, not only of the functions that it runs")
-    add("--pieces", action="store_true", help="show pieces of functions (f.cold, f.part.0, f.constprop.0) apart from them")
+    name_options.add_frame_arguments(parser)
     debug_options.add_arguments(parser)
 
 

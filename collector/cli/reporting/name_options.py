@@ -12,6 +12,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add = parser.add_argument
     add("--long-names", action="store_true", help="show functions with their template and parameter lists")
+    add_frame_arguments(parser)
+
+
+def add_frame_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add those that say which frames there are."""
+    add = parser.add_argument
     add("--no-inlines", action="store_true", help="count inlined calls for the functions around them")
     add("--interpreter-frames", action="store_true", help="show the frames of Python's interpreter, not only of the functions that it runs")
     add("--pieces", action="store_true", help="show pieces of functions (f.cold, f.part.0, f.constprop.0) apart from them")

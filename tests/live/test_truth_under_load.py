@@ -13,9 +13,10 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 
 import pytest
-from recorded import ROOT, Recorded, clean_environment, execute, judge_about, judge_shares, judge_stacks, judge_total
+from recorded import ROOT, Recorded, clean_environment, execute, judge, judge_about, judge_shares, judge_stacks, judge_total
 
 pytestmark = pytest.mark.alone  # its load would be every other test's
 
@@ -98,11 +99,16 @@ def test_system_time(take: Callable[..., Recorded]) -> None:
     judge_shares(recorded, recorded.outcome.truth, names=("computes", "touches"), systematic=0.03)
 
 
-def test_no_start_waits_for_the_load(compiled: Callable[..., Path], recorder: Path, tmp_path: Path, load: str) -> None:
-    """Forty in turn: a millisecond of CPU time more than a usual start is a loop that waits; natively none does, so their scatter is the kernel's."""
+def test_no_start_waits_for_the_load(compiled: Callable[..., Path], recorder: Path, load: str) -> None:
+    """Forty in turn: a millisecond of CPU time more than a usual start is a loop that waits; natively none does, so their scatter is the kernel's.
+
+    The experiment is in memory: where a disk finds room for it, one start in a thousand pays for the file system's own work.
+    """
     program = compiled(ROOT / "experiments/010-truth-under-load/starts.c")
-    outcome = execute([program, 40, recorder, tmp_path / "starts.expt"], clean_environment())
+    with TemporaryDirectory(dir="/dev/shm") as memory:
+        outcome = execute([program, 40, recorder, Path(memory) / "starts.expt"], clean_environment())
     assert outcome.status == 0
     native, ours = zip(*(map(int, line.split()) for line in outcome.stdout.splitlines()), strict=True)
     scatter = max(native) - median(native)
-    assert max(ours) - median(ours) <= scatter + 1000, f"{load}: {max(ours)} us in the worst start of {median(ours)}, natively {max(native)}"
+    sentence = f"{load}: {max(ours)} us in the worst start of {median(ours)}, natively {max(native)}"
+    judge(max(ours) - median(ours) <= scatter + 1000, sentence)

@@ -182,6 +182,7 @@ def framed(profile: Profile, rows: Iterable[object] = (), titled: Titled = ()) -
     return {
         "experiment": names[0] if len(names) == 1 else names,
         "metrics": [{"name": metric.name, "unit": metric.unit} for metric in profile.metrics],
+        "filters": list(profile.filters),
         "total": figures(profile.metrics, aggregate.total_values(profile)),
         "warnings": warnings_of(profile, titled),
         "rows": plains(rows),

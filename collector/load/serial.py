@@ -31,7 +31,7 @@ from collector.regular_file import open_binary
 if TYPE_CHECKING:
     from collector.profile.metric_series import MetricSeries
 
-VERSION: Final = 1
+VERSION: Final = 2
 MAGIC: Final = b"collector profile\n"
 _PART = struct.Struct("<IQ")  # CRC-32 and length of the bytes
 _NO_STRING = 0
@@ -93,6 +93,7 @@ def _pack(profile: model.Profile, answers: Answers, made_from: Sequence[object])
         "made_from": made_from,
         **{name: pack_table(getattr(profile, name), row) for name, row in _TABLES.items()},
         "metrics": [dataclasses.astuple(metric) for metric in profile.metrics],
+        "filters": list(profile.filters),
         "series": [_pack_series(series) for series in profile.series],
         "functions": {
             **{name: strings.column(getattr(row, name) for row in profile.functions) for name in _NAMES},
@@ -225,7 +226,14 @@ def _profile(document: Document, file: _File) -> model.Profile:
         samples=KeptSamples(answers),
         series=LazyTable(len(document["series"]), _telling(name, lambda: _read_series(document["series"], tables))),
         metrics=metrics,
+        filters=_read_filters(document["filters"]),
     )
+
+
+def _read_filters(words: object) -> tuple[str, ...]:
+    if not isinstance(words, Sequence) or any(type(word) is not str for word in words):
+        raise ValueError("a filter is no text")
+    return tuple(words)
 
 
 def _read_answer(file: _File, kind: str, part: tuple[int, int, int], sizes: Sizes) -> object:

@@ -13,6 +13,7 @@ from collector.profile.lock import lock_filter
 from collector.profile.metric_series import MetricSeries
 from collector.profile.model import Function, Profile
 from collector.profile.samples import EVER, CategoryFilter, Span, Spans, StackFilter
+from collector.units import NS_PER_S, format_seconds
 
 Word = int | str
 """The number of a process or thread, or a shell pattern of its name."""
@@ -79,7 +80,19 @@ def select(
         samples = profile.samples.select(spans, stacks if lock is None else stacks.joined(_lock_filter(profile, lock)))
     except ValueError as error:
         raise FilterError(str(error)) from error
-    return replace(profile, samples=samples, points=points, series=series)
+    words = {"process": pids, "thread": tids, "module": modules, "function": functions, "leaf": leaf, "without": ignore}
+    told = [*(f"{what} {word}" for what, listed in words.items() for word in listed or ()), *_told_span(profile, between, start_ns, end_ns)]
+    single = {"from": focus, "callers of": callers_of, "category": category, "lock": lock}
+    told += [f"{what} {word}" for what, word in single.items() if word is not None]
+    return replace(profile, samples=samples, points=points, series=series, filters=(*profile.filters, *told))
+
+
+def _told_span(profile: Profile, between: Sequence[str] | None, start_ns: int | None, end_ns: int | None) -> list[str]:
+    if between is not None:
+        return [f"between {between[0]} and {between[1]}"]
+    begin_ns = min(recording.start_ns for recording in profile.recordings)
+    ends = [(word, (time_ns - begin_ns) / NS_PER_S) for word, time_ns in (("from", start_ns), ("to", end_ns)) if time_ns is not None]
+    return [" ".join(f"{word} {format_seconds(time)} s" for word, time in ends)] if ends else []
 
 
 def spans_of(profile: Profile, threads: Collection[int] | None, start_ns: int | None = None, end_ns: int | None = None) -> Spans:
@@ -102,7 +115,9 @@ def _cut_series(series: MetricSeries, start_ns: int | None, end_ns: int | None) 
 
 
 def _chosen_processes(profile: Profile, words: Collection[Word]) -> set[int]:
-    names = [(process.pid, process.executable.rpartition("/")[2], process.executable) for process in profile.processes]
+    names = [
+        (process.pid, process.name, process.executable.rpartition("/")[2], process.executable) for process in profile.processes
+    ]
     return _matching("process", words, names)
 
 

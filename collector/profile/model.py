@@ -182,6 +182,12 @@ class Process:
     interpreter: str = ""
 
     @property
+    def name(self) -> str:
+        """What the program was called by: `ld`, whatever file that leads to."""
+        called = self.arguments[0].rpartition("/")[2].removeprefix("-") if self.arguments else ""
+        return called or self.executable.rpartition("/")[2] or self.executable
+
+    @property
     def identity(self) -> tuple[int, int, int]:
         """What the images of one process share, and those of no other."""
         return self.experiment, self.pid, self.first_image
@@ -283,7 +289,7 @@ class SourceDigest:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Everything that reports stand on."""
+    """Everything that reports stand on; `filters` say in words which of its samples are left."""
 
     recordings: tuple[Recording, ...]
     modules: tuple[Module, ...]
@@ -301,3 +307,4 @@ class Profile:
     digests: tuple[SourceDigest, ...] = ()
     series: Sequence[MetricSeries] = ()
     metrics: tuple[Metric, ...] = field(default=CPU_METRICS)
+    filters: tuple[str, ...] = ()

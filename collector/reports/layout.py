@@ -20,11 +20,17 @@ _SAMPLES = [metric.name for metric in CPU_METRICS].index("samples")
 
 
 def title_line(profile: Profile, words: str, style: Style, preposition: str = "of") -> str:
-    """First line of a view: what it shows, and of which experiments."""
+    """First line of a view: what it shows, and of which experiments; and what was left out, if anything was."""
     names = ", ".join(printable(recording.name) for recording in profile.recordings)
     if len(words) + len(names) + 5 > style.width and len(profile.recordings) > 1:
         names = plural(len(profile.recordings), "experiment")
-    return style.bold(shorten(f"{words} {preposition} {names}", style.width))
+    title = style.bold(shorten(f"{words} {preposition} {names}", style.width))
+    return "\n".join([title, *paragraph(f"only {filters_line(profile)}", style)]) if profile.filters else title
+
+
+def filters_line(profile: Profile) -> str:
+    """Which samples are shown, in words; empty if all are."""
+    return "; ".join(profile.filters)
 
 
 def pair_lines(pairs: Iterable[tuple[str, str]], style: Style) -> list[str]:

@@ -52,7 +52,7 @@ def render(profile: Profile, limit: int | None, style: Style) -> str:
         lines += [style.bold(printable(recording.name)), ""]
         lines += layout.pair_lines(_what_ran(recording), style)
         lines.append("")
-    lines += layout.pair_lines(_what_was_measured(profile), style)
+    lines += layout.pair_lines(_what_is_left(profile) if profile.filters else _what_was_measured(profile), style)
     lines += _messages(profile, style)
     lines += _top_functions(profile, limit or _TOP_COUNT, style)
     lines += _hot_path(profile, style)
@@ -99,6 +99,19 @@ def _what_was_measured(profile: Profile) -> list[tuple[str, str]]:
         ("Lost", _losses(profile)),
         ("Paused", _paused(profile)),
         ("Unrecorded", _unrecorded(profile)),
+    ]
+
+
+def _what_is_left(profile: Profile) -> list[tuple[str, str]]:
+    """The same of samples that were chosen: what concerns the whole recording would be wrong of them."""
+    cpu, user, system, samples = aggregate.total_values(profile)
+    return [
+        ("Only", layout.filters_line(profile)),
+        ("CPU time", f"{format_seconds(cpu)} s: {format_seconds(user)} user, {format_seconds(system)} system"),
+        ("Samples", format_count(round(samples))),
+        ("Clock", _clocks(profile)),
+        ("Stacks", _stacks(profile)),
+        ("Lost", _losses(profile)),
     ]
 
 

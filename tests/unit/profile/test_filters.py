@@ -54,6 +54,18 @@ def test_processes_and_threads_are_chosen_by_patterns_of_their_names() -> None:
     assert [point.label for point in select(profile, pids=["other"]).points] == ["b"]
 
 
+def test_a_program_is_also_chosen_by_the_name_it_was_called_by() -> None:
+    profile = replace(PROFILE, processes=(replace(PROCESS, executable="/bin/x86_64-linux-gnu-ld.bfd", arguments=("/usr/bin/ld", "-o")), PROCESSES[1]))
+    assert total_values(select(profile, pids=["ld"]))[0] == 11.0
+
+
+def test_what_was_chosen_is_told_in_words() -> None:
+    assert PROFILE.filters == ()
+    assert select(PROFILE, pids=[100, "test"], ignore=["x*"], lock=None).filters == ("process 100", "process test", "without x*")
+    assert select(PROFILE, start_ns=START_NS + S // 2, end_ns=START_NS + 3 * S).filters == ("from 0.500 s to 3.000 s",)
+    assert select(select(PROFILE, end_ns=START_NS + 3 * S), between=["a", "b"]).filters == ("to 3.000 s", "between a and b")
+
+
 def test_what_fits_nothing_is_an_error() -> None:
     for what in ({"pids": [4]}, {"tids": ["work*"]}, {"modules": ["lib*"]}, {"functions": ["^mai$"]}, {"leaf": ["x"]}, {"leaf": ["("]}):
         with pytest.raises(FilterError, match="there is no|is on any stack|no regular expression"):

@@ -65,7 +65,7 @@ def test_every_view_has_a_document() -> None:
 
 
 def test_functions_have_exactly_the_promised_form() -> None:
-    assert list(DOCUMENTS["functions"]) == ["experiment", "metrics", "total", "warnings", "rows"]
+    assert list(DOCUMENTS["functions"]) == ["experiment", "metrics", "filters", "total", "warnings", "rows"]
     assert DOCUMENTS["functions"]["metrics"][0] == {"name": "cpu", "unit": "s"}
     assert DOCUMENTS["functions"]["total"]["cpu"] == 14.475
     assert DOCUMENTS["functions"]["rows"][0] == {

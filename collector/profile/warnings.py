@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from collector.profile.aggregate import total_values
+from collector.profile.aggregate import objects, total_values
 from collector.profile.metrics import CPU_METRICS, Values
-from collector.profile.model import Profile
+from collector.profile.model import Message, Profile
 from collector.units import format_count, format_percent, plural
 
 _SAMPLES = [metric.name for metric in CPU_METRICS].index("samples")
 _MUCH_TIME = 0.02  # of all time
+_LITTLE_TIME = 0.01
 _HEAVY = 5  # so much more than its share of the samples
 _TOLD = 3
 
@@ -22,7 +23,7 @@ Titled = Iterable[tuple[str, Values]]
 def graded_warnings(profile: Profile) -> dict[tuple[int, str], int]:
     """How often each warning and error was given, by severity and sentence."""
     seen: dict[tuple[int, str], int] = {}
-    for message in profile.messages:
+    for message in _worth_telling(profile):
         if message.severity:
             key = min(message.severity, 2), f"{message.text} ({message.subject})" if message.subject else message.text
             seen[key] = seen.get(key, 0) + message.count
@@ -38,7 +39,7 @@ def warnings_of(profile: Profile, rows: Titled = ()) -> list[str]:
 
 def brief_warnings(profile: Profile, says_outdated: bool = False) -> list[str]:
     """The same in few sentences, for views that are about something else. `says_outdated`: the view tells of changed sources itself."""
-    nameless = list(dict.fromkeys(message.nameless for message in profile.messages if message.nameless))
+    nameless = list(dict.fromkeys(message.nameless for message in _worth_telling(profile, has_little=False) if message.nameless))
     outdated = list(dict.fromkeys(message.outdated for message in profile.messages if message.outdated))
     others = [text for _, text in graded_warnings(_of_no_kind(profile))]
     sentences = []
@@ -72,9 +73,30 @@ def _of_no_kind(profile: Profile) -> Profile:
     return replace(profile, messages=tuple(message for message in profile.messages if not (message.nameless or message.outdated or message.is_hint)))
 
 
+def _worth_telling(profile: Profile, has_little: bool = True) -> list[Message]:
+    """All messages, but of modules without names only those that are on stacks, and one for all that are there for little of the time, or none."""
+    nameless = [message for message in profile.messages if message.nameless]
+    if not nameless:
+        return list(profile.messages)
+    times: dict[str, float] = {}
+    for row in objects(profile):
+        times[row.module.name] = max(times.get(row.module.name, 0.0), row.inclusive[0])
+    whole = total_values(profile)[0]
+    little = [message for message in nameless if times.get(message.nameless, 0.0) < _LITTLE_TIME * whole]
+    told = [message for message in little if message.nameless in times and has_little]
+    others = [message for message in profile.messages if message not in little]
+    return others + (told if len(told) < 2 else [_joined(told, sum(times[message.nameless] for message in told), whole)])
+
+
+def _joined(messages: list[Message], time: float, whole: float) -> Message:
+    names = _listed([message.nameless for message in messages])
+    share = f"are on the stacks of {format_percent(time, whole)} % of the time"
+    return replace(messages[0], text=f"{len(messages)} modules that {share} are shown without function names: {names}.", nameless=names)
+
+
 def _only(profile: Profile, field: str) -> str:
     """The sentence of the one message of a kind; empty if there are several."""
-    texts = [message.text for message in profile.messages if getattr(message, field)]
+    texts = [message.text for message in _worth_telling(profile, has_little=False) if getattr(message, field)]
     return _closed(texts[0]) if len(texts) == 1 else ""
 
 

@@ -15,7 +15,8 @@ def nameless(*modules: str) -> tuple[Message, ...]:
 
 
 def brief(*messages: Message, **how: bool) -> list[str]:
-    return brief_warnings(build_profile([("main", 1, 0)], messages=messages), **how)
+    stacks = [(f"main;called@{message.nameless or 'libc.so'}", 1, 0) for message in messages]
+    return brief_warnings(build_profile([("main", 1, 0), *stacks], messages=messages), **how)
 
 
 def test_one_module_without_names_has_its_reason_and_several_are_listed() -> None:
@@ -23,6 +24,15 @@ def test_one_module_without_names_has_its_reason_and_several_are_listed() -> Non
     assert brief(*nameless("a.so")) == ["a.so is shown without function names: it is gone."]
     assert brief(*nameless("a.so", "b.so", "c.so")) == ["3 modules are shown without function names: a.so, b.so, c.so (see the overview)."]
     assert brief(*nameless("a", "b", "c", "d", "e"))[0].endswith(": a, b, c and 2 more (see the overview).")
+
+
+def test_modules_with_little_time_have_one_warning_and_those_without_any_none() -> None:
+    stacks = [("main", 1, 0), ("main;a@a.so", 0.5, 0), ("main;b@b.so", 0.002, 0), ("main;c@c.so", 0.003, 0)]
+    profile = build_profile(stacks, messages=nameless("a.so", "b.so", "c.so", "d.so"))
+    little = "2 modules that are on the stacks of 0.3 % of the time are shown without function names: b.so, c.so."
+    assert warnings_of(profile) == ["a.so is shown without function names: it is gone.", little]
+    assert brief_warnings(profile) == ["a.so is shown without function names: it is gone."]
+    assert warnings_of(build_profile(stacks[:3], messages=nameless("b.so"))) == ["b.so is shown without function names: it is gone."]
 
 
 def test_other_warnings_are_told_or_counted_and_notes_are_not() -> None:

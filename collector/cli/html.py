@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from collector.cli.reporting import debug_options, name_options
+from collector.cli.reporting import debug_options, filter_options, name_options
 from collector.cli.reporting.disassembly import listings_of
 from collector.cli.reporting.meaning import source_text
 from collector.cli.reporting.paper import show_profile
@@ -53,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--disasm", action="store_true", help=disasm_help)
     name_options.add_frame_arguments(parser)
     debug_options.add_arguments(parser)
+    filter_options.add_arguments(parser)
 
 
 def prepare(words: Sequence[str]) -> list[str]:
@@ -117,11 +118,12 @@ def _part_of(experiments: Sequence[str], args: argparse.Namespace, is_compared: 
 def _show(experiments: Sequence[str], show: Callable[[Profile], None], args: argparse.Namespace) -> None:
     source_map = debug_options.source_map_of(args)
     debug_dirs = debug_options.debug_dirs_of(args)
+    categories = filter_options.categories_of(args, is_needed=False)
 
-    def show_moved(profile: Profile) -> None:
-        show(with_sources_at(profile, source_map))
+    def show_chosen(profile: Profile) -> None:
+        show(filter_options.chosen(with_sources_at(profile, source_map), args, categories))
 
-    show_profile(tuple(experiments), show_moved, not args.no_inlines, args.pieces, debug_dirs, args.debuginfod, args.interpreter_frames)
+    show_profile(tuple(experiments), show_chosen, not args.no_inlines, args.pieces, debug_dirs, args.debuginfod, args.interpreter_frames)
 
 
 def _sources_of(profile: Profile) -> Sources:

@@ -52,7 +52,7 @@ def facts_of(profile: Profile, lines: Sequence[Line], sources: Mapping[str, tupl
             [(one.process, one.cause, *(_moment(profile, one.process, time) for time in (one.start_ns, one.end_ns))) for one in profile.pauses],
         ),
         "messages": _messages(profile),
-        "brief": [printable(text) for text in brief_warnings(profile)],
+        "brief": [printable(text) for text in [*_shown(profile), *brief_warnings(profile)]],
         "losses": [f"{DROP_CAUSES.get(loss.cause, loss.cause)}: {loss.count:,} in {printable(loss.where)}" for loss in profile.losses],
         "stackEnds": table(("end", "samples"), [(STACK_ENDS.get(row.cause, row.cause), row.sample_count) for row in stack_ends(profile)]),
         "metrics": _metrics(profile),
@@ -91,7 +91,7 @@ def _processes(profile: Profile) -> Table:
         latest[process.experiment, process.pid] = number
         rows.append((
             process.experiment, process.pid, process.image, parent, int(is_next_image),
-            process.executable.rpartition("/")[2] or process.executable, shlex.join(process.arguments),
+            process.name, shlex.join(process.arguments),
             moment(profile, process.experiment, process.start_ns),
             None if process.end_ns is None else moment(profile, process.experiment, process.end_ns),
             "" if process.status is None or process.has_execed else describe_ending(process.status), _clock(process), _period(process), process.interpreter,
@@ -129,6 +129,10 @@ def _moments(profile: Profile) -> Table:
         if point.label
     ]
     return table(("process", "experiment", "time", "label"), rows)
+
+
+def _shown(profile: Profile) -> list[str]:
+    return [f"Shown is only: {'; '.join(profile.filters)}."] if profile.filters else []
 
 
 def _messages(profile: Profile) -> list[list[Any]]:

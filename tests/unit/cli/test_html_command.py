@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from small_experiment import BASE, PID, S, T0, begin, clock, close, mapping, samples, thread_end, write_log
+from unpacked import unpacked
 
 from collector.cli.main import main
 from collector.load import load
@@ -57,6 +58,14 @@ def test_several_are_added_up(experiment: Path, tmp_path: Path) -> None:
     other = write(tmp_path / "b.expt")
     assert main(["html", str(experiment), str(other), "-o", str(tmp_path / "both.html")]) == 0
     assert "<title>a.expt and 1 more – collector</title>" in (tmp_path / "both.html").read_text()
+
+
+def test_only_what_is_asked_for(experiment: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.html"
+    assert main(["html", str(experiment), "--time", "0-0.002", "-o", str(path)]) == 0
+    facts, _ = unpacked(path.read_text().partition('class="experiment">')[2].partition("<")[0])
+    assert facts["brief"][0] == "Shown is only: from 0.000 s to 0.002 s." and facts["samples"] == 1
+    assert main(["html", str(experiment), "--process", "other", "-o", str(path)]) == 2
 
 
 def test_a_profile_has_no_samples(experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

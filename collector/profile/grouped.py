@@ -139,7 +139,7 @@ def _processes(profile: Profile, _: Categories) -> list[tuple[Group, Part]]:
 def _process_title(profile: Profile, process: int) -> str:
     known = profile.processes[process]
     recording = f" in {profile.recordings[known.experiment].name}" if len(profile.recordings) > 1 else ""
-    return f"{known.executable.rpartition('/')[2] or 'process'} {known.pid}{recording}"
+    return f"{known.name or 'process'} {known.pid}{recording}"
 
 
 def _phases(profile: Profile, _: Categories) -> list[tuple[Group, Part]]:

@@ -129,7 +129,7 @@ class LiveTotals:
             key = _key(row)
             recent = sum(look.threads.get(key, 0.0) for look in self._recent)
             is_over = row.thread.end_ns is not None or not row.process.is_running
-            program = row.process.executable.rpartition("/")[2]
+            program = row.process.name
             found.append(LiveThread(row.thread.name, row.thread.tid, row.process.pid, program, recent, self._threads.get(key, 0.0), is_over))
         return found
 

@@ -63,4 +63,4 @@ def _thread_row(profile: Profile, index: int, steps: tuple[float, ...]) -> Timel
 def _process_row(profile: Profile, index: int, steps: tuple[float, ...]) -> TimelineRow:
     process = profile.processes[index]
     name = profile.recordings[process.experiment].name
-    return TimelineRow(name, process.pid, process.image, None, process.executable.rpartition("/")[2], sum(steps), steps)
+    return TimelineRow(name, process.pid, process.image, None, process.name, sum(steps), steps)

@@ -19,6 +19,7 @@ from collector.profile.groupings import by_line
 from collector.profile.model import Profile
 
 _EVENTS = ("cpu", "user", "system", "samples")
+_MEANINGS = ("CPU time in ns", "user CPU time in ns", "system CPU time in ns", "number of samples")
 _UNKNOWN = "???"
 _ALL = "(all)"
 
@@ -47,6 +48,7 @@ def callgrind(profile: Profile) -> Iterator[bytes]:
     for recording in profile.recordings:
         yield f"cmd: {printable(' '.join(recording.command))}\n".encode()
     yield f"positions: line\nevents: {' '.join(_EVENTS)}\n".encode()
+    yield "".join(f"event: {event} : {meaning}\n" for event, meaning in zip(_EVENTS, _MEANINGS)).encode()
     yield f"summary: {_joined([sum(table.cpu_ns), sum(table.user_ns), sum(table.system_ns), len(table.nodes)])}\n".encode()
     for number in sorted(functions):
         yield "".join(_iter_function(names, number, functions[number])).encode()

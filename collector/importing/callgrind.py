@@ -23,6 +23,8 @@ _HEADER: Final = re.compile(rb"([a-z]+):[ \t]*(.*)")
 _IGNORED: Final = re.compile(rb"#.*|(?:jump|jcnd|jfi|jfn|frfn|rcalls|rec)=.*|")
 _JUDGED_LINES: Final = 40
 _NUMBERED: Final = {b"ob": b"ob", b"cob": b"ob", b"fn": b"fn", b"cfn": b"fn"}  # all else are files
+_TIME: Final = re.compile(rb"(\S+)\s*:.*\bin (ns|us|ms|s)")
+_UNIT_NS: Final = {b"ns": 1, b"us": 1_000, b"ms": 1_000_000, b"s": 1_000_000_000}
 _UNKNOWN_FILE: Final = "???"
 _MOST_DIGITS: Final = 20
 _APPROXIMATE: Final = (
@@ -53,6 +55,7 @@ class _Reader:
         self._source = source
         self._wanted = event
         self._events: list[str] = []
+        self._units_ns: dict[str, int] = {}
         self._column = 0
         self._position_names = ["line"]
         self._positions = [0]
@@ -93,6 +96,8 @@ class _Reader:
             if self._wanted is not None and self._wanted not in self._events:
                 raise self._source.refuse(f"has no event {self._wanted!r}, but {listed(self._events)}")
             self._column = self._events.index(self._wanted) if self._wanted is not None else 0
+        elif name == b"event" and (time := _TIME.fullmatch(text)) is not None:
+            self._units_ns[text_of(time[1])] = _UNIT_NS[time[2]]
         elif name == b"positions":
             self._position_names = text_of(text).split()
             self._positions = [0] * len(self._position_names)
@@ -167,7 +172,7 @@ class _Reader:
                     unfinished.add(stack)
                 thread.add(0, cost, stack)
             threads.append(thread)
-        profile = ImportedProfile(NAME, Value(event, event, 1, False), table.locations, table.stacks, has_sums=True)
+        profile = ImportedProfile(NAME, Value(event, event, self._units_ns.get(event, 1), event in self._units_ns), table.locations, table.stacks, has_sums=True)
         profile.ends = dict.fromkeys(unfinished, StackEnd.NO_UNWIND_INFO)
         profile.processes = [Process(self._pid, self._command[0] if self._command else "", threads)]
         profile.command = self._command

@@ -73,6 +73,15 @@ def test_costs_are_those_of_the_file(tmp_path):
     assert "add up to" not in found.messages()
 
 
+@pytest.mark.parametrize(("unit", "each_ns"), [("ns", 1), ("us", 1_000), ("ms", 1_000_000)])
+def test_an_event_that_says_it_is_time(tmp_path, unit, each_ns):
+    """Its long name ends in its unit; an event of another name, or without a unit, is still a count."""
+    found = import_text(tmp_path, f"{_HEAD}event: Dr : data reads\nevent: Ir : time in {unit}\n{_BODY}")
+    assert found.total_ns == 357 * each_ns and "shown as time counts" not in found.messages()
+    counted = import_text(tmp_path, f"{_HEAD}event: Dr : time in ns\n{_BODY}", name="counted")
+    assert counted.total_ns == 357 and "What is shown as time counts Ir" in counted.messages()
+
+
 def test_another_event(tmp_path):
     found = import_text(tmp_path, _HEAD + _BODY, "--event", "Dr")
     assert found.total_ns == 10

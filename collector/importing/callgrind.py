@@ -172,7 +172,8 @@ class _Reader:
                     unfinished.add(stack)
                 thread.add(0, cost, stack)
             threads.append(thread)
-        profile = ImportedProfile(NAME, Value(event, event, self._units_ns.get(event, 1), event in self._units_ns), table.locations, table.stacks, has_sums=True)
+        value = Value(event, event, self._units_ns.get(event, 1), event in self._units_ns)
+        profile = ImportedProfile(NAME, value, table.locations, table.stacks, has_sums=True)
         profile.ends = dict.fromkeys(unfinished, StackEnd.NO_UNWIND_INFO)
         profile.processes = [Process(self._pid, self._command[0] if self._command else "", threads)]
         profile.command = self._command

@@ -1,4 +1,4 @@
-/* sandbox.c -- the program enters seccomp: recording goes on where the filter allows it, and falls silent first where it does not */
+/* sandbox.c -- the program enters seccomp, or redirects its system calls: recording goes on where that allows it, and falls silent first where it does not */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -22,37 +22,42 @@ static bool is_only_thread(void)
     return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;
 }
 
-static void explain(const char *who, const struct sock_fprog *filter, const struct col_seccomp_call *obstacle)
+/* Why recording ends, and how far. */
+struct end {
+    const char *what, *call; /* what the program did; the call that it does not let us make, or nothing */
+    bool is_for_all, can_return;
+};
+
+static void explain(const char *who, const struct end *end)
 {
     char text[200];
-    if (filter == NULL)
-        col_text_print_into(text, sizeof text, "%s entered the strict mode of seccomp, and its recording ended there",
-                            who);
-    else
-        col_text_print_into(
-            text, sizeof text,
-            "%s entered seccomp with a filter that does not let the recorder call %s, and its recording ended there",
-            who, obstacle->name);
+    col_text_print_into(text, sizeof text, "%s %s%s, and its recording ended there", who, end->what, end->call);
     col_messages_say(COL_MESSAGE_WARNING, NULL, text);
 }
 
-static enum col_sandbox_step fall_silent(const struct sock_fprog *filter, bool is_for_all,
-                                         const struct col_seccomp_call *obstacle)
+static enum col_sandbox_step fall_silent(const struct end *end)
 {
-    bool can_return = filter == NULL || col_seccomp_filter_lets_handlers_return(filter);
     bool was_open = col_session_is_open();
-    if (!is_for_all && can_return && was_open && !is_only_thread()) {
-        explain("a thread", filter, obstacle);
+    if (!end->is_for_all && end->can_return && was_open && !is_only_thread()) {
+        explain("a thread", end);
         col_session_thread_end();
         col_silence_begin(false);
         return COL_SANDBOX_THREAD_SILENT;
     }
     if (was_open) {
-        explain("the program", filter, obstacle);
+        explain("the program", end);
         col_session_close(COL_CLOSE_SECCOMP);
     }
     col_silence_begin(true);
     return was_open ? COL_SANDBOX_CLOSED : COL_SANDBOX_MARKED;
+}
+
+static struct end end_by(const struct sock_fprog *filter, bool is_for_all, const struct col_seccomp_call *obstacle)
+{
+    if (filter == NULL)
+        return (struct end){"entered the strict mode of seccomp", "", is_for_all, true};
+    return (struct end){"entered seccomp with a filter that does not let the recorder call ", obstacle->name,
+                        is_for_all, col_seccomp_filter_lets_handlers_return(filter)};
 }
 
 enum col_sandbox_step col_sandbox_enter(const struct sock_fprog *filter, bool is_for_all)
@@ -69,8 +74,20 @@ enum col_sandbox_step col_sandbox_enter(const struct sock_fprog *filter, bool is
     } else if (is_vfork_child) {
         col_silence_note_child();
     } else {
-        step = fall_silent(filter, is_for_all, obstacle);
+        struct end end = end_by(filter, is_for_all, obstacle);
+        step = fall_silent(&end);
     }
+    errno = saved_errno;
+    return step;
+}
+
+enum col_sandbox_step col_sandbox_redirect(void)
+{
+    if (col_session_pid() == 0 || col_silence_is_on() || col_os_process_id() != col_session_pid())
+        return COL_SANDBOX_UNCHANGED;
+    int saved_errno = errno;
+    enum col_sandbox_step step =
+        fall_silent(&(struct end){"redirected its system calls to a handler of its own", "", true, false});
     errno = saved_errno;
     return step;
 }

@@ -1,4 +1,4 @@
-/* sandbox.h -- the program enters seccomp: recording goes on where the filter allows it, and falls silent first where it does not */
+/* sandbox.h -- the program enters seccomp, or redirects its system calls: recording goes on where that allows it, and falls silent first where it does not */
 #ifndef COL_CONTROL_SANDBOX_H
 #define COL_CONTROL_SANDBOX_H
 
@@ -19,6 +19,9 @@ enum col_sandbox_step {
  * and if it refuses, undo is called with the answer. Keeps errno. From anywhere.
  */
 enum col_sandbox_step col_sandbox_enter(const struct sock_fprog *filter, bool is_for_all);
+
+/* The same for a thread whose system calls will come to a handler of the program (syscall user dispatch), the end of signal handlers among them. */
+enum col_sandbox_step col_sandbox_redirect(void);
 void col_sandbox_undo(enum col_sandbox_step step);
 
 #endif

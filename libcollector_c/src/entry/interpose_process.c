@@ -288,7 +288,7 @@ long col_entry_syscall(long number, long a, long b, long c, long d, long e, long
     if (number == SYS_execveat)
         return execveat((int)a, (const char *)b, (char *const *)c, (char *const *)d, (int)e);
     if (__builtin_expect(col_entry_is_sandbox_call(number, a, b), 0))
-        return col_entry_sandbox_call(number, a, b, c);
+        return col_entry_sandbox_call(number, a, b, c, d, e);
     return real(number, a, b, c, d, e, f);
 }
 

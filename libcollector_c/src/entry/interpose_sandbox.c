@@ -1,4 +1,4 @@
-/* interpose_sandbox.c -- the program puts itself under seccomp, or under a tracer */
+/* interpose_sandbox.c -- the program puts itself under seccomp or under a tracer, or redirects its system calls */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -19,6 +19,10 @@
 #include "entry/interpose.h"
 #include "sample/tracer_watch.h"
 #include "target/seccomp_filter.h"
+
+/* Of syscall user dispatch, which older headers do not know. */
+#define SET_DISPATCH 59
+#define DISPATCH_ON 1
 
 /* Strict mode, or a filter that the kernel may accept: others it will refuse, and programs ask it just to see how. */
 static bool is_entering(unsigned long mode, const struct sock_fprog *filter)
@@ -54,9 +58,10 @@ COL_EXPORT int prctl(int option, ...)
     unsigned long a = va_arg(list, unsigned long), b = va_arg(list, unsigned long), c = va_arg(list, unsigned long),
                   d = va_arg(list, unsigned long);
     va_end(list);
-    if (option != PR_SET_SECCOMP)
+    if (option != PR_SET_SECCOMP && (option != SET_DISPATCH || a != DISPATCH_ON))
         return COL_REAL(prctl)(option, a, b, c, d);
-    enum col_sandbox_step step = enter(a, (const struct sock_fprog *)b, false);
+    enum col_sandbox_step step =
+        option == SET_DISPATCH ? col_sandbox_redirect() : enter(a, (const struct sock_fprog *)b, false);
     return (int)come_back(step, COL_REAL(prctl)(option, a, b, c, d));
 }
 
@@ -89,14 +94,19 @@ bool col_entry_is_sandbox_call(long number, long a, long b)
     if (number == SYS_ptrace)
         return a == PTRACE_TRACEME;
     return (number == SYS_seccomp && mode_of(a) != SECCOMP_MODE_DISABLED) ||
-           (number == SYS_prctl && a == PR_SET_SECCOMP && b != SECCOMP_MODE_DISABLED);
+           (number == SYS_prctl && a == PR_SET_SECCOMP && b != SECCOMP_MODE_DISABLED) ||
+           (number == SYS_prctl && a == SET_DISPATCH && b == DISPATCH_ON);
 }
 
-long col_entry_sandbox_call(long number, long a, long b, long c)
+long col_entry_sandbox_call(long number, long a, long b, long c, long d, long e)
 {
     if (number == SYS_ptrace) {
         bool has_surrendered = surrender();
         return come_back_to_own(has_surrendered, COL_REAL(syscall)(number, a, b, c));
+    }
+    if (number == SYS_prctl && a == SET_DISPATCH) {
+        enum col_sandbox_step step = col_sandbox_redirect();
+        return come_back(step, COL_REAL(syscall)(number, a, b, c, d, e));
     }
     bool is_seccomp = number == SYS_seccomp;
     unsigned long flags = is_seccomp ? (unsigned long)b : 0;

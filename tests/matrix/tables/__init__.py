@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from matrix.tables import languages, linking, programs, sandboxes, signals, tracers
 
-GROUPS = ("signals", "processes", "threads", "memory", "files", "linking", "sandboxes", "tracers", "ends", "processor", "timing", "programs", "languages")
+GROUPS = ("signals", "processes", "threads", "memory", "files", "linking", "sandboxes", "tracers", "interfaces", "ends", "processor", "timing", "programs", "languages")
 
 TABLE = [*signals.CASES, *linking.CASES, *sandboxes.CASES, *tracers.CASES, *programs.CASES, *languages.CASES]

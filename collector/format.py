@@ -26,6 +26,7 @@ OPEN_SLOT_BYTES: Final = 1 << 16
 OPEN_TAIL_BYTES: Final = 64
 
 METRIC_MAX_VALUES: Final = 64
+SAMPLE_MAX_VALUES: Final = 12
 FRAMES_LEFT_OUT: Final = 1
 """The address on a stack that stands for frames between its leaf's part and its root's."""
 
@@ -205,10 +206,9 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
     Kind.PCSAMPLE: (
         ("source", "uint", "id given by PMCALLOCATE"),
         ("count", "uint", "samples in this record, n"),
-        ("unit_ns", "uint", "unit of the time and weight columns"),
+        ("unit_ns", "uint", "unit of the times, and of values in ns"),
         ("times", "column", "time of sample i = time + unit_ns * (times[0] + ... + times[i])"),
-        ("user", "column", "user CPU time sample i stands for"),
-        ("system", "column", "system CPU time sample i stands for"),
+        ("values", "array of column", "what sample i stands for: a column for each of the source's `values`, at most 12"),
         ("stacks", "column", "index of sample i's stack in the definitions"),
         ("stack_count", "uint", "stacks defined"),
         ("definitions", "bin", "the stacks, see below"),
@@ -222,6 +222,8 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
         ("effective_period_ns", "uint", "shortest period the clock can deliver here"),
         ("detail", "str", "why this clock: what kept the clocks before it from being used"),
         ("attributes", "array of str", "of a metric: `name=value`, see Metrics; empty for a clock"),
+        ("values", "array of str", "what its samples stand for, see Values; nil or empty for a metric"),
+        ("counted_as", "str", "the metric that counts its samples, nil: samples"),
     ),
     Kind.PMCATTACH: (
         ("source", "uint", "id of the source"),

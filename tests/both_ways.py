@@ -25,14 +25,14 @@ from collector.profile.timeline import timeline
 
 def load_plain(*paths: Path, symbolizer: Any = None, has_interpreter_frames: bool = False) -> Profile:
     """The profile, with `samples` whose stacks can be looked at one by one."""
-    return load(list(paths), symbolizer=symbolizer, has_interpreter_frames=has_interpreter_frames, analysis=PlainAnalysis(2))
+    return load(list(paths), symbolizer=symbolizer, has_interpreter_frames=has_interpreter_frames, analysis=PlainAnalysis())
 
 
 def load_native(*paths: Path, symbolizer: Any = None, has_interpreter_frames: bool = False) -> Profile:
     """The profile by the library, which must be there."""
     library = load_library()
     assert library is not None, "libcollector_analysis has not been built"
-    return load(list(paths), symbolizer=symbolizer, has_interpreter_frames=has_interpreter_frames, analysis=NativeAnalysis(library, 2))
+    return load(list(paths), symbolizer=symbolizer, has_interpreter_frames=has_interpreter_frames, analysis=NativeAnalysis(library))
 
 
 def load_both_ways(*paths: Path, symbolizer: Any = None, has_interpreter_frames: bool = False) -> Profile:

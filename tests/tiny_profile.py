@@ -105,7 +105,7 @@ def build_profile(
         frames=tuple(tables.frames),
         processes=tuple(processes),
         threads=tuple(threads),
-        samples=PlainSamples(tables.stacks, plain, [thread.gain for thread in threads], 2),
+        samples=PlainSamples(tables.stacks, plain, [thread.gain for thread in threads]),
         **more,
     )
 

@@ -1,7 +1,8 @@
 """analysis -- the samples of logs, from bytes to sums: in C where the library is there, and in plain Python where it is not
 
     analysis = open_analysis()
-    for each log: analysis.scan(log), then analysis.attribute(...) and analysis.collect(...)
+    for each log: analysis.scan(log); then analysis.measure(...), if there is more than CPU time
+    for each log: analysis.attribute(...) and analysis.collect(...)
     analysis.entries() are to be named; analysis.expand(...) takes the names
     analysis.samples(...) answers the questions of a profile
 
@@ -12,11 +13,8 @@ from __future__ import annotations
 
 from collector.analysis.seam import Analysis
 
-VALUE_COLUMNS = 2
-"""How many values a PCSAMPLE record has for each of its samples: user and system time."""
 
-
-def open_analysis(columns: int = VALUE_COLUMNS) -> Analysis:
+def open_analysis() -> Analysis:
     """The analysis in C, if its library can be loaded, else the one in Python."""
     from collector.analysis.library import load_library
 
@@ -24,7 +22,7 @@ def open_analysis(columns: int = VALUE_COLUMNS) -> Analysis:
     if library is None:
         from collector.analysis.plain import PlainAnalysis
 
-        return PlainAnalysis(columns)
+        return PlainAnalysis()
     from collector.analysis.native import NativeAnalysis
 
-    return NativeAnalysis(library, columns)
+    return NativeAnalysis(library)

@@ -13,6 +13,7 @@ except ImportError:  # a Python built without libffi: everything is read in Pyth
 
 from collector import native_library
 from collector.errors import ExperimentError
+from collector.format import SAMPLE_MAX_VALUES as MOST_VALUES
 
 if ctypes is not None:
     _SIZE, _POINTER, _U32, _U64 = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64
@@ -23,6 +24,19 @@ if ctypes is not None:
         _fields_ = [
             ("items", _POINTER), ("item_count", _SIZE), ("bytes", _POINTER), ("byte_count", _SIZE),
             ("heads", _POINTER), ("record_count", _SIZE), ("settled", _U64),
+        ]
+
+    class Layout(ctypes.Structure):
+        """Where the values of a record go."""
+
+        _fields_ = [("columns", _U32 * MOST_VALUES), ("times", _U32), ("counted_in", _U32)]
+
+    class Owners(ctypes.Structure):
+        """Whose records are, and their layouts."""
+
+        _fields_ = [
+            ("threads", _POINTER), ("layout_numbers", _POINTER), ("record_count", _U64),
+            ("layouts", ctypes.POINTER(Layout)), ("layout_count", _U64),
         ]
 
     class ExpansionBuffers(ctypes.Structure):
@@ -52,12 +66,13 @@ if ctypes is not None:
         ]
 
     _PROTOTYPES = {
-        "open": (_POINTER, _U32),
+        "open": (_POINTER,),
+        "measure": (ctypes.c_int, _POINTER, _POINTER, _U32),
         "close": (None, _POINTER),
         "scan": (ctypes.c_int, _POINTER, ctypes.c_int, ctypes.POINTER(Scan)),
         "add_record": (ctypes.c_int, _POINTER, _U32, ctypes.c_char_p, _SIZE, ctypes.POINTER(_POINTER)),
         "needs_file": (ctypes.c_int, _POINTER, _U32),
-        "attribute": (ctypes.c_int, _POINTER, _U32, _POINTER, _SIZE, ctypes.c_char_p, _SIZE, _U32),
+        "attribute": (ctypes.c_int, _POINTER, _U32, ctypes.POINTER(Owners), ctypes.c_char_p, _SIZE, _U32),
         "collect": (ctypes.c_int, _POINTER, _U32, ctypes.c_int),
         "entries": (ctypes.c_int, _POINTER, ctypes.POINTER(_POINTER), ctypes.POINTER(_SIZE), ctypes.POINTER(Answer), _U64 * 8),
         "expand": (ctypes.c_int, _POINTER, ctypes.POINTER(ExpansionBuffers)),
@@ -68,6 +83,7 @@ if ctypes is not None:
         "finish": (ctypes.c_int, _POINTER, ctypes.POINTER(Answer)),
     }
 
+COLUMN_TIME, COLUMN_SCALED, COLUMN_COUNT = 1, 2, 4
 WANT_GROUPS, WANT_TREE, WANT_EDGES, WANT_ROWS, WANT_UNFOLDED = 1, 2, 4, 8, 16
 DEMAND_LAST, DEMAND_NEVER, DEMAND_FROM, DEMAND_UPTO = (1 << bit for bit in (31, 30, 29, 28))
 

@@ -10,8 +10,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from weakref import finalize
 
-from collector.analysis.library import Answer, ExpansionBuffers, Library, Scan, by_reference, bytes_at, check
+from collector.analysis.library import (
+    COLUMN_COUNT,
+    COLUMN_SCALED,
+    COLUMN_TIME,
+    Answer,
+    ExpansionBuffers,
+    Layout,
+    Library,
+    Owners,
+    Scan,
+    by_reference,
+    bytes_at,
+    check,
+)
 from collector.analysis.native_samples import Engine, NativeSamples, cells_of
+from collector.analysis.placed_values import PlacedValues, placed_values
 from collector.analysis.seam import Entries, Entry, Expansion, Segment
 from collector.errors import ExperimentError, ExperimentNotFoundError
 from collector.experiment.directory import LogFile
@@ -22,26 +36,31 @@ from collector.experiment.open_area import find_area
 from collector.experiment.open_frames import MissingRecords, pack_block
 from collector.experiment.samples import PcSampleBlock, SampleHead
 from collector.experiment.scanned_log import ScannedLog
+from collector.experiment.source_values import SourceValues
+from collector.format import SAMPLE_MAX_VALUES as MOST_VALUES
+from collector.profile.metrics import CPU_VALUES, Value
 from collector.profile.samples import Samples
 from collector.regular_file import open_regular
 
 _ITEM = struct.Struct("=4Q")
 _SEGMENT = struct.Struct("=3Q2I")
 _ENTRY = struct.Struct("=Q2I")
-_HEAD_NUMBERS = 6
+_HEAD = struct.Struct(f"={6 + MOST_VALUES}Q")
+_NONE = (1 << 32) - 1
 _NO_FILE = -1
 
 
 class NativeAnalysis:
     """See `seam.Analysis`."""
 
-    def __init__(self, library: Library, columns: int) -> None:
-        handle = library.open(columns)
+    def __init__(self, library: Library) -> None:
+        handle = library.open()
         if not handle:
             raise MemoryError
-        self._engine = Engine(library, handle, columns)
+        self._engine = Engine(library, handle)
         finalize(self._engine, library.close, handle)
-        self._head = struct.Struct(f"={_HEAD_NUMBERS + columns}Q")
+        self._declared: dict[int, list[SourceValues]] = {}
+        self.measure(CPU_VALUES)
 
     def scan(self, log: LogFile) -> tuple[int, list[Event | SampleHead]]:
         """See `seam.Analysis`. A log that is being written is read in Python, which knows what to wait for."""
@@ -62,14 +81,16 @@ class NativeAnalysis:
         engine, scan = self._engine, Scan()
         number = check(engine.library.scan(engine.handle, descriptor, by_reference(scan)), f"the log {log.path}")
         engine.paths.append(log.path)
+        self._declared[number] = []
         return number, scan
 
     def _scan_whole(self, log: LogFile, descriptor: int, is_uncut: bool) -> tuple[int, list[Event | SampleHead]]:
         number, scan = self._scan(log, descriptor)
         items = _ITEM.iter_unpack(bytes_at(scan.items, scan.item_count * _ITEM.size))
-        heads = list(self._head.iter_unpack(bytes_at(scan.heads, scan.record_count * self._head.size)))
+        heads = list(_HEAD.iter_unpack(bytes_at(scan.heads, scan.record_count * _HEAD.size)))
         reader = ScannedLog(log.origin, items, heads, bytes_at(scan.bytes, scan.byte_count), scan.settled)
         records = reader.read_all()
+        self._declared[number] = [record.declared for record in records if isinstance(record, SampleHead)]
         if is_uncut:
             missing = MissingRecords(log.path, log.origin)
             missing.see(records)
@@ -82,17 +103,25 @@ class NativeAnalysis:
         engine, data = self._engine, pack_block(block)
         where = ctypes.c_void_p()
         check(engine.library.add_record(engine.handle, log, data, len(data), by_reference(where)), "a record of samples")
-        return SampleHead.of(self._head.unpack(bytes_at(where.value, self._head.size)), block.log_offset)
+        self._declared[log].append(block.declared)
+        return SampleHead.of(_HEAD.unpack(bytes_at(where.value, _HEAD.size)), block.log_offset, block.declared)
+
+    def measure(self, values: Sequence[Value]) -> None:
+        """See `seam.Analysis`."""
+        engine, kinds = self._engine, array("I", map(_kind_of, values))
+        check(engine.library.measure(engine.handle, kinds.buffer_info()[0], len(kinds)), "the values of samples")
+        engine.values = tuple(values)
 
     def attribute(self, log: int, threads: Sequence[int], segments: Sequence[Segment], own_space: int) -> None:
         """See `seam.Analysis`."""
         engine, column = self._engine, array("I", threads)
         engine.threads[log] = frozenset(threads)
         packed = b"".join([_SEGMENT.pack(*segment) for segment in segments])
-        status = engine.library.attribute(
-            engine.handle, log, column.buffer_info()[0], len(column), packed, len(segments), own_space
-        )
-        check(status, f"the log {engine.paths[log]}")
+        numbers: dict[SourceValues, int] = {}
+        layout_numbers = array("I", [numbers.setdefault(declared, len(numbers)) for declared in self._declared[log]])
+        layouts = (Layout * len(numbers))(*(_layout(placed_values(declared, engine.values)) for declared in numbers))
+        owners = Owners(column.buffer_info()[0], layout_numbers.buffer_info()[0], len(column), layouts, len(layouts))
+        check(engine.library.attribute(engine.handle, log, by_reference(owners), packed, len(segments), own_space), f"the log {engine.paths[log]}")
 
     def collect(self, log: int) -> None:
         """See `seam.Analysis`."""
@@ -136,6 +165,17 @@ class NativeAnalysis:
     def samples(self, scales: Sequence[float], frame_count: int, has_all_cells: bool) -> Samples:
         """See `seam.Analysis`."""
         return NativeSamples(self._engine, array("d", scales), frame_count, self._engine.cells if has_all_cells else None)
+
+
+def _kind_of(value: Value) -> int:
+    return value.is_time * COLUMN_TIME | (value in CPU_VALUES) * COLUMN_SCALED | value.is_count * COLUMN_COUNT
+
+
+def _layout(placed: PlacedValues) -> Layout:
+    columns = [_NONE if column is None else column for column in placed.columns]
+    times = sum(1 << number for number, is_time in enumerate(placed.are_times) if is_time)
+    padding = [_NONE] * (MOST_VALUES - len(columns))
+    return Layout((ctypes.c_uint32 * MOST_VALUES)(*columns, *padding), times, _NONE if placed.counted_in is None else placed.counted_in)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from operator import add
+from operator import add, sub
 from typing import Any, cast
 
 from collector.analysis.library import (
@@ -31,6 +31,8 @@ from collector.analysis.library import (
 from collector.analysis.seam import Expansion
 from collector.errors import ExperimentError
 from collector.format import StackEnd
+from collector.profile.metrics import CPU_VALUES, SAMPLES, Value, in_base_order
+from collector.profile.plain_samples import scaled
 from collector.profile.samples import (
     EVERY_STACK,
     CallSums,
@@ -57,7 +59,7 @@ Row = tuple[Any, list[int]]
 """A key that begins with a thread, and figures that are not multiplied yet."""
 
 RawCells = list[tuple[int, ...]]
-"""Thread, phase, StackEnd, the values in nanoseconds, and the number of samples."""
+"""Thread, phase, StackEnd, the values (times in nanoseconds), and the number of samples."""
 
 
 @dataclass(eq=False)
@@ -66,11 +68,16 @@ class Engine:
 
     library: Library
     handle: int
-    columns: int
+    values: Sequence[Value] = CPU_VALUES
     paths: list[str] = field(default_factory=list)
     threads: dict[int, frozenset[int]] = field(default_factory=dict)
     expansion: Expansion | None = None
     cells: RawCells | None = None
+
+    @property
+    def columns(self) -> int:
+        """How many values there are."""
+        return len(self.values)
 
     def read(self, log: int, function: object, *arguments: object) -> None:
         """Have a function read a log, whose file is opened if it needs it."""
@@ -155,7 +162,7 @@ class NativeSamples:
 
     def rows(self, grouping: Grouping, is_folded: bool = True) -> SampleRows:
         """See `profile.samples.Samples`."""
-        values = tuple(array("d") for _ in range(self._engine.columns))
+        values = tuple(array("d") for _ in range(self._engine.columns + 1))
         rows = SampleRows(array("I"), array("I"), array("I"), array("Q"), array("I"), array("B"), values)
         answer = self._ask(grouping, WANT_TREE | WANT_ROWS | (0 if is_folded else WANT_UNFOLDED), lambda: self._take(rows))
         parents, groups = (_numbers("I", address, answer.node_count) for address in (answer.parents, answer.node_groups))
@@ -172,8 +179,17 @@ class NativeSamples:
             cast("array[int]", column).extend(array(cast("array[int]", column).typecode, numbers[place::width]))
         cast("array[int]", rows.threads).extend(threads)
         scales = list(map(self._scales.__getitem__, threads))
-        for place, values in enumerate(rows.values, _ROW_FIELDS):
-            cast("array[float]", values).extend(value * scale / NS_PER_S for value, scale in zip(numbers[place::width], scales))
+        others = [index for index in range(len(rows.values)) if index != SAMPLES]
+        counted = array("d", [1.0]) * count.value
+        for place, index, kind in zip(range(_ROW_FIELDS, width), others, engine.values):
+            own, column = cast("array[float]", rows.values[index]), numbers[place::width]
+            if kind in CPU_VALUES:
+                own.extend(value * scale / NS_PER_S for value, scale in zip(column, scales))
+            else:
+                own.extend(value / NS_PER_S for value in column) if kind.is_time else own.extend(map(float, column))
+            if kind.is_count:
+                counted = array("d", map(sub, counted, column))
+        cast("array[float]", rows.values[SAMPLES]).extend(counted)
 
     def edge_sums(self, grouping: Grouping) -> EdgeSums:
         """See `profile.samples.Samples`."""
@@ -265,13 +281,13 @@ class NativeSamples:
         return self._marks.buffer_info()[0], sum(self._demanded), *asked
 
     def _scaled(self, rows: Sequence[Row]) -> Columns:
-        values = [(*(value * self._scales[key[0]] / NS_PER_S for value in figures[:-1]), float(figures[-1])) for key, figures in rows]
-        return tuple([row[column] for row in values] for column in range(self._engine.columns + 1))
+        values = [(*scaled(self._engine.values, figures, self._scales[key[0]]), float(figures[-1])) for key, figures in rows]
+        return in_base_order([[row[column] for row in values] for column in range(self._engine.columns + 1)])
 
     def _columns(self, address: int | None, count: int) -> Columns:
         width = self._engine.columns + 1
         numbers = _numbers("d", address, count * width)
-        return tuple(numbers[column::width] for column in range(width))
+        return in_base_order([numbers[column::width] for column in range(width)])
 
 
 def _added_up(rows: Iterable[Row]) -> list[Row]:

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 
+from collector.analysis.placed_values import placed_values
 from collector.analysis.seam import MOST_VALUE, NOBODY, Entries, Entry, Expansion, Segment
 from collector.experiment.columns import Column
 from collector.experiment.directory import LogFile
 from collector.experiment.events import Event
 from collector.experiment.log_records import iter_records
 from collector.experiment.samples import PcSampleBlock, SampleHead
-from collector.format import StackEnd
+from collector.format import SAMPLE_MAX_VALUES, StackEnd
+from collector.profile.metrics import CPU_VALUES, Value
 from collector.profile.plain_samples import PlainSample, PlainSamples, PlainStack
 from collector.profile.samples import Samples
 
@@ -52,8 +55,8 @@ class _Log:
 class PlainAnalysis:
     """See `seam.Analysis`."""
 
-    def __init__(self, columns: int) -> None:
-        self._columns = columns
+    def __init__(self) -> None:
+        self._values: Sequence[Value] = CPU_VALUES
         self._logs: list[_Log] = []
         self._entries: dict[Entry, int] = {}
         self._empty_counts: Counter[int] = Counter()
@@ -72,9 +75,16 @@ class PlainAnalysis:
     def add_block(self, log: int, block: PcSampleBlock) -> SampleHead:
         """See `seam.Analysis`."""
         self._logs[log].blocks.append(block)
-        sums = tuple(sum(_capped(block, column)) for column in _value_columns(block))
+        sums_ns = [sum(_capped(column, block.unit_ns)) for column in block.values]
+        padding = [0] * (SAMPLE_MAX_VALUES - len(sums_ns))
         last = min(block.last_time, _LATEST)
-        return SampleHead(block.time, last, block.thread, block.source, block.count, block.log_offset, sums)
+        return SampleHead(
+            block.time, last, block.thread, block.source, block.count, block.log_offset, (*sums_ns, *padding), block.declared
+        )
+
+    def measure(self, values: Sequence[Value]) -> None:
+        """See `seam.Analysis`."""
+        self._values = values
 
     def attribute(self, log: int, threads: Sequence[int], segments: Sequence[Segment], own_space: int) -> None:
         """See `seam.Analysis`."""
@@ -106,7 +116,7 @@ class PlainAnalysis:
         for number in logs:
             log = self._logs[number]
             for _, block in log.by_thread():
-                for places, _, time_ns, _ in _iter_samples(block):
+                for places, _, time_ns, _ in _iter_samples(block, self._values):
                     for place in places:
                         entry = log.entry(place)
                         if entry is not None:
@@ -123,10 +133,10 @@ class PlainAnalysis:
         samples = []
         for log in self._logs:
             for thread, block in log.by_thread():
-                for places, end, time_ns, values in _iter_samples(block):
+                for places, end, time_ns, values in _iter_samples(block, self._values):
                     stack = self._stack(log, places, end, time_ns)
                     samples.append(PlainSample(thread, time_ns, stacks.setdefault(stack, len(stacks)), values))
-        return PlainSamples(list(stacks), samples, scales, self._columns)
+        return PlainSamples(list(stacks), samples, scales, self._values)
 
     def _stack(self, log: _Log, places: Sequence[Place], end: int, time_ns: int) -> PlainStack:
         frames = tuple(frame for place in places for frame in self._frames(log.entry(place), time_ns))
@@ -147,12 +157,8 @@ class PlainAnalysis:
         return first + bisect_right(times, time_ns, first - entry, last - entry - 1) - (first - entry)
 
 
-def _value_columns(block: PcSampleBlock) -> tuple[Column, ...]:
-    return block.user, block.system
-
-
-def _capped(block: PcSampleBlock, column: Column) -> Iterator[int]:
-    return (min(value * block.unit_ns, MOST_VALUE) for value in column)
+def _capped(column: Column, factor: int) -> Iterator[int]:
+    return (min(value * factor, MOST_VALUE) for value in column)
 
 
 def _places(block: PcSampleBlock) -> list[tuple[list[Place], int]]:
@@ -177,9 +183,20 @@ def _used_stacks(block: PcSampleBlock) -> Iterator[tuple[list[Place], int, int]]
         yield *(stacks[index] if index < len(stacks) else _LOST), count
 
 
-def _iter_samples(block: PcSampleBlock) -> Iterator[tuple[list[Place], int, int, tuple[int, ...]]]:
+def _iter_values(block: PcSampleBlock, values: Sequence[Value]) -> Iterator[tuple[int, ...]]:
+    """By sample, all values that are asked for."""
+    placed = placed_values(block.declared, values)
+    columns: list[Iterable[int]] = [repeat(0, block.count) for _ in values]
+    for column, place, is_time in zip(block.values, placed.columns, placed.are_times):
+        if place is not None:
+            columns[place] = _capped(column, block.unit_ns if is_time else 1)
+    if placed.counted_in is not None:
+        columns[placed.counted_in] = repeat(1, block.count)
+    return zip(*columns)
+
+
+def _iter_samples(block: PcSampleBlock, values: Sequence[Value]) -> Iterator[tuple[list[Place], int, int, tuple[int, ...]]]:
     """The samples of a record: stack, its end, time, values."""
     stacks = _places(block)
-    values = zip(*(_capped(block, column) for column in _value_columns(block)))
-    for index, time_ns, figures in zip(block.stacks, block.iter_times(), values):
+    for index, time_ns, figures in zip(block.stacks, block.iter_times(), _iter_values(block, values)):
         yield *(stacks[index] if index < len(stacks) else _LOST), min(time_ns, _LATEST), figures

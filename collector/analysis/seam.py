@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 from collector.experiment.directory import LogFile
 from collector.experiment.events import Event
 from collector.experiment.samples import PcSampleBlock, SampleHead
+from collector.profile.metrics import Value
 from collector.profile.samples import Samples
 
 NOBODY = (1 << 32) - 1
@@ -79,6 +80,9 @@ class Analysis(Protocol):
 
     def add_block(self, log: int, block: PcSampleBlock) -> SampleHead:
         """One record of samples more for a log, which stands in none of its frames."""
+
+    def measure(self, values: Sequence[Value]) -> None:
+        """What there is besides CPU time: all values that answers are to have, by name. Once, before the first log is attributed."""
 
     def attribute(self, log: int, threads: Sequence[int], segments: Sequence[Segment], own_space: int) -> None:
         """Whose each record is, and what addresses belong to; segments rise. Addresses in none of them are of `own_space`."""

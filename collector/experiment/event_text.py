@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from enum import IntEnum
 from math import isfinite
 from typing import Any
@@ -48,12 +49,17 @@ def _iter_fields(event: AnyEvent) -> list[tuple[str, Any]]:
     if isinstance(event, PcSample):
         stack = event.stack
         return [
-            ("source", event.source), ("user_ns", event.user_ns), ("system_ns", event.system_ns),
-            ("end", stack.end), ("stack", stack.addresses),
+            ("source", event.source), *_iter_values(event), ("end", stack.end), ("stack", stack.addresses),
         ]
     if isinstance(event, DropNotify) and event.offset is None:
         return [("cause", event.cause), ("count", event.count)]
     return [(name, getattr(event, name)) for name, _, _ in FIELDS[event.kind]]
+
+
+def _iter_values(sample: PcSample) -> Iterator[tuple[str, int]]:
+    """What a sample stands for; the names of times say their unit."""
+    units = dict(zip(sample.block.declared.names, sample.block.declared.units))
+    return ((f"{name}_ns" if units[name] == "ns" else name, value) for name, value in sample.figures.items())
 
 
 def _value_text(name: str, value: Any) -> str:

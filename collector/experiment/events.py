@@ -123,6 +123,8 @@ class PmcAllocate(Event):
     effective_period_ns: int | None = None
     detail: str | None = None
     attributes: tuple[str, ...] | None = None
+    values: tuple[str, ...] | None = None
+    counted_as: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,17 +16,19 @@ from itertools import chain
 import msgpack
 
 from collector.errors import CollectorError, DamagedExperimentError, ExperimentError, UsageError
-from collector.experiment.events import AnyEvent, AnyRecord, DropNotify, Initialize
+from collector.experiment.events import AnyEvent, AnyRecord, DropNotify, Initialize, PmcAllocate
 from collector.experiment.frames import Frame, FrameScanner, Loss, encode_frame
 from collector.experiment.log_source import DescriptorSource, Hole, LogSource, PathSource
 from collector.experiment.origin import Origin, parse_log_name
 from collector.experiment.records import MetricRow, RecordError, make_event, resolve_metric, split_metric
 from collector.experiment.samples import PcSample, PcSampleBlock
+from collector.experiment.source_values import CPU_VALUES, SourceValues, declared_values
 from collector.format import FRAME_HEADER_BYTES, FRAME_MAX_BYTES, VERSION_MAJOR, DropCause
 
 _ZERO_TAIL_BYTES = 64 << 20  # on a file system without holes: so many zeros are space never written
 _MAX_ARRAY_ITEMS = 1 << 16
 _MAX_MAP_ITEMS = 1 << 10
+_NO_SOURCE = (1 << 32) - 1
 
 
 class State(Enum):
@@ -71,6 +73,7 @@ class EventReader:
         self._serial = 1
         self._last_time = 0
         self._values_before: MetricRow | None = None  # the last record of several metrics in this frame
+        self._declared: dict[int, SourceValues] = {}
         self._loss_counts: Counter[DropCause] = Counter()
 
     def _open(self, source: str | os.PathLike[str] | int | LogSource | None) -> LogSource | None:
@@ -107,6 +110,10 @@ class EventReader:
     def event_count(self) -> int:
         """How many events were read, samples counted one by one."""
         return self._serial - 1
+
+    def declared_of(self, source: int) -> SourceValues:
+        """What the samples of a source stand for, by its last definition so far."""
+        return self._declared.get(source, CPU_VALUES)
 
     @property
     def is_holding(self) -> bool:
@@ -267,7 +274,7 @@ class EventReader:
 
     def _take(self, values: object, offset: int, length: int) -> None:
         try:
-            event = make_event(values, offset, self._serial, self.origin)
+            event = make_event(values, offset, self._serial, self.origin, self._declared)
             if type(event) is MetricRow:
                 event = self._values_before = resolve_metric(event, self._values_before)
         except RecordError:
@@ -279,6 +286,8 @@ class EventReader:
             return
         if isinstance(event, Initialize):
             event = self._greet(event)
+        elif isinstance(event, PmcAllocate) and event.values and event.source is not None and event.source < _NO_SOURCE:
+            self._declared[event.source] = declared_values(event.values, event.counted_as)
         self._last_time = event.time
         if type(event) is MetricRow:
             for metric in split_metric(event):

@@ -55,7 +55,8 @@ class MissingRecords:
         numbered: list[OpenRecord] = []
         serial = reader.event_count + 1
         for record in sorted(self._records.values(), key=lambda record: (record.time, record.thread)):
-            numbered.append(replace(record, serial=serial, log_offset=reader.offset))
+            placed = replace(record, serial=serial, log_offset=reader.offset)
+            numbered.append(replace(placed, declared=reader.declared_of(placed.source)) if isinstance(placed, PcSampleBlock) else placed)
             serial += _event_count(record)
         return numbered
 
@@ -147,7 +148,10 @@ def _pack(record: OpenRecord) -> bytes:
 
 def pack_block(record: PcSampleBlock) -> bytes:
     """The bytes of a record of samples."""
-    columns = [column.pack() for column in (record.times, record.user, record.system, record.stacks)]
+    values = [column.pack() for column in record.values]
     return pack_record(
-        [int(record.kind), record.time, record.thread, record.source, record.count, record.unit_ns, *columns, record.stack_count, record.definitions]
+        [
+            int(record.kind), record.time, record.thread, record.source, record.count, record.unit_ns,
+            record.times.pack(), values, record.stacks.pack(), record.stack_count, record.definitions,
+        ]
     )

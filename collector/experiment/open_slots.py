@@ -15,15 +15,14 @@ from collector.experiment.log_source import Hole, read_at
 from collector.experiment.open_area import find_area
 from collector.experiment.origin import Origin
 from collector.experiment.samples import PcSampleBlock
-from collector.format import OPEN_HEADER_BYTES, OPEN_MAGIC, OPEN_SLOT_BYTES
+from collector.format import OPEN_HEADER_BYTES, OPEN_MAGIC, OPEN_SLOT_BYTES, SAMPLE_MAX_VALUES
 from collector.regular_file import open_regular
 
 OpenRecord = AnyRecord
 """What a slot may hold: the samples of a thread, the name of a call that never came back, or records as they are."""
 
-_HEADER = struct.Struct("<8sIIIIQ")
+_HEADER = struct.Struct("<8sHHIIIQ")
 _COMMIT = struct.Struct("<II")
-_ROW = struct.Struct("<IIIHH")
 _COMMITS_OFFSET = 32
 _STATE_OFFSET = 8
 _STATE_FRAME, _STATE_CALL, _STATE_RECORDS = 1, 2, 3
@@ -37,23 +36,20 @@ def read_open_records(source: str | int, origin: Origin | None = None) -> list[O
 
 def decode_slot(slot: bytes, origin: Origin | None = None) -> list[OpenRecord]:
     """The records of one slot; none if it is free, empty, or if neither of its commits holds."""
-    magic, state, thread, source, unit_ns, time = _HEADER.unpack_from(slot)
+    magic, state, value_count, thread, source, unit_ns, time = _HEADER.unpack_from(slot)
     if magic != OPEN_MAGIC:
         return []
     if state == _STATE_CALL:
         return [_decode_call(slot, time, thread, origin)]
     if state == _STATE_RECORDS:
         return unpack_records(slot[OPEN_HEADER_BYTES : OPEN_HEADER_BYTES + _committed_bytes(slot)], origin)
-    if state != _STATE_FRAME:
+    if state != _STATE_FRAME or value_count > SAMPLE_MAX_VALUES:
         return []
-    rows, definitions, stack_count = _decode_rows(slot, OPEN_HEADER_BYTES + _committed_bytes(slot))
+    rows, definitions, stack_count = _decode_rows(slot, value_count, OPEN_HEADER_BYTES + _committed_bytes(slot))
     if not rows:
         return []
-    times, user, system, stacks = (Column.of(list(values)) for values in zip(*rows))
-    block = PcSampleBlock(
-        time, thread, 0, 0, origin, source, len(rows), unit_ns, times, user, system, stacks, stack_count, definitions
-    )
-    return [block]
+    times, *values, stacks = (Column.of(list(numbers)) for numbers in zip(*rows))
+    return [PcSampleBlock(time, thread, 0, 0, origin, source, len(rows), unit_ns, times, tuple(values), stacks, stack_count, definitions)]
 
 
 def _decode_call(slot: bytes, time: int, thread: int, origin: Origin | None) -> Message:
@@ -73,21 +69,22 @@ def _committed_bytes(slot: bytes) -> int:
     return longest
 
 
-def _decode_rows(slot: bytes, end: int) -> tuple[list[tuple[int, int, int, int]], bytes, int]:
-    """The rows before `end`, the definitions they brought, and how many these are."""
+def _decode_rows(slot: bytes, value_count: int, end: int) -> tuple[list[tuple[int, ...]], bytes, int]:
+    """The rows before `end` (time, values, stack), the definitions they brought, and how many these are."""
+    row_format = struct.Struct(f"<I{value_count}IHH")
     rows = []
     definitions = bytearray()
     stack_count = 0
     position = OPEN_HEADER_BYTES
-    while position + _ROW.size <= end:
-        *row, definition_bytes = _ROW.unpack_from(slot, position)
-        position += _ROW.size
+    while position + row_format.size <= end:
+        *row, definition_bytes = row_format.unpack_from(slot, position)
+        position += row_format.size
         if position + definition_bytes > end:
             break
         definitions += slot[position : position + definition_bytes]
         position += definition_bytes
         stack_count += definition_bytes > 0
-        rows.append((row[0], row[1], row[2], row[3]))
+        rows.append(tuple(row))
     return rows, bytes(definitions), stack_count
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import ClassVar
@@ -11,7 +11,8 @@ from collector.experiment.columns import Column, parse_column
 from collector.experiment.events import ENUMERATIONS, EVENT_CLASSES, AnyRecord, Event, Metric
 from collector.experiment.origin import Origin
 from collector.experiment.samples import PcSampleBlock
-from collector.format import FIELDS, METRIC_MAX_VALUES, Kind
+from collector.experiment.source_values import CPU_VALUES, SourceValues
+from collector.format import FIELDS, METRIC_MAX_VALUES, SAMPLE_MAX_VALUES, Kind
 
 MAX_SAMPLES_OF_RECORD = 1 << 16
 
@@ -101,15 +102,17 @@ _VALUES_OF_METRIC = 3 + next(place for place, (name, _, _) in enumerate(FIELDS[K
 _SAMPLE_FIELD_COUNT = len(FIELDS[Kind.PCSAMPLE])
 
 
-def make_event(values: object, log_offset: int, serial: int, origin: Origin | None) -> AnyRecord | MetricRow | None:
-    """The event of a record's values; None if its kind is unknown. RecordError if the values contradict the format."""
+def make_event(
+    values: object, log_offset: int, serial: int, origin: Origin | None, declared: Mapping[int, SourceValues]
+) -> AnyRecord | MetricRow | None:
+    """The event of a record's values; None if its kind is unknown. `declared` is by source. RecordError if the values contradict the format."""
     if type(values) is not list or len(values) < 3:
         raise RecordError
     kind, time, thread = values[:3]
     if type(kind) is not int or type(time) is not int or type(thread) is not int or kind < 0 or time < 0 or thread < 0:
         raise RecordError
     if kind == Kind.PCSAMPLE:
-        return _make_block(time, thread, values, log_offset, serial, origin)
+        return _make_block(time, thread, values, log_offset, serial, origin, declared)
     checks = _CHECKS_OF_KIND.get(kind)
     if checks is None:
         return None
@@ -141,17 +144,19 @@ def split_metric(row: MetricRow) -> list[Metric]:
     ]
 
 
-def _make_block(time: int, thread: int, values: list[object], log_offset: int, serial: int, origin: Origin | None) -> PcSampleBlock:
+def _make_block(
+    time: int, thread: int, values: list[object], log_offset: int, serial: int, origin: Origin | None, declared: Mapping[int, SourceValues]
+) -> PcSampleBlock:
     if len(values) < 3 + _SAMPLE_FIELD_COUNT:
         raise RecordError
-    _, _, _, source, count, unit_ns, times, user, system, stacks, stack_count, definitions = values[:12]
+    _, _, _, source, count, unit_ns, times, columns, stacks, stack_count, definitions = values[:11]
     sample_count = _uint(count)
-    if type(definitions) is not bytes or sample_count > MAX_SAMPLES_OF_RECORD:
+    if type(definitions) is not bytes or sample_count > MAX_SAMPLES_OF_RECORD or type(columns) is not list or len(columns) > SAMPLE_MAX_VALUES:
         raise RecordError
     return PcSampleBlock(
         time, thread, log_offset, serial, origin, _uint(source), sample_count, _uint(unit_ns),
-        _column(times, sample_count), _column(user, sample_count), _column(system, sample_count), _column(stacks, sample_count),
-        _uint(stack_count), definitions,
+        _column(times, sample_count), tuple(_column(column, sample_count) for column in columns), _column(stacks, sample_count),
+        _uint(stack_count), definitions, declared.get(source, CPU_VALUES),  # type: ignore[call-overload]  # a uint, as was checked
     )
 
 

@@ -20,9 +20,9 @@ _LEFT_OUT_FROM = MAX_DEPTH // 2
 
 
 def sample_records(
-    thread: int, source: int, times: Sequence[int], user: Sequence[int], system: Sequence[int], stacks: Sequence[int], table: Sequence[Stack]
+    thread: int, source: int, times: Sequence[int], values: Sequence[Sequence[int]], stacks: Sequence[int], table: Sequence[Stack]
 ) -> Iterator[list[Any]]:
-    """The records of a thread's samples: times (never falling) and values in nanoseconds, and their stacks by their numbers in the table."""
+    """The records of a thread's samples: times (never falling) in nanoseconds, a column for each value, and their stacks by their numbers in the table."""
     first, most = 0, _MOST_SAMPLES
     while first < len(times):
         part = slice(first, first + most)
@@ -34,8 +34,9 @@ def sample_records(
         numbers = {number: place for place, number in enumerate(defined)}
         moments = times[part]
         deltas = [0, *(after - before for before, after in zip(moments, moments[1:]))]
-        columns = [Column.of(list(values)).pack() for values in (deltas, user[part], system[part], [numbers[number] for number in stacks[part]])]
-        yield [int(Kind.PCSAMPLE), moments[0], thread, source, len(moments), 1, *columns, len(defined), definitions]
+        columns = [Column.of(list(column[part])).pack() for column in values]
+        places = Column.of([numbers[number] for number in stacks[part]]).pack()
+        yield [int(Kind.PCSAMPLE), moments[0], thread, source, len(moments), 1, Column.of(deltas).pack(), columns, places, len(defined), definitions]
         first += most
 
 

@@ -9,34 +9,41 @@ from typing import ClassVar, NamedTuple
 
 from collector.experiment.columns import Column
 from collector.experiment.origin import Origin
+from collector.experiment.source_values import CPU_VALUES, SourceValues
 from collector.experiment.stacks import CallStack, StackTable, decode_stacks
 from collector.format import Kind
 
 
 class PcSample(NamedTuple):
-    """One sample: an instruction pointer with its call stack, and the CPU time it stands for.
+    """One sample: an instruction pointer with its call stack, and the values it stands for.
 
-    `time` is in nanoseconds; `user` and `system` are in the record's unit, as they are stored: millions of samples are
+    `time` is in nanoseconds; `values` are as they are stored, those of time in the record's unit: millions of samples are
     read for each one that is asked. What it has in common with the other samples of its record is in `block`, and readable here.
     """
 
     time: int
     thread: int
-    user: int
-    system: int
+    values: tuple[int, ...]
     stack_index: int
     serial: int
     block: PcSampleBlock
 
     @property
+    def figures(self) -> dict[str, int]:
+        """The values by the names that its source gives them, those of time in nanoseconds."""
+        block = self.block
+        named = zip(block.declared.names, block.declared.factors(block.unit_ns), self.values)
+        return {name: value * factor for name, factor, value in named if name}
+
+    @property
     def user_ns(self) -> int:
         """User CPU time it stands for, in nanoseconds."""
-        return self.user * self.block.unit_ns
+        return self.figures.get("user", 0)
 
     @property
     def system_ns(self) -> int:
         """System CPU time it stands for, in nanoseconds."""
-        return self.system * self.block.unit_ns
+        return self.figures.get("system", 0)
 
     @property
     def stack(self) -> CallStack:
@@ -66,9 +73,9 @@ class PcSample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PcSampleBlock:
-    """Samples of one thread as columns. `time` is in nanoseconds, the columns `times`, `user`, `system` in `unit_ns`.
+    """Samples of one thread as columns. `time` is in nanoseconds, the column `times` and those of `values` that are times in `unit_ns`.
 
-    `serial` is that of the first sample; `len(block)` their number.
+    `serial` is that of the first sample; `len(block)` their number. `declared` is what their source said of the values.
     """
 
     kind: ClassVar[Kind] = Kind.PCSAMPLE
@@ -81,11 +88,11 @@ class PcSampleBlock:
     count: int
     unit_ns: int
     times: Column
-    user: Column
-    system: Column
+    values: tuple[Column, ...]
     stacks: Column
     stack_count: int
     definitions: bytes
+    declared: SourceValues = CPU_VALUES
     _kept: list[StackTable] = field(default_factory=list, repr=False, compare=False)
 
     def __len__(self) -> int:
@@ -103,14 +110,20 @@ class PcSampleBlock:
         return self.time + self.unit_ns * self.times.total()
 
     @property
+    def figures(self) -> dict[str, int]:
+        """The values of all samples by the names that their source gives them, those of time in nanoseconds."""
+        named = zip(self.declared.names, self.declared.factors(self.unit_ns), self.values)
+        return {name: column.total() * factor for name, factor, column in named if name}
+
+    @property
     def user_ns(self) -> int:
         """User CPU time of all samples."""
-        return self.user.total() * self.unit_ns
+        return self.figures.get("user", 0)
 
     @property
     def system_ns(self) -> int:
         """System CPU time of all samples."""
-        return self.system.total() * self.unit_ns
+        return self.figures.get("system", 0)
 
     def stack_table(self) -> StackTable:
         """The stacks that the column `stacks` counts; decoded anew at each call."""
@@ -127,8 +140,7 @@ class PcSampleBlock:
         rows = zip(
             self.iter_times(),
             repeat(self.thread),
-            _values(self.user),
-            _values(self.system),
+            zip(*map(_values, self.values)) if self.values else repeat(()),
             self.stacks.tolist(),
             range(self.serial, self.serial + self.count),
             repeat(self),
@@ -139,7 +151,8 @@ class PcSampleBlock:
 class SampleHead(NamedTuple):
     """What a record of samples says of all of them, without the samples themselves; times in nanoseconds.
 
-    `sums` are those of its value columns. It `is_lost` if it lies behind damage in its frame.
+    `sums_ns` are those of its value columns, as if all were times; `declared` says which are. It `is_lost` if it lies behind
+    damage in its frame.
     """
 
     time: int
@@ -148,7 +161,8 @@ class SampleHead(NamedTuple):
     source: int
     sample_count: int
     log_offset: int
-    sums: tuple[int, ...]
+    sums_ns: tuple[int, ...]
+    declared: SourceValues = CPU_VALUES
     is_lost: bool = False
 
     @property
@@ -156,11 +170,16 @@ class SampleHead(NamedTuple):
         """Always PCSAMPLE."""
         return Kind.PCSAMPLE
 
+    @property
+    def cpu_ns(self) -> int:
+        """The CPU time that its samples stand for."""
+        return sum(sum_ns for name, sum_ns in zip(self.declared.names, self.sums_ns) if name in CPU_VALUES.names)
+
     @classmethod
-    def of(cls, numbers: tuple[int, ...], log_offset: int, is_lost: bool = False) -> SampleHead:
+    def of(cls, numbers: tuple[int, ...], log_offset: int, declared: SourceValues, is_lost: bool = False) -> SampleHead:
         """From the numbers that the analysis in C gives of a record (`col_head_field`)."""
-        time, last_time, thread, source, sample_count, _, *sums = numbers
-        return cls(time, last_time, thread, source, sample_count, log_offset, tuple(sums), is_lost)
+        time, last_time, thread, source, sample_count, _, *sums_ns = numbers
+        return cls(time, last_time, thread, source, sample_count, log_offset, tuple(sums_ns), declared, is_lost)
 
 
 def _values(column: Column) -> Iterator[int] | list[int]:

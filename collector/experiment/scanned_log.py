@@ -57,7 +57,7 @@ class ScannedLog(EventReader):
 
     def _take_head(self, number: int, is_broken: bool) -> None:
         numbers = self._heads[number]
-        head = SampleHead.of(numbers, numbers[5], is_broken)
+        head = SampleHead.of(numbers, numbers[5], self.declared_of(numbers[3]), is_broken)
         if not is_broken:
             self._last_time = head.time
         self._serial += 0 if is_broken else head.sample_count

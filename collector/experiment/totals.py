@@ -257,7 +257,7 @@ def _read_through(totals: Totals, path: str, start_ns: int, counts_samples: bool
             last_ns = max(last_ns, record.last_time if isinstance(record, PcSampleBlock) else record.time)
             if isinstance(record, PcSampleBlock) and counts_samples:
                 totals.sample_count += record.count
-                totals.cpu_ns += (sum(record.user) + sum(record.system)) * record.unit_ns
+                totals.cpu_ns += record.user_ns + record.system_ns
             elif isinstance(record, DropNotify) and record.cause is not None:
                 drops[record.thread, record.cause, record.length is not None] = record.count or 0
             elif isinstance(record, SysExit) and record.pid is not None:

@@ -18,6 +18,7 @@ from collector.units import NS_PER_S, format_count
 MOST_TOTAL_NS: Final = 1 << 62
 _MOST_VALUE_NS: Final = 1 << 47  # of a sample; readers believe no more than twice that
 _SOURCE: Final = 1
+_VALUES: Final = ["user ns", "system ns"]
 _NOTE, _WARNING, _EVERY_VIEW = 0, 1, 3
 
 
@@ -52,7 +53,7 @@ def _write_process(log: LogWriter, profile: ImportedProfile, process: Process, p
     begun_ns = min((thread.times[0] for thread in process.threads if thread.times), default=profile.start_ns)
     value = profile.value
     log.append(Kind.INITIALIZE, begun_ns, *_beginning(profile, process, [], version))
-    log.append(Kind.PMCALLOCATE, begun_ns, _SOURCE, "cpu", value.name, "ns", value.period_ns, value.period_ns, "", [])
+    log.append(Kind.PMCALLOCATE, begun_ns, _SOURCE, "cpu", value.name, "ns", value.period_ns, value.period_ns, "", [], _VALUES)
     log.append_all(places.records(begun_ns, stacks.locations_of(process)))
     count, end_ns = 0, begun_ns
     for thread in process.threads:
@@ -60,7 +61,7 @@ def _write_process(log: LogWriter, profile: ImportedProfile, process: Process, p
         user = [0 if stacks.is_kernel[number] else amount for amount, number in zip(values, numbers)]
         system = [amount if stacks.is_kernel[number] else 0 for amount, number in zip(values, numbers)]
         log.append(Kind.THR_CREATE, times[0], thread.name, 0, thread=thread.tid)
-        log.append_all(sample_records(thread.tid, _SOURCE, times, user, system, numbers, stacks.stacks))
+        log.append_all(sample_records(thread.tid, _SOURCE, times, (user, system), numbers, stacks.stacks))
         log.append(Kind.THR_EXIT, times[-1], thread.name, None, None, 0, 0, thread=thread.tid)
         count, end_ns = count + len(times), max(end_ns, times[-1])
     log.close(end_ns if profile.has_times else profile.end_ns, None, None, count)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
+from collector.analysis.placed_values import values_declared
 from collector.analysis.seam import NOBODY, Analysis
 from collector.errors import ExperimentError, SymbolError
 from collector.experiment.directory import ExperimentDirectory, LogFile, open_directory
@@ -22,6 +23,7 @@ from collector.load.stand_ins import stand_in
 from collector.load.threads import ThreadLives, balanced, thread_of, unsampled_ns
 from collector.profile import model
 from collector.profile.metric_series import MetricSeries
+from collector.profile.metrics import metrics_of, ordered_values
 from collector.readings import readings_of
 from collector.symbols.symbolizer import Symbolizer
 from collector.target.process import Thread
@@ -44,6 +46,7 @@ class Loader:
         self._read = read
         self._has_interpreter_frames = has_interpreter_frames
         self._names = NameTable(symbolizer)
+        self._read_logs: list[tuple[str, ExperimentDirectory, LogFacts | None, LogFacts | None, list[LogFacts]]] = []
         self._logs: list[int] = []
         self._recordings: list[model.Recording] = []
         self._processes: list[model.Process] = []
@@ -58,8 +61,11 @@ class Loader:
     def add(self, path: str) -> None:
         """Read an experiment. ExperimentNotFoundError or ExperimentError if there is nothing to be read."""
         directory = open_directory(path)
+        self._read_logs.append((path, directory, *self._read_facts(directory, len(self._read_logs))))
+
+    def _join(self, path: str, directory: ExperimentDirectory, launch: LogFacts | None, node: LogFacts | None, logs: list[LogFacts]) -> None:
+        """Make an experiment part of the profile."""
         experiment = len(self._recordings)
-        launch, node, logs = self._read_facts(directory, experiment)
         self._recordings.append(recording_of(path, launch, logs, node))
         objects_path = directory.objects_path
         for text in (*directory.complaints, *add_jit_sources(objects_path, logs), *self._add_archive(path)):
@@ -94,7 +100,13 @@ class Loader:
         return []
 
     def finish(self) -> model.Profile:
-        """Name all addresses."""
+        """Join all experiments, and name all addresses."""
+        declared = dict.fromkeys(values for *_, logs in self._read_logs for facts in logs for values in facts.declared)
+        values = ordered_values(value for source in declared for value in values_declared(source))
+        self._analysis.measure(values)
+        for read in self._read_logs:
+            self._join(*read)
+        self._read_logs.clear()
         has_all_cells = expand_entries(self._analysis, self._names, self._logs, self._progress)
         nameless = self._symbolizer.nameless
         warnings = tuple(model.Message(0, 1, text, nameless=nameless.get(text, "")) for text in self._symbolizer.warnings)
@@ -115,6 +127,7 @@ class Loader:
             unrecorded=tuple(self._unrecorded.values()),
             digests=tuple(model.SourceDigest(*pair) for pair in self._symbolizer.digests_of(self._names.source_paths).items()),
             series=tuple(self._series),
+            metrics=metrics_of(values),
         )
 
     def _read_facts(self, directory: ExperimentDirectory, experiment: int) -> tuple[LogFacts | None, LogFacts | None, list[LogFacts]]:
@@ -157,7 +170,7 @@ class Loader:
         owners = [NOBODY if head.is_lost else lives.at(head.thread, head.time) for head in facts.heads]
         sampled: Counter[int] = Counter()
         for owner, head in zip(owners, facts.heads):
-            sampled[owner] += sum(head.sums)
+            sampled[owner] += head.cpu_ns
         for position, thread in enumerate(facts.threads, first_thread):
             self._threads[position] = balanced(self._threads[position], process, sampled[position], facts.has_gaps, thread.pending_ns)
             if not sampled[position] and not facts.has_gaps and self._add_stand_in(facts, position, process, thread):

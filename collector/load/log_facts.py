@@ -14,6 +14,7 @@ from collector.experiment.events import AnyRecord
 from collector.experiment.pauses import Pause, merge_pauses
 from collector.experiment.process_identity import ProcessIdentities, ProcessIdentity
 from collector.experiment.samples import PcSampleBlock, SampleHead
+from collector.experiment.source_values import SourceValues, declared_values
 from collector.target.address_space import AddressSpace
 from collector.target.process import Image, Process, ProcessTable, Thread
 
@@ -42,6 +43,7 @@ class LogFacts:
     close: events.CloseLog | None = None
     space: AddressSpace = field(default_factory=AddressSpace)
     clock: events.PmcAllocate | None = None
+    declared: list[SourceValues] = field(default_factory=list)
     attached: events.PmcAttach | None = None
     metrics: dict[int, events.PmcAllocate] = field(default_factory=dict)
     readings: dict[int, list[events.Metric]] = field(default_factory=dict)
@@ -178,7 +180,10 @@ def _note_mapping(facts: LogFacts, event: events.MappingChange) -> None:
 def _note_clock(facts: LogFacts, event: events.PmcAllocate) -> None:
     if event.clock == _PLUGIN:
         facts.metrics[event.source or 0] = event
-    elif event.name == "cpu":
+        return
+    if event.values:
+        facts.declared.append(declared_values(event.values, event.counted_as))
+    if event.name == "cpu":
         facts.clock = event  # the last one: another clock takes over where the first does not tick
 
 

@@ -10,10 +10,10 @@ from collector.profile import model
 
 def stand_in(thread: model.Thread, address: int | None, values: tuple[int, ...]) -> PcSampleBlock:
     """A record with one sample of these values in nanoseconds. Without an address its stack is empty."""
-    user, system = (Column.of([value]) for value in values)
+    columns = tuple(Column.of([value]) for value in values)
     nothing = Column.of([0])
     time_ns = thread.end_ns or thread.start_ns
-    return PcSampleBlock(time_ns, thread.tid, 0, 0, None, 0, 1, 1, nothing, user, system, nothing, 1, _definition(address))
+    return PcSampleBlock(time_ns, thread.tid, 0, 0, None, 0, 1, 1, nothing, columns, nothing, 1, _definition(address))
 
 
 def _definition(address: int | None) -> bytes:

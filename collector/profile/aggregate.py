@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from collector.profile.groupings import by_function, by_line, by_module, numbered
 from collector.profile.lock import held_seconds
-from collector.profile.metrics import Values, reported_rows, reported_values
+from collector.profile.metrics import Values, has_figures, reported_rows, reported_values
 from collector.profile.model import Function, Module, Process, Profile, Thread
 from collector.profile.samples import GroupSums
 from collector.units import NS_PER_S
@@ -90,7 +90,7 @@ def functions(profile: Profile) -> list[FunctionRow]:
     rows = [
         FunctionRow(function, profile.modules[function.module], exclusive, inclusive)
         for function, (exclusive, inclusive) in zip(profile.functions, _reported(profile, sums))
-        if inclusive[0]
+        if has_figures(inclusive)
     ]
     rows.sort(key=lambda row: (_falling(row.exclusive), _falling(row.inclusive), row.function.name))
     return rows
@@ -104,7 +104,7 @@ def lines(profile: Profile) -> list[LineRow]:
     grouping, keys = by_line(profile)
     rows = []
     for (file, line, index), (exclusive, inclusive) in zip(keys, _reported(profile, profile.samples.sum_groups(grouping))):
-        if inclusive[0]:
+        if has_figures(inclusive):
             function = profile.functions[index]
             rows.append(LineRow(file, line, function, profile.modules[function.module], exclusive, inclusive))
     rows.sort(key=lambda row: (_falling(row.exclusive), _falling(row.inclusive), row.file or "", row.line or 0))
@@ -117,7 +117,7 @@ def objects(profile: Profile) -> list[ObjectRow]:
     rows = [
         ObjectRow(module, exclusive, inclusive)
         for module, (exclusive, inclusive) in zip(profile.modules, _reported(profile, sums))
-        if inclusive[0]
+        if has_figures(inclusive)
     ]
     rows.sort(key=lambda row: (_falling(row.exclusive), _falling(row.inclusive), row.module.name))
     return rows

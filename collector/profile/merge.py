@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from collector.profile.groupings import by_function, by_line, by_module, by_source_line
-from collector.profile.kept_samples import KeptSamples, merged_addresses
+from collector.profile.kept_samples import KeptSamples, ask_all, merged_addresses, read_answers
 from collector.profile.lock import HELD, held_cells
+from collector.profile.metrics import SAMPLES, Value, in_base_order, metrics_of, ordered_values, values_of
 from collector.profile.model import Frame, Function, Message, Module, Profile
 from collector.profile.samples import NOTHING, CallSums, Cells, Columns, EdgeSums, Grouping, GroupSums
 
@@ -62,11 +63,12 @@ class _Tables:
 
 
 def merge(profiles: Sequence[Profile]) -> Profile:
-    """One profile of several, whose metrics are the same. ValueError if they are not, or there is none."""
-    if not profiles or any(profile.metrics != profiles[0].metrics for profile in profiles):
-        raise ValueError("profiles with different metrics cannot be merged")
+    """One profile of several; of a metric that some do not have, these have nothing. ValueError if there is none."""
+    if not profiles:
+        raise ValueError("there are no profiles to be merged")
     tables = _Tables()
-    parts = [tables.add(profile) for profile in profiles]
+    values = ordered_values([value for profile in profiles for value in values_of(profile.metrics)])
+    parts = [tables.add(_measured(profile, values)) for profile in profiles]
     samples = KeptSamples({})
     merged = Profile(
         recordings=tuple(row for part in parts for row in part.profile.recordings),
@@ -84,7 +86,7 @@ def merge(profiles: Sequence[Profile]) -> Profile:
         unrecorded=_moved(parts, "unrecorded", experiment="recordings"),
         digests=tuple(dict.fromkeys(row for part in parts for row in part.profile.digests)),
         series=_moved(parts, "series", experiment="recordings", process="processes"),
-        metrics=profiles[0].metrics,
+        metrics=metrics_of(values),
     )
     samples.answers["cells", "cells"] = _merge_cells([(part.profile.samples.cells(), part.offsets["threads"]) for part in parts])
     held = [(cells, part.offsets["threads"]) for part in parts if (cells := held_cells(part.profile)) is not None]
@@ -94,6 +96,30 @@ def merge(profiles: Sequence[Profile]) -> Profile:
     samples.answers["call_sums", "functions"] = _merge_calls(parts)
     samples.answers["edge_sums", "functions"] = _merge_edges(parts, len(merged.functions))
     return merged
+
+
+def _measured(profile: Profile, values: Sequence[Value]) -> Profile:
+    """The profile with a column for each of these values."""
+    metrics = metrics_of(values)
+    if profile.metrics == metrics:
+        return profile
+    known = {value: position for position, value in enumerate(values_of(profile.metrics))}
+    places = in_base_order([*map(known.get, values), len(known)])
+    kept = KeptSamples({}, profile.samples)
+    ask_all(replace(profile, samples=kept))
+    answers = {question: _spread(answer, places) for question, answer in read_answers(replace(profile, samples=kept)).items()}
+    return replace(profile, samples=KeptSamples(answers), metrics=metrics)
+
+
+def _spread(answer: Any, places: Sequence[int | None]) -> Any:
+    """An answer with its columns at new places, and zeros in those that it does not have."""
+    columns = {field.name: getattr(answer, field.name) for field in fields(answer)}
+    return replace(answer, **{name: _placed(column, places) for name, column in columns.items() if isinstance(column, tuple)})
+
+
+def _placed(columns: Columns, places: Sequence[int | None]) -> Columns:
+    stored = [*columns[:SAMPLES], *columns[SAMPLES + 1 :], columns[SAMPLES]]
+    return tuple(array("d", bytes(8 * len(columns[0]))) if place is None else stored[place] for place in places)
 
 
 def _moved(parts: Iterable[_Part], table: str, **fields: str) -> tuple[Any, ...]:

@@ -2,14 +2,18 @@
 
 A sample stores one value for each *base* metric. A reported metric is the sum of some of them:
 `cpu` is `user` and `system` together. How many samples a figure rests on is a metric like the others.
-New base metrics are added at the end of both tables.
+User and system time and the number of samples are in every profile, and first; what else there is sources declare.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
+
+from collector.readings import READINGS
+
+T = TypeVar("T")
 
 Values = tuple[float, ...]
 """One figure for each reported metric of a profile, in the order of `Profile.metrics`."""
@@ -32,12 +36,74 @@ USER: Final = 0
 SYSTEM: Final = 1
 SAMPLES: Final = 2
 
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value that samples stand for; times have the unit ns. One that `is_count` counts samples that are not among `samples`."""
+
+    name: str
+    unit: str = ""
+    is_count: bool = False
+
+    @property
+    def is_time(self) -> bool:
+        """Whether it is stored in nanoseconds, and shown in seconds."""
+        return self.unit == _NS
+
+
+_NS: Final = "ns"
+CPU_VALUES: Final = (Value("user", _NS), Value("system", _NS))
+MOST_VALUES: Final = 64
+
 CPU_METRICS: Final = (
     Metric("cpu", "s", "CPU time", (USER, SYSTEM)),
     Metric("user", "s", "user CPU time", (USER,)),
     Metric("system", "s", "system CPU time", (SYSTEM,)),
     Metric("samples", "", "number of samples", (SAMPLES,)),
 )
+
+
+_SAMPLE_COUNT: Final = 3  # the position of `samples` among them
+
+_TITLES: Final = {
+    "blocked": "time waiting for something",
+    "runnable": "time ready and waiting for a processor",
+    **{name: meaning.removesuffix(" so far") for name, _, meaning in READINGS if name.endswith(("_faults", "_switches"))},
+    "looks": "number of looks at waiting threads",
+}
+_WALL: Final = "user", "system", "blocked", "runnable"
+
+
+def ordered_values(declared: Iterable[Value]) -> tuple[Value, ...]:
+    """All values that sources declare, each name once: CPU time, then those that have a fixed order, then others as they come."""
+    found: dict[str, Value] = {}
+    for value in (*CPU_VALUES, *declared):
+        found.setdefault(value.name, value)
+    names = [value.name for value in CPU_VALUES] + [name for name in _TITLES if name in found]
+    return tuple(found[name] for name in dict.fromkeys((*names, *found)))[:MOST_VALUES]
+
+
+def in_base_order(columns: Sequence[T]) -> tuple[T, ...]:
+    """The columns of base metrics, from those of values and, last, the number of samples."""
+    return (*columns[:SAMPLES], columns[-1], *columns[SAMPLES:-1])
+
+
+def metrics_of(values: Sequence[Value]) -> tuple[Metric, ...]:
+    """What is reported of these values: each of them, and what they add up to."""
+    positions = {value.name: position + (position >= SAMPLES) for position, value in enumerate(values)}
+    others = [
+        Metric(value.name, "s" if value.is_time else value.unit, _TITLES.get(value.name, value.name), (positions[value.name],))
+        for value in values[len(CPU_VALUES) :]
+    ]
+    waiting = positions.keys() & {"blocked", "runnable"}
+    wall = [Metric("wall", "s", "wall time", tuple(positions[name] for name in _WALL if name in positions))] if waiting else []
+    return (*CPU_METRICS, *wall, *others)
+
+
+def values_of(metrics: Sequence[Metric]) -> tuple[Value, ...]:
+    """The values that a profile's metrics are made of."""
+    by_position = {metric.parts[0]: metric for metric in metrics if len(metric.parts) == 1}
+    return tuple(Value(metric.name, _NS if metric.unit == "s" else metric.unit) for position, metric in sorted(by_position.items()) if position != SAMPLES)
 
 
 def reported_values(metrics: Sequence[Metric], base: Sequence[float]) -> Values:
@@ -52,6 +118,11 @@ def reported_rows(metrics: Sequence[Metric], columns: Sequence[Sequence[float]])
 
 def _added(columns: list[Sequence[float]]) -> Sequence[float]:
     return columns[0] if len(columns) == 1 else list(map(sum, zip(*columns)))
+
+
+def has_figures(values: Values) -> bool:
+    """Whether anything was measured, however many samples there are."""
+    return any(values[:_SAMPLE_COUNT]) or any(values[_SAMPLE_COUNT + 1 :])
 
 
 def figures(metrics: Sequence[Metric], values: Values) -> Figures:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 from collector.profile.causes import is_finished
+from collector.profile.metrics import CPU_VALUES, Value, in_base_order
 from collector.profile.samples import (
     EVER,
     EVERY_STACK,
@@ -40,7 +41,7 @@ class PlainStack(NamedTuple):
 
 
 class PlainSample(NamedTuple):
-    """One sample: its thread, its time, its stack's position, and its values in nanoseconds."""
+    """One sample: its thread, its time, its stack's position, and its values; times in nanoseconds."""
 
     thread: int
     time_ns: int
@@ -50,7 +51,7 @@ class PlainSample(NamedTuple):
 
 @dataclass(frozen=True)
 class PlainSamples:
-    """See `samples.Samples`. `scales` are what the values of each thread are multiplied with, `columns` how many values a sample has.
+    """See `samples.Samples`. `scales` are what the CPU time of each thread is multiplied with, `kinds` what the values of a sample are.
 
     Of a part `whole` are the stacks of all, of which `stacks` shows what `taken` leaves.
     """
@@ -58,7 +59,7 @@ class PlainSamples:
     stacks: Sequence[PlainStack]
     samples: Sequence[PlainSample]
     scales: Sequence[float]
-    columns: int
+    kinds: Sequence[Value] = CPU_VALUES
     whole: Sequence[PlainStack] | None = None
     taken: StackFilter = EVERY_STACK
 
@@ -70,8 +71,8 @@ class PlainSamples:
                 _add(sums[thread, self.stacks[stack].end], figures)
         keys = sorted(sums)
         values = [self._scaled(thread, sums[thread, end]) for thread, end in keys]
-        counts = [sums[key][-1] for key in keys]
-        return Cells([thread for thread, _ in keys], [end for _, end in keys], counts, _transposed(values, self.columns + 1))
+        counts = [self._sample_count(sums[key]) for key in keys]
+        return Cells([thread for thread, _ in keys], [end for _, end in keys], counts, self._transposed(values))
 
     def cells_of(self, name: str, stacks: StackFilter) -> Cells:
         """See `samples.Samples`."""
@@ -138,7 +139,7 @@ class PlainSamples:
             [sample.time_ns for sample in ordered],
             own,
             [int(self._has_start(stack)) for stack in stacks],
-            _transposed([self._scaled(sample.thread, [*sample.values, 1])[:-1] for sample in ordered], self.columns),
+            self._transposed([self._scaled(sample.thread, [*sample.values, 1]) for sample in ordered]),
         )
 
     def phase_cells(self, spans: Spans) -> PhaseCells:
@@ -150,14 +151,14 @@ class PlainSamples:
                 _add(sums[sample.thread, phase], [*sample.values, 1])
         keys = sorted(sums)
         values = [self._scaled(thread, sums[thread, phase]) for thread, phase in keys]
-        return PhaseCells([thread for thread, _ in keys], [phase for _, phase in keys], _transposed(values, self.columns + 1))
+        return PhaseCells([thread for thread, _ in keys], [phase for _, phase in keys], self._transposed(values))
 
     def select(self, spans: Spans | None, stacks: StackFilter = EVERY_STACK) -> PlainSamples:
         """See `samples.Samples`."""
         whole, joined = self.whole or self.stacks, self.taken.joined(stacks)
         shown = [stack._replace(frames=tuple(joined.shown(stack.frames))) for stack in whole]
         chosen = [sample for sample in self.samples if shown[sample.stack].frames and (spans is None or _phase(sample, spans) is not None)]
-        return PlainSamples(shown, chosen, self.scales, self.columns, whole, joined)
+        return PlainSamples(shown, chosen, self.scales, self.kinds, whole, joined)
 
     def _has_start(self, stack: PlainStack) -> bool:
         return is_finished(stack.end) or self.taken.begin is not None
@@ -178,19 +179,32 @@ class PlainSamples:
                 for key in keys_of(self.stacks[stack]):
                     _add(sums[key], figures)
             for key, figures in sums.items():
-                _add(totals.setdefault(key, [0.0] * (self.columns + 1)), self._scaled(thread, figures))
+                _add(totals.setdefault(key, [0.0] * (len(self.kinds) + 1)), self._scaled(thread, figures))
         return totals
 
     def _columns(self, totals: dict[Hashable, list[float]], keys: Iterable[Hashable]) -> Columns:
-        nothing = [0.0] * (self.columns + 1)
-        return _transposed([totals.get(key, nothing) for key in keys], self.columns + 1)
+        nothing = [0.0] * (len(self.kinds) + 1)
+        return self._transposed([totals.get(key, nothing) for key in keys])
 
     def _scaled(self, thread: int, figures: Sequence[int]) -> list[float]:
-        scale = self.scales[thread]
-        return [*(value * scale / NS_PER_S for value in figures[:-1]), float(figures[-1])]
+        return [*scaled(self.kinds, figures, self.scales[thread]), float(self._sample_count(figures))]
+
+    def _sample_count(self, figures: Sequence[int]) -> int:
+        """The samples that no value counts."""
+        return figures[-1] - sum(value for kind, value in zip(self.kinds, figures) if kind.is_count)
+
+    def _transposed(self, rows: Sequence[Sequence[float]]) -> Columns:
+        return in_base_order([[row[column] for row in rows] for column in range(len(self.kinds) + 1)])
 
     def _nothing(self) -> list[int]:
-        return [0] * (self.columns + 1)
+        return [0] * (len(self.kinds) + 1)
+
+
+def scaled(kinds: Sequence[Value], figures: Sequence[int], scale: float) -> Iterator[float]:
+    """The values of a thread as they are shown: CPU time is multiplied with its scale, times become seconds."""
+    for kind, value in zip(kinds, figures):
+        number = value * (scale if kind in CPU_VALUES else 1.0)
+        yield number / NS_PER_S if kind.is_time else number
 
 
 def _node(nodes: dict[tuple[int, int], int], groups: Iterable[int], is_folded: bool) -> int:
@@ -213,10 +227,6 @@ def _phase(sample: PlainSample, spans: Spans) -> int | None:
 def _add(into: list, figures: Sequence) -> None:  # type: ignore[type-arg]
     for column, value in enumerate(figures):
         into[column] += value
-
-
-def _transposed(rows: Sequence[Sequence[float]], width: int) -> Columns:
-    return tuple([row[column] for row in rows] for column in range(width))
 
 
 def _summed_up(parents: Sequence[int], columns: Columns) -> Columns:

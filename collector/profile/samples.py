@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Final, NamedTuple, Protocol
 
 Columns = tuple[Sequence[float], ...]
-"""One sequence for each base metric: values in seconds, and last the number of samples."""
+"""One sequence for each base metric, in their order (`metrics.Metric.parts`); times are in seconds."""
 
 NOTHING: Final = (1 << 32) - 1
 """Stands for no node and no group."""
@@ -98,7 +98,7 @@ class CallSums:
 class SampleRows:
     """Samples one by one, as columns, thread by thread; their stacks as a tree of groups, as in `CallSums`.
 
-    `values` has one column a base metric, in seconds; `is_finished` is 1 for a stack that reaches the start of its thread, else 0.
+    `values` has one column a base metric; `is_finished` is 1 for a stack that reaches the start of its thread, else 0.
     """
 
     parents: Sequence[int]

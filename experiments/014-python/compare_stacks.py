@@ -17,7 +17,7 @@ def main() -> None:
     """Print those that are right, and all that are in a loop that was told."""
     told = json.loads(os.environ["TOLD"])
     loops = {(shape["stack"][-1][1], line): shape["stack"] for shape in told.values() for line in shape["lines"]}
-    profile = load([sys.argv[1]], analysis=PlainAnalysis(2))
+    profile = load([sys.argv[1]], analysis=PlainAnalysis())
     right = count = 0
     for sample in profile.samples.samples:
         frames = [profile.frames[frame] for frame in profile.samples.stacks[sample.stack].frames]

@@ -16,13 +16,13 @@ struct col_analysis {
     size_t log_count;
     size_t log_capacity;
     size_t expanded_frames; /* one more than the highest frame of the expansion */
-    uint64_t head[COL_HEAD_SUMS + COL_ANALYSIS_MOST_COLUMNS];
+    uint64_t head[COL_HEAD_NUMBERS];
 };
 
-struct col_analysis *col_analysis_open(uint32_t columns)
+struct col_analysis *col_analysis_open(void)
 {
-    struct col_analysis *analysis = columns <= COL_ANALYSIS_MOST_COLUMNS ? calloc(1, sizeof *analysis) : NULL;
-    if (analysis && !col_reading_begin(&analysis->reading, columns)) {
+    struct col_analysis *analysis = calloc(1, sizeof *analysis);
+    if (analysis && !col_reading_begin(&analysis->reading)) {
         col_analysis_close(analysis);
         return NULL;
     }
@@ -48,7 +48,7 @@ int col_analysis_scan(struct col_analysis *analysis, int fd, struct col_scan *sc
         return -ENOMEM;
     struct col_log *log = &analysis->logs[analysis->log_count];
     *log = (struct col_log){0};
-    int error = col_scan_log(&analysis->scanner, log, fd, analysis->reading.columns, scan);
+    int error = col_scan_log(&analysis->scanner, log, fd, scan);
     if (error) {
         col_log_free(log);
         return error;
@@ -73,7 +73,7 @@ int col_analysis_add_record(struct col_analysis *analysis, uint32_t number, cons
         return -ENOMEM;
     memcpy(padded, bytes, count);
     int error = -EBADMSG;
-    if (col_sample_record_read(&record, analysis->reading.columns, padded, count)) {
+    if (col_sample_record_read(&record, padded, count)) {
         error = col_log_add_record(log, padded, count, 0, true) ? 0 : -ENOMEM;
         col_sample_record_describe(&record, 0, analysis->head);
         *head = analysis->head;
@@ -82,17 +82,43 @@ int col_analysis_add_record(struct col_analysis *analysis, uint32_t number, cons
     return error;
 }
 
+int col_analysis_measure(struct col_analysis *analysis, const uint32_t *kinds, uint32_t columns)
+{
+    if (columns > COL_ANALYSIS_MOST_COLUMNS)
+        return -EINVAL;
+    analysis->reading.measure.columns = columns;
+    memcpy(analysis->reading.measure.kinds, kinds, columns * sizeof *kinds);
+    return 0;
+}
+
 int col_analysis_needs_file(const struct col_analysis *analysis, uint32_t number)
 {
     const struct col_log *log = log_of(analysis, number);
     return log && log->is_in_file && log->order_count > 0;
 }
 
-int col_analysis_attribute(struct col_analysis *analysis, uint32_t number, const uint32_t *threads, size_t thread_count,
+/* Whether all layouts name columns that there are. */
+static bool are_sound(const struct col_analysis *analysis, const struct col_owners *owners)
+{
+    uint32_t columns = analysis->reading.measure.columns;
+    for (uint64_t number = 0; number < owners->layout_count; number++) {
+        const struct col_layout *layout = &owners->layouts[number];
+        if (layout->counted_in != COL_ANALYSIS_NONE && layout->counted_in >= columns)
+            return false;
+        for (uint32_t value = 0; value < COL_ANALYSIS_MOST_VALUES; value++)
+            if (layout->columns[value] != COL_ANALYSIS_NONE && layout->columns[value] >= columns)
+                return false;
+    }
+    return true;
+}
+
+int col_analysis_attribute(struct col_analysis *analysis, uint32_t number, const struct col_owners *owners,
                            const struct col_segment *segments, size_t segment_count, uint32_t own_space)
 {
     struct col_log *log = log_of(analysis, number);
-    return log ? col_log_attribute(log, threads, thread_count, segments, segment_count, own_space) : -EINVAL;
+    if (!log || !are_sound(analysis, owners))
+        return -EINVAL;
+    return col_log_attribute(log, owners, segments, segment_count, own_space);
 }
 
 int col_analysis_collect(struct col_analysis *analysis, uint32_t number, int fd)
@@ -153,7 +179,7 @@ int col_analysis_begin(struct col_analysis *analysis, const struct col_question 
     reading->question = *question;
     reading->cells.count = 0;
     reading->phase = 0;
-    return col_follow_begin(&reading->follow, reading->columns, question);
+    return col_follow_begin(&reading->follow, reading->measure.columns, question);
 }
 
 int col_analysis_follow(struct col_analysis *analysis, uint32_t number, int fd)
@@ -176,9 +202,9 @@ int col_analysis_finish(struct col_analysis *analysis, struct col_answer *answer
     bool is_tree = (follow->want & COL_WANT_TREE) != 0;
     bool has_sums = (follow->want & COL_WANT_ROWS) == 0;
     size_t nodes = is_tree || (follow->want & COL_WANT_EDGES) ? follow->tree.count : 0;
-    if (has_sums &&
-        (!col_sums_reserve(&follow->finished, reading->columns, nodes) ||
-         !col_sums_reserve(&follow->unfinished, reading->columns, nodes) || (is_tree && !col_follow_sum_up(follow))))
+    if (has_sums && (!col_sums_reserve(&follow->finished, reading->measure.columns, nodes) ||
+                     !col_sums_reserve(&follow->unfinished, reading->measure.columns, nodes) ||
+                     (is_tree && !col_follow_sum_up(follow))))
         return -ENOMEM;
     *answer = (struct col_answer){
         .cells = reading->cells.rows,

@@ -9,8 +9,9 @@ void col_cells_add(struct col_cells *cells, uint32_t columns, uint32_t end, cons
         cells->now[end][column] += figures[column];
 }
 
-bool col_cells_settle(struct col_cells *cells, uint32_t columns, uint32_t thread, uint64_t phase)
+bool col_cells_settle(struct col_cells *cells, const struct col_measure *measure, uint32_t thread, uint64_t phase)
 {
+    uint32_t columns = measure->columns;
     size_t width = (size_t)columns + 4;
     for (uint32_t end = 0; end < COL_CELLS_ENDS; end++) {
         if (cells->now[end][columns] == 0)
@@ -21,7 +22,8 @@ bool col_cells_settle(struct col_cells *cells, uint32_t columns, uint32_t thread
         row[0] = thread;
         row[1] = phase;
         row[2] = end;
-        memcpy(row + 3, cells->now[end], (columns + 1) * sizeof *row);
+        memcpy(row + 3, cells->now[end], columns * sizeof *row);
+        row[3 + columns] = col_measure_samples(measure, cells->now[end]);
         memset(cells->now[end], 0, sizeof cells->now[end]);
     }
     return true;

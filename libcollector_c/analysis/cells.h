@@ -2,8 +2,8 @@
 #ifndef COL_ANALYSIS_CELLS_H
 #define COL_ANALYSIS_CELLS_H
 
-#include "seam.h"
 #include "array.h"
+#include "measure.h"
 
 enum { COL_CELLS_ENDS = 8 };
 
@@ -18,6 +18,6 @@ struct col_cells {
 void col_cells_add(struct col_cells *cells, uint32_t columns, uint32_t end, const uint64_t *figures);
 
 /* The thread is done, or goes on to another phase. False if memory is short. */
-bool col_cells_settle(struct col_cells *cells, uint32_t columns, uint32_t thread, uint64_t phase);
+bool col_cells_settle(struct col_cells *cells, const struct col_measure *measure, uint32_t thread, uint64_t phase);
 
 #endif

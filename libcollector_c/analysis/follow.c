@@ -165,12 +165,12 @@ bool col_follow_count(struct col_follow *follow, const uint64_t *figures, bool i
     return true;
 }
 
-void col_follow_settle(struct col_follow *follow, double scale)
+void col_follow_settle(struct col_follow *follow, const struct col_measure *measure, double scale)
 {
-    col_sums_settle(&follow->exclusive, scale);
-    col_sums_settle(&follow->inclusive, scale);
-    col_sums_settle(&follow->finished, scale);
-    col_sums_settle(&follow->unfinished, scale);
+    col_sums_settle(&follow->exclusive, measure, scale);
+    col_sums_settle(&follow->inclusive, measure, scale);
+    col_sums_settle(&follow->finished, measure, scale);
+    col_sums_settle(&follow->unfinished, measure, scale);
 }
 
 bool col_follow_sum_up(struct col_follow *follow)

@@ -93,7 +93,7 @@ static inline void col_follow_pop(struct col_follow *follow, uint32_t depth)
 bool col_follow_count(struct col_follow *follow, const uint64_t *figures, bool is_finished);
 
 /* A thread is done, whose values are multiplied by `scale`. The path is empty. */
-void col_follow_settle(struct col_follow *follow, double scale);
+void col_follow_settle(struct col_follow *follow, const struct col_measure *measure, double scale);
 
 /* TREE: the sums of finished and of unfinished stacks with those of all nodes below. False if memory is short. */
 bool col_follow_sum_up(struct col_follow *follow);

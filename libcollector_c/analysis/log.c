@@ -65,22 +65,31 @@ static bool put_in_order(struct col_log *log)
     return true;
 }
 
-int col_log_attribute(struct col_log *log, const uint32_t *threads, size_t thread_count,
-                      const struct col_segment *segments, size_t segment_count, uint32_t own_space)
+static void *copy_of(const void *items, size_t count, size_t item_bytes)
 {
-    if (thread_count != log->record_count)
+    void *copy = malloc((count + 1) * item_bytes);
+    if (copy && count > 0)
+        memcpy(copy, items, count * item_bytes);
+    return copy;
+}
+
+int col_log_attribute(struct col_log *log, const struct col_owners *owners, const struct col_segment *segments,
+                      size_t segment_count, uint32_t own_space)
+{
+    if (owners->record_count != log->record_count)
         return -EINVAL;
-    for (size_t number = 0; number < thread_count; number++)
-        log->records[number].thread = threads[number];
-    struct col_segment *copy = malloc((segment_count + 1) * sizeof *copy);
-    if (!copy || !put_in_order(log)) {
-        free(copy);
-        return -ENOMEM;
+    for (size_t number = 0; number < log->record_count; number++) {
+        if (owners->layout_numbers[number] >= owners->layout_count)
+            return -EINVAL;
+        log->records[number].thread = owners->threads[number];
+        log->records[number].layout = owners->layout_numbers[number];
     }
-    if (segment_count > 0)
-        memcpy(copy, segments, segment_count * sizeof *copy);
     free(log->segments);
-    log->segments = copy;
+    free(log->layouts);
+    log->segments = copy_of(segments, segment_count, sizeof *segments);
+    log->layouts = copy_of(owners->layouts, owners->layout_count, sizeof *owners->layouts);
+    if (!log->segments || !log->layouts || !put_in_order(log))
+        return -ENOMEM;
     log->segment_count = segment_count;
     log->own_space = own_space;
     return 0;
@@ -107,5 +116,6 @@ void col_log_free(struct col_log *log)
     free(log->caller_entries);
     free(log->leaf_entries);
     free(log->segments);
+    free(log->layouts);
     col_addresses_free(&log->addresses);
 }

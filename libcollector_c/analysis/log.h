@@ -15,6 +15,7 @@ struct col_log_record {
     size_t kept;     /* where it is in `kept`, plus one; 0: in the file only */
     uint32_t bytes;
     uint32_t thread; /* NONE: nobody's */
+    uint32_t layout; /* its number */
 };
 
 /* Zeroed memory is an empty log. */
@@ -32,6 +33,7 @@ struct col_log {
     uint32_t *caller_entries; /* by number of address; NONE: it is no caller */
     uint32_t *leaf_entries;
     size_t entry_numbers; /* how many addresses these know */
+    struct col_layout *layouts;
     struct col_segment *segments;
     size_t segment_count;
     uint32_t own_space;
@@ -47,8 +49,8 @@ const uint8_t *col_log_record_bytes(const struct col_log *log, const struct col_
                                     uint8_t **buffer, size_t *capacity);
 
 /* Copies whose the records are and what the addresses mean. 0 or -errno. */
-int col_log_attribute(struct col_log *log, const uint32_t *threads, size_t thread_count,
-                      const struct col_segment *segments, size_t segment_count, uint32_t own_space);
+int col_log_attribute(struct col_log *log, const struct col_owners *owners, const struct col_segment *segments,
+                      size_t segment_count, uint32_t own_space);
 
 /* The segment that an address lies in; NULL if there is none. */
 const struct col_segment *col_log_segment_of(const struct col_log *log, uint64_t address);

@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool col_reading_begin(struct col_reading *reading, uint32_t columns)
+bool col_reading_begin(struct col_reading *reading)
 {
-    reading->columns = columns;
     reading->walk.path = malloc(COL_TOKENS_MAX_DEPTH * sizeof *reading->walk.path);
     reading->marks = malloc(COL_TOKENS_MAX_DEPTH * sizeof *reading->marks);
     reading->met_before = malloc(COL_TOKENS_MAX_DEPTH * sizeof *reading->met_before);
@@ -126,13 +125,13 @@ static bool count_empty(struct col_reading *reading, uint32_t end, const uint64_
 {
     uint32_t shown_end = end == COL_END_NOT_SAMPLED ? end : COL_END_NO_UNWIND_INFO;
     uint32_t depth = reading->follow.depth;
-    reading->empty_counts[end] += figures[reading->columns];
+    reading->empty_counts[end] += figures[reading->measure.columns];
     uint64_t frame = reading->expansion.empty_frames[end];
     bool has_frame = reading->purpose == COL_TO_FOLLOW && frame != COL_ANALYSIS_NONE;
     reading->met = (struct col_met){0};
     bool is_counted = !has_frame || push_frame(reading, frame);
     if (is_counted && is_demanded(reading)) {
-        col_cells_add(&reading->cells, reading->columns, shown_end, figures);
+        col_cells_add(&reading->cells, reading->measure.columns, shown_end, figures);
         is_counted = !has_frame || count_path(reading, shown_end, figures);
     }
     if (has_frame)
@@ -154,7 +153,7 @@ static bool follow_stack(struct col_reading *reading, const uint64_t *figures)
         return count_empty(reading, walk->end, figures);
     bool is_counted = true;
     if (is_demanded(reading)) {
-        col_cells_add(&reading->cells, reading->columns, walk->end, figures);
+        col_cells_add(&reading->cells, reading->measure.columns, walk->end, figures);
         is_counted = count_path(reading, walk->end, figures);
     }
     col_follow_pop(&reading->follow, depth);
@@ -169,7 +168,7 @@ static bool collect_stack(struct col_reading *reading, const uint64_t *figures)
         return false;
     if (is_empty)
         return count_empty(reading, reading->walk.end, figures);
-    col_cells_add(&reading->cells, reading->columns, reading->walk.end, figures);
+    col_cells_add(&reading->cells, reading->measure.columns, reading->walk.end, figures);
     return true;
 }
 
@@ -197,7 +196,7 @@ static bool visit_stack(struct col_reading *reading, const uint64_t *figures)
 static int visit_stacks(struct col_reading *reading, const struct col_sample_record *record, uint64_t *rows)
 {
     struct col_walk *walk = &reading->walk;
-    size_t width = (size_t)reading->columns + 1;
+    size_t width = (size_t)reading->measure.columns + 1;
     uint64_t stack = 0;
     reading->synced = reading->pushed = 0;
     reading->met = (struct col_met){0};
@@ -210,7 +209,7 @@ static int visit_stacks(struct col_reading *reading, const struct col_sample_rec
             return -EIO;
         const uint64_t *figures = rows + stack * width;
         reading->rows.stack = stack;
-        if (figures[reading->columns] > 0 && !visit_stack(reading, figures))
+        if (figures[reading->measure.columns] > 0 && !visit_stack(reading, figures))
             return -ENOMEM;
     }
     if (walk->is_out_of_memory)
@@ -220,7 +219,7 @@ static int visit_stacks(struct col_reading *reading, const struct col_sample_rec
         return 0;
     for (; stack <= record->stack_count; stack++) {
         reading->rows.stack = stack;
-        if (rows[stack * width + reading->columns] > 0 &&
+        if (rows[stack * width + reading->measure.columns] > 0 &&
             !count_empty(reading, COL_END_NO_UNWIND_INFO, rows + stack * width))
             return -ENOMEM;
     }
@@ -232,7 +231,7 @@ static int read_span(struct col_reading *reading, const struct col_sample_record
                      const struct col_log_record *where, uint64_t start_ns, uint64_t end_ns)
 {
     bool has_rows = reading->purpose == COL_TO_FOLLOW && (reading->question.want & COL_WANT_ROWS);
-    size_t figures = (size_t)(record->stack_count + 1) * (reading->columns + 1);
+    size_t figures = (size_t)(record->stack_count + 1) * (reading->measure.columns + 1);
     if (!COL_ARRAY_RESERVE(reading->weights, reading->weight_capacity, figures))
         return -ENOMEM;
     memset(reading->weights, 0, figures * sizeof *reading->weights);
@@ -250,7 +249,7 @@ static int read_phase(struct col_reading *reading, const struct col_sample_recor
                       const struct col_log_record *where, const struct col_span *span)
 {
     if (span->phase != reading->phase &&
-        !col_cells_settle(&reading->cells, reading->columns, where->thread, reading->phase))
+        !col_cells_settle(&reading->cells, &reading->measure, where->thread, reading->phase))
         return -ENOMEM;
     reading->phase = span->phase;
     return read_span(reading, record, where, span->start_ns, span->end_ns);
@@ -297,8 +296,9 @@ static int read_record(struct col_reading *reading, const struct col_log_record 
 {
     struct col_sample_record record;
     const uint8_t *bytes = col_log_record_bytes(reading->log, where, fd, &reading->buffer, &reading->buffer_capacity);
-    if (!bytes || !col_sample_record_read(&record, reading->columns, bytes, where->bytes))
+    if (!bytes || !col_sample_record_read(&record, bytes, where->bytes))
         return -EIO;
+    col_sample_record_lay_out(&record, &reading->log->layouts[where->layout], reading->measure.columns);
     if (!reading->log->is_changing)
         return read_spans(reading, &record, where, 0, UINT64_MAX);
     return read_changing(reading, &record, where);
@@ -307,9 +307,9 @@ static int read_record(struct col_reading *reading, const struct col_log_record 
 static bool settle(struct col_reading *reading, uint32_t thread)
 {
     if (reading->purpose == COL_TO_FOLLOW)
-        col_follow_settle(&reading->follow, reading->question.scales[thread]);
+        col_follow_settle(&reading->follow, &reading->measure, reading->question.scales[thread]);
     return reading->purpose == COL_TO_MARK ||
-           col_cells_settle(&reading->cells, reading->columns, thread, reading->phase);
+           col_cells_settle(&reading->cells, &reading->measure, thread, reading->phase);
 }
 
 static bool begin_log(struct col_reading *reading)

@@ -4,7 +4,7 @@
 
 #include "reading_state.h"
 
-bool col_reading_begin(struct col_reading *reading, uint32_t columns);
+bool col_reading_begin(struct col_reading *reading);
 
 /* 0 or -errno; -EIO if the file is not what was scanned. */
 int col_reading_log(struct col_reading *reading, struct col_log *log, int fd, enum col_purpose purpose);

@@ -21,9 +21,9 @@ struct col_met {
     bool has_frames;
 };
 
-/* Zeroed memory, but for `columns`, is ready. */
+/* Zeroed memory, but for `measure`, is ready. */
 struct col_reading {
-    uint32_t columns;
+    struct col_measure measure;
     enum col_purpose purpose;
     struct col_log *log;
     struct col_walk walk;

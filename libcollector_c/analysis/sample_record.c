@@ -3,27 +3,31 @@
 
 #include "experiment/format.h"
 
-enum { MOST_SAMPLES = 65536, FIXED_FIELDS = 10 };
+#include <string.h>
+
+enum { MOST_SAMPLES = 65536, FIELDS = 11 };
 
 static bool read_values(struct col_sample_record *record, struct col_cursor *cursor)
 {
-    for (uint32_t column = 0; column < record->columns; column++)
-        if (!col_columns_read(cursor, record->count, &record->values[column]))
+    if (!col_cursor_read_array(cursor, &record->value_count) || record->value_count > COL_ANALYSIS_MOST_VALUES)
+        return false;
+    for (uint32_t value = 0; value < record->value_count; value++)
+        if (!col_columns_read(cursor, record->count, &record->values[value]))
             return false;
     return true;
 }
 
-bool col_sample_record_read(struct col_sample_record *record, uint32_t columns, const uint8_t *bytes, size_t count)
+bool col_sample_record_read(struct col_sample_record *record, const uint8_t *bytes, size_t count)
 {
     struct col_cursor cursor = {bytes, bytes + count};
     uint32_t fields;
     uint64_t kind;
-    record->columns = columns;
-    if (!col_cursor_read_array(&cursor, &fields) || fields < FIXED_FIELDS + columns ||
-        !col_cursor_read_unsigned(&cursor, &kind) || kind != COL_KIND_PCSAMPLE ||
-        !col_cursor_read_unsigned(&cursor, &record->time_ns) || !col_cursor_read_unsigned(&cursor, &record->thread) ||
-        !col_cursor_read_unsigned(&cursor, &record->source) || !col_cursor_read_unsigned(&cursor, &record->count) ||
-        record->count > MOST_SAMPLES || !col_cursor_read_unsigned(&cursor, &record->unit_ns) ||
+    record->placed_count = 0;
+    if (!col_cursor_read_array(&cursor, &fields) || fields < FIELDS || !col_cursor_read_unsigned(&cursor, &kind) ||
+        kind != COL_KIND_PCSAMPLE || !col_cursor_read_unsigned(&cursor, &record->time_ns) ||
+        !col_cursor_read_unsigned(&cursor, &record->thread) || !col_cursor_read_unsigned(&cursor, &record->source) ||
+        !col_cursor_read_unsigned(&cursor, &record->count) || record->count > MOST_SAMPLES ||
+        !col_cursor_read_unsigned(&cursor, &record->unit_ns) ||
         !col_columns_read(&cursor, record->count, &record->times) || !read_values(record, &cursor) ||
         !col_columns_read(&cursor, record->count, &record->stacks) ||
         !col_cursor_read_unsigned(&cursor, &record->stack_count) ||
@@ -35,9 +39,20 @@ bool col_sample_record_read(struct col_sample_record *record, uint32_t columns, 
     return true;
 }
 
-static inline uint64_t value_of(const struct col_sample_record *record, uint32_t column, size_t row)
+void col_sample_record_lay_out(struct col_sample_record *record, const struct col_layout *layout, uint32_t columns)
 {
-    uint64_t value = col_columns_product(record->unit_ns, col_columns_value(&record->values[column], row));
+    record->columns = columns;
+    record->counted_in = layout->counted_in;
+    record->placed_count = 0;
+    for (uint32_t value = 0; value < record->value_count; value++)
+        if (layout->columns[value] != COL_ANALYSIS_NONE)
+            record->placed[record->placed_count++] = (struct col_placed_value){
+                value, layout->columns[value], layout->times >> value & 1 ? record->unit_ns : 1};
+}
+
+static inline uint64_t value_of(const struct col_column *column, uint64_t unit, size_t row)
+{
+    uint64_t value = col_columns_product(unit, col_columns_value(column, row));
     return value < COL_ANALYSIS_MOST_VALUE ? value : COL_ANALYSIS_MOST_VALUE;
 }
 
@@ -67,11 +82,11 @@ void col_sample_record_describe(const struct col_sample_record *record, uint64_t
     head[COL_HEAD_SOURCE] = record->source;
     head[COL_HEAD_COUNT] = record->count;
     head[COL_HEAD_OFFSET] = offset;
-    for (uint32_t column = 0; column < record->columns; column++) {
+    for (uint32_t value = 0; value < COL_ANALYSIS_MOST_VALUES; value++) {
         uint64_t sum = 0;
-        for (size_t row = 0; row < record->count; row++)
-            sum += value_of(record, column, row);
-        head[COL_HEAD_SUMS + column] = sum;
+        for (size_t row = 0; value < record->value_count && row < record->count; row++)
+            sum += value_of(&record->values[value], record->unit_ns, row);
+        head[COL_HEAD_SUMS + value] = sum;
     }
 }
 
@@ -81,11 +96,20 @@ static inline uint64_t stack_of(const struct col_sample_record *record, size_t s
     return stack < record->stack_count ? stack : record->stack_count;
 }
 
+static inline void add_figures(const struct col_sample_record *record, size_t sample, uint64_t *row)
+{
+    for (uint32_t i = 0; i < record->placed_count; i++) {
+        const struct col_placed_value *placed = &record->placed[i];
+        row[placed->column] += value_of(&record->values[placed->value], placed->unit, sample);
+    }
+    if (record->counted_in != COL_ANALYSIS_NONE)
+        row[record->counted_in]++;
+}
+
 static inline void weigh_one(const struct col_sample_record *record, size_t sample, uint64_t *rows)
 {
     uint64_t *row = rows + stack_of(record, sample) * (record->columns + 1);
-    for (uint32_t column = 0; column < record->columns; column++)
-        row[column] += value_of(record, column, sample);
+    add_figures(record, sample, row);
     row[record->columns]++;
 }
 
@@ -115,8 +139,8 @@ size_t col_sample_record_list(const struct col_sample_record *record, uint64_t s
         uint64_t *row = rows + count++ * stride;
         row[0] = stack_of(record, sample);
         row[1] = now_ns;
-        for (uint32_t column = 0; column < record->columns; column++)
-            row[2 + column] = value_of(record, column, sample);
+        memset(row + 2, 0, record->columns * sizeof *row);
+        add_figures(record, sample, row + 2);
     }
     return count;
 }

@@ -15,16 +15,27 @@ struct col_sample_record {
     uint64_t stack_count; /* no more than the definitions can hold */
     struct col_column times;
     struct col_column stacks;
-    struct col_column values[COL_ANALYSIS_MOST_COLUMNS];
-    uint32_t columns;
+    struct col_column values[COL_ANALYSIS_MOST_VALUES];
+    uint32_t value_count;
+    uint32_t columns; /* of the figures; this and the next two: col_sample_record_lay_out */
+    uint32_t counted_in;
+    struct col_placed_value {
+        uint32_t value; /* its position */
+        uint32_t column;
+        uint64_t unit;
+    } placed[COL_ANALYSIS_MOST_VALUES];
+    uint32_t placed_count;
     struct col_extent definitions;
 };
 
 /* Takes the record that is all of `bytes`, behind which eight more must be readable; false if it is no PCSAMPLE
-   record of that many columns. */
-bool col_sample_record_read(struct col_sample_record *record, uint32_t columns, const uint8_t *bytes, size_t count);
+   record. */
+bool col_sample_record_read(struct col_sample_record *record, const uint8_t *bytes, size_t count);
 
-/* Its numbers: COL_HEAD_SUMS + columns of them. */
+/* Says where its values go among `columns`; before the functions that give figures. */
+void col_sample_record_lay_out(struct col_sample_record *record, const struct col_layout *layout, uint32_t columns);
+
+/* Its numbers: COL_HEAD_NUMBERS of them. */
 void col_sample_record_describe(const struct col_sample_record *record, uint64_t offset, uint64_t *head);
 
 /* The time of its last sample. */

@@ -38,19 +38,17 @@ static bool hand_on(struct col_scanner *scanner, const uint8_t *bytes, size_t co
 static bool note_samples(struct col_scanner *scanner, struct col_log *log, const struct col_sample_record *record,
                          const uint8_t *bytes, size_t count, uint64_t offset)
 {
-    size_t numbers = COL_HEAD_SUMS + record->columns;
-    if (!COL_ARRAY_RESERVE(scanner->heads, scanner->head_capacity, scanner->head_count + numbers) ||
+    if (!COL_ARRAY_RESERVE(scanner->heads, scanner->head_capacity, scanner->head_count + COL_HEAD_NUMBERS) ||
         !add_item(scanner, COL_ITEM_SAMPLES, offset, count, log->record_count) ||
         !col_log_add_record(log, bytes, count, offset, false))
         return false;
     col_sample_record_describe(record, offset, scanner->heads + scanner->head_count);
-    scanner->head_count += numbers;
+    scanner->head_count += COL_HEAD_NUMBERS;
     return true;
 }
 
 /* The records of a sound frame: runs of samples, and runs of others. What stops being msgpack is of the others. */
-static bool split_frame(struct col_scanner *scanner, struct col_log *log, uint32_t columns,
-                        const struct col_finding *frame)
+static bool split_frame(struct col_scanner *scanner, struct col_log *log, const struct col_finding *frame)
 {
     struct col_cursor cursor = {frame->payload, frame->payload + frame->payload_bytes};
     struct col_sample_record record;
@@ -63,7 +61,7 @@ static bool split_frame(struct col_scanner *scanner, struct col_log *log, uint32
         if (!col_cursor_skip(&cursor))
             break;
         size_t count = (size_t)(cursor.at - bytes);
-        if (!col_sample_record_read(&record, columns, bytes, count))
+        if (!col_sample_record_read(&record, bytes, count))
             continue;
         if (!hand_on(scanner, others, (size_t)(bytes - others), start + (uint64_t)(others - frame->payload)) ||
             !note_samples(scanner, log, &record, bytes, count, start + (uint64_t)(bytes - frame->payload)))
@@ -73,11 +71,11 @@ static bool split_frame(struct col_scanner *scanner, struct col_log *log, uint32
     return hand_on(scanner, others, (size_t)(cursor.end - others), start + (uint64_t)(others - frame->payload));
 }
 
-static bool take(struct col_scanner *scanner, struct col_log *log, uint32_t columns, const struct col_finding *found)
+static bool take(struct col_scanner *scanner, struct col_log *log, const struct col_finding *found)
 {
     switch (found->what) {
     case COL_FOUND_FRAME:
-        return split_frame(scanner, log, columns, found);
+        return split_frame(scanner, log, found);
     case COL_FOUND_DAMAGE:
         return add_item(scanner, COL_ITEM_DAMAGE, found->offset, found->lost_bytes, 0);
     case COL_FOUND_GAP:
@@ -88,27 +86,26 @@ static bool take(struct col_scanner *scanner, struct col_log *log, uint32_t colu
     return true;
 }
 
-static int scan_stream(struct col_scanner *scanner, struct col_log *log, struct col_stream *stream, uint32_t columns,
-                       uint64_t *settled)
+static int scan_stream(struct col_scanner *scanner, struct col_log *log, struct col_stream *stream, uint64_t *settled)
 {
     struct col_frame_finder finder = {.is_final = true};
     struct col_finding found;
     enum pmclog_state state;
     while ((state = col_frame_finder_next(&finder, stream, &found)) == PMCLOG_OK)
-        if (!take(scanner, log, columns, &found))
+        if (!take(scanner, log, &found))
             return -ENOMEM;
     *settled = finder.settled;
     return state == PMCLOG_EOF ? 0 : -errno;
 }
 
-int col_scan_log(struct col_scanner *scanner, struct col_log *log, int fd, uint32_t columns, struct col_scan *scan)
+int col_scan_log(struct col_scanner *scanner, struct col_log *log, int fd, struct col_scan *scan)
 {
     struct col_stream stream;
     scanner->item_count = scanner->byte_count = scanner->head_count = 0;
     int error = col_stream_open(&stream, fd);
     if (error)
         return error;
-    error = scan_stream(scanner, log, &stream, columns, &scan->settled);
+    error = scan_stream(scanner, log, &stream, &scan->settled);
     col_stream_close(&stream);
     scan->items = scanner->items;
     scan->item_count = scanner->item_count;

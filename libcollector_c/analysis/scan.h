@@ -18,7 +18,7 @@ struct col_scanner {
 };
 
 /* 0 or -errno. */
-int col_scan_log(struct col_scanner *scanner, struct col_log *log, int fd, uint32_t columns, struct col_scan *scan);
+int col_scan_log(struct col_scanner *scanner, struct col_log *log, int fd, struct col_scan *scan);
 
 void col_scan_free(struct col_scanner *scanner);
 

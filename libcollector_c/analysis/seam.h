@@ -1,7 +1,7 @@
 /* seam.h -- the seam between the analysis in C and its caller: buffers in, buffers out
  *
- * The order of calls: open; for each log scan (and add_record for samples that stand nowhere in its frames); for each
- * log attribute and collect; name the entries that were collected and expand; for each question begin, for each log
+ * The order of calls: open; for each log scan (and add_record for samples that stand nowhere in its frames); measure; for
+ * each log attribute and collect; name the entries that were collected and expand; for each question begin, for each log
  * follow (and take its rows, if they were wanted), and finish. Then close.
  *
  * Buffers that are returned belong to the analysis and stay until the next call of the same function, or close.
@@ -15,7 +15,8 @@
 #include <stdint.h>
 
 #define COL_ANALYSIS_NONE UINT32_MAX
-#define COL_ANALYSIS_MOST_COLUMNS 16u
+#define COL_ANALYSIS_MOST_COLUMNS 64u
+#define COL_ANALYSIS_MOST_VALUES 12u /* of one record */
 
 /* No sample stands for more of a value than this, in its unit (of time: three days), so that sums of sums fit. */
 #define COL_ANALYSIS_MOST_VALUE (UINT64_C(1) << 48)
@@ -39,7 +40,8 @@ struct col_item {
     uint64_t value;
 };
 
-/* Behind these six numbers of a PCSAMPLE record come the sums of its value columns, each in its unit. */
+/* Behind these six numbers of a PCSAMPLE record come COL_ANALYSIS_MOST_VALUES: the sums of its values, as if all were times,
+   in nanoseconds. */
 enum col_head_field {
     COL_HEAD_TIME,
     COL_HEAD_LAST_TIME,
@@ -47,7 +49,20 @@ enum col_head_field {
     COL_HEAD_SOURCE,
     COL_HEAD_COUNT,
     COL_HEAD_OFFSET,
-    COL_HEAD_SUMS
+    COL_HEAD_SUMS,
+    COL_HEAD_NUMBERS = COL_HEAD_SUMS + COL_ANALYSIS_MOST_VALUES
+};
+
+/* What a column of figures is: numbers of any kind, or nanoseconds, which answers have as seconds; whether its values are
+   multiplied with the scale of their thread; whether it counts samples that are counted nowhere else. */
+enum col_column_kind { COL_COLUMN_TIME = 1, COL_COLUMN_SCALED = 2, COL_COLUMN_COUNT = 4 };
+
+/* The values of a record by column of the figures (NONE: it is left out), which of them are times in the record's unit, as
+   bits, and the column that counts its samples (NONE: the number of samples). */
+struct col_layout {
+    uint32_t columns[COL_ANALYSIS_MOST_VALUES];
+    uint32_t times;
+    uint32_t counted_in;
 };
 
 struct col_scan {
@@ -55,7 +70,7 @@ struct col_scan {
     size_t item_count;
     const uint8_t *bytes;
     size_t byte_count;
-    const uint64_t *heads; /* COL_HEAD_SUMS + columns numbers a record */
+    const uint64_t *heads; /* COL_HEAD_NUMBERS a record */
     size_t record_count;
     uint64_t settled; /* offset before which everything was handed out or told */
 };
@@ -100,7 +115,7 @@ struct col_span {
 /* ROWS needs TREE: the samples one by one, and no sums of nodes. With UNFOLDED a TREE has a node for each call of a recursion. */
 enum col_want { COL_WANT_GROUPS = 1, COL_WANT_TREE = 2, COL_WANT_EDGES = 4, COL_WANT_ROWS = 8, COL_WANT_UNFOLDED = 16 };
 
-/* A sample as a row: these four, and behind them its value columns, each in its unit and not multiplied. */
+/* A sample as a row: these four, and behind them the columns, each in its unit and not multiplied. */
 enum col_row_field { COL_ROW_THREAD, COL_ROW_IS_FINISHED, COL_ROW_NODE, COL_ROW_TIME, COL_ROW_VALUES };
 
 struct col_question {
@@ -129,7 +144,7 @@ struct col_question {
    categories, which keep what they call, but for those with the BASE bit, which are as own code. */
 enum col_role { COL_ROLE_OWN = 0, COL_ROLE_THROUGH = 1, COL_ROLE_BASE = 0x80 };
 
-/* Rows of `columns` + 1 figures: the value columns, and the number of samples. With EDGES a node is a call: parents is
+/* Rows of `columns` + 1 figures: the columns, and the number of samples. With EDGES a node is a call: parents is
    the calling group (group_count: the start of the stack), node_groups the called one; finished holds the samples in
    which it is the outermost call of the called group, unfinished those in which it is the innermost of the calling. */
 struct col_answer {
@@ -146,7 +161,7 @@ struct col_answer {
     size_t node_count;
 };
 
-struct col_analysis *col_analysis_open(uint32_t columns); /* NULL: no memory, or too many columns */
+struct col_analysis *col_analysis_open(void); /* NULL: no memory */
 void col_analysis_close(struct col_analysis *analysis);
 
 /* Reads a log; gives its number. The descriptor may be closed afterwards. */
@@ -156,12 +171,24 @@ int col_analysis_scan(struct col_analysis *analysis, int fd, struct col_scan *sc
 int col_analysis_add_record(struct col_analysis *analysis, uint32_t log, const uint8_t *bytes, size_t count,
                             const uint64_t **head);
 
+/* What the columns of all figures are, as bits of enum col_column_kind; once, before logs are attributed. -EINVAL: they are
+   too many. */
+int col_analysis_measure(struct col_analysis *analysis, const uint32_t *kinds, uint32_t columns);
+
 /* 1 if col_analysis_collect and col_analysis_follow will read the file again. */
 int col_analysis_needs_file(const struct col_analysis *analysis, uint32_t log);
 
-/* Whose each record is (NONE: nobody's, it is left out), and what its addresses mean; those of no segment are of
-   `own_space`. Segments rise. */
-int col_analysis_attribute(struct col_analysis *analysis, uint32_t log, const uint32_t *threads, size_t thread_count,
+/* Of each record of a log: whose it is (NONE: nobody's, it is left out), and the number of its layout. */
+struct col_owners {
+    const uint32_t *threads;
+    const uint32_t *layout_numbers;
+    uint64_t record_count;
+    const struct col_layout *layouts;
+    uint64_t layout_count;
+};
+
+/* Whose records are, and what their addresses mean; those of no segment are of `own_space`. Segments rise. */
+int col_analysis_attribute(struct col_analysis *analysis, uint32_t log, const struct col_owners *owners,
                            const struct col_segment *segments, size_t segment_count, uint32_t own_space);
 
 /* Finds the entries of a log. */

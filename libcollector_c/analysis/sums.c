@@ -20,16 +20,18 @@ bool col_sums_reserve(struct col_sums *sums, uint32_t columns, size_t rows)
     return true;
 }
 
-void col_sums_settle(struct col_sums *sums, double scale)
+void col_sums_settle(struct col_sums *sums, const struct col_measure *measure, double scale)
 {
     size_t width = (size_t)sums->columns + 1;
     for (size_t i = 0; i < sums->touched_count; i++) {
         size_t row = sums->touched[i];
         uint64_t *now = sums->now + row * width;
         double *total = sums->totals + row * width;
-        for (uint32_t column = 0; column < sums->columns; column++)
-            total[column] += (double)now[column] * scale / ns_per_second;
-        total[sums->columns] += (double)now[sums->columns];
+        for (uint32_t column = 0; column < sums->columns; column++) {
+            double value = (double)now[column] * (measure->kinds[column] & COL_COLUMN_SCALED ? scale : 1.0);
+            total[column] += measure->kinds[column] & COL_COLUMN_TIME ? value / ns_per_second : value;
+        }
+        total[sums->columns] += (double)col_measure_samples(measure, now);
         memset(now, 0, width * sizeof *now);
         sums->is_touched[row] = 0;
     }
@@ -38,10 +40,13 @@ void col_sums_settle(struct col_sums *sums, double scale)
 
 void col_sums_clear(struct col_sums *sums)
 {
-    col_sums_settle(sums, 0);
-    if (sums->count > 0)
-        memset(sums->totals, 0, sums->count * (sums->columns + 1) * sizeof *sums->totals);
-    sums->count = 0;
+    size_t figures = sums->count * ((size_t)sums->columns + 1);
+    if (sums->count > 0) {
+        memset(sums->now, 0, figures * sizeof *sums->now);
+        memset(sums->totals, 0, figures * sizeof *sums->totals);
+        memset(sums->is_touched, 0, sums->count * sizeof *sums->is_touched);
+    }
+    sums->count = sums->touched_count = 0;
 }
 
 void col_sums_free(struct col_sums *sums)

@@ -3,11 +3,11 @@
 #define COL_ANALYSIS_SUMS_H
 
 #include "array.h"
+#include "measure.h"
 
 #include <stdint.h>
 
-/* Zeroed memory is an empty one, without columns. A row has its value columns, and behind them a number of samples,
-   which is never multiplied. */
+/* Zeroed memory is an empty one, without columns. A row has its columns, and behind them a number of samples. */
 struct col_sums {
     uint32_t columns;
     size_t count;  /* rows */
@@ -34,8 +34,8 @@ static inline void col_sums_add(struct col_sums *sums, uint32_t row, const uint6
         into[column] += figures[column];
 }
 
-/* The thread is done: its values, in nanoseconds, become seconds, multiplied by `scale`. */
-void col_sums_settle(struct col_sums *sums, double scale);
+/* The thread is done, whose `scale` it is: its figures are added to those of all. */
+void col_sums_settle(struct col_sums *sums, const struct col_measure *measure, double scale);
 
 /* Forgets everything but its memory. */
 void col_sums_clear(struct col_sums *sums);

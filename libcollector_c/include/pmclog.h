@@ -112,6 +112,9 @@ struct pmclog_ev_allocate {
     const char *pl_detail;
     const char *const *pl_attributes; /* of a metric: name=value */
     size_t pl_attribute_count;
+    const char *const *pl_values; /* what its samples stand for, each "name unit"; none of a metric */
+    size_t pl_value_count;
+    const char *pl_counted_as; /* the metric that counts its samples, NULL: samples */
 };
 
 struct pmclog_ev_proccsw {
@@ -175,8 +178,11 @@ struct pmclog_ev_pcsample {
     uint32_t pl_end; /* enum pmclog_chain_end */
     pid_t pl_pid;
     uint32_t pl_pmcid;
-    uint64_t pl_user_ns; /* CPU time the sample stands for */
+    uint64_t pl_user_ns; /* CPU time the sample stands for, 0 if its source has none */
     uint64_t pl_system_ns;
+    const uint64_t
+        *pl_values; /* all that it stands for, in the order of its source's pl_values; times in nanoseconds */
+    size_t pl_value_count;
 };
 
 struct pmclog_ev_pmcattach {

@@ -69,7 +69,7 @@ static void tell_call(const struct col_parser *parser, const struct col_open_rec
 static enum pmclog_state take_rows(struct col_parser *parser, const struct col_open_record *record)
 {
     struct col_samples *samples = &parser->samples;
-    if (col_open_rows_take(record->bytes, &parser->open_columns, samples) != 0) {
+    if (col_open_rows_take(record->bytes, record->value_count, &parser->open_columns, samples) != 0) {
         errno = ENOMEM;
         return col_parser_fail_for_now(parser);
     }
@@ -77,6 +77,7 @@ static enum pmclog_state take_rows(struct col_parser *parser, const struct col_o
     samples->unit_ns = record->unit_ns;
     samples->thread = record->name.thread;
     samples->source = record->name.source;
+    samples->declared = col_source_table_find(&parser->sources, samples->source);
     samples->offset = (off_t)parser->finder.settled;
     parser->totals.pl_samples += samples->count;
     return PMCLOG_OK;

@@ -168,12 +168,15 @@ static int add_encoded(struct col_open_records *set, struct col_cursor payload)
 
 static int add_slot(struct col_open_records *set, const struct col_open_slot *slot)
 {
-    struct col_open_record record = {.bytes = slot->content, .unit_ns = slot->unit_ns};
+    struct col_open_record record = {
+        .bytes = slot->content, .unit_ns = slot->unit_ns, .value_count = slot->value_count};
     record.name = (struct col_record_name){slot->time_ns, PMCLOG_TYPE_PCSAMPLE, slot->thread, slot->source};
     switch (slot->state) {
     case COL_OPEN_STATE_FRAME:
         record.form = COL_OPEN_ROWS;
-        return col_open_rows_count(slot->content) > 0 ? add(set, &record) : 0;
+        return slot->value_count <= COL_SAMPLE_MAX_VALUES && col_open_rows_count(slot->content, slot->value_count) > 0
+                   ? add(set, &record)
+                   : 0;
     case COL_OPEN_STATE_CALL:
         record.form = COL_OPEN_CALL;
         record.name.kind = PMCLOG_TYPE_MESSAGE;

@@ -30,6 +30,7 @@ struct col_open_record {
     size_t place;            /* in the order of the slots */
     struct col_cursor bytes; /* ENCODED, ROWS, CALL */
     uint32_t unit_ns;        /* ROWS */
+    uint32_t value_count;    /* ROWS */
     struct pmclog_ev value;  /* VALUE */
 };
 

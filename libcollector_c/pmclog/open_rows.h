@@ -5,10 +5,10 @@
 #include "samples.h"
 
 /* How many there are before the bytes end, or stop making sense. */
-size_t col_open_rows_count(struct col_cursor rows);
+size_t col_open_rows_count(struct col_cursor rows, size_t value_count);
 
-/* Their columns and stacks; time, unit, thread and source are the caller's. 0 or -ENOMEM. What the columns point into comes into *kept, in place of
+/* Their columns and stacks; time, unit, thread, source and what it declares are the caller's. 0 or -ENOMEM. What the columns point into comes into *kept, in place of
    what was there. */
-int col_open_rows_take(struct col_cursor rows, uint8_t **kept, struct col_samples *samples);
+int col_open_rows_take(struct col_cursor rows, size_t value_count, uint8_t **kept, struct col_samples *samples);
 
 #endif

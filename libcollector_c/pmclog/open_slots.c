@@ -14,15 +14,31 @@
 
 /*
  *  0           8       12       16       20        24     32         40         48     64
- *  'COLOPEN1' | state | thread | source | unit_ns | time | commit A | commit B | zero | rows
+ *  'COLOPEN1' | state, values | thread | source | unit_ns | time | commit A | commit B | zero | rows
  */
-enum { STATE_AT = 8, THREAD_AT = 12, SOURCE_AT = 16, UNIT_AT = 20, TIME_AT = 24, COMMITS_AT = 32, COMMIT_BYTES = 8 };
+enum {
+    STATE_AT = 8,
+    VALUES_AT = 10,
+    THREAD_AT = 12,
+    SOURCE_AT = 16,
+    UNIT_AT = 20,
+    TIME_AT = 24,
+    COMMITS_AT = 32,
+    COMMIT_BYTES = 8
+};
 
 static uint32_t word_at(const uint8_t *bytes)
 {
     uint32_t word;
     memcpy(&word, bytes, sizeof word);
     return le32toh(word);
+}
+
+static uint32_t half_at(const uint8_t *bytes)
+{
+    uint16_t half;
+    memcpy(&half, bytes, sizeof half);
+    return le16toh(half);
 }
 
 static uint32_t checksum_of(const uint8_t *slot, size_t bytes)
@@ -52,11 +68,15 @@ static void decode(const uint8_t *bytes, struct col_open_slot *slot)
     const uint8_t *content = bytes + COL_OPEN_HEADER_BYTES;
     uint64_t time_ns;
     memcpy(&time_ns, bytes + TIME_AT, sizeof time_ns);
-    *slot = (struct col_open_slot){COL_OPEN_STATE_FREE,      word_at(bytes + THREAD_AT), word_at(bytes + SOURCE_AT),
-                                   word_at(bytes + UNIT_AT), le64toh(time_ns),           {content, content}};
+    *slot = (struct col_open_slot){.value_count = half_at(bytes + VALUES_AT),
+                                   .thread = word_at(bytes + THREAD_AT),
+                                   .source = word_at(bytes + SOURCE_AT),
+                                   .unit_ns = word_at(bytes + UNIT_AT),
+                                   .time_ns = le64toh(time_ns),
+                                   .content = {content, content}};
     if (memcmp(bytes, COL_OPEN_MAGIC, sizeof COL_OPEN_MAGIC - 1) != 0)
         return;
-    slot->state = word_at(bytes + STATE_AT);
+    slot->state = half_at(bytes + STATE_AT);
     size_t room = COL_OPEN_SLOT_BYTES - COL_OPEN_HEADER_BYTES;
     slot->content.end +=
         slot->state == COL_OPEN_STATE_CALL ? strnlen((const char *)content, room) : committed_bytes(bytes);

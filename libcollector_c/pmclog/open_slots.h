@@ -7,7 +7,8 @@
 #include <sys/types.h>
 
 struct col_open_slot {
-    uint32_t state; /* COL_OPEN_STATE_FREE where there is nothing to be had from it */
+    uint32_t state;       /* COL_OPEN_STATE_FREE where there is nothing to be had from it */
+    uint32_t value_count; /* of each row */
     uint32_t thread;
     uint32_t source;
     uint32_t unit_ns;

@@ -31,6 +31,7 @@ void col_parser_close(struct col_parser *parser)
     col_stream_close(&parser->stream);
     col_stacks_free(&parser->samples.stacks);
     col_record_free(&parser->texts);
+    col_source_table_free(&parser->sources);
     col_open_records_free(&parser->open);
     free(parser->open_columns);
     free(parser);
@@ -100,7 +101,8 @@ static struct timespec time_from(uint64_t ns)
     return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
 }
 
-static void note_event(struct col_parser *parser, const struct pmclog_ev *ev)
+/* False if memory is short. */
+static bool note_event(struct col_parser *parser, const struct pmclog_ev *ev)
 {
     parser->time = ev->pl_ts;
     if (ev->pl_type == PMCLOG_TYPE_INITIALIZE) {
@@ -109,6 +111,14 @@ static void note_event(struct col_parser *parser, const struct pmclog_ev *ev)
     }
     if (ev->pl_type == PMCLOG_TYPE_CLOSELOG)
         parser->totals.pl_is_closed = 1;
+    return ev->pl_type != PMCLOG_TYPE_PMCALLOCATE || col_source_table_note(&parser->sources, &ev->pl_u.pl_a);
+}
+
+static enum pmclog_state run_out_of_memory(struct col_parser *parser, const uint8_t *record)
+{
+    parser->payload.at = record;
+    errno = ENOMEM;
+    return col_parser_fail_for_now(parser);
 }
 
 /* Nothing more is there: what has not been told yet, when nothing more will come. */
@@ -169,10 +179,11 @@ static enum pmclog_state next_record(struct col_parser *parser, struct pmclog_ev
     *is_event = false;
     switch (col_record_read(&parser->payload, &parser->texts, &parser->samples, &parser->readings, ev)) {
     case COL_RECORD_EVENT:
+        if (!note_event(parser, ev))
+            return run_out_of_memory(parser, start);
         name = col_open_records_name(ev);
         *is_event = !was_told(parser, &name);
         ev->pl_offset = (off_t)offset;
-        note_event(parser, ev);
         break;
     case COL_RECORD_SAMPLES:
         name = col_parser_samples_name(parser);
@@ -181,12 +192,13 @@ static enum pmclog_state next_record(struct col_parser *parser, struct pmclog_ev
             break;
         }
         parser->samples.offset = (off_t)offset;
+        parser->samples.declared = col_source_table_find(&parser->sources, parser->samples.source);
         parser->time = time_from(parser->samples.time_ns);
         parser->totals.pl_samples += parser->samples.count;
         break;
     case COL_RECORD_READINGS:
         parser->readings.event.pl_offset = (off_t)offset;
-        note_event(parser, ev);
+        (void)note_event(parser, ev); /* it is no definition */
         *is_event = col_readings_next(&parser->readings, ev);
         break;
     case COL_RECORD_UNKNOWN:
@@ -199,9 +211,7 @@ static enum pmclog_state next_record(struct col_parser *parser, struct pmclog_ev
     case COL_RECORD_NEWER:
         return refuse_newer(parser);
     case COL_RECORD_NO_MEMORY:
-        parser->payload.at = start;
-        errno = ENOMEM;
-        return col_parser_fail_for_now(parser);
+        return run_out_of_memory(parser, start);
     }
     return PMCLOG_OK;
 }

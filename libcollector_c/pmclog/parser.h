@@ -21,6 +21,7 @@ struct col_parser {
     const uint8_t *payload_start;
     uint64_t payload_offset;
     struct col_record_texts texts;
+    struct col_source_table sources;
     struct col_open_records open;
     uint8_t *open_columns; /* of the rows that `samples` are */
     bool is_writer_gone;

@@ -4,7 +4,10 @@
 
 #include "columns.h"
 #include "pmclog.h"
+#include "source_values.h"
 #include "stacks.h"
+
+#include "experiment/format.h"
 
 /* More samples than this in one record are not believed: columns of width 0 make any number of them out of nothing.
    The recorder writes at most 1000. */
@@ -14,8 +17,8 @@ struct col_samples {
     size_t next;
     size_t count;
     struct col_column times;
-    struct col_column user;
-    struct col_column system;
+    struct col_column values[COL_SAMPLE_MAX_VALUES];
+    size_t value_count;
     struct col_column places; /* indices of stacks */
     struct col_stacks stacks;
     uint64_t time_ns; /* of the sample before `next` */
@@ -24,6 +27,8 @@ struct col_samples {
     uint32_t thread;
     pid_t pid;
     off_t offset;
+    struct col_source_values declared;       /* the caller's to set, like pid and offset */
+    uint64_t numbers[COL_SAMPLE_MAX_VALUES]; /* the values of the sample that was handed out last */
 };
 
 /* Takes a record whose first three fields are read; `fields` are left in it. The record's bytes must stay until its last sample is handed out,

@@ -105,8 +105,8 @@ def _column(column: list[Any], count: int) -> list[int]:
 
 def samples(record: list[Any]) -> list[Sample]:
     """The samples of a PCSAMPLE record."""
-    _, time_ns, thread, _, count, unit_ns, *columns, stack_count, definitions = record
-    times, user, system, indexes = (_column(column, count) for column in columns)
+    _, time_ns, thread, _, count, unit_ns, times, values, indexes, stack_count, definitions = record
+    times, user, system, indexes = (_column(column, count) for column in (times, *values, indexes))
     known = stacks(definitions)
     assert len(known) == stack_count
     result, passed = [], 0
@@ -117,9 +117,10 @@ def samples(record: list[Any]) -> list[Sample]:
 
 
 def _slot(slot: bytes) -> tuple[tuple[int, int], list[Sample]] | None:
-    magic, state, thread, _, unit_ns, time_ns, *commits = struct.unpack_from("<8sIIIIQIIII", slot)
+    magic, state, value_count, thread, _, unit_ns, time_ns, *commits = struct.unpack_from("<8sHHIIIQIIII", slot)
     if magic != b"COLOPEN1" or state != 1:
         return None
+    assert value_count == 2
     held = [size for size, crc in (commits[:2], commits[2:]) if crc == zlib.crc32(slot[8:32] + slot[64 : 64 + size])]
     rows, definitions, at = [], b"", 64
     end = 64 + max(held, default=0)

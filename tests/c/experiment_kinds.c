@@ -79,10 +79,10 @@ static void write_samples(void)
     uintptr_t first[] = {0x401200, 0x401010}, second[] = {0x401208, 0x401010};
     void *memory = calloc(1, col_open_frame_private_bytes());
     col_open_frame_prepare(&frame, memory);
-    col_open_frame_acquire(&frame, 70005, N(5, 0), 5);
-    col_open_frame_add(&frame, (uint64_t)5 << 40, 1000, 7, first, 2, 0);
-    col_open_frame_add(&frame, ((uint64_t)5 << 40) + 1003999, 1300, 7, second, 2, 0);
-    col_open_frame_add(&frame, ((uint64_t)5 << 40) + 2003000, 100000, 7, first, 2, 0);
+    col_open_frame_acquire(&frame, 70005, N(5, 0), 2, 5);
+    col_open_frame_add(&frame, (uint64_t)5 << 40, (uint64_t[]){1000, 7}, first, 2, 0);
+    col_open_frame_add(&frame, ((uint64_t)5 << 40) + 1003999, (uint64_t[]){1300, 7}, second, 2, 0);
+    col_open_frame_add(&frame, ((uint64_t)5 << 40) + 2003000, (uint64_t[]){100000, 7}, first, 2, 0);
     col_open_frame_release(&frame);
     free(memory);
 }

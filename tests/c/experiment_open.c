@@ -59,7 +59,7 @@ static int add(struct col_open_frame *frame, uint32_t thread, uint32_t number)
 {
     uintptr_t pcs[MOST_FRAMES];
     size_t count = stack_of(thread, number, pcs);
-    return col_open_frame_add(frame, (uint64_t)number * 10 * MS, number, thread, pcs, count, 0);
+    return col_open_frame_add(frame, (uint64_t)number * 10 * MS, (uint64_t[]){number, thread}, pcs, count, 0);
 }
 
 /* --- kill: four threads that sample, and say how far they are, until the process is killed --- */
@@ -70,7 +70,7 @@ static void *sample_for_ever(void *argument)
 {
     uint32_t thread = (uint32_t)(uintptr_t)argument;
     struct col_open_frame *frame = new_frame();
-    CHECK(col_open_frame_acquire(frame, thread, 1, 0) == 0);
+    CHECK(col_open_frame_acquire(frame, thread, 1, 2, 0) == 0);
     for (uint32_t i = 1;; i++) {
         CHECK(add(frame, thread, i) == 0);
         __atomic_store_n(&progress[thread], i, __ATOMIC_RELEASE);
@@ -103,7 +103,7 @@ static void *sample(void *argument)
 {
     uint32_t thread = (uint32_t)(uintptr_t)argument;
     struct col_open_frame *frame = new_frame();
-    CHECK(col_open_frame_acquire(frame, thread, 1, 0) == 0);
+    CHECK(col_open_frame_acquire(frame, thread, 1, 2, 0) == 0);
     for (uint32_t i = 1; i <= SAMPLES; i++)
         CHECK(add(frame, thread, i) == 0);
     col_open_frame_release(frame);
@@ -130,14 +130,14 @@ static void slots(const char *directory)
     open_log(directory);
     struct col_open_frame *first = new_frame(), *frames[200];
     for (uint32_t i = 1; i <= 500; i++) {
-        CHECK(col_open_frame_acquire(first, i, 1, i) == 0 && first->slot_index == 0);
+        CHECK(col_open_frame_acquire(first, i, 1, 2, i) == 0 && first->slot_index == 0);
         CHECK(add(first, i, i) == 0);
         col_open_frame_release(first);
         CHECK(add(first, i, i) == -EBADF);
     }
     for (uint32_t i = 0; i < 200; i++) {
         frames[i] = new_frame();
-        CHECK(col_open_frame_acquire(frames[i], 1000 + i, 1, 1) == 0 && frames[i]->slot_index == i);
+        CHECK(col_open_frame_acquire(frames[i], 1000 + i, 1, 2, 1) == 0 && frames[i]->slot_index == i);
         CHECK(add(frames[i], 1000 + i, 1) == 0);
     }
     CHECK(col_open_frame_sample_count() == 500);
@@ -158,7 +158,7 @@ static uint64_t random_number(void)
 
 static void add_stack(struct col_open_frame *frame, uint32_t number, const uintptr_t *pcs, size_t count, unsigned end)
 {
-    CHECK(col_open_frame_add(frame, (uint64_t)number * MS, number, 0, pcs, count, end) == 0);
+    CHECK(col_open_frame_add(frame, (uint64_t)number * MS, (uint64_t[]){number, 0}, pcs, count, end) == 0);
     printf("%u %u", number, end);
     for (size_t i = count; i > 0; i--)
         printf(" %lx", (unsigned long)pcs[i - 1]);
@@ -171,7 +171,7 @@ static void stacks(const char *directory)
     struct col_open_frame *frame = new_frame();
     uint32_t number = 1;
     open_log(directory);
-    CHECK(col_open_frame_acquire(frame, 1, 1, MS) == 0);
+    CHECK(col_open_frame_acquire(frame, 1, 1, 2, MS) == 0);
     add_stack(frame, number++, pcs, 0, 5);
     add_stack(frame, number++, pcs, 1, 0); /* a jump to address 0 */
     add_stack(frame, number++, pcs, 5, 0);
@@ -201,12 +201,12 @@ static void times(const char *directory)
     uintptr_t pc = 1;
     uint64_t hour_us = 3600000000u, day_ns = 24 * hour_us * 1000;
     open_log(directory);
-    CHECK(col_open_frame_acquire(frame, 1, 1, day_ns) == 0);
-    CHECK(col_open_frame_add(frame, day_ns, 1, 2, &pc, 1, 0) == 0);
-    CHECK(col_open_frame_add(frame, day_ns + 1999, 1, 2, &pc, 1, 0) == 0);
-    CHECK(col_open_frame_add(frame, day_ns - 5000, 1, 2, &pc, 1, 0) == 0);
-    CHECK(col_open_frame_add(frame, 3 * day_ns, 30 * hour_us, 2 * hour_us, &pc, 1, 0) == 0);
-    CHECK(col_open_frame_add(frame, 9 * day_ns, 0, 0, &pc, 1, 0) == 0);
+    CHECK(col_open_frame_acquire(frame, 1, 1, 2, day_ns) == 0);
+    CHECK(col_open_frame_add(frame, day_ns, (uint64_t[]){1, 2}, &pc, 1, 0) == 0);
+    CHECK(col_open_frame_add(frame, day_ns + 1999, (uint64_t[]){1, 2}, &pc, 1, 0) == 0);
+    CHECK(col_open_frame_add(frame, day_ns - 5000, (uint64_t[]){1, 2}, &pc, 1, 0) == 0);
+    CHECK(col_open_frame_add(frame, 3 * day_ns, (uint64_t[]){30 * hour_us, 2 * hour_us}, &pc, 1, 0) == 0);
+    CHECK(col_open_frame_add(frame, 9 * day_ns, (uint64_t[]){0, 0}, &pc, 1, 0) == 0);
     col_open_frame_release(frame);
     col_log_writer_close();
 }
@@ -217,17 +217,17 @@ static void forks(const char *directory)
 {
     struct col_open_frame *frame = new_frame();
     open_log(directory);
-    CHECK(col_open_frame_acquire(frame, 1, 1, 0) == 0 && add(frame, 1, 1) == 0);
+    CHECK(col_open_frame_acquire(frame, 1, 1, 2, 0) == 0 && add(frame, 1, 1) == 0);
     for (int is_told = 0; is_told < 2; is_told++) {
         pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
         if (child == 0) {
             if (is_told)
                 col_log_writer_forget();
-            CHECK(add(frame, 1, 2) == -EBADF && col_open_frame_flush(frame) == -EBADF && col_open_frame_acquire(frame, 1, 1, 0) == -EBADF);
+            CHECK(add(frame, 1, 2) == -EBADF && col_open_frame_flush(frame) == -EBADF && col_open_frame_acquire(frame, 1, 1, 2, 0) == -EBADF);
             open_log(directory);
             CHECK(add(frame, 1, 2) == -EBADF);
             CHECK(col_open_frame_sample_count() == 0);
-            CHECK(col_open_frame_acquire(frame, 1, 1, 0) == 0 && add(frame, 1, 3) == 0);
+            CHECK(col_open_frame_acquire(frame, 1, 1, 2, 0) == 0 && add(frame, 1, 3) == 0);
             col_open_frame_release(frame);
             col_log_writer_close();
             _exit(0);
@@ -253,7 +253,7 @@ static void full(const char *directory)
         CHECK(write(fd, data, sizeof data) == sizeof data);
     open_log(directory);
     struct col_open_frame *frame = new_frame(), *other = new_frame(), *late = new_frame();
-    CHECK(col_open_frame_acquire(frame, 1, 1, 0) == 0 && col_open_frame_acquire(other, 2, 1, 0) == 0);
+    CHECK(col_open_frame_acquire(frame, 1, 1, 2, 0) == 0 && col_open_frame_acquire(other, 2, 1, 2, 0) == 0);
     while (write(fd, data, 1000) > 0)
         continue;
     uint32_t number = 1, refused = 0;
@@ -264,13 +264,13 @@ static void full(const char *directory)
             printf("%u\n", number);
     }
     CHECK(refused > 100);
-    CHECK(col_open_frame_acquire(late, 3, 1, 0) == -ENOSPC);
+    CHECK(col_open_frame_acquire(late, 3, 1, 2, 0) == -ENOSPC);
     CHECK(add(other, 2, 1) == 0);
     unlink(ballast);
     close(fd);
     for (; number <= 2000; number++)
         CHECK(add(frame, 1, number) == 0);
-    CHECK(col_open_frame_acquire(late, 3, 1, 0) == 0 && add(late, 3, 1) == 0);
+    CHECK(col_open_frame_acquire(late, 3, 1, 2, 0) == 0 && add(late, 3, 1) == 0);
     col_open_frame_release(frame);
     col_open_frame_release(late);
     col_log_writer_close(); /* `other` was not released: its sample stays in the file of slots */
@@ -284,7 +284,7 @@ static void writeback(const char *directory)
     static char data[1 << 16];
     struct col_open_frame *frame = new_frame();
     open_log(directory);
-    CHECK(col_open_frame_acquire(frame, 1, 1, 0) == 0);
+    CHECK(col_open_frame_acquire(frame, 1, 1, 2, 0) == 0);
     uint32_t number = 1, taken = 0;
     for (; number <= 500; number++)
         taken += add(frame, 1, number) == 0;

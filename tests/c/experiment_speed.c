@@ -59,7 +59,7 @@ static void measure(const char *name, change_function *change)
     for (unsigned i = 0; i < DEPTH; i++)
         pcs[i] = call_site();
     col_open_frame_prepare(&frame, calloc(1, col_open_frame_private_bytes()));
-    if (col_open_frame_acquire(&frame, 1, 1, time_ns) != 0)
+    if (col_open_frame_acquire(&frame, 1, 1, 2, time_ns) != 0)
         exit(1);
     col_log_writer_counts(&frames_before, &bytes_before);
     for (unsigned round = 0; round < rounds; round++) {
@@ -73,7 +73,7 @@ static void measure(const char *name, change_function *change)
         }
         uint64_t begin = col_clock_now();
         for (unsigned i = 0; i < FRAME_SAMPLES - 100; i++)
-            if (col_open_frame_add(&frame, times[i], 1000 + i % 7, 0, stacks[i], DEPTH, 0) != 0)
+            if (col_open_frame_add(&frame, times[i], (uint64_t[]){1000 + i % 7, 0}, stacks[i], DEPTH, 0) != 0)
                 exit(1);
         uint64_t middle = col_clock_now();
         col_open_frame_flush(&frame);

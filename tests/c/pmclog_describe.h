@@ -100,6 +100,8 @@ static void put_sample(struct line *line, const struct pmclog_ev_pcsample *sampl
     put_32(line, sample->pl_pmcid);
     put_number(line, sample->pl_user_ns);
     put_number(line, sample->pl_system_ns);
+    for (size_t i = 0; i < sample->pl_value_count; i++)
+        put_number(line, sample->pl_values[i]);
     put_number(line, sample->pl_end);
     for (uint32_t i = 0; i < sample->pl_npc; i++)
         put_number(line, sample->pl_chain[i]);
@@ -206,6 +208,8 @@ static void put_fields(struct line *line, const struct pmclog_ev *ev)
         put_64(line, ev->pl_u.pl_a.pl_effective_period_ns);
         put_text(line, ev->pl_u.pl_a.pl_detail);
         put_texts(line, ev->pl_u.pl_a.pl_attributes, ev->pl_u.pl_a.pl_attribute_count);
+        put_texts(line, ev->pl_u.pl_a.pl_values, ev->pl_u.pl_a.pl_value_count);
+        put_text(line, ev->pl_u.pl_a.pl_counted_as);
         break;
     case PMCLOG_TYPE_PMCATTACH:
         put_32(line, ev->pl_u.pl_t.pl_pmcid);

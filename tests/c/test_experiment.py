@@ -142,7 +142,7 @@ NOT_ITS_OWN = {
 def test_worked_example_of_the_page(build, tmp_path: Path) -> None:
     run(build("experiment_kinds"), tmp_path / "a.expt")
     (record,) = (record for frame in in_order(the_log(tmp_path / "a.expt")) for record in frame.records if record[0] == PCSAMPLE)
-    _, _, _, source, count, unit_ns, times, user, system, stacks, stack_count, definitions = record
+    _, _, _, source, count, unit_ns, times, (user, system), stacks, stack_count, definitions = record
     assert (source, count, unit_ns, stack_count) == (5000, 3, 1000, 2)
     assert definitions == bytes.fromhex("00 02 C1808108 C10F  08 01 E10F")
     assert times == [0, bytes.fromhex("0000 eb03 e803")]

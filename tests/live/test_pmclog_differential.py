@@ -64,7 +64,9 @@ def describe(event: AnyEvent) -> str:
     """The line that tests/c/pmclog_dump.c prints for the same event."""
     words = [event.serial, event.log_offset, int(event.kind), min(event.time, ALL_ONES), event.thread]
     if isinstance(event, PcSample):
-        words += [event.source, min(event.user_ns, ALL_ONES), min(event.system_ns, ALL_ONES), int(event.stack.end), *event.stack]
+        factors = [*event.block.declared.factors(event.block.unit_ns), *[1] * len(event.values)]
+        values = [event.user_ns, event.system_ns, *(value * factor for value, factor in zip(event.values, factors))]
+        words += [event.source, *(min(value, ALL_ONES) for value in values), int(event.stack.end), *event.stack]
         return " ".join(map(str, words))
     fields = [_value(getattr(event, name)) for name, _, _ in FIELDS[event.kind]]
     return " ".join([*map(str, words), *fields])
@@ -257,10 +259,9 @@ def test_numbers_that_do_not_fit_are_all_ones(dump: Path, tmp_path: Path, unit: 
     log = writer.LogBuilder().add(writer.initialize())
     large = [0, 1, 1000, 2**32, 2**54, 2**63, 2**64 - 1]
     for _ in range(200):
-        columns = {name: [rng.choice(large), rng.choice([b"", *(value.to_bytes(8, "little") * 2 for value in large)])]
-                   for name in ("times", "user", "system", "stacks")}
+        times, user, system, stacks = ([rng.choice(large), rng.choice([b"", *(value.to_bytes(8, "little") * 2 for value in large)])] for _ in range(4))
         log.add(writer.record(Kind.PCSAMPLE, rng.choice(large), 5, source=1, count=2, unit_ns=unit, stack_count=2,
-                              definitions=writer.definitions([((5,), 0), ((6,), 0)]), **columns))
+                              definitions=writer.definitions([((5,), 0), ((6,), 0)]), times=times, values=[user, system], stacks=stacks))
         log.add(writer.record(Kind.SYSEXIT, 5, 0, pid=5, status=rng.choice([2**31 - 1, 139, 5])))
     path.write_bytes(log.data)
     expected = read_by_python(path, is_finished=True)

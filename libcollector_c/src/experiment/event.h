@@ -8,6 +8,7 @@
 
 #include "experiment/format.h"
 #include "experiment/record.h"
+#include "experiment/sample_rows.h"
 
 /*
  * Each writes one record as a frame of its own: 0 or -errno as col_log_writer_append. Strings may be NULL, which is nil.
@@ -57,9 +58,12 @@ struct col_event_mappingchange {
 };
 int col_event_mappingchange(struct col_event_head head, const struct col_event_mappingchange *change);
 
-/* The rows of an open frame (experiment/sample_rows.h) as columns. `count` gets the number of samples. */
-int col_event_pcsample(struct col_event_head head, uint32_t source, uint32_t unit_ns, const void *rows, size_t bytes,
-                       uint32_t *count);
+/* The rows of an open frame as columns; `rows` are measured here. */
+struct col_event_pcsample {
+    uint32_t source, unit_ns;
+    struct col_sample_rows rows;
+};
+int col_event_pcsample(struct col_event_head head, struct col_event_pcsample *pcsample);
 
 struct col_event_pmcallocate {
     uint32_t source;
@@ -68,6 +72,9 @@ struct col_event_pmcallocate {
     const char *detail;
     const char *const *attributes; /* of a metric, `name=value` */
     size_t attribute_count;
+    const char *const *values; /* what its samples stand for, `name unit`; none of a metric */
+    size_t value_count;        /* at most COL_SAMPLE_MAX_VALUES */
+    const char *counted_as;    /* the metric that counts its samples; NULL: samples */
 };
 int col_event_pmcallocate(struct col_event_head head, const struct col_event_pmcallocate *allocate);
 

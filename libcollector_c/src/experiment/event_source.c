@@ -6,7 +6,6 @@
 #include "experiment/msgpack.h"
 #include "experiment/open_records.h"
 #include "experiment/record.h"
-#include "experiment/sample_rows.h"
 
 #define ARRAY_BYTES (COL_FRAME_MAX_BYTES / 4) /* most that one array of strings may take */
 
@@ -26,11 +25,22 @@ static void put_pmcallocate(struct col_msgpack *out, const void *fields)
     col_msgpack_uint(out, allocate->effective_period_ns);
     col_msgpack_text(out, allocate->detail);
     col_msgpack_texts(out, allocate->attributes, allocate->attribute_count, ARRAY_BYTES);
+    if (allocate->value_count == 0)
+        return;
+    col_msgpack_texts(out, allocate->values, allocate->value_count, ARRAY_BYTES);
+    col_msgpack_text(out, allocate->counted_as);
+}
+
+static struct col_record pmcallocate_record(struct col_event_head head, const struct col_event_pmcallocate *allocate)
+{
+    uint32_t fields = allocate->value_count == 0 ? 8 : 10; /* metrics are many, and have no samples */
+    return (struct col_record){head, COL_KIND_PMCALLOCATE, fields, put_pmcallocate, allocate};
 }
 
 int col_event_pmcallocate(struct col_event_head head, const struct col_event_pmcallocate *allocate)
 {
-    return col_record_write(&(struct col_record){head, COL_KIND_PMCALLOCATE, 8, put_pmcallocate, allocate});
+    struct col_record record = pmcallocate_record(head, allocate);
+    return col_record_write(&record);
 }
 
 int col_event_pmcattach(struct col_event_head head, uint32_t source, uint32_t pid, uint64_t value)
@@ -53,8 +63,8 @@ static size_t encode_source(struct col_event_head head, const struct col_event_p
                             uint8_t *start, size_t capacity)
 {
     const uint64_t attach[] = {source->source, pid};
-    size_t bytes = col_record_encode(&(struct col_record){head, COL_KIND_PMCALLOCATE, 8, put_pmcallocate, source},
-                                     start, capacity);
+    struct col_record allocate = pmcallocate_record(head, source);
+    size_t bytes = col_record_encode(&allocate, start, capacity);
     return bytes + col_record_encode(&(struct col_record){head, COL_KIND_PMCATTACH, 2, NULL, attach},
                                      capacity > bytes ? start + bytes : NULL, capacity > bytes ? capacity - bytes : 0);
 }
@@ -137,19 +147,17 @@ static void put_column(struct col_msgpack *out, const struct col_sample_rows *ro
         col_sample_rows_put_column(rows, column, space);
 }
 
-struct pcsample {
-    uint32_t source, unit_ns;
-    struct col_sample_rows rows;
-};
-
 static void put_pcsample(struct col_msgpack *out, const void *fields)
 {
-    const struct pcsample *pcsample = fields;
+    const struct col_event_pcsample *pcsample = fields;
     const struct col_sample_rows *rows = &pcsample->rows;
     col_msgpack_uint(out, pcsample->source);
     col_msgpack_uint(out, rows->count);
     col_msgpack_uint(out, pcsample->unit_ns);
-    for (unsigned column = 0; column < COL_COLUMN_COUNT; column++)
+    put_column(out, rows, 0);
+    col_msgpack_array(out, rows->value_count);
+    for (unsigned column = 1; column <= rows->value_count + 1;
+         column++) /* the values, and behind their array the stacks */
         put_column(out, rows, column);
     col_msgpack_uint(out, rows->stack_count);
     uint8_t *space = col_msgpack_binary_space(out, rows->definition_bytes);
@@ -157,12 +165,9 @@ static void put_pcsample(struct col_msgpack *out, const void *fields)
         col_sample_rows_put_definitions(rows, space);
 }
 
-int col_event_pcsample(struct col_event_head head, uint32_t source, uint32_t unit_ns, const void *rows, size_t bytes,
-                       uint32_t *count)
+int col_event_pcsample(struct col_event_head head, struct col_event_pcsample *pcsample)
 {
-    struct pcsample pcsample = {source, unit_ns, {.start = rows, .bytes = (uint32_t)bytes}};
-    col_sample_rows_measure(&pcsample.rows);
-    *count = pcsample.rows.count;
-    struct col_record record = {head, COL_KIND_PCSAMPLE, 9, put_pcsample, &pcsample};
+    col_sample_rows_measure(&pcsample->rows);
+    struct col_record record = {head, COL_KIND_PCSAMPLE, 8, put_pcsample, pcsample};
     return col_record_write_in_place(&record, col_record_encode(&record, NULL, 0));
 }

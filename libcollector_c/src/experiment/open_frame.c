@@ -22,7 +22,7 @@ struct col_open_frame_private {
     struct col_stack_table stacks;
 };
 
-_Static_assert(2 * 10 + 10 * COL_STACK_TABLE_DEPTH + sizeof(struct col_sample_row) <= ROW_AREA_BYTES,
+_Static_assert(2 * 10 + 10 * COL_STACK_TABLE_DEPTH + COL_SAMPLE_ROW_MAX_BYTES <= ROW_AREA_BYTES,
                "any stack fits an empty frame");
 
 uint64_t col_open_frame_sample_count(void)
@@ -77,7 +77,8 @@ static void empty(struct col_open_frame *frame)
     __atomic_store_n(&frame->slot->commits[1], 0, __ATOMIC_RELEASE);
 }
 
-int col_open_frame_acquire(struct col_open_frame *frame, uint32_t thread, uint32_t source, uint64_t time_ns)
+int col_open_frame_acquire(struct col_open_frame *frame, uint32_t thread, uint32_t source, uint32_t value_count,
+                           uint64_t time_ns)
 {
     if (!col_log_writer_is_open())
         return -EBADF;
@@ -87,6 +88,7 @@ int col_open_frame_acquire(struct col_open_frame *frame, uint32_t thread, uint32
     frame->generation = col_open_slots_generation();
     frame->thread = thread;
     frame->source = source;
+    frame->value_count = value_count;
     frame->time_ns = time_ns;
     frame->room_bytes = 0;
     int error = make_room(frame, 1);
@@ -106,7 +108,8 @@ static void begin(struct col_open_frame *frame, uint64_t time_ns)
     frame->time_ns = time_ns > frame->time_ns ? time_ns : frame->time_ns + 1;
     frame->last_us = 0;
     memcpy(slot->magic, COL_OPEN_MAGIC, sizeof slot->magic);
-    slot->state = 1;
+    slot->state = COL_OPEN_STATE_FRAME;
+    slot->value_count = (uint16_t)frame->value_count;
     slot->thread = frame->thread;
     slot->source = frame->source;
     slot->unit_ns = UNIT_NS;
@@ -123,14 +126,17 @@ int col_open_frame_flush(struct col_open_frame *frame)
         return -EBADF;
     if (frame->row_count == 0)
         return 0;
-    uint32_t count;
     struct col_event_head head = {frame->time_ns, frame->thread};
+    struct col_event_pcsample samples = {
+        frame->source,
+        UNIT_NS,
+        {.start = frame->slot->rows, .bytes = frame->row_bytes, .value_count = frame->value_count}};
     int error = renew_header(frame);
     if (error == 0)
-        error = col_event_pcsample(head, frame->source, UNIT_NS, frame->slot->rows, frame->row_bytes, &count);
+        error = col_event_pcsample(head, &samples);
     if (error != 0)
         return error;
-    col_open_slots_count_samples(count);
+    col_open_slots_count_samples(samples.rows.count);
     empty(frame);
     return 0;
 }
@@ -186,8 +192,8 @@ static uint32_t look_up(const struct col_open_frame *frame, struct sample *sampl
 {
     const struct col_stack_table *stacks = &frame->private->stacks;
     sample->is_known = col_stack_table_find(stacks, sample->hash, &sample->index);
-    return (uint32_t)(sizeof(struct col_sample_row) +
-                      (sample->is_known ? 0 : col_stack_table_bound(stacks, &sample->stack)));
+    return COL_SAMPLE_ROW_BYTES(frame->value_count) +
+           (sample->is_known ? 0 : (uint32_t)col_stack_table_bound(stacks, &sample->stack));
 }
 
 /* Makes sure that the sample has a place in the frame, in a new one if need be. */
@@ -214,8 +220,7 @@ static void commit(struct col_open_frame *frame, uint32_t new_bytes)
     frame->next_commit ^= 1;
 }
 
-static int add_row(struct col_open_frame *frame, uint64_t time_ns, uint32_t user_us, uint32_t system_us,
-                   struct sample *sample)
+static int add_row(struct col_open_frame *frame, uint64_t time_ns, const uint32_t *values, struct sample *sample)
 {
     int error = renew_header(frame);
     if (error == 0)
@@ -223,41 +228,48 @@ static int add_row(struct col_open_frame *frame, uint64_t time_ns, uint32_t user
     if (error != 0)
         return error;
     uint8_t *at = frame->slot->rows + frame->row_bytes;
+    uint32_t row_bytes = COL_SAMPLE_ROW_BYTES(frame->value_count);
     size_t definition_bytes = 0;
     if (!sample->is_known) {
         sample->index = frame->private->stacks.stack_count;
-        definition_bytes = col_stack_table_define(&frame->private->stacks, sample->hash, &sample->stack,
-                                                  at + sizeof(struct col_sample_row));
+        definition_bytes =
+            col_stack_table_define(&frame->private->stacks, sample->hash, &sample->stack, at + row_bytes);
     }
     uint64_t us = sample_us(frame, time_ns);
-    struct col_sample_row row = {(uint32_t)(us - frame->last_us), user_us, system_us, (uint16_t)sample->index,
-                                 (uint16_t)definition_bytes};
-    memcpy(at, &row, sizeof row);
+    col_sample_row_put(at, (uint32_t)(us - frame->last_us), values, frame->value_count, sample->index,
+                       definition_bytes);
     frame->last_us = us;
-    commit(frame, (uint32_t)(sizeof row + definition_bytes));
+    commit(frame, row_bytes + (uint32_t)definition_bytes);
     return 0;
 }
 
-static uint32_t at_most_u32(uint64_t value)
+/* What one row can hold of each value from `values`, less those in the rows before: false if that leaves nothing for another row. */
+static bool take_part(const uint64_t *values, uint32_t value_count, uint64_t row_number, uint32_t *part)
 {
-    return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+    bool is_more = false;
+    for (uint32_t i = 0; i < value_count; i++) {
+        uint64_t before = row_number * UINT32_MAX, rest = values[i] > before ? values[i] - before : 0;
+        part[i] = rest < UINT32_MAX ? (uint32_t)rest : UINT32_MAX;
+        is_more |= rest > UINT32_MAX;
+    }
+    return is_more;
 }
 
-int col_open_frame_add(struct col_open_frame *frame, uint64_t time_ns, uint64_t user_us, uint64_t system_us,
-                       const uintptr_t *pcs, size_t count, unsigned end)
+int col_open_frame_add(struct col_open_frame *frame, uint64_t time_ns, const uint64_t *values, const uintptr_t *pcs,
+                       size_t count, unsigned end)
 {
     if (!is_usable(frame))
         return -EBADF;
     bool is_cut = count > COL_STACK_TABLE_DEPTH;
     struct sample sample = {
         .stack = {pcs, is_cut ? COL_STACK_TABLE_DEPTH : (uint32_t)count, is_cut ? COL_END_DEPTH_LIMIT : end}};
-    int error;
     sample.hash = col_stack_table_hash(&sample.stack);
-    do { /* once, but for a sample that stands for more than 71 minutes */
-        uint32_t user = at_most_u32(user_us), system = at_most_u32(system_us);
-        error = add_row(frame, time_ns, user, system, &sample);
-        user_us -= user;
-        system_us -= system;
-    } while (error == 0 && user_us + system_us != 0);
+    int error = 0;
+    bool is_more = true;
+    for (uint64_t row = 0; error == 0 && is_more; row++) { /* one, but for a sample of more than 71 minutes */
+        uint32_t part[COL_SAMPLE_MAX_VALUES];
+        is_more = take_part(values, frame->value_count, row, part);
+        error = add_row(frame, time_ns, part, &sample);
+    }
     return error;
 }

@@ -22,6 +22,7 @@ struct col_open_frame {
     uint32_t generation; /* of the file the slot is in */
     uint32_t thread;
     uint32_t source;
+    uint32_t value_count; /* of each sample */
     uint32_t row_count;
     uint32_t row_bytes;
     uint32_t room_bytes; /* of rows that the populated pages hold */
@@ -38,15 +39,17 @@ size_t col_open_frame_private_bytes(void);
 void col_open_frame_prepare(struct col_open_frame *frame, void *private_memory);
 
 /* Takes a slot. 0, -EBADF: no log is open; -ENOSPC: the disk is full; -EFBIG: all are taken that the log's limited length has; -ENOMEM: no memory, or 65,536 threads have one. */
-int col_open_frame_acquire(struct col_open_frame *frame, uint32_t thread, uint32_t source, uint64_t time_ns);
+int col_open_frame_acquire(struct col_open_frame *frame, uint32_t thread, uint32_t source, uint32_t value_count,
+                           uint64_t time_ns);
 
 /*
- * Adds a sample: `user_us` and `system_us` of CPU time it stands for, its stack with the leaf first, and why the stack ends there (StackEnd).
+ * Adds a sample: value_count values that it stands for, in the order in which its source declares them, times in microseconds; its stack with the leaf
+ * first, and why the stack ends there (StackEnd). A value that does not fit 32 bits makes several samples.
  * Frames beyond the 4096 nearest to the leaf are left out and the end becomes DEPTH_LIMIT.
  * 0; -EBADF; or the log's -ENOSPC, -EFBIG, -ENOMEM: this sample is lost, those before are kept and tried again.
  */
-int col_open_frame_add(struct col_open_frame *frame, uint64_t time_ns, uint64_t user_us, uint64_t system_us,
-                       const uintptr_t *pcs, size_t count, unsigned end);
+int col_open_frame_add(struct col_open_frame *frame, uint64_t time_ns, const uint64_t *values, const uintptr_t *pcs,
+                       size_t count, unsigned end);
 
 /* Moves the rows into the log. If that fails they stay where they are. */
 int col_open_frame_flush(struct col_open_frame *frame);

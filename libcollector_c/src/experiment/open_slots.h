@@ -8,7 +8,8 @@
 /* A slot as it lies in the file (docs/format.md, Open frames). Little-endian, as the processors we know are. */
 struct col_open_slot {
     uint8_t magic[8];
-    uint32_t state;
+    uint16_t state;
+    uint16_t value_count; /* of each row */
     uint32_t thread;
     uint32_t source;
     uint32_t unit_ns;

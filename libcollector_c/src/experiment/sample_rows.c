@@ -3,27 +3,39 @@
 
 #include <string.h>
 
-_Static_assert(sizeof(struct col_sample_row) == 16, "a row's fixed part");
-
-static struct col_sample_row row_at(const uint8_t *at)
+static uint32_t half_at(const uint8_t *at)
 {
-    struct col_sample_row row;
-    memcpy(&row, at, sizeof row);
-    return row;
+    uint16_t half;
+    memcpy(&half, at, sizeof half);
+    return half;
 }
 
-static uint32_t value_of(const struct col_sample_row *row, unsigned column)
+static uint32_t value_at(const struct col_sample_rows *rows, const uint8_t *row, unsigned column)
 {
-    switch (column) {
-    case COL_COLUMN_TIMES:
-        return row->delta;
-    case COL_COLUMN_USER:
-        return row->user;
-    case COL_COLUMN_SYSTEM:
-        return row->system;
-    default:
-        return row->stack;
-    }
+    uint32_t value;
+    if (column > rows->value_count)
+        return half_at(row + 4 * column);
+    memcpy(&value, row + 4 * column, sizeof value);
+    return value;
+}
+
+static uint32_t definition_bytes_of(const struct col_sample_rows *rows, const uint8_t *row)
+{
+    return half_at(row + COL_SAMPLE_ROW_BYTES(rows->value_count) - 2);
+}
+
+static const uint8_t *row_after(const struct col_sample_rows *rows, const uint8_t *row)
+{
+    return row + COL_SAMPLE_ROW_BYTES(rows->value_count) + definition_bytes_of(rows, row);
+}
+
+void col_sample_row_put(uint8_t *out, uint32_t delta, const uint32_t *values, uint32_t value_count, uint32_t stack,
+                        size_t definition_bytes)
+{
+    uint16_t tail[2] = {(uint16_t)stack, (uint16_t)definition_bytes};
+    memcpy(out, &delta, sizeof delta);
+    memcpy(out + 4, values, 4 * (size_t)value_count);
+    memcpy(out + 4 + 4 * (size_t)value_count, tail, sizeof tail);
 }
 
 static uint32_t width_for(uint32_t greatest)
@@ -33,21 +45,22 @@ static uint32_t width_for(uint32_t greatest)
 
 void col_sample_rows_measure(struct col_sample_rows *rows)
 {
-    uint32_t least[COL_COLUMN_COUNT], most[COL_COLUMN_COUNT] = {0};
+    unsigned column_count = rows->value_count + 2;
+    uint32_t least[COL_SAMPLE_MAX_VALUES + 2], most[COL_SAMPLE_MAX_VALUES + 2] = {0};
     memset(least, 0xff, sizeof least);
     rows->count = rows->stack_count = rows->definition_bytes = 0;
-    for (const uint8_t *at = rows->start, *end = at + rows->bytes; at < end; rows->count++) {
-        struct col_sample_row row = row_at(at);
-        for (unsigned column = 0; column < COL_COLUMN_COUNT; column++) {
-            uint32_t value = value_of(&row, column);
+    for (const uint8_t *row = rows->start, *end = row + rows->bytes; row < end; row = row_after(rows, row)) {
+        for (unsigned column = 0; column < column_count; column++) {
+            uint32_t value = value_at(rows, row, column);
             least[column] = value < least[column] ? value : least[column];
             most[column] = value > most[column] ? value : most[column];
         }
-        rows->stack_count += row.definition_bytes != 0;
-        rows->definition_bytes += row.definition_bytes;
-        at += sizeof row + row.definition_bytes;
+        uint32_t definition_bytes = definition_bytes_of(rows, row);
+        rows->count++;
+        rows->stack_count += definition_bytes != 0;
+        rows->definition_bytes += definition_bytes;
     }
-    for (unsigned column = 0; column < COL_COLUMN_COUNT && rows->count != 0; column++)
+    for (unsigned column = 0; column < column_count && rows->count != 0; column++)
         rows->columns[column] = (struct col_sample_column){least[column], width_for(most[column] - least[column])};
 }
 
@@ -63,19 +76,15 @@ void col_sample_rows_put_column(const struct col_sample_rows *rows, unsigned col
     struct col_sample_column shape = rows->columns[column];
     if (shape.width == 0)
         return;
-    for (const uint8_t *at = rows->start, *end = at + rows->bytes; at < end;) {
-        struct col_sample_row row = row_at(at);
-        out = put_value(out, value_of(&row, column) - shape.base, shape.width);
-        at += sizeof row + row.definition_bytes;
-    }
+    for (const uint8_t *row = rows->start, *end = row + rows->bytes; row < end; row = row_after(rows, row))
+        out = put_value(out, value_at(rows, row, column) - shape.base, shape.width);
 }
 
 void col_sample_rows_put_definitions(const struct col_sample_rows *rows, uint8_t *out)
 {
-    for (const uint8_t *at = rows->start, *end = at + rows->bytes; at < end;) {
-        struct col_sample_row row = row_at(at);
-        memcpy(out, at + sizeof row, row.definition_bytes);
-        out += row.definition_bytes;
-        at += sizeof row + row.definition_bytes;
+    for (const uint8_t *row = rows->start, *end = row + rows->bytes; row < end; row = row_after(rows, row)) {
+        uint32_t bytes = definition_bytes_of(rows, row);
+        memcpy(out, row + COL_SAMPLE_ROW_BYTES(rows->value_count), bytes);
+        out += bytes;
     }
 }

@@ -5,11 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The fixed part of a row as it lies in the slot (docs/format.md, Open frames); a definition of that many bytes follows. */
-struct col_sample_row {
-    uint32_t delta, user, system; /* in the frame's unit */
-    uint16_t stack, definition_bytes;
-};
+#include "experiment/format.h"
+
+/*
+ * A row as it lies in the slot (docs/format.md, Open frames), little-endian:
+ *
+ *     time delta u32 | value u32 ... | stack u16 | definition bytes u16 | definition
+ */
+#define COL_SAMPLE_ROW_BYTES(value_count) (4u + 4u * (uint32_t)(value_count) + 4u)
+#define COL_SAMPLE_ROW_MAX_BYTES COL_SAMPLE_ROW_BYTES(COL_SAMPLE_MAX_VALUES)
 
 /* A column: `base` and so many bytes a value. */
 struct col_sample_column {
@@ -17,20 +21,24 @@ struct col_sample_column {
     uint32_t width;
 };
 
-enum { COL_COLUMN_TIMES, COL_COLUMN_USER, COL_COLUMN_SYSTEM, COL_COLUMN_STACKS, COL_COLUMN_COUNT };
-
+/* Columns are numbered as they lie in a row: 0 the times, 1 to value_count the values, then the stacks. */
 struct col_sample_rows {
     const uint8_t *start;
     uint32_t bytes;
+    uint32_t value_count;
     uint32_t count;
     uint32_t stack_count;
     uint32_t definition_bytes;
-    struct col_sample_column columns[COL_COLUMN_COUNT];
+    struct col_sample_column columns[COL_SAMPLE_MAX_VALUES + 2];
 };
 
 /* From anywhere, signal handlers included. */
 
-/* Finds out all about the rows but `start` and `bytes`, which the caller has set. */
+/* Writes the fixed part of a row: COL_SAMPLE_ROW_BYTES. */
+void col_sample_row_put(uint8_t *out, uint32_t delta, const uint32_t *values, uint32_t value_count, uint32_t stack,
+                        size_t definition_bytes);
+
+/* Finds out all about the rows but `start`, `bytes` and `value_count`, which the caller has set. */
 void col_sample_rows_measure(struct col_sample_rows *rows);
 
 /* Writes a column's values: count * width bytes. */

@@ -172,6 +172,8 @@ static bool try_task_clock(struct col_thread *thread, char *detail, size_t bytes
     return event >= 0;
 }
 
+static const char *const clock_values[COL_CLOCK_VALUES] = {"user ns", "system ns"};
+
 /* The log is told which clock it is, again when another one takes over. */
 static void announce(const char *detail)
 {
@@ -183,7 +185,9 @@ static void announce(const char *detail)
                                            .period_ns = self.period_ns,
                                            .effective_period_ns =
                                                self.period_ns < shortest_ns ? shortest_ns : self.period_ns,
-                                           .detail = detail};
+                                           .detail = detail,
+                                           .values = clock_values,
+                                           .value_count = COL_CLOCK_VALUES};
     col_event_pmcallocate((struct col_event_head){col_clock_now(), 0}, &source);
 }
 

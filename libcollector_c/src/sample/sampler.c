@@ -61,13 +61,13 @@ static void write_sample(struct col_thread *thread, uint64_t time_ns, struct col
 {
     int error = 0;
     if (!thread->has_frame) {
-        error = col_open_frame_acquire(&thread->frame, thread->tid, self.source, time_ns);
+        error = col_open_frame_acquire(&thread->frame, thread->tid, self.source, COL_CLOCK_VALUES, time_ns);
         thread->has_frame = error == 0;
     }
     if (error == 0) {
-        uint64_t user_us = whole_us(&thread->cpu_us_rest_ns, weight.user_ns);
-        uint64_t system_us = whole_us(&thread->system_rest_ns, weight.system_ns);
-        error = col_open_frame_add(&thread->frame, time_ns, user_us, system_us, stack->pcs, stack->count, stack->end);
+        uint64_t values[COL_CLOCK_VALUES] = {whole_us(&thread->cpu_us_rest_ns, weight.user_ns),
+                                             whole_us(&thread->system_rest_ns, weight.system_ns)};
+        error = col_open_frame_add(&thread->frame, time_ns, values, stack->pcs, stack->count, stack->end);
     }
     if (error == -EBADF)
         thread->has_frame = false; /* the log was closed and opened again */

@@ -7,7 +7,6 @@ import random
 from array import array
 from pathlib import Path
 
-import msgpack
 import pytest
 from both_ways import answers, load_both_ways, load_native, load_plain
 from small_experiment import (
@@ -25,9 +24,10 @@ from small_experiment import (
     mapping,
     python_code,
     samples,
+    source,
     thread_end,
 )
-from writer import definitions, frame, leb128, open_slot, record, write_uncut
+from writer import frame, leb128, open_slot, record, write_uncut
 
 from collector.analysis import library
 from collector.analysis.library import load_library
@@ -39,6 +39,7 @@ from collector.experiment.directory import LogFile
 from collector.experiment.origin import Origin
 from collector.format import Kind, MapAction, MapKind
 from collector.load import load
+from collector.profile import aggregate
 from collector.profile.plain_samples import PlainSamples
 from collector.profile.samples import Grouping, Samples
 
@@ -64,6 +65,28 @@ def random_block(rng: random.Random, at_ns: int, stack: list[int], homes: tuple[
     indexes = [rng.randrange(len(stacks) + (rng.random() < 0.1)) for _ in range(count)]
     times = dict(user_us=[rng.randrange(3000) for _ in range(count)] or None, system_us=[rng.randrange(300) for _ in range(count)] or None)
     return samples(stacks, indexes, thread=PID + rng.randrange(3), at_ns=at_ns, gap_us=rng.randrange(1, 900), **times)
+
+
+SOURCES = {
+    2: (["blocked ns", "runnable ns"], "looks"),
+    3: (["minor_faults", "heap bytes", "runnable ns"], None),
+    4: ([], None),
+    5: (["system ns", "heap bytes", "user", "a b c", "cpu ns"], None),
+}
+"""Two that are of use, one that says nothing, one whose values are partly those of others, partly none."""
+
+
+def random_sources(rng: random.Random, stack: list[int], homes: tuple[int, ...]) -> list[bytes]:
+    """Samples of sources other than the clock, in the order of time; some have more or fewer values than were declared, and one is defined late."""
+    records = [source(number, *SOURCES[number]) for number in SOURCES if rng.random() < 0.7]
+    for number in range(rng.randrange(30)):
+        stacks = random_stacks(rng, stack, homes)
+        indexes = [rng.randrange(len(stacks)) for _ in range(rng.randrange(1, 9))]
+        values = [[rng.randrange(1 << rng.choice((3, 6, 11))) for _ in indexes] for _ in range(rng.choice((0, 1, 2, 2, 3, 3, 6)))]
+        records.append(samples(stacks, indexes, thread=PID + rng.randrange(3), at_ns=T0 + number * S // 30, source=rng.choice(list(SOURCES)), values=values))
+    late = rng.choice(list(SOURCES))
+    records.insert(rng.randrange(len(records) + 1), source(late, *SOURCES[late]))
+    return records
 
 
 def random_changes(rng: random.Random) -> list[bytes]:
@@ -103,6 +126,7 @@ def random_frames(rng: random.Random, changes: bool = True, python: bool = False
     records += random_python(rng) if python else []
     homes = (BASE, PYTHON_BASE, PYTHON_BASE, LIBPYTHON, OWN) if python else (BASE, BASE, BASE, RECORDER, OWN)
     records += [random_block(rng, T0 + number * S // 40, stack, homes) for number in range(40)]
+    records += random_sources(rng, stack, homes) if rng.random() < 0.5 else []
     if rng.random() < 0.5:
         records.append(thread_end(PID, user_ns=rng.randrange(S // 10), system_ns=rng.randrange(S // 50)))
         records.append(record(Kind.THR_CREATE, T0, PID + 7, name="brief", start_address=BASE + 0x3000))
@@ -209,7 +233,7 @@ def test_open_frames_of_a_killed_process(tmp_path: Path) -> None:
 def test_values_too_large_to_be_true(tmp_path: Path) -> None:
     huge = record(
         Kind.PCSAMPLE, (1 << 64) - 5, PID, source=(1 << 64) - 1, count=2, unit_ns=(1 << 64) - 1, times=[(1 << 64) - 1, b"\1\2"],
-        user=[(1 << 63), b""], system=[0, b"\1\2"], stacks=[0, b"\0\xff"], stack_count=1 << 60, definitions=b"\0\1\5",
+        values=[[(1 << 63), b""], [0, b"\1\2"]], stacks=[0, b"\0\xff"], stack_count=1 << 60, definitions=b"\0\1\5",
     )  # fmt: skip
     load_both_ways(write(tmp_path / "a.expt", framed([begin(), clock(), huge, close()])), symbolizer=ArithmeticSymbolizer())
 
@@ -220,7 +244,7 @@ def both_samples(tmp_path: Path, payloads: list[bytes], expansion: Expansion, fr
     found_library = load_library()
     assert found_library is not None
     found = []
-    for analysis in (PlainAnalysis(2), NativeAnalysis(found_library, 2)):
+    for analysis in (PlainAnalysis(), NativeAnalysis(found_library)):
         number, records = analysis.scan(LogFile(str(path), Origin(PID, 0)))
         analysis.attribute(number, [0] * sum(record.kind is Kind.PCSAMPLE for record in records), [Segment(BASE, BASE + 0x100000, 0, 5, False)], 9)
         analysis.collect(number)
@@ -264,7 +288,7 @@ def test_records_of_nobody_are_left_out(tmp_path: Path) -> None:
     path = write(tmp_path / "a.expt", framed([begin(), clock(), samples([([BASE], 0)], [0]), samples([([BASE], 0)], [0, 0])])) / f"{PID}.0.log"
     found_library = load_library()
     assert found_library is not None
-    analyses: list[Analysis] = [PlainAnalysis(2), NativeAnalysis(found_library, 2)]
+    analyses: list[Analysis] = [PlainAnalysis(), NativeAnalysis(found_library)]
     for analysis in analyses:
         number, _ = analysis.scan(LogFile(str(path), Origin(PID, 0)))
         analysis.attribute(number, [NOBODY, 0], [], 0)
@@ -273,31 +297,36 @@ def test_records_of_nobody_are_left_out(tmp_path: Path) -> None:
         assert list(analysis.samples([1.0], 1, True).cells().counts) == [2]
 
 
-@pytest.mark.parametrize("columns", [1, 2, 3, 16])
-def test_the_library_takes_any_number_of_value_columns(tmp_path: Path, columns: int) -> None:
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 12])
+def test_any_number_of_values(tmp_path: Path, count: int) -> None:
     """Each of three samples of two stacks has the values 1, 2, 3, ... in its columns; the second has ten times as much."""
-    values = [[number + 1, bytes((0, 9 * (number + 1), 0))] for number in range(columns)]
-    stacks = definitions([((BASE + 0x10,), 0), ((BASE + 0x20, BASE + 0x10), 2)])
-    payload = msgpack.packb([int(Kind.PCSAMPLE), T0, PID, 1, 3, 1, [1, b""], *values, [0, b"\0\1\0"], 2, stacks])
-    path = write(tmp_path / "a.expt", framed([begin(), payload])) / f"{PID}.0.log"
-    found_library = load_library()
-    assert found_library is not None
-    analysis = NativeAnalysis(found_library, columns)
-    number, records = analysis.scan(LogFile(str(path), Origin(PID, 0)))
-    assert records[-1].sums == tuple(12 * value for value in range(1, columns + 1))
-    analysis.attribute(number, [0], [], 0)
-    analysis.collect(number)
-    entries = analysis.entries().entries
-    analysis.expand(Expansion(array("I", range(len(entries) + 1)), array("Q"), array("I", range(len(entries) + 1)), array("I", range(len(entries)))))
-    asked = analysis.samples([1e9], len(entries), True)
-    groups = [entry.address - BASE >> 4 for entry in entries]  # 1 and 2
-    sums = asked.sum_groups(Grouping("", 3, lambda: groups))
-    wanted = list(range(1, columns + 1))
-    assert [column[1] for column in sums.exclusive] == [*(2 * value for value in wanted), 2]
-    assert [column[2] for column in sums.inclusive] == [*(10 * value for value in wanted), 1]
-    assert [column[1] for column in sums.inclusive] == [*(12 * value for value in wanted), 3]
-    assert [sum(column) for column in asked.cells().values] == [*(12 * value for value in wanted), 3]
-    assert asked.cells().ends == ["complete", "no_unwind_info"]
+    values = [[number, 10 * number, number] for number in range(1, count + 1)]
+    stacks = [((BASE + 0x1010,), 0), ((BASE + 0x2020, BASE + 0x1010), 2)]
+    names = [f"v{number}{' ns' if number % 2 else ''}" for number in range(1, count + 1)]
+    records = [begin(), mapping(), source(7, names, "looks"), samples(stacks, [0, 1, 0], source=7, values=values), close()]
+    profile = load_both_ways(write(tmp_path / "a.expt", framed(records)), symbolizer=ArithmeticSymbolizer())
+    others = profile.metrics[4:]
+    if not count:  # nothing is declared, and the samples are taken for those of a clock
+        assert not others and aggregate.total_values(profile) == (0, 0, 0, 3)
+        return
+    assert [metric.name for metric in others] == ["looks", *(f"v{number}" for number in range(1, count + 1))]
+    wanted = [number / 1e6 if number % 2 else number for number in range(1, count + 1)]
+    by_name = {row.function.name: row for row in aggregate.functions(profile)}
+    assert by_name["f1"].exclusive == (0, 0, 0, 0, 2, *(pytest.approx(2 * value) for value in wanted))
+    assert by_name["f2"].inclusive == (0, 0, 0, 0, 1, *(pytest.approx(10 * value) for value in wanted))
+    assert by_name["f1"].inclusive == (0, 0, 0, 0, 3, *(pytest.approx(12 * value) for value in wanted))
+
+
+def test_only_cpu_time_is_scaled_to_the_account(tmp_path: Path) -> None:
+    """The kernel accounts twice what the samples of the clock stand for; what a thread waited is not CPU time, and is not touched."""
+    stack = [((BASE + 0x1010,), 0)]
+    records = [begin(), clock(), mapping(), source(2, *SOURCES[2]), samples(stack, [0, 0], user_us=[500, 500])]
+    records += [samples(stack, [0], source=2, values=[[7000], [3000]]), thread_end(PID, user_ns=2_000_000), close()]
+    profile = load_both_ways(write(tmp_path / "a.expt", framed(records)), symbolizer=ArithmeticSymbolizer())
+    figures_of_all = dict(zip((metric.name for metric in profile.metrics), aggregate.total_values(profile)))
+    assert figures_of_all == {
+        "cpu": 0.002, "user": 0.002, "system": 0, "samples": 2, "wall": pytest.approx(0.012), "blocked": 0.007, "runnable": 0.003, "looks": 1
+    }
 
 
 def test_without_the_library_python_does_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,11 +139,11 @@ def _bombs() -> dict[str, bytes]:
         "tiny records": msgpack.packb([14, 0, 0]) * 50_000,
         "strings that are no text": msgpack.packb([38, 0, 0, 1]) + b"\x95\x26\x00\x00\x01\xa4\xff\xfe\xfd\xfc",
         "many samples of nothing": record(
-            Kind.PCSAMPLE, 0, 0, source=1, count=65536, unit_ns=2**64 - 1, times=[2**64 - 1, b""], user=[2**64 - 1, b""],
-            system=[0, b""], stacks=[2**63, b""], stack_count=2**64 - 1, definitions=b"",
+            Kind.PCSAMPLE, 0, 0, source=1, count=65536, unit_ns=2**64 - 1, times=[2**64 - 1, b""],
+            values=[[2**64 - 1, b""], [0, b""]], stacks=[2**63, b""], stack_count=2**64 - 1, definitions=b"",
         ),
         "numbers without an end": record(
-            Kind.PCSAMPLE, 0, 0, source=1, count=1, unit_ns=1, times=[0, b""], user=[0, b""], system=[0, b""], stacks=[0, b""],
+            Kind.PCSAMPLE, 0, 0, source=1, count=1, unit_ns=1, times=[0, b""], values=[[0, b""]] * 2, stacks=[0, b""],
             stack_count=1, definitions=b"\xff" * 1_000_000,
         ),
     }

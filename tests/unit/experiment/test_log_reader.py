@@ -90,7 +90,7 @@ def test_blocks_give_columns_and_sums():
     assert all(isinstance(block, PcSampleBlock) for block in blocks)
     assert blocks[0].times.tolist() == [1, 1, 2] and list(blocks[0].iter_times()) == [3000, 4000, 6000]
     assert (blocks[0].last_time, blocks[0].user_ns, blocks[0].system_ns) == (6000, 6000, 1000)
-    assert blocks[0].user.raw is not None and blocks[0].user.raw.format == "B"
+    assert blocks[0].values[0].raw is not None and blocks[0].values[0].raw.format == "B"
     assert blocks[1].serial == blocks[0].serial + 3
 
 
@@ -219,8 +219,8 @@ def test_a_record_that_contradicts_the_format_is_damage_of_its_own_extent(values
 
 def test_an_unknown_stack_does_not_cost_the_sample():
     bad = record(
-        Kind.PCSAMPLE, 0, 1, source=1, count=3, unit_ns=1, times=column([1, 1, 1]), user=column([5, 6, 7]),
-        system=column([0, 0, 0]), stacks=column([0, 1, 9]), stack_count=2, definitions=definitions([((3,), 0)]) + b"\x80",
+        Kind.PCSAMPLE, 0, 1, source=1, count=3, unit_ns=1, times=column([1, 1, 1]),
+        values=[column([5, 6, 7]), column([0, 0, 0])], stacks=column([0, 1, 9]), stack_count=2, definitions=definitions([((3,), 0)]) + b"\x80",
     )
     known, undecoded, undefined = read_fed(frame(bad, 0))
     assert known.stack.addresses == (3,)

@@ -57,7 +57,7 @@ def test_samples_are_read_back_from_a_log(tmp_path):
     user, system = [numbers.getrandbits(40) for _ in range(count)], [numbers.getrandbits(7) for _ in range(count)]
     stacks = [numbers.randrange(len(table)) for _ in range(count)]
     log = LogWriter(str(tmp_path / "1.0.log"))
-    log.append_all(sample_records(42, 1, times, user, system, stacks, table))
+    log.append_all(sample_records(42, 1, times, (user, system), stacks, table))
     log.close(times[-1], None, None, count)
     assert log.error is None
     blocks = [record for record in EventReader(PathSource(str(tmp_path / "1.0.log"))).records() if isinstance(record, PcSampleBlock)]

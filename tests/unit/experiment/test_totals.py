@@ -30,7 +30,7 @@ def add_clock(log: LogWriter, period_ns: int = 1_003_009, name: str = "sigtrap")
 
 
 def add_samples(log: LogWriter, count: int) -> None:
-    log.append(Kind.PCSAMPLE, 3, 1, count, 1000, *[COLUMN_OF_ONE] * 4, 1, b"\x00\x00", thread=9)
+    log.append(Kind.PCSAMPLE, 3, 1, count, 1000, COLUMN_OF_ONE, [COLUMN_OF_ONE] * 2, COLUMN_OF_ONE, 1, b"\x00\x00", thread=9)
 
 
 def test_written_events_are_read_back(tmp_path: Path) -> None:

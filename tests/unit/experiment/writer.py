@@ -6,6 +6,7 @@ import struct
 import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgpack
 
@@ -82,18 +83,18 @@ def definitions(stacks: Iterable[tuple[Sequence[int], int]]) -> bytes:
 def samples(
     time: int,
     thread: int,
-    rows: Sequence[tuple[int, int, int, int]],
+    rows: Sequence[tuple[int, ...]],
     stacks: Sequence[tuple[Sequence[int], int]] = (((0x401000,), 0),),
     *,
     source: int = 1,
     unit_ns: int = 1000,
 ) -> bytes:
-    """A PCSAMPLE record; a row is (time delta, user, system, stack index)."""
+    """A PCSAMPLE record; a row is (time delta, user, system, stack index), or has other values in place of these."""
     columns = [column(values) for values in zip(*rows)] if rows else [[0, b""]] * 4
     return record(
         Kind.PCSAMPLE, time, thread,
-        source=source, count=len(rows), unit_ns=unit_ns, times=columns[0], user=columns[1], system=columns[2],
-        stacks=columns[3], stack_count=len(stacks), definitions=definitions(stacks),
+        source=source, count=len(rows), unit_ns=unit_ns, times=columns[0], values=columns[1:-1],
+        stacks=columns[-1], stack_count=len(stacks), definitions=definitions(stacks),
     )
 
 
@@ -155,7 +156,7 @@ def write_uncut(path: Path, frames: bytes, slots: bytes, slot: int = 0) -> None:
 def open_slot(
     time: int,
     thread: int,
-    rows: Sequence[tuple[int, int, int, int, bytes]],
+    rows: Sequence[tuple[Any, ...]],
     *,
     state: int = 1,
     source: int = 1,
@@ -163,12 +164,13 @@ def open_slot(
     commits: tuple[int, int] | None = None,
     torn: Sequence[int] = (),
 ) -> bytes:
-    """A slot for an open frame; a row is (time delta, user, system, stack, definition).
+    """A slot for an open frame; a row is (time delta, user, system, stack, definition), or has other values in place of these.
 
     commits: how many rows commit A and B cover; torn: the commits (0, 1) whose CRC is spoilt.
     """
-    header = struct.pack("<8sIIIIQ", OPEN_MAGIC, state, thread, source, unit_ns, time)
-    encoded = [struct.pack("<IIIHH", *row[:4], len(row[4])) + row[4] for row in rows]
+    value_count = len(rows[0]) - 3 if rows else 0
+    header = struct.pack("<8sHHIIIQ", OPEN_MAGIC, state, value_count, thread, source, unit_ns, time)
+    encoded = [struct.pack(f"<I{value_count}IHH", *row[:-1], len(row[-1])) + row[-1] for row in rows]
     out = bytearray(header)
     for place, covered in enumerate(commits or (len(rows), max(len(rows) - 1, 0))):
         part = b"".join(encoded[:covered])

@@ -26,6 +26,7 @@ from collector.printable import printable
 from collector.profile import aggregate
 from collector.profile.categories import read_categories
 from collector.profile.groupings import by_function
+from collector.profile.metrics import SYSTEM, USER
 from collector.profile.model import Pause, Profile, SamplePoint
 
 HOSTILE = 'a;b\n(c) "d"\t<e>\udcff 12'
@@ -56,7 +57,7 @@ def expected(profile: Profile, has_root: bool) -> tuple[Stacks, Stacks]:
         paths.append((*paths[parent], printable(profile.functions[group].name)))
     times: Stacks = Counter()
     counts: Stacks = Counter()
-    for node, finished, *values in zip(rows.nodes, rows.is_finished, *rows.values):
+    for node, finished, *values in zip(rows.nodes, rows.is_finished, rows.values[USER], rows.values[SYSTEM]):
         stack = paths[node] if finished or not has_root else (UNFINISHED, *paths[node])
         times[stack] += sum(values) * 1e9
         counts[stack] += 1

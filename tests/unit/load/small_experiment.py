@@ -74,6 +74,14 @@ def clock(name: str = "sigtrap") -> bytes:
     )
 
 
+def source(number: int, values: Sequence[str], counted_as: str | None = None, at_ns: int = T0) -> bytes:
+    """The definition of another source, whose samples stand for these values."""
+    return record(
+        Kind.PMCALLOCATE, at_ns, source=number, name=f"source {number}", clock="test", unit="", period_ns=0, effective_period_ns=0, detail="",
+        attributes=[], values=list(values), counted_as=counted_as,
+    )
+
+
 def mapping(path: str = "/bin/prog", start: int = BASE, size: int = 0x100000, at_ns: int = T0, action=MapAction.INSERT, **fields) -> bytes:
     """A module comes or goes."""
     known = dict(action=int(action), map_kind=int(MapKind.OBJECT), start=start, end=start + size, bias=start, path=path, build_id=b"\x01\x02")
@@ -114,12 +122,15 @@ def samples(
     user_us: Sequence[int] | None = None,
     system_us: Sequence[int] | None = None,
     gap_us: int = 1000,
+    source: int = 1,
+    values: Sequence[Sequence[int]] | None = None,
 ) -> bytes:
-    """One PCSAMPLE record; stacks are (addresses leaf first, end)."""
+    """One PCSAMPLE record; stacks are (addresses leaf first, end). `values` are columns in place of user and system time."""
     count = len(indexes)
+    columns = (user_us or [1000] * count, system_us or [0] * count) if values is None else values
     return record(
-        Kind.PCSAMPLE, at_ns, thread, source=1, count=count, unit_ns=1000, times=column([gap_us] * count),
-        user=column(user_us or [1000] * count), system=column(system_us or [0] * count), stacks=column(list(indexes)),
+        Kind.PCSAMPLE, at_ns, thread, source=source, count=count, unit_ns=1000, times=column([gap_us] * count),
+        values=[column(list(own)) for own in columns], stacks=column(list(indexes)),
         stack_count=len(stacks), definitions=definitions(stacks),
     )
 

@@ -10,7 +10,7 @@ import pytest
 from small_experiment import BASE, PID, S, T0, ArithmeticSymbolizer, begin, clock, close, mapping, samples, thread_end
 from writer import frame
 
-from collector.analysis import VALUE_COLUMNS, open_analysis
+from collector.analysis import open_analysis
 from collector.analysis.plain import PlainAnalysis
 from collector.errors import ExperimentNotFoundError
 from collector.load import load
@@ -25,7 +25,7 @@ OWN = os.getpid()
 
 @pytest.fixture(params=["native", "plain"], autouse=True)
 def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = open_analysis if request.param == "native" else lambda: PlainAnalysis(VALUE_COLUMNS)
+    made = open_analysis if request.param == "native" else PlainAnalysis
     monkeypatch.setattr("collector.load.live.open_analysis", made)
 
 

@@ -40,7 +40,7 @@ def as_profile(profile: Profile, cells: CellTable) -> Profile:
         for thread, step, node, cpu, system in zip(cells.threads, cells.steps, cells.nodes, cells.cpu_us, cells.system_us)
     ]
     frames = tuple(Frame(*line) for line in cells.lines)
-    return replace(profile, frames=frames, samples=PlainSamples(stacks, samples, [1.0] * len(profile.threads), 2))
+    return replace(profile, frames=frames, samples=PlainSamples(stacks, samples, [1.0] * len(profile.threads)))
 
 
 def times(*values: tuple[float, ...]) -> list[list[float]]:

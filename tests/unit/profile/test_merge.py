@@ -13,14 +13,16 @@ import pytest
 from both_ways import answers
 from small_experiment import ArithmeticSymbolizer
 from test_both_ways import framed, random_frames, write
-from tiny_profile import build_profile, random_profile
+from tiny_profile import S, START_NS, build_profile, random_profile
 
 from collector.load import load
 from collector.load.serial import read_profile, write_profile
 from collector.profile import aggregate
 from collector.profile.call_tree import call_tree
 from collector.profile.merge import merge
+from collector.profile.metrics import Value, metrics_of, ordered_values
 from collector.profile.model import Loss, Message, Profile
+from collector.profile.plain_samples import PlainSample, PlainSamples, PlainStack
 from collector.profile.source_lines import source_lines
 
 
@@ -105,7 +107,14 @@ def test_rows_point_to_their_own_experiment() -> None:
     assert [(message.experiment, message.text) for message in merged.messages] == [(0, "no symbols"), (0, "now"), (1, "now")]
 
 
-def test_different_metrics_cannot_be_merged() -> None:
-    one = build_profile([("main", 1, 0)])
-    with pytest.raises(ValueError, match="different metrics"):
-        merge([one, replace(one, metrics=one.metrics[:2])])
+def test_what_a_profile_does_not_measure_is_nothing() -> None:
+    one = build_profile([("main;work", 1, 2)])
+    kinds = ordered_values([Value("looks", "", True), Value("blocked", "ns"), Value("heap", "bytes")])
+    sample = PlainSample(0, START_NS, 0, (0, 0, 4 * S, 1, 500))
+    other = replace(one, samples=PlainSamples([PlainStack((0, 1), "complete")], [sample], [1.0], kinds), metrics=metrics_of(kinds))
+    for merged in (merge([one, other]), merge([other, one])):
+        assert [metric.name for metric in merged.metrics] == ["cpu", "user", "system", "samples", "wall", "blocked", "looks", "heap"]
+        (work,) = (row for row in aggregate.functions(merged) if row.function.name == "work")
+        assert work.exclusive == work.inclusive == (3, 1, 2, 1, 7, 4, 1, 500)
+        assert aggregate.total_values(merged) == (3, 1, 2, 1, 7, 4, 1, 500)
+        assert call_tree(merged)[-1].inclusive == (3, 1, 2, 1, 7, 4, 1, 500)

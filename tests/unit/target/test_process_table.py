@@ -14,7 +14,7 @@ _A0, _A1, _B0 = Origin(10, 0), Origin(10, 1), Origin(20, 0)
 
 def _block(time, thread, deltas):
     empty = Column.of([0] * len(deltas))
-    return PcSampleBlock(time, thread, 0, 1, None, 1, len(deltas), 1000, Column.of(deltas), empty, empty, empty, 0, b"")
+    return PcSampleBlock(time, thread, 0, 1, None, 1, len(deltas), 1000, Column.of(deltas), (empty, empty), empty, 0, b"")
 
 
 def _add(table, origin, records):

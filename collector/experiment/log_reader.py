@@ -111,6 +111,11 @@ class EventReader:
         """How many events were read, samples counted one by one."""
         return self._serial - 1
 
+    def note_source(self, event: PmcAllocate) -> None:
+        """Take in what a source declares."""
+        if event.values and event.source is not None and event.source < _NO_SOURCE:
+            self._declared[event.source] = declared_values(event.values, event.counted_as)
+
     def declared_of(self, source: int) -> SourceValues:
         """What the samples of a source stand for, by its last definition so far."""
         return self._declared.get(source, CPU_VALUES)
@@ -286,8 +291,8 @@ class EventReader:
             return
         if isinstance(event, Initialize):
             event = self._greet(event)
-        elif isinstance(event, PmcAllocate) and event.values and event.source is not None and event.source < _NO_SOURCE:
-            self._declared[event.source] = declared_values(event.values, event.counted_as)
+        elif isinstance(event, PmcAllocate):
+            self.note_source(event)
         self._last_time = event.time
         if type(event) is MetricRow:
             for metric in split_metric(event):

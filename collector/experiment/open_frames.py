@@ -13,7 +13,7 @@ from io import FileIO
 
 from collector.errors import ExperimentError
 from collector.experiment.directory import LogFile, open_directory
-from collector.experiment.events import AnyRecord
+from collector.experiment.events import AnyRecord, PmcAllocate
 from collector.experiment.frames import encode_frame
 from collector.experiment.liveness import is_alive
 from collector.experiment.log_reader import EventReader, pack_record
@@ -56,6 +56,8 @@ class MissingRecords:
         serial = reader.event_count + 1
         for record in sorted(self._records.values(), key=lambda record: (record.time, record.thread)):
             placed = replace(record, serial=serial, log_offset=reader.offset)
+            if isinstance(placed, PmcAllocate):
+                reader.note_source(placed)
             numbered.append(replace(placed, declared=reader.declared_of(placed.source)) if isinstance(placed, PcSampleBlock) else placed)
             serial += _event_count(record)
         return numbered

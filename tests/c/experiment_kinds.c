@@ -45,7 +45,8 @@ static void write_sources(void)
 {
     struct col_event_pmcallocate allocate = {
         .source = N(6, 0), .name = "6001", .clock = "6002", .unit = "6003", .period_ns = N(6, 4), .effective_period_ns = N(6, 5), .detail = "6006",
-        .attributes = (const char *const[]){"6007=x"}, .attribute_count = 1};
+        .attributes = (const char *const[]){"6007=x"}, .attribute_count = 1,
+        .values = (const char *const[]){"6008 ns", "more"}, .value_count = 2, .counted_as = "6009"};
     const struct col_event_value values[] = {{COL_EVENT_WHOLE, {.whole = N(37, 2)}}, {COL_EVENT_NO_VALUE, {0}}, {COL_EVENT_REAL, {.real = -0.125}}, {COL_EVENT_REAL, {.real = 0.1}}};
     struct col_event_metric metric = {.source = N(37, 0), .interval_ns = N(37, 1), .values = values, .value_count = 1};
     col_event_pmcallocate(HEAD(6), &allocate);

@@ -144,6 +144,32 @@ static void slots(const char *directory)
     kill(getpid(), SIGKILL); /* the rest is in the slots */
 }
 
+/* --- values: sources of any number of values, in frames and in slots; value i of source s is 100 s + i, and the last does not fit 32 bits --- */
+
+static void values(const char *directory)
+{
+    static const char *const names[COL_SAMPLE_MAX_VALUES] = {"blocked ns", "minor_faults", "user ns", "a", "b", "c",
+                                                             "d",          "e",            "f",       "g", "h", "i ns"};
+    static const uint32_t counts[] = {0, 1, 3, COL_SAMPLE_MAX_VALUES};
+    open_log(directory);
+    for (uint32_t source = 0; source < 4; source++) {
+        struct col_event_pmcallocate allocate = {
+            .source = source, .name = "test", .values = names, .value_count = counts[source], .counted_as = "looks"};
+        CHECK(col_event_pmcallocate((struct col_event_head){MS, 0}, &allocate) == 0);
+        struct col_open_frame *frame = new_frame();
+        CHECK(col_open_frame_acquire(frame, source + 1, source, counts[source], MS) == 0);
+        for (uint32_t i = 0; i < 3; i++) {
+            uint64_t own[COL_SAMPLE_MAX_VALUES];
+            for (uint32_t value = 0; value < COL_SAMPLE_MAX_VALUES; value++)
+                own[value] = 100 * source + value + (value == COL_SAMPLE_MAX_VALUES - 1 ? (uint64_t)1 << 33 : 0);
+            CHECK(col_open_frame_add(frame, (i + 1) * MS, own, &(uintptr_t){0x1000 + i % 2}, 1, 0) == 0);
+            if (i == 1)
+                CHECK(col_open_frame_flush(frame) == 0);
+        }
+    }
+    kill(getpid(), SIGKILL);
+}
+
 /* --- stacks: deep ones, wild ones, none at all, and all reasons to end --- */
 
 static uint64_t random_state = 88172645463325252u;
@@ -315,7 +341,7 @@ static void writeback(const char *directory)
 static const struct {
     const char *name;
     void (*run)(const char *directory);
-} cases[] = {{"kill", kill_us}, {"threads", threads}, {"slots", slots}, {"stacks", stacks}, {"times", times}, {"forks", forks}, {"full", full}, {"writeback", writeback}};
+} cases[] = {{"kill", kill_us}, {"threads", threads}, {"slots", slots}, {"values", values}, {"stacks", stacks}, {"times", times}, {"forks", forks}, {"full", full}, {"writeback", writeback}};
 
 int main(int count, char **arguments)
 {

@@ -18,6 +18,8 @@ import experiment_decode as decode
 import pytest
 
 from collector import format as fmt
+from collector.experiment.merge import events
+from collector.experiment.samples import PcSample
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "libcollector_c" / "src"
@@ -115,6 +117,7 @@ NOT_ITS_OWN = {
     (fmt.Kind.INITIALIZE, "arguments"): [["3012", "", "a\udcff\x01"]],
     (fmt.Kind.INITIALIZE, "options"): [["3014=x"]],
     (fmt.Kind.PMCALLOCATE, "attributes"): [["6007=x"]],
+    (fmt.Kind.PMCALLOCATE, "values"): [["6008 ns", "more"]],
     (fmt.Kind.PROCEXIT, "status"): [11005, None],
     (fmt.Kind.SYSEXIT, "status"): [-9, None],
     (fmt.Kind.SYSEXIT, "path"): ["13002", None],
@@ -331,6 +334,22 @@ def test_slots_are_used_again_and_in_several_windows(build, tmp_path: Path) -> N
     found = decode.all_samples(tmp_path / "a.expt")
     assert sorted(sample.thread for sample in found) == [*range(1, 501), *range(1000, 1200)]
     assert all(sample.stack == expected_stack(sample.thread, sample.user) for sample in found)
+
+
+def test_sources_with_any_number_of_values(build, tmp_path: Path) -> None:
+    """A value of more than 32 bits makes several samples, as long ones do."""
+    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
+    done = subprocess.run([build("experiment_open"), "values", tmp_path / "a.expt"], capture_output=True, text=True, env=environment, timeout=60)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    found = [event for event in events(tmp_path / "a.expt") if isinstance(event, PcSample)]
+    own = {source: [event for event in found if event.source == source] for source in range(4)}
+    assert [len(own[source]) for source in range(3)] == [3, 3, 3] and len(own[3]) == 3 * 3
+    assert [event.figures for event in own[1]] == [{"blocked": 100_000}] * 3
+    assert [event.figures for event in own[2]] == [{"blocked": 200_000, "minor_faults": 201, "user": 202_000}] * 3
+    assert {event.block.declared.counted_as for event in own[3]} == {"looks"}
+    sums = {name: sum(event.figures[name] for event in own[3]) for name in ("blocked", "minor_faults", "h", "i")}
+    assert sums == {"blocked": 900_000, "minor_faults": 903, "h": 930, "i": 3 * (311 + 2**33) * 1000}
+    assert all(event.stack.addresses in ((0x1000,), (0x1001,)) for event in found)
 
 
 def test_stacks_of_any_shape(build, tmp_path: Path) -> None:

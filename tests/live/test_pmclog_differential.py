@@ -187,12 +187,14 @@ def some_slots(rng: random.Random) -> bytes:
         time, thread = rng.choice([(5000, 77), (2000, 77), (rng.randrange(2**40), rng.randrange(9))])
         stacks = [((0x401000 + rng.randrange(9), 0x401010), rng.randrange(8)) for _ in range(3)]
         definition = [writer.definitions(stacks[: n + 1])[len(writer.definitions(stacks[:n])) :] for n in range(3)]
-        rows = [(rng.randrange(2**32), rng.randrange(99), 0, number, definition[number]) for number in range(rng.randrange(4))]
-        rows += [(1, 2, 3, rng.randrange(5), b"")] * rng.randrange(50)
+        values = [rng.randrange(99) for _ in range(rng.choice([0, 1, 2, 2, 2, 3, 12]))]
+        rows = [(rng.randrange(2**32), *values, number, definition[number]) for number in range(rng.randrange(4))]
+        rows += [(1, *values, rng.randrange(5), b"")] * rng.randrange(50)
         metrics = [writer.record(Kind.METRIC, time + rng.randrange(3), thread, source=rng.choice([2, 3]),
                                  value=rng.choice([5, 0.5, [1, None, 2.5], [True, 1, 2], [7, "x"], None])) for _ in range(rng.randrange(9))]
         others = [writer.record(Kind.MESSAGE, time, thread, severity=1, text="text", subject=None),
-                  writer.record(Kind.PMCALLOCATE, time, 0, source=4, name="m", attributes=["type=double"]), b"\xc1"][: rng.randrange(4)]
+                  writer.record(Kind.PMCALLOCATE, time, 0, source=4, name="m", attributes=["type=double"]),
+                  writer.record(Kind.PMCALLOCATE, time, 0, source=1, values=["a", "system ns", "system ns", "x ns"], counted_as="looks"), b"\xc1"][: rng.randrange(5)]
         slots.append(rng.choice([
             bytes(65536), writer.call_slot(time, thread, b"plugin.so: read" + b"\xff" * rng.randrange(3)),
             writer.records_slot(time, b"".join(metrics + others), torn=rng.random() < 0.1),
@@ -210,6 +212,8 @@ def test_uncut_logs(dump: Path, tmp_path: Path) -> None:
         log = writer.LogBuilder().add(writer.initialize(pid=DEAD))
         for _ in range(rng.randrange(9)):
             log.add(writer.samples(rng.choice([5000, 2000]), 77, [(1, 1, 1, 0)] * 3, [((5, 6), 0)]), writer.record(Kind.METRIC, 2000, 77, source=2, value=1))
+            declared = rng.choice([["user ns"], ["blocked ns", "user ns", "system", "user ns"], [], None, ["", " ns", "x"]])
+            log.add(writer.record(Kind.PMCALLOCATE, 2000, 0, source=rng.choice([1, 1, 2, 2**32 - 1, None]), values=declared))
         data = damaged(log.data, rng) if rng.random() < 0.5 else log.data
         slots = bytearray(some_slots(rng))
         for _ in range(rng.choice([0, 0, 3])):

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from collector.profile.groupings import numbered
-from collector.profile.metrics import SYSTEM, USER
+from collector.profile.metrics import SAMPLES, SYSTEM, USER, Metric
 from collector.profile.model import Profile
 from collector.profile.samples import Grouping, SampleRows
 
 MOST_CELLS: Final = 700_000
 MOST_NODES: Final = 200_000
 _SHORTEST_STEP_NS: Final = 100_000
+_US_PER_S: Final = 1e6
 _SACRIFICES: Final = ((1000, 20_000), (200, 2_000), (1, 2))
 """Small branches are given up for so many steps of time, unless no more than so many nodes are left."""
 
@@ -35,7 +36,7 @@ class CellTable:
     """Nodes by parent (node 0 is the root, its own parent) and group; cells in the order of thread, step and node, times in microseconds.
 
     A group is a position in `lines`, `UNFINISHED` or `SMALL`. Steps of `step_ns` count from the start of the thread's experiment. `small_s` is
-    the time of branches that were added up.
+    the time of branches that were added up. `others` are the metrics of `others_of`, times in microseconds too.
     """
 
     lines: list[Line]
@@ -50,6 +51,7 @@ class CellTable:
     system_us: list[int]
     counts: list[int]
     small_s: float
+    others: dict[str, list[int]]
 
 
 def cells_of(profile: Profile, most_cells: int = MOST_CELLS, most_nodes: int = MOST_NODES) -> CellTable:
@@ -61,23 +63,30 @@ def cells_of(profile: Profile, most_cells: int = MOST_CELLS, most_nodes: int = M
     starts = [profile.recordings[profile.processes[thread.process].experiment].start_ns for thread in profile.threads]
     longest_ns = max([1, *(recording.end_ns - recording.start_ns for recording in profile.recordings)])
     times = [min(longest_ns, max(0, time - starts[thread])) for thread, time in zip(rows.threads, rows.times_ns)]
-    nodes, small_s = _without_small(rows, nodes, tree, most_nodes)
+    times_s = _times_of(profile, rows)
+    nodes, small_s = _without_small(times_s, nodes, tree, most_nodes)
     for wanted_steps, fewest_nodes in _SACRIFICES:
         wanted_ns = max(_SHORTEST_STEP_NS, longest_ns // wanted_steps + 1)
         while len(tree.parents) > fewest_nodes and _count(rows, nodes, times, wanted_ns, longest_ns, len(tree.parents)) > most_cells:
-            nodes, small_s = _without_small(rows, nodes, tree, len(tree.parents) // 2)
+            nodes, small_s = _without_small(times_s, nodes, tree, len(tree.parents) // 2)
     step_ns = _finest_step(rows, nodes, times, longest_ns, len(tree.parents), most_cells)
     step_count, node_count = longest_ns // step_ns + 1, len(tree.parents)
     keys = _keys(rows, nodes, times, step_ns, step_count, node_count)
-    sums = _sums(keys, rows.values[USER], rows.values[SYSTEM])
-    order = sorted(sums)
-    cpu_us, system_us = _in_microseconds([sums[key] for key in order])
+    order = sorted(set(keys))
+    user, system, samples, *others = _sums(keys, order, rows.values)
     rest = [key // node_count for key in order]
+    names = others_of(profile)
     return CellTable(
         lines, tree.parents, tree.groups, step_ns, step_count,
         [key // step_count for key in rest], [key % step_count for key in rest], [key % node_count for key in order],
-        cpu_us, system_us, [int(sums[key][2]) for key in order], small_s,
+        _rounded([sum(pair) for pair in zip(user, system)], _US_PER_S), _rounded(system, _US_PER_S), _rounded(samples), small_s,
+        {metric.name: _rounded(column, _US_PER_S if metric.unit == "s" else 1.0) for metric, column in zip(names, others)},
     )  # fmt: skip
+
+
+def others_of(profile: Profile) -> list[Metric]:
+    """The metrics that cells have beside CPU time: those that are stored, in the order of their columns."""
+    return sorted((metric for metric in profile.metrics if len(metric.parts) == 1 and metric.parts[0] > SAMPLES), key=lambda metric: metric.parts[0])
 
 
 def _keys(rows: SampleRows, nodes: Sequence[int], times: Sequence[int], step_ns: int, step_count: int, node_count: int) -> list[int]:
@@ -102,20 +111,14 @@ def _finest_step(rows: SampleRows, nodes: Sequence[int], times: Sequence[int], l
     return _SHORTEST_STEP_NS << low
 
 
-Sums = dict[int, list[float]]
-"""Seconds of user and system time and a number of samples, by the number of the cell."""
-
-
-def _sums(keys: Sequence[int], user_s: Sequence[float], system_s: Sequence[float]) -> Sums:
-    sums: Sums = {}
-    for key, user, system in zip(keys, user_s, system_s):
-        into = sums.get(key)
-        if into is None:
-            sums[key] = [user, system, 1]
-        else:
-            into[0] += user
-            into[1] += system
-            into[2] += 1
+def _sums(keys: Sequence[int], order: Sequence[int], columns: Sequence[Sequence[float]]) -> list[array[float]]:
+    """The sum of each column by cell, in the order of their numbers."""
+    place_of = {key: place for place, key in enumerate(order)}
+    places = [place_of[key] for key in keys]
+    sums = [array("d", bytes(8 * len(order))) for _ in columns]
+    for into, column in zip(sums, columns):
+        for place, value in zip(places, column):
+            into[place] += value
     return sums
 
 
@@ -192,14 +195,20 @@ def _follow(rows: SampleRows, node: int, known: dict[int, int], tree: _Tree) -> 
     return found
 
 
-def _without_small(rows: SampleRows, nodes: Sequence[int], tree: _Tree, most: int) -> tuple[Sequence[int], float]:
+def _times_of(profile: Profile, rows: SampleRows) -> list[float]:
+    """Seconds of each sample, spent and waited."""
+    waiting = [rows.values[metric.parts[0]] for metric in others_of(profile) if metric.unit == "s"]
+    return [sum(values) for values in zip(rows.values[USER], rows.values[SYSTEM], *waiting)]
+
+
+def _without_small(times_s: Sequence[float], nodes: Sequence[int], tree: _Tree, most: int) -> tuple[Sequence[int], float]:
     """The node of each sample in a tree of no more than `most` nodes, to which `tree` is cut, and the time that was moved."""
     parents = tree.parents
     if len(parents) <= most:
         return nodes, 0.0
     own = array("d", bytes(8 * len(parents)))
-    for node, user, system in zip(nodes, rows.values[USER], rows.values[SYSTEM]):
-        own[node] += user + system
+    for node, time in zip(nodes, times_s):
+        own[node] += time
     inclusive = array("d", own)
     for node in range(len(parents) - 1, 0, -1):
         inclusive[parents[node]] += inclusive[node]
@@ -226,14 +235,12 @@ def _without_small(rows: SampleRows, nodes: Sequence[int], tree: _Tree, most: in
     return [number_of[node] for node in nodes], sum(time for node, time in enumerate(own) if is_small[number_of[node]])
 
 
-def _in_microseconds(sums: Sequence[Sequence[float]]) -> tuple[list[int], list[int]]:
-    """CPU and system time of each cell; what rounding takes from one it gives to the next, so that sums stay what they are."""
-    cpu_us: list[int] = []
-    system_us: list[int] = []
-    cpu_rest = system_rest = 0.0
-    for user, system, _ in sums:
-        cpu, part = (user + system) * 1e6 + cpu_rest, system * 1e6 + system_rest
-        cpu_us.append(max(0, round(cpu)))
-        system_us.append(max(0, round(part)))
-        cpu_rest, system_rest = cpu - cpu_us[-1], part - system_us[-1]
-    return cpu_us, system_us
+def _rounded(values: Sequence[float], scale: float = 1.0) -> list[int]:
+    """Whole numbers; what rounding takes from one it gives to the next, so that sums stay what they are."""
+    numbers = []
+    rest = 0.0
+    for value in values:
+        exact = value * scale + rest
+        numbers.append(max(0, round(exact)))
+        rest = exact - numbers[-1]
+    return numbers

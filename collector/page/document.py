@@ -74,6 +74,7 @@ def _columns(cells: CellTable) -> dict[str, Sequence[int]]:
         "cpu": cells.cpu_us,
         "system": cells.system_us,
         "counts": cells.counts,
+        **{f"other {name}": column for name, column in cells.others.items()},
     }
 
 

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from collector.page.cells import Line
+from collector.page.cells import Line, others_of
 from collector.printable import printable
 from collector.profile.aggregate import stack_ends, total_values
 from collector.profile.causes import DROP_CAUSES, STACK_ENDS, describe_ending
@@ -56,6 +56,7 @@ def facts_of(profile: Profile, lines: Sequence[Line], sources: Mapping[str, tupl
         "losses": [f"{DROP_CAUSES.get(loss.cause, loss.cause)}: {loss.count:,} in {printable(loss.where)}" for loss in profile.losses],
         "stackEnds": table(("end", "samples"), [(STACK_ENDS.get(row.cause, row.cause), row.sample_count) for row in stack_ends(profile)]),
         "metrics": _metrics(profile),
+        "others": [[metric.name, metric.title, metric.unit] for metric in others_of(profile)],
         "total": dict(zip((metric.name for metric in profile.metrics), total_values(profile))),
         "samples": sample_count(profile.samples.cells()),
     }

@@ -50,7 +50,9 @@ class Experiment {
     this.cells = {
       threads: addUp(columns.threads), steps: addUp(columns.steps), nodes: columns.nodes,
       cpu: columns.cpu, system: columns.system, counts: columns.counts,
+      others: Object.fromEntries(facts.others.map(([name]) => [name, columns[`other ${name}`]])),
     };
+    addMetrics(facts.others);
     this.threadCount = facts.threads.tid.length;
     this.firstCell = firstCells(this.cells.threads, this.threadCount);
     this.duration = Math.max(1e-6, ...facts.recordings.map((recording) => recording.duration));
@@ -152,7 +154,7 @@ class Experiment {
     return this.matched.found;
   }
 
-  /* CPU use without what ran: seconds by thread and step, and where the steps of each thread begin, and one more. */
+  /* CPU use, and waiting where it is known, without what ran: seconds by thread and step, and where the steps of each thread begin, and one more. */
   get uses() {
     return this.knownUses ||= usesOf(this.cells, this.firstCell);
   }
@@ -171,17 +173,17 @@ function firstCells(threads, count) {
   return first;
 }
 
-function usesOf({ steps, cpu, system }, firstCell) {
-  const first = new Int32Array(firstCell.length), uses = { first, steps: [], cpu: [], system: [] };
+function usesOf({ steps, cpu, system, others }, firstCell) {
+  const columns = { cpu, system, ...Object.fromEntries(WAITING.filter((name) => others[name]).map((name) => [name, others[name]])) };
+  const first = new Int32Array(firstCell.length), uses = { first, steps: [], seconds: Object.fromEntries(Object.keys(columns).map((name) => [name, []])) };
+  const filled = Object.keys(columns).map((name) => [columns[name], uses.seconds[name]]);
   for (let thread = 0; thread + 1 < firstCell.length; thread++) {
     for (let cell = firstCell[thread]; cell < firstCell[thread + 1]; cell++) {
       if (cell === firstCell[thread] || steps[cell] !== steps[cell - 1]) {
         uses.steps.push(steps[cell]);
-        uses.cpu.push(0);
-        uses.system.push(0);
+        for (const [, seconds] of filled) seconds.push(0);
       }
-      uses.cpu[uses.cpu.length - 1] += cpu[cell] / 1e6;
-      uses.system[uses.system.length - 1] += system[cell] / 1e6;
+      for (const [column, seconds] of filled) seconds[seconds.length - 1] += column[cell] / 1e6;
     }
     first[thread + 1] = uses.steps.length;
   }

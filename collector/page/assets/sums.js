@@ -8,6 +8,22 @@ const METRICS = {
   samples: { title: "samples", of: (cells, i) => cells.counts[i], format: formatCount },
 };
 
+/* The parts of wall time that are spent waiting. */
+const WAITING = ["blocked", "runnable"];
+
+/* Makes metrics of what an experiment has beside CPU time: [name, title, unit]. */
+function addMetrics(others) {
+  const waiting = WAITING.filter((one) => others.some(([name]) => name === one));
+  if (waiting.length) {
+    const of = (cells, i) => waiting.reduce((sum, name) => sum + (cells.others[name]?.[i] || 0), cells.cpu[i]) / 1e6;
+    METRICS.wall ||= { title: "wall time", of, format: formatTime };
+  }
+  for (const [name, title, unit] of others) {
+    const scale = unit === "s" ? 1e6 : 1;
+    METRICS[name] ||= { title, of: (cells, i) => (cells.others[name]?.[i] || 0) / scale, format: unit === "s" ? formatTime : (value) => formatUnits(value, unit) };
+  }
+}
+
 /* What is less is a rest of additions: figures are whole microseconds, and numbers of samples. */
 const LEAST = 1e-7;
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from tiny_profile import PROCESS, RECORDING, S, START_NS, THREAD, build_profile, random_profile
+from waiting_profile import waiting_profile
 
 from collector.page.cells import SMALL, UNFINISHED, CellTable, cells_of
 from collector.profile.aggregate import functions, lines, total_values
@@ -17,6 +18,15 @@ from collector.profile.model import Frame, Profile
 from collector.profile.plain_samples import PlainSample, PlainSamples, PlainStack
 
 SEEDS = range(40)
+
+
+def test_cells_have_the_metrics_that_sources_declare() -> None:
+    profile = waiting_profile()
+    cells = cells_of(profile)
+    assert list(cells.others) == ["blocked", "runnable", "looks"]
+    assert [sum(column) for column in cells.others.values()] == [18_000_000, 2_000_000, 3]
+    assert sum(cells.cpu_us) == 4_000_000 and sum(cells.counts) == 2
+    assert cells_of(build_profile([("main", 1, 0)])).others == {}
 
 
 def path_of(cells: CellTable, node: int) -> list[int]:

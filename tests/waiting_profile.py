@@ -1,0 +1,27 @@
+"""waiting_profile -- a small profile in which threads also wait, as recorded with --wall"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tiny_profile import S, START_NS, THREAD, build_profile
+
+from collector.profile.metrics import Value, metrics_of, ordered_values
+from collector.profile.model import Profile
+from collector.profile.plain_samples import PlainSample, PlainSamples
+
+KINDS = ordered_values([Value("blocked", "ns"), Value("runnable", "ns"), Value("looks", "", True)])
+
+
+def waiting_profile() -> Profile:
+    """Two threads: 3 s CPU time and 12 s of waiting in one, 1 s CPU time, 6 s of waiting and 2 s ready in the other."""
+    base = build_profile(
+        [("main;work", 3, 0), ("main;lock@libc.so.6", 0, 0), ("main;read@libc.so.6", 0, 0), ("start;work", 1, 0)],
+        threads=(THREAD, replace(THREAD, tid=101, name="worker")),
+    )
+    rows = [
+        (0, 3, 0, (3, 0, 0, 0, 0)), (0, 8, 1, (0, 0, 5, 0, 1)), (0, 15, 2, (0, 0, 7, 0, 1)),
+        (1, 4, 3, (1, 0, 0, 2, 0)), (1, 10, 1, (0, 0, 6, 0, 1)),
+    ]  # fmt: skip
+    samples = [PlainSample(thread, START_NS + at * S, stack, (*(value * S for value in values[:4]), values[4])) for thread, at, stack, values in rows]
+    return replace(base, samples=PlainSamples(base.samples.stacks, samples, [1.0, 1.0], KINDS), metrics=metrics_of(KINDS))

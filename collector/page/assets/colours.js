@@ -12,7 +12,7 @@ class Colours {
   constructor(experiment) {
     this.experiment = experiment;
     const sums = new Float64Array(experiment.facts.modules.name.length);
-    const functions = new Sums(experiment, { span: null, threads: null }, "cpu").functions;
+    const functions = new Sums(experiment, { span: null, threads: null }, METRICS.wall ? "wall" : "cpu").functions;
     experiment.facts.functions.module.forEach((module, index) => { sums[module] += functions.exclusive[index]; });
     this.moduleTimes = sums;
     this.ranks = new Map([...sums.keys()].sort((a, b) => sums[b] - sums[a]).map((module, rank) => [module, rank]));
@@ -25,7 +25,7 @@ class Colours {
     const style = getComputedStyle(document.documentElement);
     this.theme = (name) => style.getPropertyValue(`--${name}`).trim();
     this.isDark = this.theme("is-dark") === "1";
-    for (const name of ["text", "muted", "line", "panel", "accent", "select", "match", "pause", "area", "system"]) this[name] = this.theme(name);
+    for (const name of ["text", "muted", "line", "panel", "accent", "select", "match", "pause", "area", "system", "runnable", "blocked"]) this[name] = this.theme(name);
   }
 
   /* A fill for a call; `variant` (any number) makes neighbours differ a little. */

@@ -58,7 +58,7 @@ function addThreads(experiment, { threads, images }, depth, times, sum, add) {
     const accounted = experiment.facts.threads.accounted[thread];
     add({
       kind: "thread", images, title: experiment.threadName(thread), threads: [thread], depth,
-      describe: () => [["CPU time", formatTime(times[thread])], ...(accounted === null ? [] : [["by the kernel", formatTime(accounted)]])],
+      describe: () => [["CPU time", formatTime(times[thread])], ...(accounted === null ? [] : [["by the kernel", formatTime(accounted)]]), ...waitsOf(experiment, thread)],
     });
   }
   if (hidden.length) {
@@ -84,6 +84,11 @@ function processesOf(experiment, sum) {
   }
   for (const one of found) one.cpu = sum(one.threads);
   return found;
+}
+
+/* How long a thread waited, where that was recorded. */
+function waitsOf({ uses: { first, seconds } }, thread) {
+  return WAITING.filter((name) => seconds[name]).map((name) => [name, formatTime(seconds[name].slice(first[thread], first[thread + 1]).reduce((sum, value) => sum + value, 0))]);
 }
 
 function describeProcess(facts, { images, threads }) {

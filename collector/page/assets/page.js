@@ -24,6 +24,7 @@ class Page {
   constructor(experiments, comparison) {
     this.experiments = experiments;
     this.comparison = comparison;
+    if (METRICS.wall) DEFAULTS.metric = "wall";
     this.state = new State();
     this.fillControls();
     this.fillTabs();
@@ -70,7 +71,7 @@ class Page {
     element("command").textContent = facts.recordings.map((recording) => recording.command || recording.name).join("  +  ");
     element("command").title = element("command").textContent;
     element("facts").textContent = [
-      `${formatTime(facts.total.cpu)} CPU time`, `${formatTime(this.experiment.duration)} long`, `${formatCount(facts.samples)} samples`,
+      facts.total.wall ? `${formatTime(facts.total.wall)} wall time of threads` : "", `${formatTime(facts.total.cpu)} CPU time`, `${formatTime(this.experiment.duration)} long`, `${formatCount(facts.samples)} samples`,
       this.processCount > 1 ? `${formatCount(this.processCount)} processes` : "", this.threadCount > 1 ? `${formatCount(this.threadCount)} threads` : "",
     ].filter(Boolean).join(" · ");
     const summary = [" ", make("button", { type: "button", onclick: () => this.state.set({ tab: "summary" }) }, "Summary")];

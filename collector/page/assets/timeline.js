@@ -1,4 +1,4 @@
-/* timeline -- CPU use of all, of each process and each thread over time, metrics as lines, labels and pauses; drag to select a span */
+/* timeline -- CPU use of all, of each process and each thread over time, waiting of threads, metrics as lines, labels and pauses; drag to select a span */
 "use strict";
 
 const AXIS = 34;
@@ -188,38 +188,40 @@ class Timeline {
     context.globalAlpha = 1;
   }
 
-  /* CPU use of threads, by pixel: user and system time as parts of one processor, and their greatest sum. */
+  /* CPU use of threads, by pixel: CPU and system time as parts of one processor, waiting as part of a thread's time, and the greatest CPU use. */
   shape(lane, width) {
     const [start, end] = this.view, columns = Math.max(1, Math.floor(width - GUTTER));
     const key = `${start} ${end} ${columns}`;
     const known = this.shapes.get(lane);
     if (known && known.key === key) return known;
     const { experiment } = this.page, { uses, facts } = experiment, perColumn = (end - start) / columns;
-    const cpu = new Float64Array(columns), system = new Float64Array(columns);
-    const own = new Float64Array(columns), ownSystem = new Float64Array(columns);
+    const names = Object.keys(uses.seconds).filter((name) => isWaitShown(lane) || !WAITING.includes(name)), inSteps = names.map((name) => uses.seconds[name]);
+    const sums = names.map(() => new Float64Array(columns)), own = names.map(() => new Float64Array(columns));
+    const lengthOf = (use) => inSteps.reduce((sum, seconds, i) => names[i] === "system" ? sum : sum + seconds[use], 0);
     for (const thread of lane.threads) {
       if (uses.first[thread] === uses.first[thread + 1]) continue;
-      own.fill(0);
-      ownSystem.fill(0);
+      for (const one of own) one.fill(0);
       const from = firstFrom(uses.steps, experiment.stepAt(start), uses.first[thread], uses.first[thread + 1]);
       for (let use = from; use < uses.first[thread + 1]; use++) {
-        if ((uses.steps[use] + 1) * facts.step - Math.max(facts.step, uses.cpu[use]) > end) continue;
-        spread(uses.steps[use], facts.step, uses.cpu[use], uses.system[use], start, perColumn, own, ownSystem);
+        const until = (uses.steps[use] + 1) * facts.step, length = Math.max(facts.step, lengthOf(use));
+        if (until - length <= end) spread(until, length, inSteps, use, start, perColumn, own);
       }
-      for (let i = 0; i < columns; i++) { // a thread has one processor; samples that come late may look like more
-        cpu[i] += Math.min(1, own[i] / perColumn);
-        system[i] += Math.min(1, ownSystem[i] / perColumn);
-      }
+      sums.forEach((sum, which) => { // a thread has one processor; samples that come late may look like more
+        for (let i = 0; i < columns; i++) sum[i] += Math.min(1, own[which][i] / perColumn);
+      });
     }
-    const shape = { key, cpu, system, most: Math.max(...cpu) };
+    const values = Object.fromEntries(names.map((name, i) => [name, sums[i]]));
+    const shape = { key, values, most: Math.max(...values.cpu) };
     this.shapes.set(lane, shape);
     return shape;
   }
 
   paintUse(context, lane, y, width) {
-    const { cpu, system, most } = this.shape(lane, width), { colours } = this.page;
+    const { values: { cpu, system, runnable, blocked }, most } = this.shape(lane, width), { colours } = this.page;
     const room = lane.height - 5, full = Math.max(1, Math.min(lane.threads.length, this.page.processors, Math.ceil(most - 0.05)));
-    for (const [values, fill] of [[cpu, colours.area], [system, colours.system]]) {
+    const ready = runnable ? added(cpu, runnable) : cpu;
+    const layers = [[blocked && added(ready, blocked), colours.blocked], [runnable && ready, colours.runnable], [cpu, colours.area], [system, colours.system]];
+    for (const [values, fill] of layers.filter(([one]) => one)) {
       context.fillStyle = fill;
       context.beginPath();
       context.moveTo(GUTTER, y + lane.height - 1);
@@ -314,19 +316,26 @@ class Timeline {
   }
 }
 
-/* Adds the time of a cell to the columns of pixels that its step and its time before that cover. */
-function spread(step, stepSeconds, cpu, system, start, perColumn, cpuSums, systemSums) {
-  const end = (step + 1) * stepSeconds, length = Math.max(stepSeconds, cpu);
+/* Waiting is shown of one thread: that of several is no part of anything. */
+function isWaitShown(lane) {
+  return lane.threads.length === 1;
+}
+
+function added(left, right) {
+  return left.map((value, i) => value + right[i]);
+}
+
+/* Adds what passed in a step, and the time before that, up to `end`, to the columns of pixels that it covers. */
+function spread(end, length, seconds, use, start, perColumn, sums) {
   let from = (end - length - start) / perColumn, to = (end - start) / perColumn;
-  const count = cpuSums.length;
+  const count = sums[0].length;
   if (to <= 0 || from >= count) return;
   const share = 1 / (to - from);
   from = Math.max(0, from);
   to = Math.min(count, to);
   for (let column = Math.floor(from); column < to; column++) {
     const part = (Math.min(to, column + 1) - Math.max(from, column)) * share;
-    cpuSums[column] += cpu * part;
-    systemSums[column] += system * part;
+    for (let which = 0; which < sums.length; which++) sums[which][column] += seconds[which][use] * part;
   }
 }
 

@@ -12,6 +12,7 @@ import pytest
 from browser import CTRL, SHIFT, Browser
 from busy_profile import busy_profile
 from tiny_profile import THREAD, build_profile, random_profile
+from waiting_profile import waiting_profile
 
 from collector.page.document import experiment_data, render
 from collector.profile.aggregate import functions
@@ -345,3 +346,30 @@ def test_no_samples(browser: Browser, tmp_path: Path) -> None:
     for tab in ("flame", "functions", "callers", "source", "summary"):
         set_state(browser, f"tab: '{tab}'")
     assert total(browser) == 0 and browser.complaints == []
+
+
+def test_waiting_is_a_metric_like_others(browser: Browser, tmp_path: Path) -> None:
+    """A page of a recording with waiting time begins with wall time; each metric of the list adds up to its total, and functions follow."""
+    open_page(browser, tmp_path / "page.html", waiting_profile())
+    titles = browser.run("[...document.querySelectorAll('#metric option')].map((one) => one.value)")
+    assert titles == ["cpu", "user", "system", "samples", "wall", "blocked", "runnable", "looks"]
+    assert state(browser, "metric") == "wall" and total(browser) == pytest.approx(24)
+    for metric, wanted in (("blocked", {"lock": 11, "read": 7}), ("runnable", {"work": 2}), ("cpu", {"work": 4}), ("looks", {"lock": 2, "read": 1})):
+        set_state(browser, f"metric: '{metric}', tab: 'functions'")
+        found = browser.run("(({experiment, sums}) => [...sums.functions.exclusive].map((value, i) => [experiment.functionName(i), value]))(collectorPage)")
+        assert {name: value for name, value in found if value > 0} == pytest.approx(wanted)
+    assert browser.run("document.getElementById('facts').textContent").startswith("24.00 s wall time of threads · 4.000 s CPU time")
+    assert browser.complaints == []
+
+
+def test_waiting_of_a_thread_is_on_the_timeline(browser: Browser, tmp_path: Path) -> None:
+    open_page(browser, tmp_path / "page.html", waiting_profile())
+    shape = "((timeline, lane) => timeline.shape(lane, timeline.canvas.canvas.clientWidth).values)(collectorPage.timeline, {})"
+    lane_of = "collectorPage.timeline.lanes.find((lane) => lane.title.startsWith('worker'))"
+    sums = browser.run(
+        f"((values, columns) => Object.fromEntries(Object.entries(values).map(([name, one]) => [name, one.reduce((sum, value) => sum + value, 0) * 20 / columns])))"
+        f"({shape.format(lane_of)}, {shape.format(lane_of)}.cpu.length)".replace("lane_of", lane_of)
+    )
+    assert sums == pytest.approx({"cpu": 1, "system": 0, "runnable": 2, "blocked": 6}, abs=0.1)
+    everybody = browser.run(f"Object.keys({shape.format('collectorPage.timeline.lanes[0]')})")
+    assert everybody == ["cpu", "system"], "waiting of several threads is no part of anything"

@@ -15,7 +15,7 @@
 
 static const uint64_t T0 = UINT64_C(1000000000000), SECOND = 1000000000;
 
-enum { HEADER_BYTES = 22, MOST_BYTES = 1 << 20, COLUMNS = 2, SPACE = 0, OWN_SPACE = 1 };
+enum { HEADER_BYTES = 22, MOST_BYTES = 1 << 20, COLUMNS = 4, LAYOUTS = 3, SPACE = 0, OWN_SPACE = 1 };
 
 static uint64_t state;
 
@@ -125,7 +125,8 @@ static void ask(struct col_analysis *analysis, const uint32_t *groups, size_t co
 
 static void analyse(const uint8_t *log, size_t bytes)
 {
-    struct col_analysis *analysis = col_analysis_open(COLUMNS);
+    static const uint32_t kinds[COLUMNS] = {COL_COLUMN_TIME | COL_COLUMN_SCALED, COL_COLUMN_TIME, 0, COL_COLUMN_COUNT};
+    struct col_analysis *analysis = col_analysis_open();
     int fd = memfd_create("log", 0);
     struct col_scan scan;
     const struct col_entry *entries;
@@ -135,11 +136,22 @@ static void analyse(const uint8_t *log, size_t bytes)
     if (!analysis || fd < 0 || write(fd, log, bytes) != (ssize_t)bytes || lseek(fd, 0, SEEK_SET) != 0)
         abort();
     must(col_analysis_scan(analysis, fd, &scan), "scan");
-    uint32_t *threads = calloc(scan.record_count + 1, sizeof *threads);
-    for (size_t record = 0; record < scan.record_count; record++)
+    must(col_analysis_measure(analysis, kinds, COLUMNS), "measure");
+    uint32_t *threads = calloc(2 * scan.record_count + 1, sizeof *threads), *numbers_of_layouts = threads + scan.record_count;
+    struct col_layout layouts[LAYOUTS];
+    for (size_t layout = 0; layout < LAYOUTS; layout++) {
+        for (size_t value = 0; value < COL_ANALYSIS_MOST_VALUES; value++)
+            layouts[layout].columns[value] = below(4) ? below(COLUMNS - 1) : COL_ANALYSIS_NONE;
+        layouts[layout].times = below(1 << 12);
+        layouts[layout].counted_in = below(2) ? COLUMNS - 1 : COL_ANALYSIS_NONE;
+    }
+    for (size_t record = 0; record < scan.record_count; record++) {
         threads[record] = below(9) ? below(2) : COL_ANALYSIS_NONE;
+        numbers_of_layouts[record] = below(LAYOUTS);
+    }
+    const struct col_owners owners = {threads, numbers_of_layouts, scan.record_count, layouts, LAYOUTS};
     const struct col_segment segments[] = {{0x400000, 0x500000, 0x1000, SPACE, 0}, {0x600000, 0x700000, 0, SPACE, 1}};
-    must(col_analysis_attribute(analysis, 0, threads, scan.record_count, segments, 2, OWN_SPACE), "attribute");
+    must(col_analysis_attribute(analysis, 0, &owners, segments, 2, OWN_SPACE), "attribute");
     must(col_analysis_collect(analysis, 0, fd), "collect");
     must(col_analysis_entries(analysis, &entries, &count, &answer, empty), "entries");
     uint32_t *numbers = calloc(14 * (count + 2), sizeof *numbers), *groups = calloc(count + 1, sizeof *groups);

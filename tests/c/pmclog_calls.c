@@ -179,11 +179,12 @@ static void test_worked_example(void)
     static struct log log;
     struct pmclog_ev ev;
     begin_frame(&log);
-    add_head(&log, 9, 5, 2000000000, 78);
+    add_head(&log, 8, 5, 2000000000, 78);
     add_unsigned(&log, 4);
     add_unsigned(&log, 3);
     add_unsigned(&log, 1000);
     add_column(&log, 10, "\0\0\1\0\2\0", 6);
+    add_array(&log, 2);
     add_column(&log, 5, "\1\0\3", 3);
     add_column(&log, 6, "", 0);
     add_column(&log, 0, "\1\0\7", 3);

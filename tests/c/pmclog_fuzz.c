@@ -154,12 +154,15 @@ static void read_frame(const char *what, uint64_t most)
 static void begin_samples(uint64_t count, uint64_t stack_count)
 {
     begin_frame(&hostile);
-    add_head(&hostile, 9, 5, 0, 1);
+    add_head(&hostile, 8, 5, 0, 1);
     add_unsigned(&hostile, 1);
     add_unsigned(&hostile, count);
     add_unsigned(&hostile, UINT64_MAX);
-    for (int column = 0; column < 4; column++)
+    for (int column = 0; column < 4; column++) {
+        if (column == 1)
+            add_array(&hostile, 2);
         add_column(&hostile, column == 3 ? 0 : UINT64_MAX, NULL, 0);
+    }
     add_unsigned(&hostile, stack_count);
 }
 

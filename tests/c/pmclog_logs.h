@@ -157,11 +157,12 @@ static void add_samples(struct log *log, uint64_t time, unsigned thread, size_t 
         wide[2 * row] = (uint8_t)row;
         wide[2 * row + 1] = 1;
     }
-    add_head(log, 9, 5, time, thread);
+    add_head(log, 8, 5, time, thread);
     add_unsigned(log, 1);
     add_unsigned(log, rows);
     add_unsigned(log, 1000);
     add_column(log, 1003, narrow, rows);
+    add_array(log, 2);
     add_column(log, 0, wide, 2 * rows);
     add_column(log, 7, NULL, 0);
     add_column(log, 0, narrow, rows);

@@ -115,7 +115,7 @@ def test_a_log_ends_where_its_open_frames_begin(programs: Path, writing: dict[st
     told = run(programs, "pmclog_dump", str(cut)).splitlines()
     *events, state, totals = run(programs, "pmclog_dump", str(uncut)).splitlines()
     assert len(told) > count and events[:-1] == told[:-2] and [state, totals] == told[-2:]
-    assert events[-1] == f"{len(events)} {len(log.data)} 5 2000 5 1 10000 0 0 5"
+    assert events[-1] == f"{len(events)} {len(log.data)} 5 2000 5 1 10000 0 10000 0 0 5"
 
 
 @pytest.mark.parametrize(("path", "reason"), [("/dev/zero", "Invalid argument"), ("/", "Is a directory")])

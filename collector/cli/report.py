@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import gc
 
-from collector.cli.reporting import debug_options, filter_options, name_options
+from collector.cli.reporting import debug_options, filter_options, metric_options, name_options
 from collector.cli.reporting.paper import page_style, show_profile, write_page
 from collector.cli.reporting.words import VIEWS, parse_words
 from collector.errors import UsageError
@@ -42,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--bottom-up", action="store_true", help="calltree: from the functions in which time is spent up to their callers")
     add("--context", metavar="N", type=int, help="source, disasm: only lines or instructions with time, and N around each")
     add("--errors", action="store_true", help="functions, lines, calltree, groups: show how far off a time may be because it was sampled")
+    metric_options.add_arguments(parser)
     name_options.add_arguments(parser)
     debug_options.add_arguments(parser)
     filter_options.add_arguments(parser)
@@ -60,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     check_by(request.view, args.by)
     check_sort(request.view, args.by, args.sort)
     if args.errors:
-        check_errors(request.view, args.by)
+        check_errors(request.view, args.by, args.metric)
     threshold = None if args.threshold is None else args.threshold / 100
     style = page_style(args.width, args.output)
     categories = filter_options.categories_of(args, args.by == "category")
@@ -70,7 +71,10 @@ def run(args: argparse.Namespace) -> int:
     )  # fmt: skip
 
     def show(profile: Profile) -> None:
-        told = with_runtime_hints(with_outdated(filter_options.chosen(name_options.renamed(profile, args, source_map), args, categories)))
+        chosen = filter_options.chosen(name_options.renamed(profile, args, source_map), args, categories)
+        if args.metric or request.view != "overview":
+            chosen = metric_options.measured(chosen, args.metric)
+        told = with_runtime_hints(with_outdated(chosen))
         write_page(make_page(told, request.view, request.argument, options), args.output)
 
     show_profile(request.paths, show, not args.no_inlines, args.pieces, debug_dirs, args.debuginfod, args.interpreter_frames)

@@ -181,7 +181,7 @@ def framed(profile: Profile, rows: Iterable[object] = (), titled: Titled = ()) -
     names = [recording.name for recording in profile.recordings]
     return {
         "experiment": names[0] if len(names) == 1 else names,
-        "metrics": [{"name": metric.name, "unit": metric.unit} for metric in profile.metrics],
+        "metrics": [{"name": metric.name, "unit": metric.unit} for metric in {metric.name: metric for metric in profile.metrics}.values()],
         "filters": list(profile.filters),
         "total": figures(profile.metrics, aggregate.total_values(profile)),
         "warnings": warnings_of(profile, titled),

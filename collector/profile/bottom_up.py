@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collector.profile.call_tree import TOP, UNFINISHED, Branch, CallNode, listed_branches
 from collector.profile.groupings import by_function
-from collector.profile.metrics import Values, add_values, cpu_time
+from collector.profile.metrics import Values, add_values, primary
 from collector.profile.model import Profile
 from collector.profile.samples import CallSums, Columns
 
@@ -22,13 +22,13 @@ def bottom_up_tree(profile: Profile, *, threshold: float = 0.0) -> list[CallNode
     chains = {**_chains(sums.finished, False), **_chains(sums.unfinished, True)}
     nothing: Values = (0.0,) * len(sums.finished)
     root = Branch(TOP, nothing, _total(chains, nothing))
-    least = threshold * cpu_time(root.inclusive)
+    least = threshold * primary(profile.metrics, root.inclusive)
     growing = [(root, _by_group(sums, chains))]
     while growing:
         below, callers = growing.pop()
         for group, reached in callers.items():
             whole = _total(reached, nothing)
-            if cpu_time(whole) < least or not any(whole):
+            if primary(profile.metrics, whole) < least or not any(whole):
                 continue
             branch = Branch(group, nothing, whole)
             below.callees.append(branch)

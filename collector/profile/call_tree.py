@@ -8,11 +8,12 @@ known hang under a node of their own without a function.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from collector.profile.groupings import by_function
-from collector.profile.metrics import SYSTEM, USER, Values, add_values, cpu_time, reported_values
+from collector.profile.metrics import Values, add_values, primary, reported_values
 from collector.profile.model import Function, Module, Profile
 from collector.profile.samples import CallSums, Columns
 
@@ -58,11 +59,12 @@ def call_tree(profile: Profile, *, threshold: float = 0.0) -> list[CallNode]:
     root = Branch(TOP, _row(sums.finished, 0), _row(sums.finished_inclusive, 0))
     unfinished = Branch(UNFINISHED, _row(sums.unfinished, 0), _row(sums.unfinished_inclusive, 0))
     root.inclusive = add_values(root.inclusive, unfinished.inclusive)
-    least = threshold * cpu_time(root.inclusive)
-    _grow(root, sums, sums.finished, sums.finished_inclusive, least)
-    if any(unfinished.inclusive) and cpu_time(unfinished.inclusive) >= least:
+    least = threshold * primary(profile.metrics, root.inclusive)
+    parts = profile.metrics[0].parts
+    _grow(root, sums, sums.finished, sums.finished_inclusive, parts, least)
+    if any(unfinished.inclusive) and primary(profile.metrics, unfinished.inclusive) >= least:
         root.callees.append(unfinished)
-        _grow(unfinished, sums, sums.unfinished, sums.unfinished_inclusive, least)
+        _grow(unfinished, sums, sums.unfinished, sums.unfinished_inclusive, parts, least)
     return listed_branches(profile, root)
 
 
@@ -104,10 +106,10 @@ def _is_named(node: CallNode) -> bool:
     return node.module is not None and not node.title.startswith(f"{node.module.name}+0x")
 
 
-def _grow(top: Branch, sums: CallSums, exclusive: Columns, inclusive: Columns, least: float) -> None:
+def _grow(top: Branch, sums: CallSums, exclusive: Columns, inclusive: Columns, parts: Sequence[int], least: float) -> None:
     """The branches below `top`. A caller stands before its callees and is never shorter, so it is there when they come."""
     branches = {0: top}
-    long_enough = [node for node, (user, system) in enumerate(zip(inclusive[USER], inclusive[SYSTEM])) if user + system >= least]
+    long_enough = [node for node, values in enumerate(zip(*(inclusive[part] for part in parts))) if sum(values) >= least]
     for node in long_enough:
         whole = _row(inclusive, node)
         if node and any(whole):
@@ -127,7 +129,7 @@ def listed_branches(profile: Profile, root: Branch) -> list[CallNode]:
         branch, parent, depth = waiting.pop()
         nodes.append(_node(profile, branch, len(nodes), parent, depth))
         here = nodes[-1].id
-        branch.callees.sort(key=lambda callee: (cpu_time(callee.inclusive), callee.function))
+        branch.callees.sort(key=lambda callee: (primary(profile.metrics, callee.inclusive), callee.function))
         waiting.extend((callee, here, depth + 1) for callee in branch.callees)
     return nodes
 

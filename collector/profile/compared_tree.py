@@ -11,7 +11,7 @@ from typing import Final
 
 from collector.profile.comparison import LEAST_SAMPLES, Change, Key, Measure, function_key, judged_changes, other_modules
 from collector.profile.groupings import by_function
-from collector.profile.metrics import SAMPLES, cpu_time
+from collector.profile.metrics import SAMPLES, primary
 from collector.profile.model import Function, Module, Profile
 from collector.profile.samples import Columns
 
@@ -53,28 +53,27 @@ def run_tree(profile: Profile) -> RunTree:
     keys = [function_key(*place) for place in places]
     tree = RunTree([], [], [], {})
 
+    def measure(base: Sequence[float]) -> Measure:
+        return Measure(primary(profile.metrics, base), base[SAMPLES])
+
     def add(parent: int, key: Key, exclusive: Columns, inclusive: Columns) -> None:
         numbers = [0] * len(sums.parents)
         for node, (whole, own) in enumerate(zip(zip(*inclusive), zip(*exclusive))):
-            if node and not cpu_time(whole):
+            if node and not primary(profile.metrics, whole):
                 continue
             numbers[node] = len(tree.steps)
             tree.steps.append((numbers[sums.parents[node]], keys[sums.groups[node]]) if node else (parent, key))
-            tree.exclusive.append(_measure(own))
-            tree.inclusive.append(_measure(whole))
+            tree.exclusive.append(measure(own))
+            tree.inclusive.append(measure(whole))
 
     add(0, WHOLE, sums.finished, sums.finished_inclusive)
     top = len(tree.steps)
-    if cpu_time([column[0] for column in sums.unfinished_inclusive]):
+    if primary(profile.metrics, [column[0] for column in sums.unfinished_inclusive]):
         add(0, UNFINISHED, sums.unfinished, sums.unfinished_inclusive)
         tree.inclusive[0] = Measure(*map(sum, zip(tree.inclusive[0], tree.inclusive[top])))
     known = {key for _, key in tree.steps}
     tree.places.update({key: place for key, place in zip(keys, places) if key in known})
     return tree
-
-
-def _measure(base: Sequence[float]) -> Measure:
-    return Measure(cpu_time(base), base[SAMPLES])
 
 
 def renamed_functions(before: Sequence[RunTree], after: Sequence[RunTree], known: Mapping[Key, Key]) -> dict[Key, Key]:

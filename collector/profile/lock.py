@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from collector.profile.metrics import reported_values
+from collector.profile.metrics import SYSTEM, USER
 from collector.profile.model import PYTHON_KINDS, PYTHON_RELEASED, Profile
 from collector.profile.samples import Cells, StackFilter
 
@@ -36,5 +36,5 @@ def held_seconds(profile: Profile) -> list[float] | None:
         return None
     seconds = [0.0] * len(profile.threads)
     for thread, values in zip(cells.threads, zip(*cells.values)):
-        seconds[thread] += reported_values(profile.metrics, values)[0]
+        seconds[thread] += values[USER] + values[SYSTEM]
     return seconds

@@ -16,7 +16,8 @@ from collector.readings import READINGS
 T = TypeVar("T")
 
 Values = tuple[float, ...]
-"""One figure for each reported metric of a profile, in the order of `Profile.metrics`."""
+"""One figure for each reported metric of a profile, in the order of `Profile.metrics`. Views sort by the first; the next three are user time,
+system time and the number of samples."""
 
 Figures = dict[str, float]
 """The same by the metrics' names."""
@@ -63,7 +64,8 @@ CPU_METRICS: Final = (
 )
 
 
-_SAMPLE_COUNT: Final = 3  # the position of `samples` among them
+CPU_NAMES: Final = tuple(metric.name for metric in CPU_METRICS)
+_SHOWN: Final = 4  # the position of the second metric that is shown, in `shown_metrics`
 
 _TITLES: Final = {
     "blocked": "time waiting for something",
@@ -121,8 +123,8 @@ def _added(columns: list[Sequence[float]]) -> Sequence[float]:
 
 
 def has_figures(values: Values) -> bool:
-    """Whether anything was measured, however many samples there are."""
-    return any(values[:_SAMPLE_COUNT]) or any(values[_SAMPLE_COUNT + 1 :])
+    """Whether there is anything of the metrics that are shown, however many samples there are."""
+    return bool(values[0]) or any(values[_SHOWN:])
 
 
 def figures(metrics: Sequence[Metric], values: Values) -> Figures:
@@ -130,9 +132,23 @@ def figures(metrics: Sequence[Metric], values: Values) -> Figures:
     return {metric.name: round(value, 9) if metric.unit else round(value) for metric, value in zip(metrics, values)}
 
 
-def cpu_time(base: Sequence[float]) -> float:
-    """The CPU time of one row of base values, in seconds."""
-    return base[USER] + base[SYSTEM]
+def primary(metrics: Sequence[Metric], base: Sequence[float]) -> float:
+    """The metric that views sort by, of one row of base values."""
+    return sum(base[part] for part in metrics[0].parts)
+
+
+def shown_metrics(metrics: Sequence[Metric], names: Sequence[str] = ()) -> tuple[Metric, ...]:
+    """The metrics of these names, the one that views sort by first. Without names all are shown, and wall time comes first if there is any.
+
+    User time, system time and the number of samples keep their positions, 1 to 3; other metrics that are shown stand behind them.
+    LookupError if there is no metric of a name.
+    """
+    known = {metric.name: metric for metric in metrics}
+    if not names:
+        others = [name for name in known if name not in CPU_NAMES]
+        names = ["wall", "cpu", *others[1:]] if "wall" in known else ["cpu", *others]
+    first, *others = names
+    return (known[first], *CPU_METRICS[1:], *(known[name] for name in others))
 
 
 def add_values(left: Sequence[float], right: Sequence[float]) -> Values:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from collector.profile.aggregate import ProcessRow, ThreadRow
 from collector.profile.causes import exit_status
-from collector.profile.metrics import Figures, figures
+from collector.profile.metrics import CPU_METRICS, Figures, figures
 from collector.profile.model import Clock, Process, Profile
 from collector.units import NS_PER_S
 
@@ -187,7 +187,7 @@ def _end(profile: Profile, experiment: int, time_ns: int | None) -> float | None
 def _accounted(profile: Profile, user_ns: int | None, system_ns: int | None) -> Figures | None:
     if user_ns is None or system_ns is None:
         return None
-    return figures(profile.metrics, ((user_ns + system_ns) / NS_PER_S, user_ns / NS_PER_S, system_ns / NS_PER_S))
+    return figures(CPU_METRICS, ((user_ns + system_ns) / NS_PER_S, user_ns / NS_PER_S, system_ns / NS_PER_S))
 
 
 def _clock(clock: Clock | None) -> SampleClock | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from collector.profile.metrics import USER, cpu_time
+from collector.profile.metrics import primary
 from collector.profile.model import Profile
 from collector.profile.samples import EVER, Span
 from collector.units import NS_PER_S
@@ -12,7 +12,7 @@ from collector.units import NS_PER_S
 
 @dataclass(frozen=True, slots=True)
 class TimelineRow:
-    """The CPU time of a process image (`tid` None) or thread in each step, in seconds."""
+    """The CPU time, or what else is the first metric, of a process image (`tid` None) or thread in each step."""
 
     experiment: str
     pid: int
@@ -41,7 +41,7 @@ def timeline(profile: Profile, count: int, is_by_thread: bool = False) -> Timeli
     sums: dict[int, list[float]] = {}
     for thread, step, values in zip(cells.threads, cells.phases, zip(*cells.values)):
         key = thread if is_by_thread else profile.threads[thread].process
-        sums.setdefault(key, [0.0] * count)[step] += cpu_time(values[USER:])
+        sums.setdefault(key, [0.0] * count)[step] += primary(profile.metrics, values)
     rows = [(_thread_row if is_by_thread else _process_row)(profile, key, tuple(steps)) for key, steps in sums.items()]
     starts = {key: (profile.threads if is_by_thread else profile.processes)[key].start_ns for key in sums}
     ordered = [row for _, _, row in sorted(zip(starts.values(), range(len(rows)), rows))]

@@ -100,7 +100,7 @@ _TIMES: dict[str, SortKey] = {
     "system": lambda row: -row.exclusive[2],
 }
 _SUMS: dict[str, SortKey] = {
-    "cpu": lambda row: -row.values[0],
+    "cpu": lambda row: -(row.values[1] + row.values[2]),
     "user": lambda row: -row.values[1],
     "system": lambda row: -row.values[2],
     "samples": lambda row: -row.sample_count,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from collector.profile.aggregate import objects, total_values
-from collector.profile.metrics import CPU_METRICS, Values
+from collector.profile.metrics import CPU_METRICS, CPU_NAMES, Values
 from collector.profile.model import Message, Profile
 from collector.units import format_count, format_percent, plural
 
@@ -53,8 +53,8 @@ def brief_warnings(profile: Profile, says_outdated: bool = False) -> list[str]:
 
 
 def few_samples(profile: Profile, rows: Titled, total: Values) -> str:
-    """A sentence if rows with much time rest on few samples; empty if none does, or if samples are sums."""
-    if any(recording.has_sums for recording in profile.recordings):
+    """A sentence if rows with much CPU time rest on few samples; empty if none does, or if samples are sums."""
+    if profile.metrics[0].name not in CPU_NAMES or any(recording.has_sums for recording in profile.recordings):
         return ""
     heavy = [
         (title, values)

@@ -13,7 +13,6 @@ from collector.profile.views import Selection
 from collector.reports import layout
 from collector.reports.style import Style
 from collector.reports.table import figure, name, table_lines
-from collector.units import format_seconds
 
 COLUMNS = (
     figure("Inclusive", "s"),
@@ -38,7 +37,7 @@ def render(
 ) -> str:
     """The call tree, perhaps from the leaves up; what `threshold` cut off is said below it."""
     total = total_values(profile)
-    whole = total[0]
+    whole = layout.whole_of(profile, total)
     lines = [layout.title_line(profile, "Bottom-up tree" if is_bottom_up else "Call tree", style), ""]
     if not whole:
         return "\n".join(lines + layout.nothing_lines(style))
@@ -46,14 +45,15 @@ def render(
     room = min(_DEEPEST_INDENT, max(12, style.width // 4))
     body = []
     for node, indent in zip(selection.rows, indents):
-        exclusive = [] if is_bottom_up else [format_seconds(node.exclusive[0]) if node.exclusive[0] else ""]
+        exclusive = [] if is_bottom_up else [layout.amount(node.exclusive[0], whole.metric) if node.exclusive[0] else ""]
         if has_errors and not is_bottom_up:
             exclusive.append(layout.error_cell(node.exclusive))
         title = node.title if node.function is None else layout.function_title(node.function)
         module = node.module.name if node.module else ""
         inclusive = layout.figure_cells(node.inclusive, whole, has_errors)
         body.append([*inclusive, layout.sample_cell(node.inclusive), *exclusive, _clipped(indent, room) + title, module])
-    lines += table_lines(layout.error_columns(BOTTOM_UP_COLUMNS if is_bottom_up else COLUMNS, has_errors), body, style)
+    columns = layout.error_columns(BOTTOM_UP_COLUMNS if is_bottom_up else COLUMNS, has_errors)
+    lines += table_lines(layout.measured_columns(columns, profile, has_others=False), body, style)
     lines += layout.hidden_line(selection.hidden, "branch|branches", style)
     own = ((node.title, node.inclusive if is_bottom_up else node.exclusive) for node in selection.rows if not is_bottom_up or node.depth == 1)
     lines += layout.few_samples_lines(profile, own, total, style)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collector.profile.aggregate import total_values
 from collector.profile.callers_callees import NeighbourRow, Neighbours
-from collector.profile.metrics import Values
+from collector.profile.metrics import Metric, Values
 from collector.profile.model import Profile
 from collector.reports import layout
 from collector.reports.style import Style
 from collector.reports.table import figure, name, table_lines
-from collector.units import format_percent, format_seconds
+from collector.units import format_percent
 
 COLUMNS = (
     figure("Time", "s"),
@@ -22,7 +22,7 @@ COLUMNS = (
 
 def render(profile: Profile, neighbours: Neighbours, limit: int | None, style: Style) -> str:
     """Callers above, the function in the middle, callees below; percent are of the function's inclusive time."""
-    whole = neighbours.inclusive[0]
+    whole = layout.Whole(neighbours.inclusive[0], profile.metrics[0])
     share = format_percent(whole, total_values(profile)[0])
     title = layout.function_title(neighbours.function)
     lines = [layout.title_line(profile, f"Callers and callees of {title}", style, "in"), ""]
@@ -32,7 +32,7 @@ def render(profile: Profile, neighbours: Neighbours, limit: int | None, style: S
     here = len(body)
     body.append(_cells(neighbours.exclusive, whole, title, neighbours.module.name))
     body += [_neighbour_cells(row, whole, "  ") for row in callees[:shown]]
-    table = table_lines(COLUMNS, body, style)
+    table = table_lines(layout.measured_columns(COLUMNS, profile, has_others=False), body, style)
     heading = len(table) - len(body)
     lines += table[:heading]
     lines.append(style.dim("  called by"))
@@ -45,21 +45,28 @@ def render(profile: Profile, neighbours: Neighbours, limit: int | None, style: S
     lines += layout.hidden_line(callees[shown:], "callee", style, *_hidden(callees[shown:], profile, whole))
     lines += [""]
     lines += layout.paragraph(
-        f"Together {format_seconds(whole)} s are spent in it and what it calls, {share} % of the whole.", style
+        f"Together {layout.amount(whole, whole.metric)} {_spent(whole.metric)} in it and what it calls, {share} % of the whole.", style
     )
     if neighbours.function.alias:
         lines += layout.paragraph(f"The program says of it: {neighbours.function.alias}", style)
     return "\n".join(lines)
 
 
-def _hidden(rows: list[NeighbourRow], profile: Profile, whole: float) -> tuple[Values, float]:
+def _spent(metric: Metric) -> str:
+    """What stands behind an amount of the metric, in a sentence."""
+    if metric.name == "cpu":
+        return "s are spent"
+    return f"{f'{metric.unit} of' if metric.unit else 'of'} {metric.name} are"
+
+
+def _hidden(rows: list[NeighbourRow], profile: Profile, whole: layout.Whole) -> tuple[Values, float]:
     return layout.summed((row.values for row in rows), len(profile.metrics)), whole
 
 
-def _neighbour_cells(row: NeighbourRow, whole: float, indent: str) -> list[str]:
+def _neighbour_cells(row: NeighbourRow, whole: layout.Whole, indent: str) -> list[str]:
     title = layout.function_title(row.function) if row.function else "(start of the stack)"
     return _cells(row.values, whole, indent + title, row.module.name if row.module else "")
 
 
-def _cells(values: Values, whole: float, title: str, module: str) -> list[str]:
+def _cells(values: Values, whole: layout.Whole, title: str, module: str) -> list[str]:
     return [*layout.time_cells(values[0], whole), layout.sample_cell(values), title, module]

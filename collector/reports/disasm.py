@@ -46,7 +46,7 @@ def render(
 
 
 def _table(profile: Profile, rows: Sequence[InstructionRow], shown: Sequence[int], style: Style, texts: Texts) -> list[str]:
-    whole = total_values(profile)[0]
+    whole = layout.whole_of(profile, total_values(profile))
     cells: list[list[str]] = []
     hot: set[int] = set()
     before, source = -1, ""
@@ -62,7 +62,7 @@ def _table(profile: Profile, rows: Sequence[InstructionRow], shown: Sequence[int
             hot.add(len(cells))
         cells.append(_cells(row, "" if place == source or text else place, whole))
         source = place or source
-    table = table_lines(COLUMNS, cells, style)
+    table = table_lines(layout.measured_columns(COLUMNS, profile), cells, style)
     heading = len(table) - len(cells)
     return [*table[:heading], *(style.bold(line) if place in hot else line for place, line in enumerate(table[heading:]))]
 
@@ -83,7 +83,7 @@ def _shown(rows: Sequence[InstructionRow], limit: int | None, context: int | Non
     return sorted(index for index in near if 0 <= index < len(rows))
 
 
-def _cells(row: InstructionRow, place: str, whole: float) -> list[str]:
+def _cells(row: InstructionRow, place: str, whole: layout.Whole) -> list[str]:
     own = layout.time_cells(row.exclusive[0], whole) if any(row.exclusive) else ("", "")
     all_of_it = layout.time_cells(row.inclusive[0], whole) if any(row.inclusive) else ("", "")
     return [*own, *all_of_it, f"{row.address:x}", row.text, place]

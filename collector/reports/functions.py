@@ -26,23 +26,25 @@ COLUMNS = (
 def render(profile: Profile, selection: Selection, style: Style, has_errors: bool = False) -> str:
     """The table of functions; exclusive is the function alone, inclusive with all it called."""
     total = total_values(profile)
+    whole = layout.whole_of(profile, total)
     lines = [layout.title_line(profile, "Functions", style), ""]
     if not selection.rows:
         return "\n".join(lines + layout.nothing_lines(style))
-    columns = layout.error_columns(COLUMNS, has_errors)
-    lines += table_lines(columns, [cells_of(row, total[0], has_errors) for row in selection.rows], style)
+    columns = layout.measured_columns(layout.error_columns(COLUMNS, has_errors), profile)
+    lines += table_lines(columns, [cells_of(profile, row, whole, has_errors) for row in selection.rows], style)
     hidden = layout.summed((row.exclusive for row in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, "function", style, hidden, total[0])
     lines += layout.few_samples_lines(profile, layout.titled(selection.rows), total, style)
     return "\n".join(lines)
 
 
-def cells_of(row: FunctionRow, whole: float, has_errors: bool) -> list[str]:
+def cells_of(profile: Profile, row: FunctionRow, whole: layout.Whole, has_errors: bool) -> list[str]:
     """A row of the table."""
     return [
         *layout.figure_cells(row.exclusive, whole, has_errors),
         format_seconds(row.exclusive[2]),
         layout.sample_cell(row.exclusive),
+        *layout.other_cells(profile, row.exclusive),
         *layout.figure_cells(row.inclusive, whole, has_errors),
         layout.function_title(row.function),
         row.module.name,

@@ -17,7 +17,7 @@ from collector.units import format_seconds
 
 _OF_SAMPLES = ("thread", "process", "label")
 _PLURALS = {"process": "processes", "category": "categories"}
-_VIEWS: Final[dict[str, tuple[Sequence[Column], str, Callable[[Any, float, bool], list[str]]]]] = {
+_VIEWS: Final[dict[str, tuple[Sequence[Column], str, Callable[[Profile, Any, layout.Whole, bool], list[str]]]]] = {
     "functions": (functions.COLUMNS, "Function", functions.cells_of),
     "lines": (tuple(replace(column, good=36) if column.title == "Line" else column for column in lines_text.COLUMNS), "Line", lines_text.cells_of),
 }
@@ -35,8 +35,9 @@ def render(profile: Profile, by: str, selection: Selection, style: Style, has_er
     columns = [figure(own, "s"), figure(own, "%"), figure(own, "system", rank=4), figure("Samples", rank=2)]
     columns += [figure("Inclusive", "s", rank=1), figure("Inclusive", "%", rank=1)] if has_inclusive else []
     columns.append(name(by.capitalize(), least=20, keep="end" if by == "file" else "middle"))
-    body = [[*_figures(group, total[0], has_errors, True, has_inclusive), group.title] for group in selection.rows]
-    lines += table_lines(layout.error_columns(columns, has_errors), body, style)
+    whole = layout.whole_of(profile, total)
+    body = [[*_figures(profile, group, whole, has_errors, True, has_inclusive), group.title] for group in selection.rows]
+    lines += table_lines(layout.measured_columns(layout.error_columns(columns, has_errors), profile), body, style)
     hidden = layout.summed((group.exclusive for group in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, f"{by}|{_PLURALS.get(by, by + 's')}", style, hidden, total[0])
     return "\n".join(lines)
@@ -51,16 +52,17 @@ def render_rows(
     if not groups:
         return "\n".join(lines + layout.nothing_lines(style))
     columns, titles, cells_of = _VIEWS[view]
-    columns = layout.error_columns(columns, has_errors)
+    columns = layout.measured_columns(layout.error_columns(columns, has_errors), profile)
+    whole = layout.whole_of(profile, total)
     place = [column.title for column in columns].index(titles)
     grouped = []
     for one in groups:
         shown, rest = one.rows[: limit or None], one.rows[limit:] if limit else []
         left = layout.summed((row.exclusive for row in rest), len(total))
-        body = [cells_of(row, total[0], has_errors) for row in shown]
+        body = [cells_of(profile, row, whole, has_errors) for row in shown]
         for cells in body:
             cells[place] = f"  {cells[place]}"
-        own = [*_figures(one.group, total[0], has_errors, view == "functions"), one.group.title]
+        own = [*_figures(profile, one.group, whole, has_errors, view == "functions"), one.group.title]
         grouped.append((own + [""] * (len(columns) - len(own)), body, layout.hidden_line(rest, view[:-1], style, left, total[0])))
     lines += layout.group_lines(columns, grouped, style)
     left = layout.summed((group.exclusive for group in hidden), len(total))
@@ -69,7 +71,8 @@ def render_rows(
     return "\n".join(lines)
 
 
-def _figures(group: Group, whole: float, has_errors: bool, has_system: bool, has_inclusive: bool = True) -> list[str]:
+def _figures(profile: Profile, group: Group, whole: layout.Whole, has_errors: bool, has_system: bool, has_inclusive: bool = True) -> list[str]:
     system = [format_seconds(group.exclusive[2])] if has_system else []
     inclusive = layout.figure_cells(group.inclusive, whole, has_errors) if has_inclusive else []
-    return [*layout.figure_cells(group.exclusive, whole, has_errors), *system, layout.sample_cell(group.exclusive), *inclusive]
+    counts = [layout.sample_cell(group.exclusive), *layout.other_cells(profile, group.exclusive)]
+    return [*layout.figure_cells(group.exclusive, whole, has_errors), *system, *counts, *inclusive]

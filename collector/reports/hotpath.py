@@ -28,17 +28,17 @@ _LEAST_STEP = 0.01
 
 def render(profile: Profile, path: HotPath, style: Style) -> str:
     """The chain from the start of its thread down, and where the time goes on from its end."""
-    whole = total_values(profile)[0]
+    whole = layout.whole_of(profile, total_values(profile))
     lines = [layout.title_line(profile, "Hot path", style), ""]
     if not path.nodes and not path.callees:
         return "\n".join(lines + layout.nothing_lines(style))
     if not path.nodes:
         return "\n".join([*lines, *layout.paragraph(f"Nothing that a thread starts with has half of the time. {_how_it_ends(path, whole)}", style)])
-    lines += table_lines(COLUMNS, [_cells(node, whole) for node in path.nodes], style)
+    lines += table_lines(layout.measured_columns(COLUMNS, profile), [_cells(node, whole) for node in path.nodes], style)
     return "\n".join([*lines, "", *layout.paragraph(_how_it_ends(path, whole), style)])
 
 
-def short_lines(path: HotPath, whole: float, style: Style) -> list[str]:
+def short_lines(path: HotPath, whole: layout.Whole, style: Style) -> list[str]:
     """The path in a few lines; nothing where it says nothing."""
     steps = steps_of(path, _LEAST_STEP * whole)[-_MOST_STEPS:]
     if not steps:
@@ -47,7 +47,7 @@ def short_lines(path: HotPath, whole: float, style: Style) -> list[str]:
     return [*table, "", *layout.paragraph(_how_it_ends(path, whole, _LEAST_STEP), style)]
 
 
-def _how_it_ends(path: HotPath, whole: float, least: float = 0.0) -> str:
+def _how_it_ends(path: HotPath, whole: layout.Whole, least: float = 0.0) -> str:
     """Where the time goes on from the end of the path; callees of less than `least` of the whole are only counted."""
     if not path.callees:
         return "This is where it is spent."
@@ -65,7 +65,7 @@ def _title(node: CallNode) -> str:
     return node.title if node.function is None else layout.function_title(node.function)
 
 
-def _cells(node: CallNode, whole: float) -> list[str]:
+def _cells(node: CallNode, whole: layout.Whole) -> list[str]:
     function = node.function
     return [
         *layout.time_cells(node.inclusive[0], whole),

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from collector.profile.aggregate import FunctionRow
 from collector.profile.causes import exit_status, signal_name
-from collector.profile.metrics import CPU_METRICS, Values
+from collector.profile.metrics import CPU_METRICS, Metric, Values
 from collector.profile.model import Function, Process, Profile
 from collector.profile.precision import sampling_error
 from collector.profile.warnings import Titled, brief_warnings, few_samples
 from collector.reports.style import Style, printable, shorten
-from collector.reports.table import INDENT, Column, table_lines
+from collector.reports.table import INDENT, Column, figure, table_lines
 from collector.units import format_count, format_percent, format_seconds, plural
 
 _SAMPLES = [metric.name for metric in CPU_METRICS].index("samples")
@@ -57,15 +57,66 @@ def paragraph(text: str, style: Style) -> list[str]:
     )
 
 
-def time_cells(value: float, whole: float) -> tuple[str, str]:
-    """A time in seconds, and its share of the whole in percent."""
-    return format_seconds(value), format_percent(value, whole)
+_OF_METRIC = {"Exclusive": "Exclusive", "Inclusive": "Inclusive", "Time": "Total", "CPU time": "Total"}
+"""Columns of the metric that a view is about, and what they are called if it is not CPU time."""
 
 
-def figure_cells(values: Values, whole: float, has_errors: bool) -> list[str]:
+class Whole(float):
+    """The total of the metric that a view is about: what shares are of."""
+
+    metric: Metric
+
+    def __new__(cls, value: float, metric: Metric) -> Whole:
+        """A total, and the metric that it is of."""
+        whole = super().__new__(cls, value)
+        whole.metric = metric
+        return whole
+
+
+def whole_of(profile: Profile, total: Values) -> Whole:
+    """The total of the profile's first metric, of all its totals."""
+    return Whole(total[0], profile.metrics[0])
+
+
+def amount(value: float, metric: Metric) -> str:
+    """A figure as it is written: seconds, or a number."""
+    return format_seconds(value) if metric.unit == "s" else format_count(round(value))
+
+
+def time_cells(value: float, whole: Whole) -> tuple[str, str]:
+    """A time in seconds, or what else is shown, and its share of the whole in percent."""
+    return amount(value, whole.metric), format_percent(value, whole)
+
+
+def figure_cells(values: Values, whole: Whole, has_errors: bool) -> list[str]:
     """A time in seconds, perhaps its sampling error, and its share of the whole."""
     seconds, percent = time_cells(values[0], whole)
     return [seconds, error_cell(values), percent] if has_errors else [seconds, percent]
+
+
+def metric_heading(metric: Metric) -> str:
+    """A metric's name, and its unit if it has one."""
+    return printable(f"{metric.name} {metric.unit}".rstrip())
+
+
+def measured_columns(columns: Iterable[Column], profile: Profile, has_others: bool = True) -> list[Column]:
+    """The columns of a table, those of time named by the metric that is shown; behind that of samples, the other metrics."""
+    first, _, _, _, *others = profile.metrics
+    named: list[Column] = []
+    for column in columns:
+        if first.name != "cpu" and column.title in _OF_METRIC:
+            unit = metric_heading(first) if column.unit == "s" else column.unit
+            column = replace(column, title=_OF_METRIC[column.title], unit=unit)
+        named.append(column)
+        if has_others and column.title == "Samples":
+            title = "Exclusive" if named[0].title == "Exclusive" else "Total"
+            named += [figure(title, metric_heading(other), rank=1) for other in others]
+    return named
+
+
+def other_cells(profile: Profile, values: Values) -> list[str]:
+    """The figures of the other metrics, for the columns behind that of samples."""
+    return [amount(value, metric) for value, metric in zip(values[4:], profile.metrics[4:])]
 
 
 def error_cell(values: Values) -> str:

@@ -24,11 +24,12 @@ COLUMNS = (
 def render(profile: Profile, selection: Selection, style: Style, has_errors: bool = False) -> str:
     """The table of lines; code without line information is one row a function."""
     total = total_values(profile)
+    whole = layout.whole_of(profile, total)
     lines = [layout.title_line(profile, "Lines", style), ""]
     if not selection.rows:
         return "\n".join(lines + layout.nothing_lines(style))
-    columns = layout.error_columns(COLUMNS, has_errors)
-    lines += table_lines(columns, [cells_of(row, total[0], has_errors) for row in selection.rows], style)
+    columns = layout.measured_columns(layout.error_columns(COLUMNS, has_errors), profile)
+    lines += table_lines(columns, [cells_of(profile, row, whole, has_errors) for row in selection.rows], style)
     hidden = layout.summed((row.exclusive for row in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, "line", style, hidden, total[0])
     titles = ((layout.place(row.file, row.line) or layout.function_title(row.function), row.exclusive) for row in selection.rows)
@@ -36,11 +37,12 @@ def render(profile: Profile, selection: Selection, style: Style, has_errors: boo
     return "\n".join(lines)
 
 
-def cells_of(row: LineRow, whole: float, has_errors: bool) -> list[str]:
+def cells_of(profile: Profile, row: LineRow, whole: layout.Whole, has_errors: bool) -> list[str]:
     """A row of the table."""
     return [
         *layout.figure_cells(row.exclusive, whole, has_errors),
         layout.sample_cell(row.exclusive),
+        *layout.other_cells(profile, row.exclusive),
         *layout.figure_cells(row.inclusive, whole, has_errors),
         layout.place(row.file, row.line) or "(no line known)",
         layout.function_title(row.function),

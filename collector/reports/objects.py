@@ -28,13 +28,14 @@ def render(profile: Profile, selection: Selection, style: Style) -> str:
     lines = [layout.title_line(profile, "Modules", style), ""]
     if not selection.rows:
         return "\n".join(lines + layout.nothing_lines(style))
-    lines += table_lines(COLUMNS, [_cells(row, total[0]) for row in selection.rows], style)
+    whole = layout.whole_of(profile, total)
+    lines += table_lines(layout.measured_columns(COLUMNS, profile), [_cells(row, whole) for row in selection.rows], style)
     hidden = layout.summed((row.exclusive for row in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, "module", style, hidden, total[0])
     return "\n".join(lines)
 
 
-def _cells(row: ObjectRow, whole: float) -> list[str]:
+def _cells(row: ObjectRow, whole: layout.Whole) -> list[str]:
     return [
         *layout.time_cells(row.exclusive[0], whole),
         format_seconds(row.exclusive[2]),

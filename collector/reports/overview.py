@@ -311,7 +311,7 @@ def _messages(profile: Profile, style: Style) -> list[str]:
 
 def _top_functions(profile: Profile, count: int, style: Style) -> list[str]:
     total = aggregate.total_values(profile)
-    whole = total[0]
+    whole = layout.whole_of(profile, total)
     selection = choose(FUNCTIONS, profile, limit=count)
     if not selection.rows:
         return ["", *layout.nothing_lines(style)]
@@ -332,7 +332,7 @@ def _top_functions(profile: Profile, count: int, style: Style) -> list[str]:
 
 
 def _hot_path(profile: Profile, style: Style) -> list[str]:
-    lines = hotpath.short_lines(hot_path(profile), aggregate.total_values(profile)[0], style)
+    lines = hotpath.short_lines(hot_path(profile), layout.whole_of(profile, aggregate.total_values(profile)), style)
     return ["", style.bold("Hot path"), "", *lines] if lines else []
 
 

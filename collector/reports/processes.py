@@ -34,7 +34,8 @@ def render(profile: Profile, selection: Selection, style: Style) -> str:
     """The table of processes; a process that ran several programs has a row for each."""
     total = total_values(profile)
     lines = [layout.title_line(profile, "Processes", style), ""]
-    lines += table_lines(COLUMNS, [_cells(profile, row, total[0]) for row in selection.rows], style)
+    whole = layout.whole_of(profile, total)
+    lines += table_lines(layout.measured_columns(COLUMNS, profile), [_cells(profile, row, whole) for row in selection.rows], style)
     hidden = layout.summed((row.values for row in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, "program image|program images", style, hidden, total[0])
     return "\n".join(lines + _unrecorded_lines(profile, style))
@@ -52,7 +53,7 @@ def _unrecorded_lines(profile: Profile, style: Style) -> list[str]:
     return lines
 
 
-def _cells(profile: Profile, row: ProcessRow, whole: float) -> list[str]:
+def _cells(profile: Profile, row: ProcessRow, whole: layout.Whole) -> list[str]:
     process = row.process
     recording = profile.recordings[process.experiment]
     end_ns = process.end_ns or recording.end_ns
@@ -61,6 +62,7 @@ def _cells(profile: Profile, row: ProcessRow, whole: float) -> list[str]:
         format_seconds(row.values[1]),
         format_seconds(row.values[2]),
         format_count(row.sample_count),
+        *layout.other_cells(profile, row.values),
         format_count(row.thread_count),
         format_seconds((process.start_ns - recording.start_ns) / NS_PER_S),
         format_seconds(max(0, end_ns - process.start_ns) / NS_PER_S),

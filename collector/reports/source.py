@@ -40,7 +40,7 @@ def render(
 
     Of lines that `text` has not, those with a time are shown.
     """
-    whole = total_values(profile)[0]
+    whole = layout.whole_of(profile, total_values(profile))
     by_line = {row.line: row for row in rows}
     cells: list[list[str]] = []
     hot: set[int] = set()
@@ -53,7 +53,7 @@ def render(
         if row is not None and row.exclusive[0] > _HOT_SHARE * whole:
             hot.add(len(cells))
         cells.append(_cells(row, number, text[number - 1] if number <= len(text) else "", whole))
-    table = table_lines(COLUMNS, cells, style)
+    table = table_lines(layout.measured_columns(COLUMNS, profile), cells, style)
     heading = len(table) - len(cells)
     body = [style.bold(line) if place in hot else line for place, line in enumerate(table[heading:])]
     title = layout.title_line(profile, f"Source {printable(path)}", style, "in")
@@ -72,7 +72,7 @@ def _shown_lines(by_line: dict[int, SourceRow], first: int, last: int, line_coun
     return [number for number in every if number in near]
 
 
-def _cells(row: SourceRow | None, number: int, text: str, whole: float) -> list[str]:
+def _cells(row: SourceRow | None, number: int, text: str, whole: layout.Whole) -> list[str]:
     source = text.expandtabs(8).rstrip()
     if row is None:
         return ["", "", "", "", str(number), source]

@@ -35,21 +35,23 @@ def render(profile: Profile, selection: Selection, style: Style) -> str:
         return "\n".join(lines + layout.nothing_lines(style))
     has_lock = any(row.lock_held_s is not None for row in selection.rows)
     columns = [column for column in COLUMNS if has_lock or column is not _LOCK]
-    lines += table_lines(columns, [_cells(profile, row, total[0], has_lock) for row in selection.rows], style)
+    whole = layout.whole_of(profile, total)
+    lines += table_lines(layout.measured_columns(columns, profile), [_cells(profile, row, whole, has_lock) for row in selection.rows], style)
     hidden = layout.summed((row.values for row in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, "thread", style, hidden, total[0])
     return "\n".join(lines)
 
 
-def _cells(profile: Profile, row: ThreadRow, whole: float, has_lock: bool) -> list[str]:
+def _cells(profile: Profile, row: ThreadRow, whole: layout.Whole, has_lock: bool) -> list[str]:
     thread = row.thread
     recording = profile.recordings[row.process.experiment]
     return [
         *layout.time_cells(row.values[0], whole),
         format_seconds(row.values[1]),
         format_seconds(row.values[2]),
-        *([format_percent(row.lock_held_s or 0.0, row.values[0])] if has_lock else []),
+        *([format_percent(row.lock_held_s or 0.0, row.values[1] + row.values[2])] if has_lock else []),
         format_count(row.sample_count),
+        *layout.other_cells(profile, row.values),
         format_seconds((thread.start_ns - recording.start_ns) / NS_PER_S),
         format_seconds(row.wall_s),
         format_seconds(row.off_cpu_s),

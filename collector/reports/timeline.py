@@ -26,23 +26,26 @@ def step_count(style: Style) -> int:
 
 def render(profile: Profile, chart: Timeline, selection: Selection, style: Style) -> str:
     """Processes or threads in the order in which they began; a blank is no time, a full bar the greatest use of any."""
-    title = layout.title_line(profile, "CPU use over time", style)
+    metric = profile.metrics[0]
+    is_cpu, per_second = metric.name == "cpu", "CPUs" if metric.name == "cpu" else "a second"
+    words = "CPU use" if is_cpu else printable(metric.title[:1].upper() + metric.title[1:])
+    title = layout.title_line(profile, f"{words} over time", style)
     if not selection.rows:
         return "\n".join([title, "", *layout.nothing_lines(style)])
     most = max(max(row.steps) for row in selection.rows)
     labels = labelled_points(profile)[: len(_MARKS)]
     rows: list[TimelineRow] = selection.rows
-    body = [[format_seconds(row.cpu), f"{max(row.steps) / chart.step:.2f}", _title(row), _bars(row.steps, most)] for row in rows]
+    body = [[layout.amount(row.cpu, metric), f"{max(row.steps) / chart.step:.2f}", _title(row), _bars(row.steps, most)] for row in rows]
     if labels:
         body.insert(0, ["", "", "(labels)", _marks(labels, chart, len(rows[0].steps))])
-    columns = (figure("CPU", "s"), figure("Most", "CPUs"), name("Thread" if rows[0].tid else "Process", least=10), BARS)
+    columns = (figure("CPU" if is_cpu else printable(metric.name), printable(metric.unit)), figure("Most", per_second), name("Thread" if rows[0].tid else "Process", least=10), BARS)
     lines = [title, "", *table_lines(columns, body, style)]
     lines += layout.hidden_line(selection.hidden, "thread|threads" if rows[0].tid else "process|processes", style)
     lines += [shorten(printable(f"{INDENT}{mark}  {format_seconds(point.time)} s  {point.label}"), style.width) for mark, point in zip(_MARKS, labels)]
     untimed = [recording.name for recording in profile.recordings if not recording.has_times]
     if untimed:
         lines += ["", *layout.paragraph(f"The samples of {', '.join(untimed)} have no times: all are shown at the beginning.", style)]
-    remark = f"Each column is {format_seconds(chart.step)} s; a full bar is {most / chart.step:.2f} CPUs."
+    remark = f"Each column is {format_seconds(chart.step)} s; a full bar is {most / chart.step:.2f} {per_second}."
     return "\n".join([*lines, "", *layout.paragraph(remark, style)])
 
 

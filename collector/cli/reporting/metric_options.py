@@ -1,0 +1,26 @@
+"""metric_options -- which metric views are about, as an option of the commands that show a profile"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+
+from collector.errors import UsageError
+from collector.profile.metrics import shown_metrics
+from collector.profile.model import Profile
+
+
+def add_arguments(parser: argparse.ArgumentParser, several: bool = True) -> None:
+    """Add the option; `several`: other metrics may be shown beside the first."""
+    what = "what is sorted by and shown first, and what else is shown: cpu, wall, ..." if several else "what is counted: cpu, wall, user, ..."
+    parser.add_argument("--metric", metavar="NAME[,NAME]" if several else "NAME", help=what)
+
+
+def measured(profile: Profile, text: str | None) -> Profile:
+    """The profile with the metrics of these names. UsageError if there is no such metric."""
+    names = text.split(",") if text is not None else []
+    known = [metric.name for metric in profile.metrics]
+    for name in names:
+        if name not in known:
+            raise UsageError(f"there is no metric {name!r} here; there are {', '.join(known)}")
+    return replace(profile, metrics=shown_metrics(profile.metrics, names))

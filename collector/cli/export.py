@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
-from collector.cli.reporting import debug_options, filter_options, name_options
+from collector.cli.reporting import debug_options, filter_options, metric_options, name_options
 from collector.errors import CollectorError, UsageError
 from collector.profile.model import Profile
 from collector.units import listed
@@ -53,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-f", "--format", metavar="FORMAT", required=True, help=", ".join(FORMATS))
     add("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
     add("--unit", choices=("us", "samples"), help="folded: microseconds of CPU time, which is the default, or numbers of samples")
+    metric_options.add_arguments(parser, several=False)
     add("--threads", action="store_true", help="folded: begin stacks with their process and thread")
     add("--fold-recursion", action="store_true", help=f"{', '.join(_OF_FUNCTIONS)}: let a function that is on the stack already go on from there")
     name_options.add_arguments(parser)
@@ -72,6 +73,8 @@ def run(args: argparse.Namespace) -> int:
     loaded, _ = load_profile(tuple(args.experiments), not args.no_inlines, args.pieces, debug_dirs, args.debuginfod, args.interpreter_frames)
     try:
         profile = filter_options.chosen(name_options.renamed(loaded, args, source_map), args, categories)
+        if args.metric is not None:
+            profile = metric_options.measured(profile, args.metric)
         _write(_pieces(profile, args, categories), args.output)
     except NotKeptError as error:
         raise UsageError(str(error)) from error
@@ -86,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> None:
     if args.format not in FORMATS:
         raise UsageError(f"there is no format {args.format!r}; the formats are {', '.join(FORMATS)}")
-    for option, is_given in (("--unit", args.unit), ("--threads", args.threads)):
+    for option, is_given in (("--unit", args.unit), ("--metric", args.metric), ("--threads", args.threads)):
         if is_given and args.format != "folded":
             raise UsageError(f"{option} is for the format folded, not for {args.format}")
     if args.fold_recursion and args.format not in _OF_FUNCTIONS:

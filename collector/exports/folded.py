@@ -16,15 +16,16 @@ _NS_PER_US = 1000
 
 
 def folded(profile: Profile, is_folded: bool = False, is_count: bool = False, has_threads: bool = False) -> Iterator[bytes]:
-    """A line for each stack with its CPU time in whole microseconds, or how many samples it has; with `has_threads` for each thread."""
+    """A line for each stack with the profile's first metric, times in whole microseconds, or how many samples it has; with `has_threads` for each thread."""
     table = sample_table(profile, by_function(profile), has_root=True, is_folded=is_folded)
     names = [joinable(name) for name in (*function_names(profile), UNFINISHED)]
-    values = [1] * len(table.nodes) if is_count else table.cpu_ns
+    values = [1] * len(table.nodes) if is_count else table.shown
+    unit = 1 if is_count or profile.metrics[0].unit != "s" else _NS_PER_US
     if has_threads:
         parts = [(joinable(thread_title(profile, thread)) + ";", table.sums(values, places)) for thread, places in table.iter_threads()]
     else:
         parts = [("", table.sums(values))]
-    amounts = shared_out((value for _, sums in parts for value in sums.values()), 1 if is_count else _NS_PER_US)
+    amounts = shared_out((value for _, sums in parts for value in sums.values()), unit)
     for start, sums in parts:
         for node, amount in zip(sums, amounts):
             if amount:

@@ -12,9 +12,9 @@ from itertools import accumulate, chain, pairwise
 from operator import add, sub
 from typing import Final, Generic, Protocol, TypeVar
 
-from collector.profile.metrics import SYSTEM, USER
+from collector.profile.metrics import SYSTEM, USER, Metric
 from collector.profile.model import Profile
-from collector.profile.samples import Grouping
+from collector.profile.samples import Grouping, SampleRows
 from collector.units import NS_PER_S
 
 UNFINISHED: Final = "(unfinished stacks)"
@@ -44,6 +44,8 @@ class SampleTable:
     user_ns: Sequence[int]
     system_ns: Sequence[int]
     cpu_ns: Sequence[int]
+    shown: Sequence[int]
+    """The first metric of the profile: times in nanoseconds, or numbers."""
 
     def iter_threads(self) -> Iterator[tuple[int, range]]:
         """Each thread with samples, and the positions of these."""
@@ -99,14 +101,22 @@ def sample_table(profile: Profile, grouping: Grouping, has_root: bool = False, i
     rows = profile.samples.rows(grouping, is_folded)
     columns: list[Sequence[int]] = [rows.threads, rows.times_ns, rows.nodes, rows.is_finished]
     columns += [whole_ns(rows.values[USER]), whole_ns(rows.values[SYSTEM])]
+    if profile.metrics[0].name != "cpu":
+        columns.append(_shown(profile.metrics[0], rows))
     if any(before > after for before, after in pairwise(zip(rows.threads, rows.times_ns))):
         positions = sorted(range(len(rows.threads)), key=list(zip(rows.threads, rows.times_ns)).__getitem__)
         columns = [[column[place] for place in positions] for column in columns]
-    threads, times_ns, nodes, is_finished, user_ns, system_ns = columns
+    threads, times_ns, nodes, is_finished, user_ns, system_ns, *shown = columns
+    cpu_ns = array("q", map(add, user_ns, system_ns))
     parents, groups = rows.parents, rows.groups
     if has_root and not all(is_finished):
         parents, groups, nodes = _rooted(parents, groups, nodes, is_finished, grouping.count)
-    return SampleTable(parents, groups, threads, times_ns, nodes, is_finished, user_ns, system_ns, array("q", map(add, user_ns, system_ns)))
+    return SampleTable(parents, groups, threads, times_ns, nodes, is_finished, user_ns, system_ns, cpu_ns, *(shown or [cpu_ns]))
+
+
+def _shown(metric: Metric, rows: SampleRows) -> Sequence[int]:
+    values = list(map(sum, zip(*(rows.values[part] for part in metric.parts))))
+    return whole_ns(values) if metric.unit == "s" else array("q", map(round, values))
 
 
 def whole_ns(values: Sequence[float]) -> Sequence[int]:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, fields
 
 from collector.errors import UsageError
 
+COUNTERS = ("faults", "switches")
+"""What the kernel counts of each thread, and can be read at its ticks."""
 CLOCKS = ("auto", "sigtrap", "task-clock", "cpu-timer")
 DEFAULT_PERIOD_NS = 1_003_009
 _NAMED_PERIODS_NS = {"on": DEFAULT_PERIOD_NS, "hi": 100_271, "lo": 10_309_279}
@@ -33,6 +35,8 @@ class RecorderOptions:
     start: int | None = None
     end: int | None = None
     context_switches: bool | None = None
+    faults: bool | None = None
+    switches: bool | None = None
     root: int | None = None
 
     def encode(self) -> str:
@@ -76,6 +80,15 @@ def parse_interval(text: str) -> int | None:
     if interval_ns < 1_000_000:
         raise UsageError(f"-S takes at least 0.001 seconds, not {text!r}")
     return interval_ns
+
+
+def parse_counters(text: str | None) -> frozenset[str]:
+    """Give what is to be counted at each tick: faults, switches or both, joined by commas. UsageError for anything else."""
+    words = frozenset(text.split(",")) if text is not None else frozenset()
+    unknown = sorted(words - set(COUNTERS))
+    if unknown:
+        raise UsageError(f"--counters takes {' and '.join(COUNTERS)}, joined by commas, not {unknown[0]!r}")
+    return words
 
 
 def parse_window(text: str) -> Window:

@@ -88,6 +88,8 @@ class Plan:
             "start": f"{self.window.start_ns} ns" if self.window else None,
             "end": f"{self.window.end_ns} ns" if self.window and self.window.end_ns else None,
             "context_switches": 1 if self.wanted.context_switches else None,
+            "faults": 1 if self.wanted.faults else None,
+            "switches": 1 if self.wanted.switches else None,
             "follow": self.follow,
             "jit": 1 if self.names_jit_code else None,
             "metric_interval": f"{self.metrics.interval_ns} ns" if self.metrics.choice.plugins else "off",
@@ -118,6 +120,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-n", "--dry-run", action="store_true", help="say what would be done, and do nothing")
     add("--clock", choices=options.CLOCKS, default="auto", help="the clock to use; auto takes the best that works here")
     add("--context-switches", action="store_true", help="also record how often threads are switched out")
+    add("--counters", metavar="faults,switches", help="also count page faults and context switches, by the code that the next tick finds")
     add("--jit", action="store_true", help="have Java, node, .NET, mono, LuaJIT, PyPy and PHP name the code they make as they run")
     metrics.add_arguments(parser)
     add("command", metavar="PROGRAM", nargs=argparse.PARSER, help="the program, or a Python script, and its arguments behind it").required = False
@@ -168,6 +171,7 @@ def make_plan(args: argparse.Namespace) -> Plan:
     sample_signal = options.parse_signal(args.sample_signal, "-l") if args.sample_signal else None
     if pause_signal is not None and pause_signal == sample_signal:
         raise UsageError("-l and -y name the same signal; it cannot mean both")
+    counters = options.parse_counters(args.counters)
     installation = find_installation()
     return Plan(
         command=command,
@@ -182,6 +186,8 @@ def make_plan(args: argparse.Namespace) -> Plan:
             pause_signal=pause_signal,
             paused=is_paused or None,
             context_switches=args.context_switches or None,
+            faults="faults" in counters or None,
+            switches="switches" in counters or None,
         ),
         window=options.parse_window(args.time) if args.time else None,
         interval_ns=options.parse_interval(args.sample),

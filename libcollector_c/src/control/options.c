@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/kept_text.h"
+#include "sample/thread_counters.h"
 
 #define DEFAULT_PERIOD_NS 1003009u /* 997 Hz: not in step with anything that beats in milliseconds */
 #define SHORTEST_PERIOD_NS 20000u
@@ -59,6 +60,10 @@ static void read_word(struct col_options *options, const char *name, size_t name
         options->is_paused = number != 0;
     else if (is_named(name, name_length, "context_switches"))
         options->has_context_switches = number != 0;
+    else if (is_named(name, name_length, "faults"))
+        options->counters |= number != 0 ? COL_COUNT_FAULTS : 0;
+    else if (is_named(name, name_length, "switches"))
+        options->counters |= number != 0 ? COL_COUNT_SWITCHES : 0;
     else if (is_named(name, name_length, "root"))
         *root = (pid_t)number;
 }

@@ -20,7 +20,8 @@ struct col_options {
     int pause_signal;          /* 0: none */
     bool is_paused;            /* begin paused */
     bool has_context_switches;
-    bool is_followed; /* this process is to be recorded, as COLLECTOR_FOLLOW and root= say */
+    unsigned counters; /* bits of sample/thread_counters.h */
+    bool is_followed;  /* this process is to be recorded, as COLLECTOR_FOLLOW and root= say */
 };
 
 /* Reads COLLECTOR_EXPERIMENT, COLLECTOR_OPTIONS and COLLECTOR_FOLLOW. The strings are copies that stay.

@@ -30,6 +30,7 @@
 #include "sample/process_reading.h"
 #include "sample/recording.h"
 #include "sample/sampler.h"
+#include "sample/thread_counters.h"
 #include "sample/tracer_watch.h"
 #include "target/code_finder.h"
 #include "target/descriptors.h"
@@ -163,6 +164,7 @@ static void begin_within_limits(enum col_recording state, pid_t parent_pid)
     col_plugins_load_own();
     if (parent_pid == 0) /* what a fork child inherits is right, and the list might be locked for ever */
         col_code_finder_refresh();
+    col_thread_counters_start(self.options.counters);
     col_sampler_start(CPU_SOURCE, self.options.period_ns, self.options.has_context_switches);
     col_jit_files_begin();
     col_modules_begin(parent_pid != 0);

@@ -2,6 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "sample/thread_counters.h"
 #include "sample/clock_source.h"
 
 #include <errno.h>
@@ -172,12 +173,12 @@ static bool try_task_clock(struct col_thread *thread, char *detail, size_t bytes
     return event >= 0;
 }
 
-static const char *const clock_values[COL_CLOCK_VALUES] = {"user ns", "system ns"};
-
 /* The log is told which clock it is, again when another one takes over. */
 static void announce(const char *detail)
 {
     uint64_t shortest_ns = col_clock_source_shortest_ns(self.kind);
+    const char *values[COL_CLOCK_VALUES + COL_THREAD_COUNTERS] = {"user ns", "system ns"};
+    col_thread_counters_declare(values + COL_CLOCK_VALUES);
     struct col_event_pmcallocate source = {.source = self.source,
                                            .name = "cpu",
                                            .clock = col_clock_source_name(self.kind),
@@ -186,8 +187,8 @@ static void announce(const char *detail)
                                            .effective_period_ns =
                                                self.period_ns < shortest_ns ? shortest_ns : self.period_ns,
                                            .detail = detail,
-                                           .values = clock_values,
-                                           .value_count = COL_CLOCK_VALUES};
+                                           .values = values,
+                                           .value_count = COL_CLOCK_VALUES + col_thread_counters_count()};
     col_event_pmcallocate((struct col_event_head){col_clock_now(), 0}, &source);
 }
 

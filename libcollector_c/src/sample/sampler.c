@@ -15,6 +15,7 @@
 #include "sample/metrics.h"
 #include "sample/python_stack.h"
 #include "sample/recording.h"
+#include "sample/thread_counters.h"
 #include "sample/tracer_watch.h"
 #include "sample/unwind.h"
 #include "sample/unwind_cache.h"
@@ -61,12 +62,14 @@ static void write_sample(struct col_thread *thread, uint64_t time_ns, struct col
 {
     int error = 0;
     if (!thread->has_frame) {
-        error = col_open_frame_acquire(&thread->frame, thread->tid, self.source, COL_CLOCK_VALUES, time_ns);
+        error = col_open_frame_acquire(&thread->frame, thread->tid, self.source,
+                                       COL_CLOCK_VALUES + col_thread_counters_count(), time_ns);
         thread->has_frame = error == 0;
     }
     if (error == 0) {
-        uint64_t values[COL_CLOCK_VALUES] = {whole_us(&thread->cpu_us_rest_ns, weight.user_ns),
-                                             whole_us(&thread->system_rest_ns, weight.system_ns)};
+        uint64_t values[COL_CLOCK_VALUES + COL_THREAD_COUNTERS] = {whole_us(&thread->cpu_us_rest_ns, weight.user_ns),
+                                                                   whole_us(&thread->system_rest_ns, weight.system_ns)};
+        col_thread_counters_take(thread, values + COL_CLOCK_VALUES);
         error = col_open_frame_add(&thread->frame, time_ns, values, stack->pcs, stack->count, stack->end);
     }
     if (error == -EBADF)
@@ -165,6 +168,7 @@ static void allow_cancellation(const struct cancellation *before, const ucontext
 static void take_tick(struct col_thread *thread, const ucontext_t *context, enum col_tick kind,
                       struct cancellation *cancellation)
 {
+    col_thread_counters_enter(thread);
     if (kind != COL_TICK_SLOW) /* those seldom walk */
         col_unwind_cache_expect(context, thread->last.pcs, thread->last.count);
     meet(thread);
@@ -173,15 +177,17 @@ static void take_tick(struct col_thread *thread, const ucontext_t *context, enum
     struct col_weight weight = col_weight_take(thread, kind, context, time_ns);
     bool is_recording = !col_tracer_watch_tick(thread, time_ns) && col_recording_is_on_at(time_ns);
     col_context_switches_drain(thread, self.source, self.pid, is_recording);
-    if (!is_recording)
+    if (!is_recording) {
         thread->waiting_ns = 0;
-    else if (weight.user_ns + weight.system_ns != 0) {
+        col_thread_counters_forget(thread);
+    } else if (weight.user_ns + weight.system_ns != 0) {
         walk(thread, context);
         write_sample(thread, time_ns, weight, &thread->last);
         col_jit_debug_look(time_ns, false);
         put_off_cancellation(cancellation);
         col_metrics_tick(time_ns, context);
     }
+    col_thread_counters_leave(thread);
 }
 
 void col_sampler_tick(const ucontext_t *context, enum col_tick kind)
@@ -208,6 +214,7 @@ void col_sampler_thread_begin(struct col_thread *thread, uintptr_t start_address
     col_weight_baseline(thread, start_address != 0 ? 0 : col_clock_thread_cpu(), start_address != 0 ? 0 : time_ns);
     col_os_thread_name(thread->tid, name, sizeof name);
     col_event_thr_create((struct col_event_head){time_ns, thread->tid}, name, start_address);
+    col_thread_counters_begin(thread, start_address != 0);
     if (self.has_context_switches)
         col_context_switches_begin(thread);
 }
@@ -215,6 +222,7 @@ void col_sampler_thread_begin(struct col_thread *thread, uintptr_t start_address
 void col_sampler_thread_baseline(struct col_thread *thread)
 {
     col_weight_baseline(thread, col_clock_thread_cpu(), col_clock_now());
+    col_thread_counters_begin(thread, false);
 }
 
 /* The CPU time of a thread, `cpu_ns` in all, that no sample stands for because none was due. */

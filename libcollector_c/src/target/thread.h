@@ -31,6 +31,12 @@ struct col_switches {
     uint64_t voluntary_count, involuntary_count;
 };
 
+/* Of sample/thread_counters.c: the kernel's counts when they were last looked at, and what of them no sample has. */
+enum { COL_THREAD_COUNTERS = 4 };
+struct col_counted {
+    uint64_t known[COL_THREAD_COUNTERS], pending[COL_THREAD_COUNTERS];
+};
+
 struct col_thread {
     uint32_t tid;      /* kernel thread id; 0: the block is free */
     int busy;          /* atomic: somebody is at work on this thread's data (enter/leave, enter_fork/leave_fork) */
@@ -65,6 +71,7 @@ struct col_thread {
     int64_t off_cpu_ns;        /* wall time less CPU time at its last tick (sample/tracer_watch.c) */
     uint32_t suspension_count; /* of the clocks, when it last ticked */
     struct col_switches switches;
+    struct col_counted counted;
     struct col_stack_bounds bounds;
     struct col_deep_stack deep;
     struct col_open_frame frame;

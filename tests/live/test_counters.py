@@ -1,0 +1,49 @@
+"""test_counters -- --counters: page faults and context switches of a program that knows how many each of its functions causes"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from recorded import RUNGS, Recorded, judge
+
+from collector.profile import aggregate
+
+FUNCTIONS = "touches_many", "touches_few", "gives_way", "computes"
+
+
+def counts_of(recorded: Recorded, name: str) -> dict[str, float]:
+    """A metric of each function and all it called."""
+    place = [metric.name for metric in recorded.profile.metrics].index(name)
+    return {row.function.name: row.inclusive[place] for row in aggregate.functions(recorded.profile)}
+
+
+@pytest.mark.parametrize("clock", RUNGS)
+def test_faults_and_switches_by_function(record: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path], clock: str) -> None:
+    """What one function causes after its last tick counts for the next: of 40 ms and more one tick is lost so, which is 1 ms or 4 ms."""
+    rung_works(clock)
+    recorded = record([compiled("counted_faults.c", "-O1"), 2], ["--counters", "faults,switches"], clock=clock)
+    truth, faults, switches = recorded.outcome.truth, counts_of(recorded, "minor_faults"), counts_of(recorded, "voluntary_switches")
+    for found, kind in ((faults, "faults"), (switches, "switches")):
+        total = sum(truth[f"{name}.{kind}"] for name in FUNCTIONS)
+        measured = sum(found.get(name, 0) for name in FUNCTIONS)
+        judge(0.95 * total <= measured <= total, f"{measured:.0f} {kind} in samples, {total} true")
+        for name in FUNCTIONS:
+            allowed = (0.2 if clock == "cpu-timer" else 0.05) * total
+            own = found.get(name, 0)
+            judge(abs(own - truth[f"{name}.{kind}"]) <= allowed, f"{name}: {own:.0f} {kind} in samples, {truth[f'{name}.{kind}']} true")
+
+
+def test_without_the_option_there_are_none(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    recorded = record([compiled("counted_faults.c", "-O1"), 1])
+    assert [metric.name for metric in recorded.profile.metrics] == ["cpu", "user", "system", "samples"]
+
+
+def test_a_child_and_a_thread_count_for_themselves(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    """What a process counted before it made a child is not the child's."""
+    recorded = record(["sh", "-c", f"{compiled('counted_faults.c', '-O1')} 1 & wait"], ["--counters", "faults"])
+    truth = recorded.outcome.truth
+    total = sum(truth[f"{name}.faults"] for name in FUNCTIONS)
+    measured = counts_of(recorded, "minor_faults")["main"]
+    judge(0.95 * total <= measured <= 1.02 * total + 500, f"{measured:.0f} faults in samples, {total} true")

@@ -38,7 +38,12 @@ def render(profile: Profile, chart: Timeline, selection: Selection, style: Style
     body = [[layout.amount(row.cpu, metric), f"{max(row.steps) / chart.step:.2f}", _title(row), _bars(row.steps, most)] for row in rows]
     if labels:
         body.insert(0, ["", "", "(labels)", _marks(labels, chart, len(rows[0].steps))])
-    columns = (figure("CPU" if is_cpu else printable(metric.name), printable(metric.unit)), figure("Most", per_second), name("Thread" if rows[0].tid else "Process", least=10), BARS)
+    columns = (
+        figure("CPU" if is_cpu else printable(metric.name), printable(metric.unit)),
+        figure("Most", per_second),
+        name("Thread" if rows[0].tid else "Process", least=10),
+        BARS,
+    )
     lines = [title, "", *table_lines(columns, body, style)]
     lines += layout.hidden_line(selection.hidden, "thread|threads" if rows[0].tid else "process|processes", style)
     lines += [shorten(printable(f"{INDENT}{mark}  {format_seconds(point.time)} s  {point.label}"), style.width) for mark, point in zip(_MARKS, labels)]

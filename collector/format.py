@@ -165,6 +165,8 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
         ("system_ns", "uint", "system CPU time of the process before recording began"),
         ("start_ticks", "uint", "when the process began: field 22 of /proc/self/stat, see below; nil if unknown"),
         ("pid_namespace", "uint", "the PID namespace that `pid` counts in: inode of /proc/self/ns/pid; nil if unknown"),
+        ("rank", "uint", "which rank of a parallel job it is, or belongs to; nil if none"),
+        ("local_rank", "uint", "which of the ranks on its node; nil if none, or unknown"),
     ),
     Kind.CLOSELOG: (
         ("reason", "uint", "CloseReason"),

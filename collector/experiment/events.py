@@ -80,6 +80,8 @@ class Initialize(Event):
     system_ns: int | None = None
     start_ticks: int | None = None
     pid_namespace: int | None = None
+    rank: int | None = None
+    local_rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,6 +167,8 @@ struct pmclog_ev_initialize {
     uint64_t pl_system_ns;
     uint64_t pl_start_ticks;   /* with pl_pid_namespace: tells processes of one number apart */
     uint64_t pl_pid_namespace; /* PMCLOG_UNKNOWN, like the above, where /proc did not tell */
+    uint64_t pl_rank;          /* of a parallel job; PMCLOG_UNKNOWN if it is no rank */
+    uint64_t pl_local_rank;    /* among those of its node; PMCLOG_UNKNOWN if its launcher does not say */
 };
 
 /* One sample. pl_chain[0] is pl_pc, the interrupted instruction; every other address is one past an instruction of the call it

@@ -10,7 +10,7 @@
 _Static_assert((int)PMCLOG_TYPE_USERDATA == COL_KIND_USERDATA && (int)PMCLOG_TYPE_INTERPRETER == COL_KIND_INTERPRETER,
                "kinds are numbered alike");
 
-enum { HEAD_FIELDS = 3, MAX_FIELDS = 21, KINDS = COL_KIND_INTERPRETER + 1 };
+enum { HEAD_FIELDS = 3, MAX_FIELDS = 23, KINDS = COL_KIND_INTERPRETER + 1 };
 
 /* TEXTS, DATA: a pointer and, in the member after it, a count. VALUES: those of METRIC. */
 enum field_type { END_OF_FIELDS, UNSIGNED_32, UNSIGNED_64, SIGNED_32, TEXT, TEXTS, DATA, VALUES };
@@ -52,7 +52,9 @@ static const struct field fields_of[KINDS][MAX_FIELDS + 1] = {
                                 FIELD(UNSIGNED_64, pl_i.pl_user_ns),
                                 FIELD(UNSIGNED_64, pl_i.pl_system_ns),
                                 FIELD(UNSIGNED_64, pl_i.pl_start_ticks),
-                                FIELD(UNSIGNED_64, pl_i.pl_pid_namespace)},
+                                FIELD(UNSIGNED_64, pl_i.pl_pid_namespace),
+                                FIELD(UNSIGNED_64, pl_i.pl_rank),
+                                FIELD(UNSIGNED_64, pl_i.pl_local_rank)},
     [PMCLOG_TYPE_MAPPINGCHANGE] = {FIELD(UNSIGNED_32, pl_m.pl_action),
                                    FIELD(UNSIGNED_32, pl_m.pl_kind),
                                    FIELD(UNSIGNED_64, pl_m.pl_start),

@@ -16,7 +16,7 @@ static void write_processes(void)
     struct col_event_initialize initialize = {
         .wall_ns = N(3, 2), .pid = N(3, 3), .ppid = N(3, 4), .image = N(3, 5), .host = "3006", .machine = "3007", .kernel = "3008", .cpu_count = N(3, 9), .page_bytes = N(3, 10),
         .executable = "3011", .arguments = arguments, .argument_count = 3, .directory = "3013", .options = options, .option_count = 1, .library_version = "3015", .uid = N(3, 16),
-        .user_ns = N(3, 17), .system_ns = N(3, 18), .start_ticks = N(3, 19), .pid_namespace = N(3, 20)};
+        .user_ns = N(3, 17), .system_ns = N(3, 18), .start_ticks = N(3, 19), .pid_namespace = N(3, 20), .rank = N(3, 21), .local_rank = N(3, 22)};
     int status = -9;
     col_event_initialize(HEAD(3), &initialize);
     col_event_procexec(HEAD(10), N(10, 0), N(10, 1), "10002");

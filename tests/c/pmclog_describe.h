@@ -130,6 +130,8 @@ static void put_initialize(struct line *line, const struct pmclog_ev_initialize 
     put_64(line, initialize->pl_system_ns);
     put_64(line, initialize->pl_start_ticks);
     put_64(line, initialize->pl_pid_namespace);
+    put_64(line, initialize->pl_rank);
+    put_64(line, initialize->pl_local_rank);
 }
 
 static void put_mapping(struct line *line, const struct pmclog_ev_mappingchange *mapping)

@@ -172,7 +172,7 @@ static void add_samples(struct log *log, uint64_t time, unsigned thread, size_t 
 
 static void add_initialize(struct log *log, unsigned version)
 {
-    add_head(log, 21, 3, 1000, 0);
+    add_head(log, 23, 3, 1000, 0);
     for (unsigned i = 0; i < 6; i++)
         add_unsigned(log, i == 0 ? version : i == 3 ? 77 : i);
     add_text(log, "host");
@@ -187,7 +187,7 @@ static void add_initialize(struct log *log, unsigned version)
     add_text(log, "/");
     add_array(log, 0);
     add_text(log, "1.0");
-    for (unsigned i = 0; i < 5; i++)
+    for (unsigned i = 0; i < 7; i++)
         add_unsigned(log, i);
 }
 

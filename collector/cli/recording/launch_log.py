@@ -9,6 +9,7 @@ import time
 from collector import __version__
 from collector.capture.launch import Ending
 from collector.capture.metric_table import Definition
+from collector.capture.rank import read_rank
 from collector.experiment.liveness import read_pid_namespace, read_process_state
 from collector.experiment.log_writer import LogWriter
 from collector.format import FRAME_MAX_BYTES, VERSION_MAJOR, VERSION_MINOR, Kind, SampleCause
@@ -59,6 +60,7 @@ class LaunchLog:
             round(times.system * 1e9),
             read_process_state(os.getpid())[1] or None,
             read_pid_namespace(),
+            *read_rank(os.environ),
         )
 
     def sample(self, pid: int, readings: Readings) -> None:

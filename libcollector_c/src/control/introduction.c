@@ -13,6 +13,7 @@
 #include "base/kept_text.h"
 #include "base/os.h"
 #include "base/sparse.h"
+#include "control/rank.h"
 #include "experiment/event.h"
 #include "experiment/log_writer.h"
 #include "target/modules.h"
@@ -74,6 +75,7 @@ void col_introduction_write(const struct col_options *options, pid_t pid, unsign
 {
     struct utsname name;
     struct col_own_birth birth = col_own_status_birth();
+    struct col_rank rank = col_rank();
     size_t argument_count;
     if (self.word_count == 0 && options->text[0] != '\0')
         split_options(options->text);
@@ -100,7 +102,9 @@ void col_introduction_write(const struct col_options *options, pid_t pid, unsign
                                          .library_version = COLLECTOR_VERSION,
                                          .uid = (uint32_t)getuid(),
                                          .start_ticks = birth.start_ticks,
-                                         .pid_namespace = birth.pid_namespace};
+                                         .pid_namespace = birth.pid_namespace,
+                                         .rank = rank.rank,
+                                         .local_rank = rank.local_rank};
     col_clock_process_times(&event.user_ns, &event.system_ns);
     col_event_initialize((struct col_event_head){col_clock_now(), col_os_thread_id()}, &event);
 }

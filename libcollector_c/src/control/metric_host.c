@@ -36,7 +36,9 @@ static void write_initialize(void)
                                          .cpu_count = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
                                          .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE),
                                          .library_version = COLLECTOR_VERSION,
-                                         .uid = (uint32_t)getuid()};
+                                         .uid = (uint32_t)getuid(),
+                                         .rank = COL_EVENT_UNKNOWN,
+                                         .local_rank = COL_EVENT_UNKNOWN};
     col_clock_process_times(&event.user_ns, &event.system_ns);
     col_event_initialize((struct col_event_head){col_clock_now(), 0}, &event);
 }

@@ -20,6 +20,7 @@
 #include "control/options.h"
 #include "control/plugins.h"
 #include "control/program_actions.h"
+#include "control/rank.h"
 #include "control/silence.h"
 #include "control/stranger.h"
 #include "experiment/event.h"
@@ -209,6 +210,7 @@ const struct col_options *col_session_prepare(void)
 void col_session_open(int argc, char **argv)
 {
     col_introduction_remember(argc, argv);
+    col_rank_read();
     col_recording_limit(self.options.start_ns, self.options.end_ns);
     begin(self.options.is_paused ? COL_RECORDING_PAUSED : COL_RECORDING_ON, 0);
 }

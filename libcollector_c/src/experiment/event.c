@@ -74,11 +74,13 @@ static void put_initialize(struct col_msgpack *out, const void *fields)
     col_msgpack_uint(out, initialize->system_ns);
     put_reading(out, initialize->start_ticks);
     put_reading(out, initialize->pid_namespace);
+    put_reading(out, initialize->rank);
+    put_reading(out, initialize->local_rank);
 }
 
 int col_event_initialize(struct col_event_head head, const struct col_event_initialize *initialize)
 {
-    return col_record_write(&(struct col_record){head, COL_KIND_INITIALIZE, 21, put_initialize, initialize});
+    return col_record_write(&(struct col_record){head, COL_KIND_INITIALIZE, 23, put_initialize, initialize});
 }
 
 static void put_known(struct col_msgpack *out, bool is_known, uint64_t number)

@@ -30,6 +30,7 @@ struct col_event_initialize {
     size_t option_count;
     uint64_t user_ns, system_ns;
     uint64_t start_ticks, pid_namespace; /* or COL_EVENT_UNKNOWN */
+    uint64_t rank, local_rank;           /* or COL_EVENT_UNKNOWN */
 };
 int col_event_initialize(struct col_event_head head, const struct col_event_initialize *initialize);
 

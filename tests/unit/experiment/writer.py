@@ -101,7 +101,8 @@ def samples(
 def initialize(time: int = 1000, pid: int = 77, image: int = 0, **fields: object) -> bytes:
     """An INITIALIZE record of this version."""
     given = {"version_major": 1, "version_minor": 0, "wall_ns": 10**18, "pid": pid, "ppid": 1, "image": image,
-             "host": "here", "executable": "/bin/prog", "arguments": ["prog", "-x"], "page_bytes": 4096, "start_ticks": None, "pid_namespace": None, **fields}
+             "host": "here", "executable": "/bin/prog", "arguments": ["prog", "-x"], "page_bytes": 4096, "start_ticks": None, "pid_namespace": None,
+             "rank": None, "local_rank": None, **fields}
     return record(Kind.INITIALIZE, time, 0, **given)
 
 

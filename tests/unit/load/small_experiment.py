@@ -62,7 +62,7 @@ def begin(pid: int = PID, at_ns: int = T0, **fields: object) -> bytes:
     known = dict(
         version_major=1, version_minor=0, wall_ns=1_700_000_000 * S, pid=pid, ppid=1, host="engine", machine="x86_64", kernel="6.1",
         cpu_count=4, page_bytes=4096, executable="/bin/prog", arguments=["prog", "-x"], directory="/tmp", options=["clock=auto"],
-        library_version="0.1.0", start_ticks=None, pid_namespace=None,
+        library_version="0.1.0", start_ticks=None, pid_namespace=None, rank=None, local_rank=None,
     )
     return record(Kind.INITIALIZE, at_ns, 0, **{**known, **fields})
 

@@ -1,0 +1,16 @@
+/* rank.h -- which rank of a parallel job this process is, as its launcher told it */
+#ifndef COL_CONTROL_RANK_H
+#define COL_CONTROL_RANK_H
+
+#include <stdint.h>
+
+struct col_rank {
+    uint64_t rank, local_rank; /* COL_EVENT_UNKNOWN: it is none, or its launcher does not say */
+};
+
+/* Reads the environment. Once, before main: a forked child keeps what its parent was. */
+void col_rank_read(void);
+
+struct col_rank col_rank(void);
+
+#endif

@@ -18,6 +18,7 @@ from collector.load.jit_sources import add_jit_sources
 from collector.load.log_facts import LogFacts, read_facts, word_of
 from collector.load.metric_values import series_of
 from collector.load.naming import NameTable
+from collector.load.ranks import with_ranks
 from collector.load.recording import launched_statuses, process_of, recording_of
 from collector.load.stand_ins import stand_in
 from collector.load.threads import ThreadLives, balanced, thread_of, unsampled_ns
@@ -70,6 +71,7 @@ class Loader:
         objects_path = directory.objects_path
         for text in (*directory.complaints, *add_jit_sources(objects_path, logs), *self._add_archive(path)):
             self._messages.append(model.Message(experiment, 1, text))
+        first_process = len(self._processes)
         identities, ended = ProcessIdentities(), dict[ProcessIdentity, LogFacts]()
         statuses = launched_statuses(launch)
         progress = _Progress(self._progress, sum(facts.size_bytes for facts in logs))
@@ -80,6 +82,7 @@ class Loader:
             self._series += series_of(experiment, len(self._processes), facts, launch)
             progress.tell(facts)
             self._add_process(objects_path, facts, process)
+        self._processes[first_process:] = with_ranks(self._processes[first_process:])
         if node is not None:
             self._series += series_of(experiment, None, node, launch)
         images = _images_by_pid(self._processes, experiment)

@@ -94,6 +94,9 @@ def process_of(experiment: int, identity: ProcessIdentity, facts: LogFacts, prev
         has_execed=has_execed,
         is_running=closed is None and is_alive(facts.log),
         interpreter=_interpreter(facts),
+        rank=begun.rank if begun else None,
+        local_rank=begun.local_rank if begun else None,
+        node=(begun.host or "") if begun else "",
     )
 
 

@@ -28,6 +28,9 @@ class ThreadTime:
     image: int
     tid: int
     name: str
+    node: str
+    rank: int | None
+    local_rank: int | None
     start: float
     end: float | None
     wall: float
@@ -52,7 +55,7 @@ class SampleClock:
 @dataclass(frozen=True, slots=True)
 class ProcessTime:
     """A process image; a process that called execve has several, with the same `first_image`. `exit_status` is -n if signal n ended it, and
-    `interpreter` empty if it has none.
+    `interpreter` empty if it has none. `rank` and `local_rank` are None of what belongs to no parallel job.
     """
 
     experiment: str
@@ -72,6 +75,9 @@ class ProcessTime:
     before_recording: float
     clock: SampleClock | None
     interpreter: str
+    node: str
+    rank: int | None
+    local_rank: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +113,9 @@ def thread_times(profile: Profile, rows: Iterable[ThreadRow]) -> list[ThreadTime
             image=row.process.image,
             tid=row.thread.tid,
             name=row.thread.name,
+            node=row.process.node,
+            rank=row.process.rank,
+            local_rank=row.process.local_rank,
             start=moment(profile, row.process.experiment, row.thread.start_ns),
             end=_end(profile, row.process.experiment, row.thread.end_ns),
             wall=row.wall_s,
@@ -145,6 +154,9 @@ def _process_time(profile: Profile, row: ProcessRow, process: Process) -> Proces
         before_recording=process.unrecorded_ns / NS_PER_S,
         clock=_clock(process.clock),
         interpreter=process.interpreter,
+        node=process.node,
+        rank=process.rank,
+        local_rank=process.local_rank,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from collector.profile import aggregate
 from collector.profile.call_tree import CallNode, call_tree
-from collector.profile.model import Profile
+from collector.profile.model import Process, Profile
 from collector.profile.sample_points import sample_points
 
 Row = Any
@@ -78,6 +78,11 @@ def _renumbered(nodes: list[CallNode]) -> list[CallNode]:
     return renumbered
 
 
+def _rank(process: Process) -> tuple[bool, int, str, int, int]:
+    """Those without a rank come last."""
+    return process.rank is None, process.rank or 0, process.node, process.start_ns, process.pid
+
+
 def _function_name(row: Row) -> str:
     name: str = row.function.name
     return name
@@ -137,6 +142,7 @@ THREADS = TableView(
         "thread": lambda row: (row.process.pid, row.thread.tid),
         "name": lambda row: row.thread.name,
         "start": lambda row: row.thread.start_ns,
+        "rank": lambda row: _rank(row.process),
     },
 )
 PROCESSES = TableView(
@@ -147,6 +153,7 @@ PROCESSES = TableView(
         "process": lambda row: (row.process.pid, row.process.image),
         "threads": lambda row: -row.thread_count,
         "start": lambda row: row.process.start_ns,
+        "rank": lambda row: _rank(row.process),
         "program": lambda row: row.process.executable,
     },
 )

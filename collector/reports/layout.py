@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from collector.profile.aggregate import FunctionRow
@@ -13,7 +13,7 @@ from collector.profile.model import Function, Process, Profile
 from collector.profile.precision import sampling_error
 from collector.profile.warnings import Titled, brief_warnings, few_samples
 from collector.reports.style import Style, printable, shorten
-from collector.reports.table import INDENT, Column, figure, table_lines
+from collector.reports.table import INDENT, Column, figure, name, table_lines
 from collector.units import format_count, format_percent, format_seconds, plural
 
 _SAMPLES = [metric.name for metric in CPU_METRICS].index("samples")
@@ -202,6 +202,16 @@ def place(file: str | None, line: int | None) -> str:
         return ""
     base = file.rpartition("/")[2]
     return f"{base}:{line}" if line else base
+
+
+def place_columns(profile: Profile) -> dict[Column, Callable[[Process], str]]:
+    """The columns that say where a process of a parallel job ran, and what each shows: its rank, and its node if there are several."""
+    columns: dict[Column, Callable[[Process], str]] = {}
+    if any(process.rank is not None for process in profile.processes):
+        columns[figure("Rank")] = lambda process: "-" if process.rank is None else str(process.rank)
+    if len({process.node for process in profile.processes}) > 1:
+        columns[name("Node", least=6)] = lambda process: process.node or "-"
+    return columns
 
 
 def process_ending(process: Process) -> str:

@@ -35,7 +35,9 @@ def render(profile: Profile, selection: Selection, style: Style) -> str:
     total = total_values(profile)
     lines = [layout.title_line(profile, "Processes", style), ""]
     whole = layout.whole_of(profile, total)
-    lines += table_lines(layout.measured_columns(COLUMNS, profile), [_cells(profile, row, whole) for row in selection.rows], style)
+    places = layout.place_columns(profile)
+    cells = [[*(show(row.process) for show in places.values()), *_cells(profile, row, whole)] for row in selection.rows]
+    lines += table_lines([*places, *layout.measured_columns(COLUMNS, profile)], cells, style)
     hidden = layout.summed((row.values for row in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, "program image|program images", style, hidden, total[0])
     return "\n".join(lines + _unrecorded_lines(profile, style))

@@ -36,7 +36,9 @@ def render(profile: Profile, selection: Selection, style: Style) -> str:
     has_lock = any(row.lock_held_s is not None for row in selection.rows)
     columns = [column for column in COLUMNS if has_lock or column is not _LOCK]
     whole = layout.whole_of(profile, total)
-    lines += table_lines(layout.measured_columns(columns, profile), [_cells(profile, row, whole, has_lock) for row in selection.rows], style)
+    places = layout.place_columns(profile)
+    cells = [[*(show(row.process) for show in places.values()), *_cells(profile, row, whole, has_lock)] for row in selection.rows]
+    lines += table_lines([*places, *layout.measured_columns(columns, profile)], cells, style)
     hidden = layout.summed((row.values for row in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, "thread", style, hidden, total[0])
     return "\n".join(lines)

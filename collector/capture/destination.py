@@ -7,6 +7,7 @@ import re
 import stat
 
 from collector.capture.event_holder import SOCKET_FILE
+from collector.capture.job_directory import is_mark, is_node_directory
 from collector.errors import ExperimentExistsError, RecordError, UsageError
 from collector.regular_file import open_binary
 
@@ -68,6 +69,10 @@ def is_experiment(path: str) -> bool:
 
 
 def _is_own(entry: os.DirEntry[str]) -> bool:
+    if entry.is_dir(follow_symlinks=False) and is_node_directory(entry.path):
+        return all(is_experiment(os.path.join(entry.path, name)) for name in os.listdir(entry.path) if name.startswith("rank."))
+    if is_mark(entry.name):
+        return entry.is_file(follow_symlinks=False)
     if not _OWN_NAMES.fullmatch(entry.name):
         return False
     if entry.name == "objects":

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 _FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGSYS}
 _STOPS = {signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
 _NOT_PASSED_ON = {signal.SIGCHLD, *_STOPS} - {signal.SIGTSTP}
-_PYTHON_IGNORES = (signal.SIGPIPE, signal.SIGXFSZ)
+PYTHON_IGNORES = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
 class StartError(Exception):
@@ -83,7 +83,7 @@ def _become(
 ) -> None:
     failure = 0
     try:
-        for number in _PYTHON_IGNORES:
+        for number in PYTHON_IGNORES:
             signal.signal(number, signal.SIG_DFL)
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -38,6 +38,7 @@ class RecorderOptions:
     faults: bool | None = None
     switches: bool | None = None
     root: int | None = None
+    ranks: str | None = None
 
     def encode(self) -> str:
         """Give the text that libcollector parses: `name=value` joined by commas, true as 1."""

@@ -2,33 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from collector.errors import UsageError
 
 # The nearest launcher first: an mpirun may run below srun.
 _OF_JOB = ("PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMI_ID", "MV2_COMM_WORLD_RANK", "MPI_RANKID", "PALS_RANKID")
 _OF_NODE = ("PMIX_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID")
+_SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "MPI_NRANKS", "PALS_SIZE")
+_JOBS = ("PMIX_NAMESPACE", "PMI_JOBID", "PALS_APID")
 _MOST_DIGITS = 9
 
 
-class Rank(NamedTuple):
-    """None: it is no rank, or its launcher does not say."""
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """A rank of a job. `size` is how many it has, `job` what no other job of its launcher is called; None, or "": the launcher does not say."""
 
-    rank: int | None
-    local_rank: int | None
+    rank: int
+    local_rank: int | None = None
+    size: int | None = None
+    job: str = ""
 
 
-def read_rank(environment: Mapping[str, str]) -> Rank:
-    """Which rank a process with this environment is."""
+def read_rank(environment: Mapping[str, str]) -> Rank | None:
+    """Which rank a process with this environment is; None if it is none."""
     # A SLURM batch script has the variables of rank 0, but is no step of the job.
     slurm = _first(environment, ("SLURM_PROCID",)) if "SLURM_STEP_ID" in environment else None
     of_job = _first(environment, _OF_JOB)
     rank = slurm if of_job is None else of_job
     if rank is None:
-        return Rank(None, None)
-    return Rank(rank, _first(environment, (*_OF_NODE, "SLURM_LOCALID") if rank == slurm else _OF_NODE))
+        return None
+    is_step = rank == slurm
+    step = f"{environment.get('SLURM_JOB_ID', '')}.{environment['SLURM_STEP_ID']}" if is_step else ""
+    return Rank(
+        rank,
+        _first(environment, (*_OF_NODE, "SLURM_LOCALID") if is_step else _OF_NODE),
+        _first(environment, (*_SIZES, "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS") if is_step else _SIZES),
+        re.sub(r"[^\w.-]", "_", step or next(filter(None, map(environment.get, _JOBS)), "")),
+    )
 
 
 def _first(environment: Mapping[str, str], names: tuple[str, ...]) -> int | None:
     texts = (environment.get(name, "") for name in names)
     return next((int(text) for text in texts if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS), None)
+
+
+@dataclass(frozen=True, slots=True)
+class RankRange:
+    """Every `step`-th rank from `first` to `last`; None: to the end."""
+
+    first: int
+    last: int | None
+    step: int = 1
+
+    def __contains__(self, rank: object) -> bool:
+        if not isinstance(rank, int) or rank < self.first or (self.last is not None and rank > self.last):
+            return False
+        return (rank - self.first) % self.step == 0
+
+    def __str__(self) -> str:
+        if self.first == self.last:
+            return str(self.first)
+        return f"{self.first}-{'' if self.last is None else self.last}{'' if self.step == 1 else f'/{self.step}'}"
+
+
+def parse_ranks(text: str, option: str = "--ranks") -> tuple[RankRange, ...]:
+    """The ranks that a list such as `0,8-15,16-/4` means. UsageError if it means none."""
+    found = []
+    for word in text.split(","):
+        match = re.fullmatch(r"([0-9]{1,9})(?:(-)([0-9]{1,9})?(?:/([0-9]{1,9}))?)?", word.strip())
+        if match is None:
+            raise UsageError(f"{option} takes ranks such as 0,8-15 or 0-/4 (every fourth), not {text!r}")
+        first, step = int(match[1]), int(match[4] or 1)
+        last = (int(match[3]) if match[3] else None) if match[2] else first
+        if step == 0 or (last is not None and last < first):
+            raise UsageError(f"{option} {text}: {word} means no rank")
+        found.append(RankRange(first, last, step))
+    return tuple(found)
+
+
+def is_among(rank: int, ranges: Collection[RankRange]) -> bool:
+    """Whether a rank is in one of the ranges."""
+    return any(rank in one for one in ranges)

@@ -25,14 +25,16 @@ from collector.capture.installation import find_installation
 from collector.capture.launch import Ending, StartError, restore_signals, start, wait
 from collector.capture.metric_table import FILE_NAME, definitions, write_table
 from collector.capture.program import CannotRun, Program, can_be_preloaded, find_program
+from collector.capture.rank import parse_ranks, read_rank
 from collector.capture.readings import read_process
 from collector.capture.recorded_processes import RecordedProcesses
 from collector.cli.recording import metrics
 from collector.cli.recording.launch_log import LaunchLog
 from collector.cli.recording.node_metrics import NodeMetrics
 from collector.cli.recording.python_command import completed, title_of, with_interpreter
+from collector.cli.recording.ranks import Job, become
 from collector.cli.recording.unrecorded import Explainer, UnrecordedDescendants, tell_unrecorded
-from collector.errors import CollectorError, ExperimentError, RecordError, UsageError
+from collector.errors import CollectorError, ExperimentError, ExperimentExistsError, RecordError, UsageError
 from collector.experiment.log_outline import read_start_ticks
 from collector.printable import printable
 from collector.readings import Readings
@@ -64,6 +66,7 @@ class Plan:
     follow: str
     comments: list[str]
     metrics: metrics.MetricPlan
+    job: Job = Job(None, None)
     names_jit_code: bool = False
 
     def options_at(self, now_ns: int, pid: int) -> options.RecorderOptions:
@@ -92,6 +95,7 @@ class Plan:
             "switches": 1 if self.wanted.switches else None,
             "follow": self.follow,
             "jit": 1 if self.names_jit_code else None,
+            **self.job.describe(),
             "metric_interval": f"{self.metrics.interval_ns} ns" if self.metrics.choice.plugins else "off",
         }
         texts = [f"{name}={value}" for name, value in values.items() if value is not None]
@@ -116,6 +120,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a signal that pauses and resumes recording; recording starts paused unless ,r is given")
     add("-t", "--time", metavar="DURATION|START-END", help="the part of the run to record, in seconds (s) or minutes (m)")
     add("-F", "--follow", metavar="on|off|=REGEX", help="descendants to record: all (default), none, or those whose program's name matches")
+    add("--ranks", metavar="LIST", help="of a parallel job, record only these ranks: 0,8-15 or, every fourth, 0-/4; the others run unrecorded")
     add("-C", "--comment", metavar="TEXT", action="append", default=[], help="a comment to keep in the experiment; may be repeated")
     add("-n", "--dry-run", action="store_true", help="say what would be done, and do nothing")
     add("--clock", choices=options.CLOCKS, default="auto", help="the clock to use; auto takes the best that works here")
@@ -140,15 +145,25 @@ def record(args: argparse.Namespace) -> Recording:
     except CannotRun as error:
         say(str(error))
         return Recording(None, error.status)
+    if plan.job.is_left_out and not args.dry_run:
+        return _run_unrecorded(plan)
     if plan.program.reason and args.follow in (None, "off"):
         hint = "" if args.follow else "; to record the descendants it may have, say so with -F on"
         raise RecordError(f"{plan.program.reason}: nothing was run{hint}")
     if args.dry_run:
         print("\n".join(_describe_plan(plan)))
         return Recording(None, 0)
-    if plan.program.reason:
+    if plan.program.reason and plan.job.is_speaker:
         say(f"{plan.program.reason}; only its descendants can be recorded")
     return _carry_out(plan)
+
+
+def _run_unrecorded(plan: Plan) -> Recording:
+    try:
+        become(plan.program, plan.command)
+    except OSError as error:
+        say(f"{plan.command[0]}: {error.strerror}")
+    return Recording(None, 126)
 
 
 def _list_metrics(args: argparse.Namespace) -> Recording:
@@ -172,12 +187,13 @@ def make_plan(args: argparse.Namespace) -> Plan:
     if pause_signal is not None and pause_signal == sample_signal:
         raise UsageError("-l and -y name the same signal; it cannot mean both")
     counters = options.parse_counters(args.counters)
+    job = Job(read_rank(os.environ), parse_ranks(args.ranks) if args.ranks else None)
     installation = find_installation()
     return Plan(
         command=command,
         program=find_program(command[0], os.environ.get("PATH", os.defpath), installation.recorder),
         recorder=installation.recorder,
-        experiment=args.overwrite or args.output,
+        experiment=job.experiment_name(args.overwrite or args.output, title_of(command), args.overwrite is not None),
         is_overwritten=args.overwrite is not None,
         wanted=options.RecorderOptions(
             clock=args.clock if period else "off",
@@ -188,7 +204,9 @@ def make_plan(args: argparse.Namespace) -> Plan:
             context_switches=args.context_switches or None,
             faults="faults" in counters or None,
             switches="switches" in counters or None,
+            ranks=None if job.wanted is None else "+".join(map(str, job.wanted)),
         ),
+        job=job,
         window=options.parse_window(args.time) if args.time else None,
         interval_ns=options.parse_interval(args.sample),
         follow=options.parse_follow(args.follow or "on"),
@@ -213,7 +231,7 @@ def _carry_out(plan: Plan) -> Recording:
         writers = RecordedProcesses(os.path.abspath(plan.experiment), read_start_ticks).live()
         if writers:  # whose logs would be taken from under them
             raise UsageError(f"{plan.experiment} is being written by process {next(iter(writers))}; choose another name, or wait for its end")
-    experiment = destination.claim_directory(plan.experiment, title_of(plan.command), plan.is_overwritten)
+    experiment = _claim(plan)
     try:
         log = LaunchLog(experiment)
         log.begin(plan.program.path, plan.command, plan.describe())
@@ -224,14 +242,16 @@ def _carry_out(plan: Plan) -> Recording:
             os.makedirs(os.path.join(experiment, "objects"), mode=0o700, exist_ok=True)  # where runtimes write what they can be told to
         if log.error:
             raise log.error
+    except FileExistsError:
+        raise ExperimentExistsError(f"{experiment} is being written already") from None  # whose files are left alone
     except OSError as error:
         destination.remove_experiment(experiment)
         raise RecordError(f"{experiment} cannot be written: {(error.strerror or str(error)).lower()}; nothing was run") from None
     holder = EventHolder(experiment)
     try:
-        explainer = Explainer(plan.follow, os.environ.get("PATH", os.defpath), plan.recorder)
+        explainer = Explainer(plan.follow, os.environ.get("PATH", os.defpath), plan.recorder, plan.wanted.ranks or "")
         unrecorded = UnrecordedDescendants(experiment, log, plan.program, explainer)
-        node = NodeMetrics(plan.metrics.choice, experiment, table)
+        node = NodeMetrics(plan.metrics.choice, experiment, table, plan.job.claims_node(experiment))
         ending = _run_program(plan, experiment, log, table, unrecorded, holder, node)
     except StartError as error:
         holder.close()
@@ -247,6 +267,12 @@ def _carry_out(plan: Plan) -> Recording:
         holder.close()  # last: what still runs is recorded at its best for as long as we are here
     status = ending.exit_status
     return Recording(experiment if has_recorded else None, status if has_recorded else status or 1)
+
+
+def _claim(plan: Plan) -> str:
+    if plan.job.shares and plan.experiment is not None:
+        return plan.job.claim(plan.experiment)
+    return destination.claim_directory(plan.experiment, title_of(plan.command), plan.is_overwritten)
 
 
 def _write_metrics(plan: Plan, experiment: str, log: LaunchLog) -> str | None:
@@ -315,13 +341,14 @@ def _conclude(plan: Plan, experiment: str, ending: Ending, unrecorded: Unrecorde
         totals = sum_up(experiment, ending.pid)
         found = unrecorded.finish(totals, live, ending)
     except (CollectorError, OSError) as error:
-        say(f"{os.path.relpath(experiment)}: {error}")
+        say(f"{plan.job.title(experiment)}: {error}")
         return False
-    outcome = tell_outcome(experiment, plan.command[0], totals, live, plan.wanted.clock == "off", ending)
+    outcome = tell_outcome(experiment, plan.job.title(experiment), plan.command[0], totals, live, plan.wanted.clock == "off", ending)
     complaints = keep_code_files(experiment, plan.names_jit_code)
-    for sentence in (*outcome.sentences, tell_unrecorded(found), *plan.metrics.choice.problems, *complaints):
-        if sentence:
-            say(sentence)
+    problems = plan.metrics.choice.problems if plan.job.is_speaker else ()
+    sentences = [sentence for sentence in (*outcome.sentences, tell_unrecorded(found), *problems, *complaints) if sentence]
+    for sentence in plan.job.sentences(experiment, sentences, outcome.is_clean):
+        say(sentence)
     return outcome.has_recorded
 
 

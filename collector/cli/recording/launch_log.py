@@ -36,6 +36,7 @@ class LaunchLog:
         """Write what is run and how; `options` are texts of the form name=value."""
         system = os.uname()
         times = os.times()
+        rank = read_rank(os.environ)
         self._writer.append(
             Kind.INITIALIZE,
             time.monotonic_ns(),
@@ -60,7 +61,8 @@ class LaunchLog:
             round(times.system * 1e9),
             read_process_state(os.getpid())[1] or None,
             read_pid_namespace(),
-            *read_rank(os.environ),
+            rank.rank if rank else None,
+            rank.local_rank if rank else None,
         )
 
     def sample(self, pid: int, readings: Readings) -> None:

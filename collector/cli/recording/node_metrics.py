@@ -18,18 +18,20 @@ if TYPE_CHECKING:
 class NodeMetrics:
     """Started when the program was, finished when it has ended. `problem` is a sentence then, or ""."""
 
-    def __init__(self, choice: Choice, experiment: str, table: str | None) -> None:
+    def __init__(self, choice: Choice, experiment: str, table: str | None, is_ours: bool = True) -> None:
+        """`is_ours`: no other rank on this node reads them."""
         self._preloads = choice.node_preloads
         self._experiment = experiment
         self._table = table
         self._reader: NodeReader | None = None
         self.problem = ""
-        self.is_read_here = can_host_metrics()
+        self._is_ours = is_ours
+        self.is_read_here = not is_ours or can_host_metrics()
         """Or else the first recorded process reads them."""
 
     def start(self, recorder: str, window: Window) -> None:
         """Begin to read, if there is anything to be read. Signals are blocked."""
-        if self._table is None or self._preloads is None or not self.is_read_here:
+        if self._table is None or self._preloads is None or not self.is_read_here or not self._is_ours:
             return
         from collector.capture.node_reader import NodeReader
 

@@ -32,16 +32,17 @@ _CAUSES = {
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Sentences for the user, and whether anything was recorded."""
+    """Sentences for the user, whether anything was recorded, and whether that is all there is to say."""
 
     sentences: tuple[str, ...]
     has_recorded: bool
+    is_clean: bool = False
 
 
 def tell_outcome(
-    experiment: str, program: str, totals: Totals, live: Mapping[int, int], is_clock_off: bool, ending: Ending | None = None
+    experiment: str, title: str, program: str, totals: Totals, live: Mapping[int, int], is_clock_off: bool, ending: Ending | None = None
 ) -> Outcome:
-    """Say what was recorded. `live` is what RecordedProcesses gives of those that still are, `ending` is the program's."""
+    """Say what was recorded. `title` is what the experiment is called, `live` what RecordedProcesses gives of those that still are, `ending` the program's."""
     if totals.log_count == 0:
         return Outcome((f"nothing was recorded: {_guess_why(experiment, program)}",), False)
     parts = [f"{_tell_samples(totals, is_clock_off)} in {_tell_processes(totals)}"]
@@ -51,13 +52,14 @@ def tell_outcome(
         parts.append(f"recording {_tell_pauses(totals)}")
     if ending is not None and _is_killed(ending):
         parts.append(describe_ending(ending.status))
-    parts.append(_tell_losses(totals, live.values(), ending, _is_full(experiment)))
-    sentences = [f"{os.path.relpath(experiment)}: {', '.join(parts)}"]
+    losses = _tell_losses(totals, live.values(), ending, _is_full(experiment))
+    sentences = [f"{title}: {', '.join((*parts, losses))}"]
     if totals.sample_count == 0 and not is_clock_off:
         sentences.append(f"no sample was taken{_explain_no_samples(totals, bool(live))}")
     if live:
         sentences.append(_tell_live(list(live)))
-    return Outcome((*sentences, *dict.fromkeys(totals.warnings), *map(_tell_message, totals.messages.items())), True)
+    sentences += (*dict.fromkeys(totals.warnings), *map(_tell_message, totals.messages.items()))
+    return Outcome(tuple(sentences), True, len(sentences) == 1 and losses.startswith("nothing lost"))
 
 
 def _tell_samples(totals: Totals, is_clock_off: bool) -> str:

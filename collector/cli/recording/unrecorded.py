@@ -36,11 +36,12 @@ STILL_RUNNING = " (it was still running when the recording ended)"
 
 @dataclass(frozen=True, slots=True)
 class Explainer:
-    """Says why a program was not recorded. `follow` is COLLECTOR_FOLLOW, `recorder` the library's path."""
+    """Says why a program was not recorded. `follow` is COLLECTOR_FOLLOW, `recorder` the library's path, `ranks` what --ranks chose."""
 
     follow: str
     search_path: str
     recorder: str
+    ranks: str = ""
 
     def explain(self, path: str, is_root: bool) -> str:
         """What was decided about it, or what its file says; "" if neither explains anything. The command itself is always followed."""
@@ -50,7 +51,8 @@ class Explainer:
             return f"its name does not match -F {self.follow}"
         if os.path.basename(os.path.dirname(path)) == "valgrind":
             return "valgrind runs it, which would report the recorder's doings as the program's"
-        return explain_obstacle(path, self.search_path, self.recorder) if path else ""
+        obstacle = explain_obstacle(path, self.search_path, self.recorder) if path else ""
+        return obstacle or (f"it belongs to a rank that is not one of --ranks {self.ranks.replace('+', ',')}" if self.ranks and not is_root else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +173,8 @@ def _explain_no_log(error: int) -> str:
 
 def tell_unrecorded(found: Collection[Finding]) -> str:
     """One sentence about the descendants among them; "" if there are none, or the user wanted it so."""
-    surprising = [one for one in found if (not one.is_command or one.reason.startswith(_NO_ROOM)) and "-F" not in one.reason]
+    unwanted = re.compile("-F|--ranks")
+    surprising = [one for one in found if (not one.is_command or one.reason.startswith(_NO_ROOM)) and not unwanted.search(one.reason)]
     if not surprising:
         return ""
     (path, reason), count = Counter((one.path, one.reason) for one in surprising).most_common(1)[0]

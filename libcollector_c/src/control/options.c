@@ -12,6 +12,7 @@
 
 #include "base/kept_text.h"
 #include "sample/thread_counters.h"
+#include "control/rank.h"
 
 #define DEFAULT_PERIOD_NS 1003009u /* 997 Hz: not in step with anything that beats in milliseconds */
 #define SHORTEST_PERIOD_NS 20000u
@@ -64,6 +65,8 @@ static void read_word(struct col_options *options, const char *name, size_t name
         options->counters |= number != 0 ? COL_COUNT_FAULTS : 0;
     else if (is_named(name, name_length, "switches"))
         options->counters |= number != 0 ? COL_COUNT_SWITCHES : 0;
+    else if (is_named(name, name_length, "ranks"))
+        options->ranks = value;
     else if (is_named(name, name_length, "root"))
         *root = (pid_t)number;
 }
@@ -120,5 +123,6 @@ void col_options_read(struct col_options *options)
     }
     read_words(options, options->text, &root);
     /* Without a launcher every process that has the variables is a root. */
-    options->is_followed = root == 0 ? true : getpid() == root || col_options_follow(NULL);
+    bool is_root = root == 0 || getpid() == root;
+    options->is_followed = is_root || (col_rank_is_among(options->ranks) && col_options_follow(NULL));
 }

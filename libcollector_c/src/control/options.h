@@ -21,6 +21,7 @@ struct col_options {
     bool is_paused;            /* begin paused */
     bool has_context_switches;
     unsigned counters; /* bits of sample/thread_counters.h */
+    const char *ranks; /* to be recorded, as --ranks has them with + for commas; NULL: all */
     bool is_followed;  /* this process is to be recorded, as COLLECTOR_FOLLOW and root= say */
 };
 

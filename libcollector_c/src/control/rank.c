@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "experiment/event.h"
 
@@ -53,4 +54,34 @@ void col_rank_read(void)
 struct col_rank col_rank(void)
 {
     return self;
+}
+
+/* The digits at *text as a number, or `otherwise` if there are none. */
+static uint64_t take_number(const char **text, uint64_t otherwise)
+{
+    uint64_t number = 0;
+    const char *start = *text;
+    for (; **text >= '0' && **text <= '9'; ++*text)
+        number = number * 10 + (uint64_t)(**text - '0');
+    return *text > start ? number : otherwise;
+}
+
+bool col_rank_is_among(const char *ranges)
+{
+    if (ranges == NULL || self.rank == COL_EVENT_UNKNOWN)
+        return true;
+    for (const char *text = ranges; *text != '\0' && *text != ','; text += strcspn(text, "+,"), text += *text == '+') {
+        uint64_t first = take_number(&text, 0), last = first, step = 1;
+        if (*text == '-') {
+            text++;
+            last = take_number(&text, UINT64_MAX);
+        }
+        if (*text == '/') {
+            text++;
+            step = take_number(&text, 1);
+        }
+        if (self.rank >= first && self.rank <= last && step > 0 && (self.rank - first) % step == 0)
+            return true;
+    }
+    return false;
 }

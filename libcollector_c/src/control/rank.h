@@ -2,6 +2,7 @@
 #ifndef COL_CONTROL_RANK_H
 #define COL_CONTROL_RANK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct col_rank {
@@ -12,5 +13,8 @@ struct col_rank {
 void col_rank_read(void);
 
 struct col_rank col_rank(void);
+
+/* Whether it is one of `ranges`, "0+8-15+16-/4" up to a comma or the end, or none at all; NULL: any. */
+bool col_rank_is_among(const char *ranges);
 
 #endif

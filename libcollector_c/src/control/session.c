@@ -194,6 +194,7 @@ const struct col_options *col_session_prepare(void)
 {
     if (col_arch_is_in_valgrind())
         return NULL; /* it reports our memory and system calls as the program's, and knows no signal of a perf event */
+    col_rank_read();
     col_options_read(&self.options);
     if (self.options.experiment == NULL || !col_silence_is_known())
         return NULL;
@@ -210,7 +211,6 @@ const struct col_options *col_session_prepare(void)
 void col_session_open(int argc, char **argv)
 {
     col_introduction_remember(argc, argv);
-    col_rank_read();
     col_recording_limit(self.options.start_ns, self.options.end_ns);
     begin(self.options.is_paused ? COL_RECORDING_PAUSED : COL_RECORDING_ON, 0);
 }

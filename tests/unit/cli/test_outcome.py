@@ -23,7 +23,7 @@ def work_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tell(totals: Totals, live: tuple[int, ...] = (), is_clock_off: bool = False, status: int = 0) -> list[str]:
-    outcome = tell_outcome(str(Path.cwd() / "xz.1.expt"), "xz", totals, {pid: pid for pid in live}, is_clock_off, Ending(7, status, 0))
+    outcome = tell_outcome(str(Path.cwd() / "xz.1.expt"), "xz.1.expt", "xz", totals, {pid: pid for pid in live}, is_clock_off, Ending(7, status, 0))
     assert outcome.has_recorded
     return list(outcome.sentences)
 
@@ -140,11 +140,11 @@ def test_warnings_are_told_once() -> None:
 
 
 def test_nothing_recorded() -> None:
-    outcome = tell_outcome(str(Path.cwd() / "xz.1.expt"), "xz", Totals(), {}, False)
+    outcome = tell_outcome(str(Path.cwd() / "xz.1.expt"), "xz.1.expt", "xz", Totals(), {}, False)
     assert not outcome.has_recorded
     assert outcome.sentences[0].startswith("nothing was recorded: the recorder did not start in xz")
 
 
 def test_nothing_recorded_and_the_experiment_has_gone() -> None:
-    outcome = tell_outcome("/nosuch/a.expt", "xz", Totals(), {}, False)
+    outcome = tell_outcome("/nosuch/a.expt", "a.expt", "xz", Totals(), {}, False)
     assert outcome.sentences == ("nothing was recorded: /nosuch/a.expt has gone",)

@@ -1,0 +1,84 @@
+"""ranks -- what differs where `collector record` is itself a rank of a parallel job: which are recorded, where, and who says so"""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import dataclass
+
+from collector.capture import job_directory
+from collector.capture.launch import PYTHON_IGNORES
+from collector.capture.program import Program
+from collector.capture.rank import Rank, RankRange, is_among
+from collector.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What we are in a parallel job: `rank` is None outside of one. `wanted` are the ranks to record, None for all."""
+
+    rank: Rank | None
+    wanted: tuple[RankRange, ...] | None
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether our program is to run unrecorded."""
+        return self.rank is not None and self.wanted is not None and not is_among(self.rank.rank, self.wanted)
+
+    @property
+    def shares(self) -> bool:
+        """Whether the experiment is one of several ranks."""
+        return job_directory.joins(self.rank)
+
+    @property
+    def is_speaker(self) -> bool:
+        """Whether this is the one rank that says how it went where all is well."""
+        first = min((one.first for one in self.wanted), default=0) if self.wanted else 0
+        return not self.shares or self.rank is None or self.rank.rank == first
+
+    def experiment_name(self, name: str | None, program: str, is_overwritten: bool) -> str | None:
+        """The name to claim; all ranks give the same. UsageError if there can be none."""
+        if self.rank is None or not self.shares:
+            return name
+        if is_overwritten:
+            raise UsageError(f"the ranks of a job would delete each other's logs with -O: remove {name} before it, or give another name with -o")
+        return job_directory.name_of_job(name, program, self.rank)
+
+    def claim(self, name: str) -> str:
+        """Make our part of the experiment."""
+        assert self.rank is not None
+        return job_directory.claim_rank(name, self.rank, os.uname().nodename)
+
+    def claims_node(self, experiment: str) -> bool:
+        """Whether we are the one that reads the metrics of this machine."""
+        return not self.shares or job_directory.claim_node(experiment)
+
+    def title(self, experiment: str) -> str:
+        """What the experiment is called in our sentences."""
+        if self.rank is None or not self.shares:
+            return os.path.relpath(experiment)
+        return f"{os.path.relpath(os.path.dirname(os.path.dirname(experiment)))}: rank {self.rank.rank}"
+
+    def sentences(self, experiment: str, sentences: list[str], is_clean: bool) -> list[str]:
+        """What is to be said of them: of several ranks one line each, and of all but one only what went wrong."""
+        if not self.shares:
+            return sentences
+        if is_clean and len(sentences) == 1 and not self.is_speaker:
+            return []
+        line, title = "; ".join(sentences), self.title(experiment)
+        return [line if line.startswith(title) else f"{title}: {line}"]
+
+    def describe(self) -> dict[str, object]:
+        """What is kept of it in the experiment, by name."""
+        ranks = None if self.wanted is None else ",".join(map(str, self.wanted))
+        rank = self.rank if self.shares else None
+        return {"ranks": ranks, "job": rank.job or None if rank else None, "job_size": rank.size if rank else None}
+
+
+def become(program: Program, command: list[str]) -> None:
+    """Run the program unrecorded in our place. OSError if it cannot be run."""
+    for number in PYTHON_IGNORES:
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    path, arguments = program.start_with(command)
+    os.execv(path, arguments)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
 
 from collector.errors import ExperimentError, ExperimentNotFoundError
 from collector.experiment.origin import LAUNCHER, NODE, Origin, parse_log_name
 from collector.regular_file import describe_irregular
 
 _OBJECTS = "objects"
+_MARK = re.compile(r"ranks(\..*)?")
+_RANK = re.compile(r"rank\.([0-9]{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +31,7 @@ class ExperimentDirectory:
     """An experiment's files. `logs` are those of recorded processes, by process id and image; the launcher's are apart.
 
     `complaints` are sentences about what has the name of a log, or of the directory of copies, and is something else.
+    The experiment of a parallel job has no logs of its own, but `parts`, one a rank, by node; `node` is the name of a part's directory of its node.
     """
 
     path: str
@@ -33,11 +39,14 @@ class ExperimentDirectory:
     launch_log: LogFile | None
     node_log: LogFile | None = None
     complaints: tuple[str, ...] = ()
+    parts: tuple[ExperimentDirectory, ...] = ()
+    node: str = ""
 
     @property
     def all_logs(self) -> tuple[LogFile, ...]:
         """The launcher's logs, if there are any, and those of the processes."""
-        return (*(log for log in (self.launch_log, self.node_log) if log), *self.logs)
+        own = (*(log for log in (self.launch_log, self.node_log) if log), *self.logs)
+        return (*own, *(log for part in self.parts for log in part.all_logs))
 
     @property
     def objects_path(self) -> str | None:
@@ -65,6 +74,8 @@ def open_directory(path: str | os.PathLike[str]) -> ExperimentDirectory:
     kinds = {log: _find_irregular(log.path) for log in named}
     logs = [log for log in named if kinds[log] is None]
     complaints = [f"{log.path} is left out: it is {kinds[log]}, not a log" for log in named if kinds[log] is not None]
+    if not logs and any(map(_MARK.fullmatch, names)):
+        return _open_parts(path)
     if not logs:
         raise ExperimentNotFoundError(complaints[0] if complaints else f"{path} is not an experiment: there is no log in it")
     objects = os.path.join(path, _OBJECTS)
@@ -73,6 +84,34 @@ def open_directory(path: str | os.PathLike[str]) -> ExperimentDirectory:
     launchers = {log.origin: log for log in logs if not log.origin.is_process}
     processes = tuple(log for log in logs if log.origin.is_process)
     return ExperimentDirectory(path, processes, launchers.get(LAUNCHER), launchers.get(NODE), tuple(complaints))
+
+
+def part_paths(path: str) -> Iterator[str]:
+    """The directories with the logs of an experiment: its own, and of a parallel job those of its ranks, by node. OSError if it cannot be read."""
+    yield path
+    names = os.listdir(path)
+    for node in sorted(names) if any(map(_MARK.fullmatch, names)) else ():
+        try:
+            ranks = [match for name in os.listdir(os.path.join(path, node)) if (match := _RANK.fullmatch(name))]
+        except OSError:
+            continue  # it is a file
+        yield from (os.path.join(path, node, match[0]) for match in sorted(ranks, key=lambda match: int(match[1])))
+
+
+def _open_parts(path: str) -> ExperimentDirectory:
+    """The experiment of a parallel job. A rank without a log is told; ExperimentNotFoundError if no rank has one."""
+    complaints: list[str] = []
+    parts: list[ExperimentDirectory] = []
+    for own in islice(part_paths(path), 1, None):
+        node, rank = own.split(os.sep)[-2:]
+        try:
+            parts.append(replace(open_directory(own), node=node))
+        except ExperimentError as error:
+            complaints.append(f"{rank.replace('.', ' ')} on {node} is missing: {error}")
+    if not parts:
+        raise ExperimentNotFoundError(complaints[0] if complaints else f"{path} has no ranks: none got so far as to record anything")
+    complaints += [complaint for part in parts for complaint in part.complaints]
+    return ExperimentDirectory(path, (), None, complaints=tuple(complaints), parts=tuple(parts))
 
 
 def _find_irregular(path: str) -> str | None:

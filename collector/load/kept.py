@@ -15,6 +15,7 @@ from itertools import accumulate
 from typing import Any
 
 from collector.errors import ExperimentError, SymbolError
+from collector.experiment.directory import part_paths
 from collector.load.serial import open_profile, pack
 from collector.profile.kept_samples import Answers, KeptSamples, Question, merged_addresses, read_answers
 from collector.profile.model import Profile
@@ -128,9 +129,10 @@ def _own_parts() -> list[str]:
 
 
 def _iter_seen(path: str) -> Iterator[Seen]:
-    for directory in (path, os.path.join(path, _OBJECTS)):
-        if directory == path or os.path.isdir(directory):
-            yield from (_seen(entry.path) for entry in os.scandir(directory))
+    for directory in part_paths(path):
+        for place in (directory, os.path.join(directory, _OBJECTS)):
+            if place == directory or os.path.isdir(place):
+                yield from (_seen(entry.path) for entry in os.scandir(place))
     with contextlib.suppress(SymbolError):
         yield from map(_seen, Archive(path).files)
 

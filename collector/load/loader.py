@@ -19,7 +19,7 @@ from collector.load.log_facts import LogFacts, read_facts, word_of
 from collector.load.metric_values import series_of
 from collector.load.naming import NameTable
 from collector.load.ranks import with_ranks
-from collector.load.recording import launched_statuses, process_of, recording_of
+from collector.load.recording import PartFacts, launched_statuses, process_of, recording_of
 from collector.load.stand_ins import stand_in
 from collector.load.threads import ThreadLives, balanced, thread_of, unsampled_ns
 from collector.profile import model
@@ -47,7 +47,7 @@ class Loader:
         self._read = read
         self._has_interpreter_frames = has_interpreter_frames
         self._names = NameTable(symbolizer)
-        self._read_logs: list[tuple[str, ExperimentDirectory, LogFacts | None, LogFacts | None, list[LogFacts]]] = []
+        self._read_logs: list[tuple[str, ExperimentDirectory, list[tuple[ExperimentDirectory, PartFacts]]]] = []
         self._logs: list[int] = []
         self._recordings: list[model.Recording] = []
         self._processes: list[model.Process] = []
@@ -58,18 +58,32 @@ class Loader:
         self._pauses: list[model.Pause] = []
         self._unrecorded: dict[tuple[int, int], model.Unrecorded] = {}
         self._series: list[MetricSeries] = []
+        self._failures: list[ExperimentError] = []  # of the experiment that is being added
 
     def add(self, path: str) -> None:
         """Read an experiment. ExperimentNotFoundError or ExperimentError if there is nothing to be read."""
         directory = open_directory(path)
-        self._read_logs.append((path, directory, *self._read_facts(directory, len(self._read_logs))))
+        parts = [(part, self._read_facts(part, len(self._read_logs))) for part in directory.parts or (directory,)]
+        if not any(facts.logs for _, facts in parts) and self._failures:
+            raise self._failures[0]
+        self._failures.clear()
+        self._read_logs.append((path, directory, parts))
 
-    def _join(self, path: str, directory: ExperimentDirectory, launch: LogFacts | None, node: LogFacts | None, logs: list[LogFacts]) -> None:
+    def _join(self, path: str, directory: ExperimentDirectory, parts: list[tuple[ExperimentDirectory, PartFacts]]) -> None:
         """Make an experiment part of the profile."""
         experiment = len(self._recordings)
-        self._recordings.append(recording_of(path, launch, logs, node))
+        self._recordings.append(recording_of(path, [facts for _, facts in parts]))
+        for text in (*directory.complaints, *self._add_archive(path)):
+            self._messages.append(model.Message(experiment, 1, text))
+        for part, facts in parts:
+            self._add_part(part, experiment, *facts)
+
+    def _add_part(
+        self, directory: ExperimentDirectory, experiment: int, launch: LogFacts | None, node: LogFacts | None, logs: list[LogFacts]
+    ) -> None:
+        """Add what one launcher recorded."""
         objects_path = directory.objects_path
-        for text in (*directory.complaints, *add_jit_sources(objects_path, logs), *self._add_archive(path)):
+        for text in add_jit_sources(objects_path, logs):
             self._messages.append(model.Message(experiment, 1, text))
         first_process = len(self._processes)
         identities, ended = ProcessIdentities(), dict[ProcessIdentity, LogFacts]()
@@ -85,7 +99,7 @@ class Loader:
         self._processes[first_process:] = with_ranks(self._processes[first_process:])
         if node is not None:
             self._series += series_of(experiment, None, node, launch)
-        images = _images_by_pid(self._processes, experiment)
+        images = _images_by_pid(self._processes, first_process)
         for facts in filter(None, (launch, node, *logs)):
             self._add_points(experiment, facts, images)
             self._add_losses(experiment, facts)
@@ -104,7 +118,7 @@ class Loader:
 
     def finish(self) -> model.Profile:
         """Join all experiments, and name all addresses."""
-        declared = dict.fromkeys(values for *_, logs in self._read_logs for facts in logs for values in facts.declared)
+        declared = dict.fromkeys(values for *_, parts in self._read_logs for _, part in parts for facts in part.logs for values in facts.declared)
         values = ordered_values(value for source in declared for value in values_declared(source))
         self._analysis.measure(values)
         for read in self._read_logs:
@@ -133,15 +147,15 @@ class Loader:
             metrics=metrics_of(values),
         )
 
-    def _read_facts(self, directory: ExperimentDirectory, experiment: int) -> tuple[LogFacts | None, LogFacts | None, list[LogFacts]]:
+    def _read_facts(self, directory: ExperimentDirectory, experiment: int) -> PartFacts:
         launch = node = None
         logs = []
-        failures: list[tuple[LogFile, ExperimentError]] = []
         for log in directory.all_logs:
             try:
                 facts = self._read(log, self._analysis)
             except ExperimentError as error:
-                failures.append((log, error))
+                self._failures.append(error)
+                self._messages.append(model.Message(experiment, 2, str(error), subject=os.path.basename(log.path)))
                 continue
             if log is directory.launch_log:
                 launch = facts
@@ -149,11 +163,7 @@ class Loader:
                 node = facts
             else:
                 logs.append(facts)
-        if failures and not logs:
-            raise failures[0][1]
-        for log, failure in failures:
-            self._messages.append(model.Message(experiment, 2, str(failure), subject=os.path.basename(log.path)))
-        return launch, node, logs
+        return PartFacts(launch, node, logs)
 
     def _add_process(self, objects_path: str | None, facts: LogFacts, process: model.Process) -> None:
         index, first_thread = len(self._processes), len(self._threads)
@@ -220,11 +230,11 @@ _Images = dict[int, list[tuple[int, int]]]
 """By process id, when its images began (ns), and their places in the table."""
 
 
-def _images_by_pid(processes: list[model.Process], experiment: int) -> _Images:
+def _images_by_pid(processes: list[model.Process], first: int) -> _Images:
+    """Those of the processes from `first` on."""
     images: _Images = {}
-    for index, process in enumerate(processes):
-        if process.experiment == experiment:
-            images.setdefault(process.pid, []).append((process.start_ns, index))
+    for index, process in enumerate(processes[first:], first):
+        images.setdefault(process.pid, []).append((process.start_ns, index))
     return images
 
 

@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from collector.experiment.liveness import is_alive
 from collector.experiment.process_identity import ProcessIdentity
 from collector.format import CloseReason
 from collector.load.log_facts import LogFacts
 from collector.profile.model import Clock, Process, Recording
+from collector.units import plural
 
 
-def recording_of(path: str, launch: LogFacts | None, logs: list[LogFacts], node: LogFacts | None = None) -> Recording:
-    """The experiment as a whole: the launcher's word where it was recorded by one, else the first process's. `node` is node.log."""
-    known = [facts for facts in ([launch] if launch else []) + _by_time(logs) if facts.initialize is not None]
-    all_facts = logs + [facts for facts in (launch, node) if facts]
+class PartFacts(NamedTuple):
+    """What one launcher recorded, all of an experiment or a rank of it: its own log, node.log, and those of the processes."""
+
+    launch: LogFacts | None
+    node: LogFacts | None
+    logs: list[LogFacts]
+
+
+def recording_of(path: str, parts: Sequence[PartFacts]) -> Recording:
+    """The experiment as a whole: the launchers' word where it was recorded by them, else the first process's."""
+    launches = [part.launch for part in parts if part.launch]
+    logs = [facts for part in parts for facts in part.logs]
+    known = [facts for facts in launches + _by_time(logs) if facts.initialize is not None]
+    all_facts = logs + launches + [part.node for part in parts if part.node]
     start_ns = min((facts.start_ns for facts in all_facts if facts.first_ns is not None), default=0)
     end_ns = max((facts.last_ns for facts in all_facts), default=start_ns)
-    closed = launch.close if launch else None
+    closed = [launch.close for launch in launches]
     recording = Recording(
         path=os.path.abspath(path),
         name=os.path.basename(os.path.abspath(path)),
         start_ns=start_ns,
         end_ns=max(start_ns, end_ns),
-        status=_status(launch, logs),
-        accounted_ns=(closed.user_ns or 0) + (closed.system_ns or 0) if closed else None,
+        status=next((status for part in parts if (status := _status(part.launch, part.logs))), _status(*parts[0][::2]) if parts else None),
+        accounted_ns=sum((one.user_ns or 0) + (one.system_ns or 0) for one in closed if one) if closed and all(closed) else None,
         log_count=len(all_facts),
         log_bytes=sum(facts.size_bytes for facts in all_facts),
     )
@@ -42,20 +53,27 @@ def _introduced(recording: Recording, known: list[LogFacts]) -> Recording:
         # The launcher's log need not say everything; the first process's then does.
         return next((value for event in told if (value := getattr(event, name))), None)
 
+    nodes = {event.host: event.cpu_count or 0 for event in reversed(told) if event.host}
     return replace(
         recording,
         command=tuple(word("arguments") or ()),
         directory=word("directory") or "",
-        host=word("host") or "",
+        host=_host(list(nodes)),
         machine=word("machine") or "",
         kernel=word("kernel") or "",
-        cpu_count=word("cpu_count") or 0,
+        cpu_count=sum(nodes.values()) or word("cpu_count") or 0,
         page_bytes=word("page_bytes") or 0,
         wall_ns=(first.wall_ns or 0) - (first.time - recording.start_ns) if first.wall_ns else 0,
         library_version=word("library_version") or "",
         format_version=f"{first.version_major}.{first.version_minor}",
         options=tuple(word("options") or ()),
     )
+
+
+def _host(nodes: Sequence[str]) -> str:
+    """Of several nodes the first in order, and how many more."""
+    first, *others = sorted(nodes) or [""]
+    return f"{first} and {plural(len(others), 'other node')}" if others else first
 
 
 def process_of(experiment: int, identity: ProcessIdentity, facts: LogFacts, previous: LogFacts | None, statuses: Mapping[int, int]) -> Process:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from collector.errors import UsageError
@@ -68,7 +68,20 @@ class RankRange:
         return f"{self.first}-{'' if self.last is None else self.last}{'' if self.step == 1 else f'/{self.step}'}"
 
 
-def parse_ranks(text: str, option: str = "--ranks") -> tuple[RankRange, ...]:
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Those in any of some ranges."""
+
+    ranges: tuple[RankRange, ...]
+
+    def __contains__(self, rank: object) -> bool:
+        return any(rank in one for one in self.ranges)
+
+    def __str__(self) -> str:
+        return ",".join(map(str, self.ranges))
+
+
+def parse_ranks(text: str, option: str = "--ranks") -> Ranks:
     """The ranks that a list such as `0,8-15,16-/4` means. UsageError if it means none."""
     found = []
     for word in text.split(","):
@@ -80,9 +93,4 @@ def parse_ranks(text: str, option: str = "--ranks") -> tuple[RankRange, ...]:
         if step == 0 or (last is not None and last < first):
             raise UsageError(f"{option} {text}: {word} means no rank")
         found.append(RankRange(first, last, step))
-    return tuple(found)
-
-
-def is_among(rank: int, ranges: Collection[RankRange]) -> bool:
-    """Whether a rank is in one of the ranges."""
-    return any(rank in one for one in ranges)
+    return Ranks(tuple(found))

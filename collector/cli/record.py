@@ -204,7 +204,7 @@ def make_plan(args: argparse.Namespace) -> Plan:
             context_switches=args.context_switches or None,
             faults="faults" in counters or None,
             switches="switches" in counters or None,
-            ranks=None if job.wanted is None else "+".join(map(str, job.wanted)),
+            ranks=None if job.wanted is None else str(job.wanted).replace(",", "+"),
         ),
         job=job,
         window=options.parse_window(args.time) if args.time else None,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from collector.capture import job_directory
 from collector.capture.launch import PYTHON_IGNORES
 from collector.capture.program import Program
-from collector.capture.rank import Rank, RankRange, is_among
+from collector.capture.rank import Rank, Ranks
 from collector.errors import UsageError
 
 
@@ -18,12 +18,12 @@ class Job:
     """What we are in a parallel job: `rank` is None outside of one. `wanted` are the ranks to record, None for all."""
 
     rank: Rank | None
-    wanted: tuple[RankRange, ...] | None
+    wanted: Ranks | None
 
     @property
     def is_left_out(self) -> bool:
         """Whether our program is to run unrecorded."""
-        return self.rank is not None and self.wanted is not None and not is_among(self.rank.rank, self.wanted)
+        return self.rank is not None and self.wanted is not None and self.rank.rank not in self.wanted
 
     @property
     def shares(self) -> bool:
@@ -33,7 +33,7 @@ class Job:
     @property
     def is_speaker(self) -> bool:
         """Whether this is the one rank that says how it went where all is well."""
-        first = min((one.first for one in self.wanted), default=0) if self.wanted else 0
+        first = min((one.first for one in self.wanted.ranges), default=0) if self.wanted else 0
         return not self.shares or self.rank is None or self.rank.rank == first
 
     def experiment_name(self, name: str | None, program: str, is_overwritten: bool) -> str | None:
@@ -70,9 +70,8 @@ class Job:
 
     def describe(self) -> dict[str, object]:
         """What is kept of it in the experiment, by name."""
-        ranks = None if self.wanted is None else ",".join(map(str, self.wanted))
         rank = self.rank if self.shares else None
-        return {"ranks": ranks, "job": rank.job or None if rank else None, "job_size": rank.size if rank else None}
+        return {"ranks": self.wanted, "job": rank.job or None if rank else None, "job_size": rank.size if rank else None}
 
 
 def become(program: Program, command: list[str]) -> None:

@@ -227,6 +227,7 @@ def _profile(document: Document, file: _File) -> model.Profile:
         series=LazyTable(len(document["series"]), _telling(name, lambda: _read_series(document["series"], tables))),
         metrics=metrics,
         filters=_read_filters(document["filters"]),
+        chosen=None,  # only asked by who has the samples
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
@@ -28,6 +28,8 @@ def select(
     *,
     pids: Collection[Word] | None = None,
     tids: Collection[Word] | None = None,
+    ranks: Container[int] | None = None,
+    nodes: Collection[str] | None = None,
     start_ns: int | None = None,
     end_ns: int | None = None,
     between: Sequence[str] | None = None,
@@ -41,7 +43,7 @@ def select(
     categories: Categories | None = None,
     lock: str | None = None,
 ) -> Profile:
-    """The samples of these processes and threads from `start_ns` up to, not including, `end_ns`.
+    """The samples of these processes and threads, of these ranks on these nodes (shell patterns), from `start_ns` up to, not including, `end_ns`.
 
     `between` are the labels of two sample points. Of `modules` (shell patterns of a name or path) and `functions` (regular expressions)
     all must be on a stack, its last function must fit all of `leaf`, and none on it may fit any of `ignore`; it must be of `category`, one of
@@ -49,7 +51,7 @@ def select(
     without one are left out. `lock` is `held` or `released`: whether Python held its lock. None, or nothing, is no restriction. Tables keep their positions;
     only samples, sample points and readings of metrics become fewer. FilterError if something fits nothing.
     """
-    processes = None if pids is None else _chosen_processes(profile, pids)
+    processes = _common_processes(profile, pids, ranks, nodes)
     threads = None if processes is None and tids is None else _chosen_threads(profile, processes, tids)
     if between is not None:
         from_ns, to_ns = _span_between(profile, *between)
@@ -80,11 +82,15 @@ def select(
         samples = profile.samples.select(spans, stacks if lock is None else stacks.joined(_lock_filter(profile, lock)))
     except ValueError as error:
         raise FilterError(str(error)) from error
-    words = {"process": pids, "thread": tids, "module": modules, "function": functions, "leaf": leaf, "without": ignore}
+    words = {
+        "process": pids, "thread": tids, "ranks": None if ranks is None else [ranks], "node": nodes, "module": modules, "function": functions,
+        "leaf": leaf, "without": ignore,
+    }  # fmt: skip
     told = [*(f"{what} {word}" for what, listed in words.items() for word in listed or ()), *_told_span(profile, between, start_ns, end_ns)]
     single = {"from": focus, "callers of": callers_of, "category": category, "lock": lock}
     told += [f"{what} {word}" for what, word in single.items() if word is not None]
-    return replace(profile, samples=samples, points=points, series=series, filters=(*profile.filters, *told))
+    chosen = profile.chosen if processes is None else frozenset(processes if profile.chosen is None else profile.chosen & processes)
+    return replace(profile, samples=samples, points=points, series=series, filters=(*profile.filters, *told), chosen=chosen)
 
 
 def _told_span(profile: Profile, between: Sequence[str] | None, start_ns: int | None, end_ns: int | None) -> list[str]:
@@ -112,6 +118,20 @@ def _cut_series(series: MetricSeries, start_ns: int | None, end_ns: int | None) 
         part = slice(first, last)
         times, intervals, readings = series.times_ns[part], series.intervals_ns[part], series.readings[part]
         yield replace(series, times_ns=times, intervals_ns=intervals, readings=readings)
+
+
+def _common_processes(
+    profile: Profile, pids: Collection[Word] | None, ranks: Container[int] | None, nodes: Collection[str] | None
+) -> set[int] | None:
+    """The positions of those that are meant in every way; None if nothing was said."""
+    chosen = [] if pids is None else [_chosen_processes(profile, pids)]
+    if ranks is not None:
+        chosen.append({index for index, process in enumerate(profile.processes) if process.rank is not None and process.rank in ranks})
+        if not chosen[-1]:
+            raise FilterError(f"there is no rank {ranks} in the experiment")
+    if nodes is not None:
+        chosen.append(_matching("node", nodes, [(0, process.node) for process in profile.processes]))
+    return set.intersection(*chosen) if chosen else None
 
 
 def _chosen_processes(profile: Profile, words: Collection[Word]) -> set[int]:

@@ -293,7 +293,9 @@ class SourceDigest:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Everything that reports stand on; `filters` say in words which of its samples are left."""
+    """Everything that reports stand on; `filters` say in words which of its samples are left, and `chosen` are the positions of the processes that
+    were asked for, None if none were.
+    """
 
     recordings: tuple[Recording, ...]
     modules: tuple[Module, ...]
@@ -312,3 +314,4 @@ class Profile:
     series: Sequence[MetricSeries] = ()
     metrics: tuple[Metric, ...] = field(default=CPU_METRICS)
     filters: tuple[str, ...] = ()
+    chosen: frozenset[int] | None = None

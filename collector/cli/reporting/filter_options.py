@@ -18,6 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--process", metavar="PID|NAME", action="append", help="only this process, or programs of a name or shell pattern; may be repeated")
     add("--thread", metavar="TID|NAME", action="append", help="only this thread, or threads of a name or shell pattern; may be repeated")
+    add("--rank", metavar="LIST", help="of a parallel job only these ranks: 0,8-15 or, every fourth, 0-/4")
+    add("--node", metavar="NAME", action="append", help="only processes on this node, or on nodes whose name a shell pattern fits; may be repeated")
     add("--time", metavar="START-END", help="only this span, in seconds since the experiment began")
     add("--between", metavar="LABEL", nargs=2, help="only from a sample point with the first label to the next with the second")
     add("--module", metavar="PATTERN", action="append", help="only samples with code of such a module anywhere on their stack; all of several")
@@ -42,9 +44,10 @@ def categories_of(args: argparse.Namespace, is_needed: bool) -> Categories | Non
 
 def chosen(profile: Profile, args: argparse.Namespace, categories: Categories | None) -> Profile:
     """The samples that are asked for. UsageError if a filter makes no sense."""
-    filters = args.process, args.thread, args.time, args.between, args.module, args.function, args.leaf, args.ignore
+    filters = args.process, args.thread, args.rank, args.node, args.time, args.between, args.module, args.function, args.leaf, args.ignore
     if not any(filters) and args.focus is None and args.callers_of is None and args.category is None and args.gil is None:
         return profile
+    from collector.capture.rank import parse_ranks
     from collector.profile.filters import FilterError, select
     from collector.units import NS_PER_S
 
@@ -55,6 +58,8 @@ def chosen(profile: Profile, args: argparse.Namespace, categories: Categories | 
             profile,
             pids=_numbers_or_names(args.process),
             tids=_numbers_or_names(args.thread),
+            ranks=None if args.rank is None else parse_ranks(args.rank, "--rank"),
+            nodes=args.node,
             start_ns=None if start_s is None else begin_ns + round(start_s * NS_PER_S),
             end_ns=None if end_s is None else begin_ns + round(end_s * NS_PER_S),
             between=args.between,

@@ -85,7 +85,7 @@ def test_every_field_is_written(tmp_path: Path) -> None:
     head = head_of(tmp_path / "a")
     assert head["frames"].keys() == set(Frame._fields) - {"address"}
     assert head["functions"].keys() == {field.name for field in dataclasses.fields(Function)}
-    assert head.keys() >= {field.name for field in dataclasses.fields(Profile)} - {"samples", "codes"}
+    assert head.keys() >= {field.name for field in dataclasses.fields(Profile)} - {"samples", "codes", "chosen"}
 
 
 def test_an_empty_profile(tmp_path: Path) -> None:

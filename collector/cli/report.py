@@ -23,7 +23,7 @@ HELP = (__doc__ or "") + "\nviews:\n" + "\n".join(
 )
 
 
-_GROUPINGS = ("module", "file", "thread", "process", "label", "category")
+_GROUPINGS = ("module", "file", "thread", "process", "label", "category", "rank", "node")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", metavar="FILE", help="write to FILE instead of the terminal")
     add("-w", "--width", metavar="COLUMNS", type=int, help="width of the text; default: the terminal's, or 100")
     add("--threshold", metavar="PERCENT", type=float, help="calltree: leave out branches below this; default 0.5")
-    add("--by", metavar="WHAT", choices=_GROUPINGS, help="group by module, file, thread, process, label or category")
+    add("--by", metavar="WHAT", choices=_GROUPINGS, help="group by module, file, thread, process, label or category; or how it differs by rank or node")
     add("--bottom-up", action="store_true", help="calltree: from the functions in which time is spent up to their callers")
     add("--context", metavar="N", type=int, help="source, disasm: only lines or instructions with time, and N around each")
     add("--errors", action="store_true", help="functions, lines, calltree, groups: show how far off a time may be because it was sampled")

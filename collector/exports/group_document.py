@@ -8,9 +8,10 @@ from dataclasses import replace
 from collector.exports import document
 from collector.exports.plain import plains
 from collector.profile.call_tree import CallNode
-from collector.profile.code_rows import call_times, group_times, grouped_times, pc_times
+from collector.profile.code_rows import call_times, group_times, grouped_times, pc_times, spread_times
 from collector.profile.grouped import Group, GroupedRows, Row
 from collector.profile.model import Profile
+from collector.profile.over_ranks import SpreadRow
 from collector.profile.pcs import PcRow
 from collector.profile.sample_points import labelled_points
 from collector.profile.timeline import Timeline, TimelineRow
@@ -26,6 +27,12 @@ def grouped(profile: Profile, by: str, found: Sequence[GroupedRows[Row]], limit:
     figure = document.figure_of(profile, has_errors)
     rows = document.framed(profile, grouped_times(found, figure, limit))
     return rows | {"by": by, "groups": plains(group_times((one.group for one in found), figure))}
+
+
+def spreads(profile: Profile, by: str, rows: Iterable[SpreadRow], found: Iterable[Group]) -> document.Document:
+    """A view over ranks or nodes, and the time of each of them as groups."""
+    times = plains(group_times(found, document.figure_of(profile)))
+    return document.framed(profile, spread_times(rows)) | {"by": by, "groups": times}
 
 
 def pcs(profile: Profile, rows: Iterable[PcRow]) -> document.Document:

@@ -6,14 +6,14 @@ show as well. Times are seconds; moments are seconds since the experiment began.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Container
 from operator import attrgetter, itemgetter
 from typing import TypeVar
 
 from collector.errors import UsageError
 from collector.load.categories import categories_of
 from collector.load.outdated import with_outdated
-from collector.profile import aggregate, code_rows, process_rows
+from collector.profile import aggregate, code_rows, over_ranks, process_rows
 from collector.profile.bottom_up import bottom_up_tree
 from collector.profile.call_tree import call_tree, hot_path
 from collector.profile.callers_callees import callers_callees
@@ -125,16 +125,24 @@ class Experiment:
         return timeline(self.profile, steps, by == "thread")
 
     def groups(self, by: str, metric: str = "cpu", categories: Collection[str] = ()) -> list[code_rows.GroupTime[float]]:
-        """The time by module, file, thread, process, label or category; `categories` are files with tables of your own."""
+        """The time by module, file, thread, process, label, category, rank or node; `categories` are files with tables of your own."""
         return code_rows.group_times(groups(self.profile, _known(by), categories_of(categories)), self._figure(metric))
 
     def functions_by(self, by: str, metric: str = "cpu", categories: Collection[str] = ()) -> list[code_rows.GroupedTime[float]]:
-        """The functions of each module, file, thread, process, label or category, group by group."""
+        """The functions of each module, file, thread, process, label, category, rank or node, group by group."""
         return self._grouped("functions", by, metric, categories)
 
     def lines_by(self, by: str, metric: str = "cpu", categories: Collection[str] = ()) -> list[code_rows.GroupedTime[float]]:
-        """The source lines of each module, file, thread, process, label or category, group by group."""
+        """The source lines of each module, file, thread, process, label, category, rank or node, group by group."""
         return self._grouped("lines", by, metric, categories)
+
+    def spreads(self, by: str = "rank", view: str = "functions", metric: str = "cpu") -> list[code_rows.SpreadTime]:
+        """How the functions, `lines` or `objects` differ between the ranks of a parallel job, or its nodes: least, mean and greatest time, and where."""
+        if by not in (over_ranks.RANK, over_ranks.NODE) or view not in over_ranks.VIEWS:
+            raise UsageError(f"spreads are of {', '.join(over_ranks.VIEWS)} by rank or by node, not of {view} by {by}")
+        self._figure(metric)
+        position = [known.name for known in self.profile.metrics].index(metric)
+        return code_rows.spread_times(over_ranks.spreads(self.profile, by, view, position))
 
     def _grouped(self, view: str, by: str, metric: str, categories: Collection[str]) -> list[code_rows.GroupedTime[float]]:
         shown, _ = grouped_rows(self.profile, _known(by), view, categories_of(categories))
@@ -149,6 +157,8 @@ class Experiment:
         *,
         pids: Collection[Word] | None = None,
         tids: Collection[Word] | None = None,
+        ranks: Container[int] | None = None,
+        nodes: Collection[str] | None = None,
         start: float | None = None,
         end: float | None = None,
         between: tuple[str, str] | None = None,
@@ -162,11 +172,12 @@ class Experiment:
         categories: Collection[str] = (),
         lock: str | None = None,
     ) -> Experiment:
-        """The part of some processes or threads (numbers, or shell patterns of names), from `start` up to `end` (seconds since the
-        experiment began), between two labels, with code of all `modules` (shell patterns) and all `functions` (regular expressions) on
-        the stack, in functions that fit `leaf`, with none on the stack that fits `ignore`, and of one `category`. With `focus` stacks begin at
-        the first function that fits it, with `callers_of` they end at the first that fits that. `lock` is `held` or `released`: only samples of
-        Python functions with, or without, the global interpreter lock. UsageError if something fits nothing.
+        """The part of some processes or threads (numbers, or shell patterns of names), of ranks (as `range(16)`) and nodes (shell patterns) of a
+        parallel job, from `start` up to `end` (seconds since the experiment began), between two labels, with code of all `modules` (shell
+        patterns) and all `functions` (regular expressions) on the stack, in functions that fit `leaf`, with none on the stack that fits
+        `ignore`, and of one `category`. With `focus` stacks begin at the first function that fits it, with `callers_of` they end at the first
+        that fits that. `lock` is `held` or `released`: only samples of Python functions with, or without, the global interpreter lock.
+        UsageError if something fits nothing.
         """
         begin_ns = min((recording.start_ns for recording in self.profile.recordings), default=0)
         try:
@@ -174,6 +185,8 @@ class Experiment:
                 self.profile,
                 pids=pids,
                 tids=tids,
+                ranks=ranks,
+                nodes=nodes,
                 start_ns=None if start is None else begin_ns + round(start * NS_PER_S),
                 end_ns=None if end is None else begin_ns + round(end * NS_PER_S),
                 between=between,
@@ -209,7 +222,7 @@ class Experiment:
 
 
 def _known(by: str) -> str:
-    names = "module", "file", "thread", "process", "label", "category"
+    names = "module", "file", "thread", "process", "label", "category", "rank", "node"
     if by not in names:
         raise UsageError(f"nothing is grouped by {by!r}; there are {', '.join(names)}")
     return by

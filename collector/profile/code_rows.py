@@ -15,6 +15,7 @@ from collector.profile.call_tree import CallNode
 from collector.profile.callers_callees import NeighbourRow, Neighbours
 from collector.profile.metrics import Values
 from collector.profile.model import Function, Module
+from collector.profile.over_ranks import Spread, SpreadRow
 
 if TYPE_CHECKING:
     from collector.profile.grouped import Group, GroupedRows, Row
@@ -94,6 +95,33 @@ class GroupedTime(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
+class SpreadFigures:
+    """Times of all ranks, or nodes, in seconds; `imbalance` is by how much the greatest is above the mean, as a part of it. `min_at` and `max_at`
+    are the first rank, or node, with the least, and with the greatest.
+    """
+
+    mean: float
+    min: float
+    max: float
+    deviation: float
+    imbalance: float
+    min_at: int | str | None
+    max_at: int | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadTime:
+    """A function, a line of one, or a module (`function` is None then) over ranks or nodes."""
+
+    function: str | None
+    module: str
+    file: str | None
+    line: int | None
+    exclusive: SpreadFigures
+    inclusive: SpreadFigures
+
+
+@dataclass(frozen=True, slots=True)
 class CallTime(Generic[T]):
     """A chain of calls; `parent` is the `id` of the caller's row, None for the row of the whole."""
 
@@ -163,6 +191,21 @@ def grouped_times(groups: Iterable[GroupedRows[Row]], figure: Figure[T], limit: 
         for one in groups
         for row in one.rows[: limit or None]
     ]
+
+
+def spread_times(rows: Iterable[SpreadRow]) -> list[SpreadTime]:
+    """The rows of `functions`, `lines` or `objects` over ranks or nodes."""
+    return [
+        SpreadTime(row.function.name if row.function else None, row.module.name, row.file, row.line, _spread(row.exclusive), _spread(row.inclusive))
+        for row in rows
+    ]
+
+
+def _spread(spread: Spread) -> SpreadFigures:
+    mean, least, greatest, deviation, imbalance = (
+        round(value, 9) for value in (spread.mean, spread.min, spread.max, spread.deviation, spread.imbalance)
+    )
+    return SpreadFigures(mean, least, greatest, deviation, imbalance, spread.min_at, spread.max_at)
 
 
 def _place(row: FunctionRow | LineRow) -> tuple[str | None, int | None]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Generic, TypeVar
 
-from collector.profile import aggregate
+from collector.profile import aggregate, over_ranks
 from collector.profile.categories import Categories
 from collector.profile.filters import spans_of
 from collector.profile.groupings import numbered
@@ -136,10 +136,20 @@ def _processes(profile: Profile, _: Categories) -> list[tuple[Group, Part]]:
     return found
 
 
+def _members(profile: Profile, _: Categories, by: str) -> list[tuple[Group, Part]]:
+    found: list[tuple[Group, Part]] = []
+    for member in over_ranks.members(profile, by):
+        part = over_ranks.part_of(profile, member)
+        values = aggregate.total_values(part)
+        found.append((Group(str(member.key), values, values), partial(_part, part, None)))
+    return found
+
+
 def _process_title(profile: Profile, process: int) -> str:
     known = profile.processes[process]
     recording = f" in {profile.recordings[known.experiment].name}" if len(profile.recordings) > 1 else ""
-    return f"{known.name or 'process'} {known.pid}{recording}"
+    rank = "" if known.rank is None else f" of rank {known.rank}"
+    return f"{known.name or 'process'} {known.pid}{rank}{recording}"
 
 
 def _phases(profile: Profile, _: Categories) -> list[tuple[Group, Part]]:
@@ -182,4 +192,6 @@ _PARTS: dict[str, Callable[[Profile, Categories], list[tuple[Group, Part]]]] = {
     "process": _processes,
     "label": _phases,
     "category": _categories,
+    "rank": partial(_members, by=over_ranks.RANK),
+    "node": partial(_members, by=over_ranks.NODE),
 }

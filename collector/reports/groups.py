@@ -6,16 +6,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from collector.profile import over_ranks
 from collector.profile.aggregate import total_values
 from collector.profile.grouped import Group, GroupedRows, Row
 from collector.profile.model import Profile
 from collector.profile.views import Selection
 from collector.reports import functions, layout, lines as lines_text
+from collector.reports.spreads import spread_line
 from collector.reports.style import Style
 from collector.reports.table import Column, figure, name, table_lines
 from collector.units import format_seconds
 
-_OF_SAMPLES = ("thread", "process", "label")
+_OF_SAMPLES = ("thread", "process", "label", "rank", "node")
 _PLURALS = {"process": "processes", "category": "categories"}
 _VIEWS: Final[dict[str, tuple[Sequence[Column], str, Callable[[Profile, Any, layout.Whole, bool], list[str]]]]] = {
     "functions": (functions.COLUMNS, "Function", functions.cells_of),
@@ -40,6 +42,8 @@ def render(profile: Profile, by: str, selection: Selection, style: Style, has_er
     lines += table_lines(layout.measured_columns(layout.error_columns(columns, has_errors), profile), body, style)
     hidden = layout.summed((group.exclusive for group in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, f"{by}|{_PLURALS.get(by, by + 's')}", style, hidden, total[0])
+    if by in (over_ranks.RANK, over_ranks.NODE):
+        lines += ["", *layout.paragraph(spread_line(over_ranks.total_spread(profile, by), by), style)]
     return "\n".join(lines)
 
 

@@ -5,14 +5,14 @@ Each maker imports what its view is made by: a report of one view has no use for
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from collector.cli.reporting.meaning import meant_function, meant_source, source_text
 from collector.errors import UsageError
-from collector.profile import aggregate
+from collector.profile import aggregate, over_ranks
 from collector.profile.call_tree import hot_path
 from collector.profile.model import Profile
 from collector.profile.source_map import SourceMap
@@ -65,7 +65,7 @@ def check_errors(view: str, by: str | None, metric: str | None = None) -> None:
 
 def check_by(view: str, by: str | None) -> None:
     """UsageError if the view has no groups of that kind."""
-    if by is None:
+    if by is None or (by in (over_ranks.RANK, over_ranks.NODE) and view in over_ranks.VIEWS):
         return
     if view not in _HAVE_GROUPS:
         raise UsageError(f"{view} cannot be grouped; --by is for {', '.join(_HAVE_GROUPS)}")
@@ -80,7 +80,10 @@ def check_sort(view: str, by: str | None, sort: str | None) -> None:
     is_of_groups = by and view == "overview"
     if view not in TABLE_VIEWS and not is_of_groups:
         raise UsageError(f"{view} has its own order; --sort is for {', '.join(TABLE_VIEWS)}, and groups (--by)")
-    keys = GROUP_KEYS if is_of_groups else TABLE_VIEWS[view].sort_keys
+    if by in (over_ranks.RANK, over_ranks.NODE) and view in over_ranks.VIEWS:
+        keys: Collection[str] = over_ranks.SORT_KEYS
+    else:
+        keys = GROUP_KEYS if is_of_groups else TABLE_VIEWS[view].sort_keys
     if sort not in keys:
         raise UsageError(f"{'groups have' if is_of_groups else f'{view} has'} no column {sort!r} to sort by; there are {', '.join(keys)}")
 
@@ -88,7 +91,8 @@ def check_sort(view: str, by: str | None, sort: str | None) -> None:
 def make_page(profile: Profile, view: str, argument: str | None, options: PageOptions) -> str:
     """The view's text, ending in a newline."""
     if options.by and view != "timeline":
-        page = _groups_page(profile, view, options) if view == "overview" else _grouped_page(profile, view, options)
+        make = _groups_page if view == "overview" else _spreads_page if options.by in (over_ranks.RANK, over_ranks.NODE) else _grouped_page
+        page = make(profile, view, options)
     else:
         page = _table_page(profile, view, options) if view in _TABLES else _MAKERS[view](profile, argument or "", options)
     if options.format != "text" or (view in _TELL_ALL and not options.by):
@@ -121,6 +125,21 @@ def _groups_page(profile: Profile, view: str, options: PageOptions) -> str:
     from collector.exports import group_document
 
     return _exported(group_document.groups(profile, _by(options), found[: options.limit or None], options.has_errors), options)
+
+
+def _spreads_page(profile: Profile, view: str, options: PageOptions) -> str:
+    """The rows of a view over ranks or nodes."""
+    by = _by(options)
+    rows = sorted(over_ranks.spreads(profile, by, view), key=over_ranks.SORT_KEYS[options.sort or "exclusive"])
+    if options.format == "text":
+        from collector.reports import spreads as as_text
+
+        limit = options.limit or len(rows)
+        return as_text.render(profile, view, by, Selection(rows[:limit], rows[limit:]), options.style) + "\n"
+    from collector.exports import group_document
+    from collector.profile.grouped import groups
+
+    return _exported(group_document.spreads(profile, by, rows[: options.limit or None], groups(profile, by, _categories(options))), options)
 
 
 def _grouped_page(profile: Profile, view: str, options: PageOptions) -> str:

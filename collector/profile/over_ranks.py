@@ -1,0 +1,161 @@
+"""over_ranks -- how code differs between the ranks, or nodes, of a parallel job: least, mean and greatest time, and where"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from collector.profile import aggregate
+from collector.profile.filters import spans_of
+from collector.profile.groupings import by_function, by_line, by_module
+from collector.profile.metrics import reported_rows
+from collector.profile.model import Function, Module, Process, Profile
+from collector.profile.samples import Grouping
+
+RANK: Final = "rank"
+NODE: Final = "node"
+VIEWS: Final = ("functions", "lines", "objects")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A rank (its number), or a node (its name), and the positions of its threads."""
+
+    key: int | str
+    threads: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Figures of all members: those without any count as 0. `min_at` and `max_at` are the first with the least, and the greatest."""
+
+    mean: float
+    min: float
+    min_at: int | str | None
+    max: float
+    max_at: int | str | None
+    deviation: float
+
+    @property
+    def imbalance(self) -> float:
+        """By how much the greatest is above the mean, as a part of it."""
+        return self.max / self.mean - 1 if self.mean else 0.0
+
+    @property
+    def excess(self) -> float:
+        """The time that all others wait for the greatest on average, if they wait for it."""
+        return self.max - self.mean
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadRow:
+    """A function, a line of one, or (without `function`) a module, and its time over the members."""
+
+    function: Function | None
+    module: Module
+    file: str | None
+    line: int | None
+    exclusive: Spread
+    inclusive: Spread
+
+
+def members(profile: Profile, by: str) -> list[Member]:
+    """The ranks in order, or the nodes, as far as they are chosen. What belongs to no rank is left out."""
+    found: dict[int | str, set[int]] = {}
+    for position, thread in enumerate(profile.threads):
+        key = key_of(profile.processes[thread.process], by)
+        if key is not None and (profile.chosen is None or thread.process in profile.chosen):
+            found.setdefault(key, set()).add(position)
+    return [Member(key, frozenset(threads)) for key, threads in sorted(found.items(), key=lambda item: (isinstance(item[0], str), item[0]))]
+
+
+def key_of(process: Process, by: str) -> int | str | None:
+    """The rank or node of a process; None if it has none."""
+    return process.rank if by == RANK else process.node or None
+
+
+def part_of(profile: Profile, member: Member) -> Profile:
+    """The samples of a member."""
+    return replace(profile, samples=profile.samples.select(spans_of(profile, member.threads)))
+
+
+def total_spread(profile: Profile, by: str, metric: int = 0) -> Spread:
+    """How all time spreads."""
+    running, listed = _Running(), members(profile, by)
+    for number, member in enumerate(listed):
+        running.add(number, aggregate.total_values(part_of(profile, member))[metric])
+    return running.result(listed)
+
+
+def spreads(profile: Profile, by: str, view: str = "functions", metric: int = 0) -> list[SpreadRow]:
+    """The functions, lines or objects, the one with most exclusive time of all members together first."""
+    grouping, rows = _rows(profile, view)
+    listed = members(profile, by)
+    exclusive: dict[int, _Running] = {}
+    inclusive: dict[int, _Running] = {}
+    for number, member in enumerate(listed):
+        sums = part_of(profile, member).samples.sum_groups(grouping)
+        for found, columns in ((exclusive, sums.exclusive), (inclusive, sums.inclusive)):
+            for group, values in enumerate(reported_rows(profile.metrics, columns)):
+                if values[metric]:
+                    found.setdefault(group, _Running()).add(number, values[metric])
+    made = [
+        SpreadRow(*rows[group], exclusive.get(group, _Running()).result(listed), running.result(listed)) for group, running in inclusive.items()
+    ]
+    return sorted(made, key=SORT_KEYS["exclusive"])
+
+
+def _rows(profile: Profile, view: str) -> tuple[Grouping, Sequence[tuple[Function | None, Module, str | None, int | None]]]:
+    """The groups of a view, and what each of them is."""
+    if view == "objects":
+        return by_module(profile), [(None, module, None, None) for module in profile.modules]
+    if view == "lines":
+        grouping, keys = by_line(profile)
+        functions = profile.functions
+        return grouping, [(functions[index], profile.modules[functions[index].module], file, line) for file, line, index in keys]
+    return by_function(profile), [(one, profile.modules[one.module], one.file, one.line) for one in profile.functions]
+
+
+def _title(row: SpreadRow) -> str:
+    return row.function.name if row.function else row.module.name
+
+
+SORT_KEYS: Final = {
+    "exclusive": lambda row: (-row.exclusive.mean, -row.inclusive.mean, _title(row), row.line or 0),
+    "inclusive": lambda row: (-row.inclusive.mean, -row.exclusive.mean, _title(row), row.line or 0),
+    "excess": lambda row: (-row.exclusive.excess, _title(row), row.line or 0),
+    "imbalance": lambda row: (-row.exclusive.imbalance, -row.exclusive.mean, _title(row), row.line or 0),
+    "function": lambda row: (_title(row), row.line or 0),
+}
+"""What such rows can be sorted by."""
+
+
+@dataclass(slots=True)
+class _Running:
+    """Sums over members that come in order; only those with a value need to come."""
+
+    count: int = 0
+    values: list[tuple[float, int]] = field(default_factory=list)
+    missing: int | None = None
+
+    def add(self, number: int, value: float) -> None:
+        if self.missing is None and number > self.count:
+            self.missing = self.count
+        self.count += 1
+        self.values.append((value, number))
+
+    def result(self, listed: Sequence[Member]) -> Spread:
+        """How the values spread over all members."""
+        if not listed or not self.values:
+            first = listed[0].key if listed else None
+            return Spread(0.0, 0.0, first, 0.0, first, 0.0)
+        mean = math.fsum(value for value, _ in self.values) / len(listed)
+        absent = len(listed) - self.count
+        squares = math.fsum((value - mean) ** 2 for value, _ in self.values) + absent * mean**2
+        least, where = min(self.values)
+        if absent and least > 0:
+            least, where = 0.0, self.count if self.missing is None else self.missing
+        most, negative = max((value, -number) for value, number in self.values)
+        return Spread(mean, least, listed[where].key, most, listed[-negative].key, math.sqrt(squares / len(listed)))

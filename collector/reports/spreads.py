@@ -1,0 +1,67 @@
+"""spreads -- how the time of code differs between the ranks, or nodes, of a parallel job."""
+
+from __future__ import annotations
+
+from collector.profile.model import Profile
+from collector.profile.over_ranks import NODE, Spread, SpreadRow, members, total_spread
+from collector.profile.views import Selection
+from collector.reports import layout
+from collector.reports.style import Style
+from collector.reports.table import Column, figure, name, table_lines
+from collector.units import format_percent, format_seconds, plural
+
+
+def render(profile: Profile, view: str, by: str, selection: Selection, style: Style) -> str:
+    """A row for each function, line or module: exclusive and inclusive times of all ranks, and where the least and the greatest are."""
+    lines = [layout.title_line(profile, f"{view.capitalize()} by {by}", style), ""]
+    count = len(members(profile, by))
+    if not count:
+        return "\n".join([*lines, *layout.paragraph(f"There is no {by} here: nothing was recorded as part of a parallel job.", style)])
+    if not selection.rows:
+        return "\n".join(lines + layout.nothing_lines(style))
+    lines += table_lines(_columns(view, by), [_cells(row, view) for row in selection.rows], style)
+    lines += layout.hidden_line(selection.hidden, "object" if view == "objects" else view[:-1], style)
+    lines += ["", *layout.paragraph(f"{plural(count, by)}: {spread_line(total_spread(profile, by), by)}", style)]
+    return "\n".join(lines)
+
+
+def spread_line(spread: Spread, by: str) -> str:
+    """A spread in words."""
+    return (
+        f"CPU time {format_seconds(spread.mean)} s on average, from {format_seconds(spread.min)} s ({by} {spread.min_at}) to "
+        f"{format_seconds(spread.max)} s ({by} {spread.max_at}), deviation {format_seconds(spread.deviation)} s, "
+        f"imbalance {format_percent(spread.imbalance, 1.0)} %"
+    )
+
+
+def _columns(view: str, by: str) -> list[Column]:
+    title = by.capitalize()
+    at = [name(title, least=6), name(title, least=6)] if by == NODE else [figure(title, "min", rank=2), figure(title, "max")]
+    return [
+        figure("Exclusive", "mean"),
+        figure("Exclusive", "min", rank=1),
+        figure("Exclusive", "max"),
+        figure("Exclusive", "dev.", rank=4),
+        *at,
+        figure("Imbalance", "%"),
+        figure("Inclusive", "mean", rank=1),
+        figure("Inclusive", "max", rank=3),
+        *([name("Line", least=12, keep="end")] if view == "lines" else []),
+        *([name("Function", good=24)] if view != "objects" else []),
+        name("Module", least=8),
+    ]
+
+
+def _cells(row: SpreadRow, view: str) -> list[str]:
+    own, all_below = row.exclusive, row.inclusive
+    return [
+        *map(format_seconds, (own.mean, own.min, own.max, own.deviation)),
+        str(own.min_at),
+        str(own.max_at),
+        format_percent(own.imbalance, 1.0),
+        format_seconds(all_below.mean),
+        format_seconds(all_below.max),
+        *([layout.place(row.file, row.line)] if view == "lines" else []),
+        *([layout.function_title(row.function)] if row.function else []),
+        row.module.name,
+    ]

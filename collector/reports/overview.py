@@ -84,7 +84,8 @@ def _option(recording: Recording, name_of_option: str) -> str:
 
 
 def _what_was_measured(profile: Profile) -> list[tuple[str, str]]:
-    cpu, user, system, _ = aggregate.total_values(profile)
+    _, user, system, *_ = aggregate.total_values(profile)
+    cpu = user + system
     elapsed = sum(recording.end_ns - recording.start_ns for recording in profile.recordings) / NS_PER_S
     load = f", {cpu / elapsed:.2f} CPUs on average" if elapsed > 0 else ""
     coverage = _coverage(profile, cpu)
@@ -104,10 +105,10 @@ def _what_was_measured(profile: Profile) -> list[tuple[str, str]]:
 
 def _what_is_left(profile: Profile) -> list[tuple[str, str]]:
     """The same of samples that were chosen: what concerns the whole recording would be wrong of them."""
-    cpu, user, system, samples = aggregate.total_values(profile)
+    _, user, system, samples, *_ = aggregate.total_values(profile)
     return [
         ("Only", layout.filters_line(profile)),
-        ("CPU time", f"{format_seconds(cpu)} s: {format_seconds(user)} user, {format_seconds(system)} system"),
+        ("CPU time", f"{format_seconds(user + system)} s: {format_seconds(user)} user, {format_seconds(system)} system"),
         ("Samples", format_count(round(samples))),
         ("Clock", _clocks(profile)),
         ("Stacks", _stacks(profile)),

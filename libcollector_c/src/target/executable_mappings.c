@@ -1,13 +1,12 @@
 /* executable_mappings.c -- code that belongs to no module: what just-in-time compilers made */
 #include "target/executable_mappings.h"
 
-#include <fcntl.h>
 #include <stddef.h>
 
 #include "base/arch.h"
 #include "base/clock.h"
-#include "base/os.h"
 #include "base/sparse.h"
+#include "target/mapping_lines.h"
 #include "target/range_table.h"
 
 enum {
@@ -25,72 +24,22 @@ static struct {
 
 static struct col_range_table ranges COL_SPARSE;
 
-/* Reads lines "low-high rwxp offset ..." from a stream of characters that comes in chunks. */
-struct line_reader {
-    enum { IN_LOW, IN_HIGH, IN_FLAGS, IN_OFFSET, IN_REST } state;
-    uintptr_t low, high, offset;
-    unsigned flag_count;
-    bool is_executable;
-};
-
-static uintptr_t append_hex_digit(uintptr_t number, char digit)
-{
-    unsigned value = digit <= '9' ? (unsigned)digit - '0' : (unsigned)digit - 'a' + 10;
-    return number << 4 | (value & 0xf);
-}
-
-static void read_character(struct line_reader *line, char c, struct col_range_side *side)
-{
-    switch (line->state) {
-    case IN_LOW:
-        if (c == '-')
-            line->state = IN_HIGH;
-        else
-            line->low = append_hex_digit(line->low, c);
-        break;
-    case IN_HIGH:
-        if (c == ' ')
-            line->state = IN_FLAGS;
-        else
-            line->high = append_hex_digit(line->high, c);
-        break;
-    case IN_FLAGS:
-        line->is_executable |= c == 'x';
-        if (++line->flag_count == 5) /* with the blank behind them */
-            line->state = IN_OFFSET;
-        break;
-    case IN_OFFSET:
-        if (c == ' ')
-            line->state = IN_REST;
-        else
-            line->offset = append_hex_digit(line->offset, c);
-        break;
-    case IN_REST:
-        if (c != '\n')
-            break;
-        if (line->is_executable && line->high >> COL_ARCH_ADDRESS_BITS == 0) {
-            col_range_table_add(side, (struct col_range){line->low, line->high, 0});
-            if (self.met != NULL)
-                self.met(line->low, line->high, line->offset);
-        }
-        *line = (struct line_reader){.state = IN_LOW};
-    }
-}
-
 /* False when the file could not be read to its end: then the old ranges are better than half of the new. */
 static bool read_mappings(struct col_range_side *side)
 {
-    struct line_reader line = {.state = IN_LOW};
+    struct col_mapping_lines lines;
+    struct col_mapping mapping;
     char chunk[CHUNK_BYTES];
-    ssize_t count;
-    int fd = col_os_open("/proc/self/maps", O_RDONLY, 0);
-    if (fd < 0)
+    if (!col_mapping_lines_open(&lines, "/proc/self/maps", chunk, sizeof chunk))
         return false;
-    while ((count = col_os_read(fd, chunk, sizeof chunk)) > 0)
-        for (ssize_t i = 0; i < count; i++)
-            read_character(&line, chunk[i], side);
-    col_os_close(fd);
-    return count == 0;
+    while (col_mapping_lines_next(&lines, &mapping)) {
+        if (!mapping.is_executable || mapping.high >> COL_ARCH_ADDRESS_BITS != 0)
+            continue;
+        col_range_table_add(side, (struct col_range){mapping.low, mapping.high, 0});
+        if (self.met != NULL)
+            self.met(mapping.low, mapping.high, mapping.file_offset);
+    }
+    return col_mapping_lines_close(&lines);
 }
 
 static void rest(uint64_t begun_ns)

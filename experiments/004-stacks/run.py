@@ -18,7 +18,8 @@ import programs
 from measure import NATIVE, ROOT, Bench, CannotMeasure, Report, main, remove, run
 
 ROOTS = re.compile(r"^(_start|_dl_start_user|_dl_start|__clone3?|clone3?|start_thread|__libc_start_main\S*|__libc_start_call_main|thread_start)\b")
-UNWINDER = ("base/os", "base/clock", "base/safe_read", "base/instruction", "target/range_table", "target/executable_mappings", "target/eh_frame_index", "target/eh_frame", "target/code_finder", "sample/unwind_cache",
+UNWINDER = ("base/os", "base/own_io", "base/clock", "base/text_format", "base/safe_read", "base/remote_memory", "base/instruction", "target/range_table", "target/mapping_lines", "target/executable_mappings", "target/eh_frame_index", "target/eh_frame",
+            "target/remote_modules", "target/code_finder", "sample/unwind_cache",
             "sample/unwind_expression", "sample/unwind_row", "sample/unwind_cfi", "sample/unwind_code", "sample/unwind_fp", "sample/unwind_frames", "sample/unwind")
 
 

@@ -23,14 +23,17 @@ TARGETS = ROOT / "tests" / "targets"
 SOURCE = ROOT / "libcollector_c" / "src"
 THOROUGH = os.environ.get("COLLECTOR_TEST_THOROUGH") == "1"
 
-GROUND = ["base/os", "base/own_io", "base/clock"]
+GROUND = ["base/os", "base/own_io", "base/clock", "base/text_format"]
 UNWINDER = [
     "base/safe_read",
+    "base/remote_memory",
     "base/instruction",
     "target/range_table",
+    "target/mapping_lines",
     "target/executable_mappings",
     "target/eh_frame_index",
     "target/eh_frame",
+    "target/remote_modules",
     "target/code_finder",
     "sample/unwind_cache",
     "sample/unwind_expression",

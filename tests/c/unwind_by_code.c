@@ -30,7 +30,7 @@ typedef bool way(const struct col_regs *, struct col_stack_reader *, struct col_
 static void judge(size_t frame, way *find, long *right, long *wrong)
 {
     struct col_stack_reader reader;
-    struct col_proved_pages proved = {{0}};
+    struct col_proved_pages proved = {.memory = NULL};
     struct col_code_exit exit;
     unsigned budget = COL_CODE_BUDGET;
     struct col_regs regs = {.pc = self.pcs[frame], .sp = self.sps[frame]};

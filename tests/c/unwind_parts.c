@@ -120,7 +120,7 @@ static void test_stack_bounds(void)
 
 static bool finds(const struct col_code_module *module, uintptr_t pc, struct col_eh_fde *fde)
 {
-    struct col_proved_pages proved = {{0}};
+    struct col_proved_pages proved = {.memory = NULL};
     return col_eh_frame_find(module, pc, &proved, fde);
 }
 
@@ -347,20 +347,21 @@ static void test_code_bytes(void)
     /* A direct call; through a PLT entry; through the table that the PLT entry reads. */
     unsigned char *page = (unsigned char *)map_pages(1, PROT_READ | PROT_WRITE);
     uintptr_t at = (uintptr_t)page, function = 0x123456;
+    struct col_proved_pages proved = {.memory = NULL};
     memcpy(page, "\xe8\x3b\x00\x00\x00", 5);
     memmove(page + 8, page, 5);            /* to 72 */
-    CHECK(col_arch_called_address(at + 13) == at + 72);
+    CHECK(col_arch_called_address(&proved, at + 13) == at + 72);
     memcpy(page + 72, "\xf3\x0f\x1e\xfa\xf2\xff\x25\x75\x00\x00\x00", 11); /* word at 72 + 11 + 0x75 = 200 */
     memcpy(page + 200, &function, sizeof function);
-    CHECK(col_arch_called_address(at + 13) == function);
+    CHECK(col_arch_called_address(&proved, at + 13) == function);
     memcpy(page + 72, "\xff\x25\x7a\x00\x00\x00", 6);
-    CHECK(col_arch_called_address(at + 13) == function);
+    CHECK(col_arch_called_address(&proved, at + 13) == function);
     memcpy(page + 16, "\xff\x15\xb2\x00\x00\x00", 6);
-    CHECK(col_arch_called_address(at + 22) == function);
+    CHECK(col_arch_called_address(&proved, at + 22) == function);
 
-    CHECK(!col_arch_is_signal_return(at));
+    CHECK(!col_arch_is_signal_return(&proved, at));
     memcpy(page, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9);
-    CHECK(col_arch_is_signal_return(at));
+    CHECK(col_arch_is_signal_return(&proved, at));
 }
 #endif
 

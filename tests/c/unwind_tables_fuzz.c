@@ -347,7 +347,7 @@ static void use_entry(const struct col_eh_fde *fde, uintptr_t pc)
 static void search(void)
 {
     struct col_code_module module = make_module();
-    struct col_proved_pages proved = {{0}};
+    struct col_proved_pages proved = {.memory = NULL};
     struct col_eh_fde fde;
     uintptr_t pc = random_pc();
     self.searches++;

@@ -110,24 +110,25 @@ static inline void col_arch_break_restart(ucontext_t *context)
     (void)context;
 }
 
-static inline uint32_t col_arch_instruction(uintptr_t pc)
+static inline uint32_t col_arch_instruction(struct col_proved_pages *proved, uintptr_t pc)
 {
     uint32_t code = 0; /* reads as udf #0, which matches nothing */
-    return col_safe_read_bytes(pc, &code, sizeof code) ? code : 0;
+    return col_safe_read_copy(proved, pc, &code, sizeof code) ? code : 0;
 }
 
 /* True when the instruction before the interrupted one is svc #0. */
 static inline bool col_arch_follows_syscall(const ucontext_t *context)
 {
     uintptr_t pc;
+    struct col_proved_pages proved = {.memory = NULL};
     memcpy(&pc, (const char *)context + col_arch_context_offset(COL_DWARF_PC), sizeof pc);
-    return col_arch_instruction(pc - 4) == 0xd4000001;
+    return col_arch_instruction(&proved, pc - 4) == 0xd4000001;
 }
 
 /* True when `pc` is where handlers return to: mov x8, #139; svc #0. The vdso gives no unwind table for it. */
-static inline bool col_arch_is_signal_return(uintptr_t pc)
+static inline bool col_arch_is_signal_return(struct col_proved_pages *proved, uintptr_t pc)
 {
-    return col_arch_instruction(pc) == 0xd2801168 && col_arch_instruction(pc + 4) == 0xd4000001;
+    return col_arch_instruction(proved, pc) == 0xd2801168 && col_arch_instruction(proved, pc + 4) == 0xd4000001;
 }
 
 enum { COL_ARCH_CALL_BYTES = 8 }; /* one word more than is looked at: words of 8 bytes are read */
@@ -140,9 +141,9 @@ COL_READS_FOREIGN static inline bool col_arch_ends_in_call(const uint8_t *end)
 }
 
 /* Where `bl` leads that ends at `return_address`; 0 when it is another call. */
-static inline uintptr_t col_arch_called_address(uintptr_t return_address)
+static inline uintptr_t col_arch_called_address(struct col_proved_pages *proved, uintptr_t return_address)
 {
-    uint32_t code = col_arch_instruction(return_address - 4);
+    uint32_t code = col_arch_instruction(proved, return_address - 4);
     if ((code & 0xfc000000) != 0x94000000)
         return 0;
     int64_t words = (int32_t)(code << 6) >> 6;
@@ -167,9 +168,9 @@ static inline bool col_arch_caller_by_place(const struct col_regs *regs, struct 
 
 /* Guesses the caller of a function without unwind table from the instruction that comes next. */
 static inline bool col_arch_caller_by_code(const struct col_regs *regs, struct col_stack_reader *reader,
-                                           struct col_arch_caller *caller)
+                                           struct col_proved_pages *proved, struct col_arch_caller *caller)
 {
-    uint32_t code = col_arch_instruction(regs->pc);
+    uint32_t code = col_arch_instruction(proved, regs->pc);
     bool is_return = code == 0xd65f03c0 || code == 0xd65f0bff || code == 0xd65f0fff; /* ret, retaa, retab */
     bool is_entry = code == 0xd503245f || code == 0xd503233f || code == 0xd503237f   /* bti c, paciasp, pacibsp */
                     || (code & 0xffc07fff) == 0xa9807bfd;                            /* stp fp, lr, [sp, #n]! */

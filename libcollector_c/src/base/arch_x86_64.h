@@ -149,12 +149,12 @@ static inline bool col_arch_follows_syscall(const ucontext_t *context)
 }
 
 /* True when `pc` is where handlers return to: mov $15, %rax (or %eax); syscall. */
-static inline bool col_arch_is_signal_return(uintptr_t pc)
+static inline bool col_arch_is_signal_return(struct col_proved_pages *proved, uintptr_t pc)
 {
     static const uint8_t wide[9] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
     static const uint8_t narrow[7] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
     uint8_t code[sizeof wide];
-    if (!col_safe_read_bytes(pc, code, sizeof code))
+    if (!col_safe_read_copy(proved, pc, code, sizeof code))
         return false;
     return memcmp(code, wide, sizeof wide) == 0 || memcmp(code, narrow, sizeof narrow) == 0;
 }
@@ -172,33 +172,34 @@ COL_READS_FOREIGN static inline bool col_arch_ends_in_call(const uint8_t *end)
 }
 
 /* The word at a distance that an instruction gives, counted from its end. */
-static inline uintptr_t col_arch_relative_word(uintptr_t instruction_end, const uint8_t *distance_bytes)
+static inline uintptr_t col_arch_relative_word(struct col_proved_pages *proved, uintptr_t instruction_end,
+                                               const uint8_t *distance_bytes)
 {
     int32_t distance;
     uintptr_t word = 0;
     memcpy(&distance, distance_bytes, sizeof distance);
-    return col_safe_read_word(instruction_end + (uintptr_t)(intptr_t)distance, &word) ? word : 0;
+    return col_safe_read_copy(proved, instruction_end + (uintptr_t)(intptr_t)distance, &word, sizeof word) ? word : 0;
 }
 
 /* Where `call` leads that ends at `return_address`, through a PLT entry too; 0 when the bytes do not tell. */
-static inline uintptr_t col_arch_called_address(uintptr_t return_address)
+static inline uintptr_t col_arch_called_address(struct col_proved_pages *proved, uintptr_t return_address)
 {
     uint8_t call[6], code[11];
     int32_t distance;
-    if (!col_safe_read_bytes(return_address - sizeof call, call, sizeof call))
+    if (!col_safe_read_copy(proved, return_address - sizeof call, call, sizeof call))
         return 0;
     if (call[0] == 0xff && call[1] == 0x15) /* call *distance(%rip) */
-        return col_arch_relative_word(return_address, call + 2);
+        return col_arch_relative_word(proved, return_address, call + 2);
     if (call[1] != 0xe8)
         return 0;
     memcpy(&distance, call + 2, sizeof distance);
     uintptr_t target = return_address + (uintptr_t)(intptr_t)distance;
-    if (!col_safe_read_bytes(target, code, sizeof code))
+    if (!col_safe_read_copy(proved, target, code, sizeof code))
         return 0;
     size_t at = code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e ? 4 : 0; /* endbr64 */
     at += code[at] == 0xf2;                                                    /* bnd */
     if (code[at] == 0xff && code[at + 1] == 0x25)                              /* jmp *distance(%rip) */
-        return at + 6 <= sizeof code ? col_arch_relative_word(target + at + 6, code + at + 2) : 0;
+        return at + 6 <= sizeof code ? col_arch_relative_word(proved, target + at + 6, code + at + 2) : 0;
     return target;
 }
 
@@ -209,12 +210,12 @@ struct col_arch_caller {
 
 /* Guesses the caller of a function without unwind table from the instruction that comes next: its first ones. */
 static inline bool col_arch_caller_by_code(const struct col_regs *regs, struct col_stack_reader *reader,
-                                           struct col_arch_caller *caller)
+                                           struct col_proved_pages *proved, struct col_arch_caller *caller)
 {
     uint8_t code[4];
     unsigned bytes = 0;
     bool is_pushed = false;
-    if (!col_safe_read_bytes(regs->pc, code, sizeof code))
+    if (!col_safe_read_copy(proved, regs->pc, code, sizeof code))
         return false;
     if (code[0] == 0x48 && ((code[1] == 0x89 && code[2] == 0xe5) || (code[1] == 0x8b && code[2] == 0xec))) {
         bytes = 8; /* mov %rsp, %rbp: the caller's was just pushed */

@@ -12,6 +12,8 @@
 struct col_cursor {
     const uint8_t *at, *end;
     bool failed;
+    uintptr_t
+        to_original; /* from where the bytes lie to where pointers that are relative to themselves count from: 0 but in a copy */
 };
 
 /* Pointer encodings, LSB Core "DWARF Extensions": the low four bits say how wide, the next three relative to what. */
@@ -108,7 +110,7 @@ static inline void col_cursor_skip(struct col_cursor *cursor, uint64_t size)
 /* Reads an encoded pointer. An indirect one gives the place where the pointer is kept. */
 static inline uintptr_t col_cursor_pointer(struct col_cursor *cursor, uint8_t encoding, uintptr_t data)
 {
-    uintptr_t self = (uintptr_t)cursor->at;
+    uintptr_t self = (uintptr_t)cursor->at + cursor->to_original;
     uintptr_t value = 0;
     switch (encoding & 0x0f) {
     case 0x01:

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 
 #include "base/arch_abi.h"
+#include "base/remote_memory.h"
 
 enum {
     WORD = sizeof(uintptr_t),
@@ -40,6 +41,21 @@ bool col_safe_read_prove_slowly(struct col_proved_pages *proved, uintptr_t addre
     return true;
 }
 
+const uint8_t *col_safe_read_view_slowly(struct col_proved_pages *proved, uintptr_t address, size_t bytes)
+{
+    if (proved->memory != NULL)
+        return col_remote_memory_view(proved->memory, address, bytes);
+    return col_safe_read_prove_slowly(proved, address, bytes) ? (const uint8_t *)address : NULL;
+}
+
+COL_READS_FOREIGN bool col_safe_read_copy(struct col_proved_pages *proved, uintptr_t address, void *to, size_t size)
+{
+    const volatile uint8_t *from = col_safe_read_view(proved, address, size); /* volatile: not to be made a memcpy */
+    for (size_t i = 0; from != NULL && i < size; i++)
+        ((uint8_t *)to)[i] = from[i];
+    return from != NULL;
+}
+
 COL_READS_FOREIGN bool col_safe_read_bytes(uintptr_t address, void *to, size_t size)
 {
     if (size == 0 || size > COL_PAGE_BYTES || address > UINTPTR_MAX - size)
@@ -63,12 +79,29 @@ void col_safe_read_begin(struct col_stack_reader *reader, struct col_stack_bound
     if (own->low == 0 || own->low > own->high)
         own->low = own->high;
     reader->own = own;
+    reader->to_copy = 0;
+    reader->memory = NULL;
     col_safe_read_enter(reader, sp);
+}
+
+static void forget_piece(struct col_stack_reader *reader)
+{
+    reader->low = UINTPTR_MAX;
+    reader->last = 0;
+}
+
+void col_safe_read_begin_remote(struct col_stack_reader *reader, struct col_stack_bounds *none,
+                                struct col_remote_memory *memory)
+{
+    *reader = (struct col_stack_reader){.own = none, .memory = memory};
+    forget_piece(reader);
 }
 
 void col_safe_read_enter(struct col_stack_reader *reader, uintptr_t sp)
 {
     const struct col_stack_bounds *own = reader->own;
+    if (reader->memory != NULL)
+        return; /* what was copied is as good there */
     bool is_own = sp >= own->low && sp < own->high && own->high - sp >= WORD;
     /* Nothing below the red zone is read unasked, nor below sp's page: a program may protect the pages that its stack does
        not reach now, and its handlers may run on another stack. */
@@ -115,9 +148,26 @@ static bool extend_run(struct col_stack_reader *reader, uintptr_t first_page, ui
     return true;
 }
 
+static bool read_remote(struct col_stack_reader *reader, uintptr_t address, uintptr_t *value)
+{
+    struct col_remote_piece piece = col_remote_memory_stack(reader->memory, address);
+    forget_piece(reader);
+    if (piece.bytes < WORD)
+        return false;
+    reader->low = piece.low;
+    reader->last = piece.low + piece.bytes - WORD;
+    reader->to_copy = (uintptr_t)piece.copy - piece.low;
+    if (address > reader->last)
+        return false;
+    *value = col_foreign_word(address + reader->to_copy);
+    return true;
+}
+
 COL_READS_FOREIGN bool col_safe_read_stack_slowly(struct col_stack_reader *reader, uintptr_t address, uintptr_t *value)
 {
     const struct col_stack_bounds *own = reader->own;
+    if (reader->memory != NULL)
+        return read_remote(reader, address, value);
     if (address < LOWEST_ADDRESS || address > UINTPTR_MAX - 2 * COL_PAGE_BYTES)
         return false;
     bool is_own = address >= own->low && address < own->high && own->high - address >= WORD;

@@ -18,6 +18,8 @@
    same reason nothing here calls memcpy, which sanitizers replace, for such words. */
 #define COL_READS_FOREIGN __attribute__((no_sanitize("address")))
 
+struct col_remote_memory; /* of base/remote_memory.h */
+
 enum { COL_PAGE_BYTES = 4096 }; /* the smallest page of any kernel we run on: a larger page only costs more probes */
 
 /* True when eight bytes can be read at `address` rounded down to a word. One system call, about 50 ns. */
@@ -36,6 +38,7 @@ bool col_safe_read_bytes(uintptr_t address, void *to, size_t size);
 enum { COL_PROVED_PAGES = 8 };
 struct col_proved_pages {
     uintptr_t ends[COL_PROVED_PAGES]; /* the last byte of each page, at the page's number modulo their count */
+    struct col_remote_memory *memory; /* where they are; NULL: in our own process */
 };
 
 bool col_safe_read_prove_slowly(struct col_proved_pages *proved, uintptr_t address, size_t bytes);
@@ -47,6 +50,19 @@ static inline bool col_safe_read_prove(struct col_proved_pages *proved, uintptr_
     bool is_known = bytes - 1 <= end - address && proved->ends[address / COL_PAGE_BYTES % COL_PROVED_PAGES] == end;
     return __builtin_expect(is_known, 1) || col_safe_read_prove_slowly(proved, address, bytes);
 }
+
+const uint8_t *col_safe_read_view_slowly(struct col_proved_pages *proved, uintptr_t address, size_t bytes);
+
+/* Where these bytes can be read: at their address, or in a copy if they are another process's. NULL: nowhere. */
+static inline const uint8_t *col_safe_read_view(struct col_proved_pages *proved, uintptr_t address, size_t bytes)
+{
+    uintptr_t end = address | (COL_PAGE_BYTES - 1);
+    bool is_known = bytes - 1 <= end - address && proved->ends[address / COL_PAGE_BYTES % COL_PROVED_PAGES] == end;
+    return __builtin_expect(is_known, 1) ? (const uint8_t *)address : col_safe_read_view_slowly(proved, address, bytes);
+}
+
+/* Copies up to one page of bytes, which may be another process's. */
+bool col_safe_read_copy(struct col_proved_pages *proved, uintptr_t address, void *to, size_t size);
 
 /*
  * The part of a thread's own stack that is known to be mapped. `high` is fixed when the thread starts, 0 means that
@@ -70,11 +86,17 @@ struct col_deep_stack {
 /* The reads of one walk over one stack. Words from `low` to `last` can be read without asking. */
 struct col_stack_reader {
     uintptr_t low, last;
+    uintptr_t to_copy; /* from an address to its copy; 0 in our own process */
     struct col_stack_bounds *own;
+    struct col_remote_memory *memory; /* where the stack is; NULL: in our own process */
 };
 
 /* Begins a walk at stack pointer `sp`. `own` outlives the reader; its `low` may sink. */
 void col_safe_read_begin(struct col_stack_reader *reader, struct col_stack_bounds *own, uintptr_t sp);
+
+/* The same for a stack of another process. `none` is all zero. */
+void col_safe_read_begin_remote(struct col_stack_reader *reader, struct col_stack_bounds *none,
+                                struct col_remote_memory *memory);
 
 /* The walk goes on at `sp`, perhaps on another stack: forgets the pages proved so far that are not the thread's own. */
 void col_safe_read_enter(struct col_stack_reader *reader, uintptr_t sp);
@@ -98,7 +120,7 @@ COL_READS_FOREIGN static inline bool col_safe_read_stack(struct col_stack_reader
 {
     if (__builtin_expect(address < reader->low || address > reader->last, 0))
         return col_safe_read_stack_slowly(reader, address, value);
-    *value = ((const struct col_foreign_word *)address)->word;
+    *value = ((const struct col_foreign_word *)(address + reader->to_copy))->word;
     return true;
 }
 

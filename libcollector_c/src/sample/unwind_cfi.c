@@ -53,7 +53,7 @@ static bool evaluate(const struct application *application, int32_t distance, co
     const uint8_t *at = (const uint8_t *)((uintptr_t)fde->start + (uintptr_t)(intptr_t)distance);
     bool is_in_fde = at >= fde->instructions && at < fde->end;
     bool is_in_cie = at >= fde->cie.instructions && at < fde->cie.end;
-    struct col_cursor block = {at, is_in_fde ? fde->end : fde->cie.end, false};
+    struct col_cursor block = {at, is_in_fde ? fde->end : fde->cie.end, false, 0};
     return (is_in_fde || is_in_cie) && col_unwind_expression_evaluate(&application->scene, block, initial, result);
 }
 

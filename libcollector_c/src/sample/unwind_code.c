@@ -35,13 +35,13 @@ struct search {
 
 static bool follows_call(uintptr_t address, struct col_proved_pages *proved)
 {
-    return col_safe_read_prove(proved, address - COL_ARCH_CALL_BYTES, COL_ARCH_CALL_BYTES) &&
-           col_arch_ends_in_call((const uint8_t *)address);
+    const uint8_t *code = col_safe_read_view(proved, address - COL_ARCH_CALL_BYTES, COL_ARCH_CALL_BYTES);
+    return code != NULL && col_arch_ends_in_call(code + COL_ARCH_CALL_BYTES);
 }
 
 bool col_unwind_code_is_return_address(uintptr_t address, struct col_proved_pages *proved)
 {
-    return col_code_finder_is_known_code(address - 1) && follows_call(address, proved);
+    return col_code_finder_is_known_code_in(proved->memory, address - 1) && follows_call(address, proved);
 }
 
 static uintptr_t resolve(const struct col_regs *regs, struct col_stack_place place)
@@ -69,10 +69,10 @@ static void add_path(struct search *search, uintptr_t target, const struct col_s
 static void follow(struct col_proved_pages *proved, struct path *path, struct col_instruction *instruction)
 {
     size_t size = COL_INSTRUCTION_BYTES, rest = COL_PAGE_BYTES - path->pc % COL_PAGE_BYTES;
-    if (!col_safe_read_prove(proved, path->pc, size) &&
-        (rest >= size || !col_safe_read_prove(proved, path->pc, size = rest)))
-        size = 0;
-    col_instruction_follow((const uint8_t *)path->pc, size, &path->state, instruction);
+    const uint8_t *code = col_safe_read_view(proved, path->pc, size);
+    if (code == NULL && rest < size)
+        code = col_safe_read_view(proved, path->pc, size = rest);
+    col_instruction_follow(code, code != NULL ? size : 0, &path->state, instruction);
     path->pc += instruction->bytes;
 }
 
@@ -96,11 +96,11 @@ static enum evidence judge(struct search *search, const struct path *path)
     if (address == 0) /* a thread's first function may have been given 0 to return to */
         return is_only_way ? EVIDENCE_STRONG : EVIDENCE_NONE;
     bool has_call = follows_call(address, search->proved);
-    if ((!has_call && !is_only_way) || !col_code_finder_is_code(address - 1))
+    if ((!has_call && !is_only_way) || !col_code_finder_is_code_in(search->proved->memory, address - 1))
         return EVIDENCE_NONE;
     if (!has_call)
         return EVIDENCE_STRONG;
-    called = path->has_called ? col_arch_called_address(address) : 0;
+    called = path->has_called ? col_arch_called_address(search->proved, address) : 0;
     return called == 0 || is_near(search, called) ? EVIDENCE_STRONG : EVIDENCE_WEAK;
 }
 
@@ -146,7 +146,7 @@ static bool is_tail_call(struct search *search, const struct path *path, const s
     if ((!path->state.sp.from_fp && path->state.sp.offset <= 0) ||
         !col_safe_read_stack(search->reader, resolve(search->regs, path->state.sp), &address) ||
         !col_unwind_code_is_return_address(address, search->proved) ||
-        !is_near(search, col_arch_called_address(address)))
+        !is_near(search, col_arch_called_address(search->proved, address)))
         return false;
     *exit = exit_of(search, path, instruction);
     exit->is_certain = false;
@@ -246,7 +246,7 @@ bool col_unwind_code_find_entry(const struct col_regs *regs, struct col_stack_re
             return false;
         if (!col_unwind_code_is_return_address(address, proved))
             continue;
-        struct path path = {.pc = col_arch_called_address(address)};
+        struct path path = {.pc = col_arch_called_address(proved, address)};
         if (path.pc == 0 || regs->pc - path.pc >= LONGEST_FUNCTION_BYTES)
             continue;
         enter(proved, regs->pc, &path);
@@ -261,6 +261,16 @@ bool col_unwind_code_find_entry(const struct col_regs *regs, struct col_stack_re
         return true;
     }
     return false;
+}
+
+bool col_unwind_code_fp_of(uintptr_t function, uintptr_t pc, uintptr_t sp, struct col_proved_pages *proved,
+                           uintptr_t *fp)
+{
+    struct path path = {.pc = function};
+    enter(proved, pc, &path);
+    const struct col_stack_state *state = &path.state;
+    *fp = sp + (uintptr_t)(intptr_t)state->fp.offset - (uintptr_t)(intptr_t)state->sp.offset;
+    return state->fp_origin == COL_FP_POINTS && !state->fp.from_fp && !state->sp.from_fp;
 }
 
 bool col_unwind_code_leave(struct col_regs *regs, struct col_stack_reader *reader, const struct col_code_exit *exit)

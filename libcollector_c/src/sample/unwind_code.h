@@ -34,6 +34,13 @@ bool col_unwind_code_find_exit(const struct col_regs *regs, struct col_stack_rea
 bool col_unwind_code_find_entry(const struct col_regs *regs, struct col_stack_reader *reader,
                                 struct col_proved_pages *proved, unsigned *budget, struct col_code_exit *exit);
 
+/*
+ * What a function's first instructions have made of the frame pointer, if they have not been left at `pc` and sp is what they have left it.
+ * False: nothing.
+ */
+bool col_unwind_code_fp_of(uintptr_t function, uintptr_t pc, uintptr_t sp, struct col_proved_pages *proved,
+                           uintptr_t *fp);
+
 /* Leaves the frame. False where the stack cannot be read. */
 bool col_unwind_code_leave(struct col_regs *regs, struct col_stack_reader *reader, const struct col_code_exit *exit);
 

@@ -20,7 +20,7 @@ static bool leave_to(struct col_regs *regs, const struct col_arch_caller *caller
 }
 
 /* The frame record is two words: the caller's frame pointer, the return address. */
-static bool leave_by_record(struct col_regs *regs, struct col_stack_reader *reader)
+static bool leave_by_record(struct col_regs *regs, struct col_stack_reader *reader, struct col_proved_pages *proved)
 {
     struct col_arch_caller caller = {0, regs->fp + 2 * sizeof caller.sp, 0};
     uintptr_t record = regs->fp;
@@ -31,13 +31,13 @@ static bool leave_by_record(struct col_regs *regs, struct col_stack_reader *read
         return false;
     caller.pc = col_arch_strip_return(caller.pc);
     /* A thread's first function may have been given 0 to return to. */
-    return (caller.pc == 0 || col_code_finder_is_code(caller.pc - 1)) && leave_to(regs, &caller);
+    return (caller.pc == 0 || col_code_finder_is_code_in(proved->memory, caller.pc - 1)) && leave_to(regs, &caller);
 }
 
 /* True when a call to a place a little before pc returns to `return_address`: then that is the function. */
-static bool is_called_from(uintptr_t pc, uintptr_t return_address)
+static bool is_called_from(struct col_proved_pages *proved, uintptr_t pc, uintptr_t return_address)
 {
-    uintptr_t function = col_arch_called_address(return_address);
+    uintptr_t function = col_arch_called_address(proved, return_address);
     return function != 0 && pc - function < LONGEST_FUNCTION_BYTES;
 }
 
@@ -70,7 +70,7 @@ static bool leave_by_return_address(struct col_regs *regs, struct col_stack_read
     for (unsigned place = 0; place < COL_ARCH_RETURN_PLACES; place++)
         if (col_arch_caller_by_place(regs, reader, place, &caller) && !is_behind_record(regs, &caller) &&
             col_unwind_code_is_return_address(caller.pc, proved) &&
-            ((may_guess && place < GUESSED_PLACES) || is_called_from(regs->pc, caller.pc))) {
+            ((may_guess && place < GUESSED_PLACES) || is_called_from(proved, regs->pc, caller.pc))) {
             find_fp(reader, &caller);
             return leave_to(regs, &caller);
         }
@@ -84,7 +84,7 @@ static bool leave_by_scan(struct col_regs *regs, struct col_stack_reader *reader
     struct col_arch_caller caller;
     for (unsigned place = 0; COL_ARCH_RETURN_PLACES > 1 && place < SCANNED_PLACES; place++)
         if (col_arch_caller_by_place(regs, reader, place, &caller) &&
-            col_unwind_code_is_return_address(caller.pc, proved) && col_arch_called_address(caller.pc) == 0)
+            col_unwind_code_is_return_address(caller.pc, proved) && col_arch_called_address(proved, caller.pc) == 0)
             return leave_to(regs, &caller);
     return false;
 }
@@ -93,12 +93,12 @@ enum col_unwind_leaving col_unwind_fp_step(struct col_regs *regs, struct col_sta
                                            struct col_proved_pages *proved, bool is_exact)
 {
     struct col_arch_caller caller;
-    if (is_exact && col_arch_caller_by_code(regs, reader, &caller) &&
+    if (is_exact && col_arch_caller_by_code(regs, reader, proved, &caller) &&
         col_unwind_code_is_return_address(caller.pc, proved))
         return leave_to(regs, &caller), COL_LEFT;
     if (is_exact && leave_by_return_address(regs, reader, proved, false))
         return COL_LEFT_BY_GUESS;
-    if (leave_by_record(regs, reader))
+    if (leave_by_record(regs, reader, proved))
         return COL_LEFT;
     bool is_found =
         is_exact ? leave_by_return_address(regs, reader, proved, true) : leave_by_scan(regs, reader, proved);

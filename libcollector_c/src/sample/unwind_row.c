@@ -310,7 +310,7 @@ static const uint8_t *run_common(struct program *program, const uint8_t *at, con
 
 static bool run(struct program *program, const uint8_t *begin, const uint8_t *end)
 {
-    program->code = (struct col_cursor){begin, end, false};
+    program->code = (struct col_cursor){begin, end, false, program->fde->to_original};
     while (program->code.at < end && !program->is_past_target && !program->code.failed) {
         program->code.at = run_common(program, program->code.at, end);
         if (!program->is_past_target && program->code.at < end)

@@ -14,6 +14,7 @@
 #include "target/eh_frame.h"
 #include "target/executable_mappings.h"
 #include "target/range_table.h"
+#include "target/remote_modules.h"
 
 /* What glibc 2.35 and later answer from a signal handler; declared here so that older headers do. */
 struct found_object {
@@ -170,11 +171,31 @@ uintptr_t col_code_finder_entry_point(const struct col_code_module *module)
     return header && header->e_entry != 0 ? load_bias_of(header) + header->e_entry : 0;
 }
 
+bool col_code_finder_find_in(struct col_remote_memory *memory, uintptr_t pc, struct col_code_module *module)
+{
+    return memory != NULL ? col_remote_modules_find(memory, pc, module) : col_code_finder_find(pc, module);
+}
+
+bool col_code_finder_is_code_in(struct col_remote_memory *memory, uintptr_t pc)
+{
+    return memory != NULL ? col_remote_modules_are_code(memory, pc, true) : is_code(pc, true);
+}
+
+bool col_code_finder_is_known_code_in(struct col_remote_memory *memory, uintptr_t pc)
+{
+    return memory != NULL ? col_remote_modules_are_code(memory, pc, false) : is_code(pc, false);
+}
+
+uintptr_t col_code_finder_entry_point_in(struct col_remote_memory *memory, const struct col_code_module *module)
+{
+    return memory != NULL ? col_remote_modules_entry_point(memory, module) : col_code_finder_entry_point(module);
+}
+
 /* A module from its first segment to its last; payload = its .eh_frame_hdr. Empty when its headers cannot be read. */
 static struct col_range span_of(const struct dl_phdr_info *info)
 {
     struct col_range range = {UINTPTR_MAX, 0, 0};
-    struct col_proved_pages proved = {{0}};
+    struct col_proved_pages proved = {.memory = NULL};
     if (!col_safe_read_prove(&proved, (uintptr_t)info->dlpi_phdr, info->dlpi_phnum * sizeof *info->dlpi_phdr))
         return range;
     for (const ElfW(Phdr) *segment = info->dlpi_phdr, *end = segment + info->dlpi_phnum; segment < end; segment++) {

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/remote_memory.h"
 #include "target/code_module.h"
 
 /* ======== FROM ANYWHERE, SIGNAL HANDLERS INCLUDED ======== */
@@ -23,6 +24,12 @@ bool col_code_finder_is_known_code(uintptr_t pc);
 
 /* Where the module's execution begins (_start), or 0. */
 uintptr_t col_code_finder_entry_point(const struct col_code_module *module);
+
+/* The same four for code of another process too (target/remote_modules.h). `memory` NULL: of our own. */
+bool col_code_finder_find_in(struct col_remote_memory *memory, uintptr_t pc, struct col_code_module *module);
+bool col_code_finder_is_code_in(struct col_remote_memory *memory, uintptr_t pc);
+bool col_code_finder_is_known_code_in(struct col_remote_memory *memory, uintptr_t pc);
+uintptr_t col_code_finder_entry_point_in(struct col_remote_memory *memory, const struct col_code_module *module);
 
 /* ======== FROM ORDINARY THREADS ======== */
 

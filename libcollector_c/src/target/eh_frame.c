@@ -22,7 +22,8 @@ enum {
 struct entry {
     const uint8_t *id_at; /* the place that `id` counts back from */
     const uint8_t *body, *end;
-    uint32_t id; /* 0 = a CIE, otherwise the distance back to the FDE's CIE */
+    uintptr_t to_original; /* as in struct col_cursor */
+    uint32_t id;           /* 0 = a CIE, otherwise the distance back to the FDE's CIE */
 };
 
 /* Where a module's tables may be read. */
@@ -31,17 +32,13 @@ struct tables {
     struct col_proved_pages *proved;
 };
 
-static bool is_readable(const struct tables *tables, uintptr_t at, uint64_t bytes)
-{
-    return at >= tables->low && at <= tables->high && bytes <= tables->high - at &&
-           col_safe_read_prove(tables->proved, at, bytes);
-}
-
 /* A cursor over these bytes. False, and nothing to read, if they are not all there. */
 static bool open_bytes(const struct tables *tables, uintptr_t at, uint64_t bytes, struct col_cursor *in)
 {
-    bool is_there = is_readable(tables, at, bytes);
-    *in = (struct col_cursor){(const uint8_t *)at, (const uint8_t *)at + (is_there ? bytes : 0), !is_there};
+    bool is_inside = at >= tables->low && at <= tables->high && bytes <= tables->high - at;
+    const uint8_t *view = is_inside ? col_safe_read_view(tables->proved, at, bytes) : NULL;
+    bool is_there = view != NULL;
+    *in = (struct col_cursor){view, is_there ? view + bytes : view, !is_there, at - (uintptr_t)view};
     return is_there;
 }
 
@@ -63,6 +60,7 @@ static bool read_entry(const struct tables *tables, uintptr_t at, struct entry *
         return false;
     entry->id_at = in.at;
     entry->end = in.end;
+    entry->to_original = in.to_original;
     entry->id = col_cursor_u32(&in);
     entry->body = in.at;
     return true;
@@ -132,7 +130,7 @@ static bool read_cie(const struct tables *tables, uintptr_t at, struct col_eh_ci
         return false;
     if (read_common_cie(&entry, cie))
         return true;
-    struct col_cursor in = {entry.body, entry.end, false};
+    struct col_cursor in = {entry.body, entry.end, false, entry.to_original};
     *cie = (struct col_eh_cie){.end = entry.end};
     uint8_t version = col_cursor_u8(&in);
     const uint8_t *letters = in.at;
@@ -154,11 +152,12 @@ static bool read_cie(const struct tables *tables, uintptr_t at, struct col_eh_ci
 static bool read_fde(const struct tables *tables, const struct entry *entry, uintptr_t start, uintptr_t data,
                      struct col_eh_fde *fde)
 {
-    if (entry->id == 0 || !read_cie(tables, (uintptr_t)entry->id_at - entry->id, &fde->cie))
+    if (entry->id == 0 || !read_cie(tables, (uintptr_t)entry->id_at + entry->to_original - entry->id, &fde->cie))
         return false;
-    struct col_cursor in = {entry->body, entry->end, false};
-    fde->start = (const uint8_t *)start;
+    struct col_cursor in = {entry->body, entry->end, false, entry->to_original};
+    fde->start = (const uint8_t *)(start - entry->to_original);
     fde->end = entry->end;
+    fde->to_original = entry->to_original;
     fde->low = col_cursor_pointer(&in, fde->cie.pointer_encoding, data);
     fde->high = fde->low + col_cursor_pointer(&in, fde->cie.pointer_encoding & 0x0f, 0);
     if (fde->cie.has_augmentation_data)
@@ -175,7 +174,8 @@ static bool covers(const struct col_eh_fde *fde, uintptr_t pc)
 static bool scan(const struct tables *tables, uintptr_t at, uintptr_t data, uintptr_t pc, struct col_eh_fde *fde)
 {
     struct entry entry;
-    for (int i = 0; i < LONGEST_SCAN_ENTRIES && read_entry(tables, at, &entry); i++, at = (uintptr_t)entry.end)
+    for (int i = 0; i < LONGEST_SCAN_ENTRIES && read_entry(tables, at, &entry);
+         i++, at = (uintptr_t)entry.end + entry.to_original)
         if (read_fde(tables, &entry, at, data, fde) && covers(fde, pc))
             return true;
     return false;
@@ -205,7 +205,7 @@ static bool find_by_header(const struct tables *tables, uintptr_t header, uintpt
         return false;
     if (count == 0 || kinds[3] != SORTED_PAIRS_OF_INT32)
         return scan(tables, frames, header, pc, fde);
-    struct col_eh_frame_index index = {tables->proved, header, (uintptr_t)in.at, count, false};
+    struct col_eh_frame_index index = {tables->proved, header, (uintptr_t)in.at + in.to_original, count, false};
     return count <= (tables->high - index.pairs) / COL_EH_FRAME_PAIR_BYTES && find_by_index(tables, &index, pc, fde);
 }
 
@@ -220,7 +220,7 @@ bool col_eh_frame_find(const struct col_code_module *module, uintptr_t pc, struc
 
 bool col_eh_frame_measure(const uint8_t *frames, struct col_code_module *module)
 {
-    struct col_proved_pages proved = {{0}};
+    struct col_proved_pages proved = {.memory = NULL};
     uintptr_t at = (uintptr_t)frames;
     struct tables tables = {at, at < UINTPTR_MAX - LARGEST_REGISTERED_BYTES ? at + LARGEST_REGISTERED_BYTES : at,
                             &proved};

@@ -32,6 +32,7 @@ struct col_eh_fde {
     uintptr_t low, high;  /* the code that it describes */
     const uint8_t *start; /* the entry itself */
     const uint8_t *instructions, *end;
+    uintptr_t to_original; /* as in struct col_cursor */
 };
 
 /* Finds the entry that covers `pc` in the module's table. All of it and of its CIE is in proved pages then. */

@@ -17,8 +17,9 @@ static int32_t pair_word(struct col_eh_frame_index *index, uint64_t pair, unsign
 {
     uintptr_t at = index->pairs + pair * COL_EH_FRAME_PAIR_BYTES + word * 4u;
     int32_t value = 0;
-    if (col_safe_read_prove(index->proved, at, sizeof value))
-        memcpy(&value, (const void *)at, sizeof value);
+    const uint8_t *view = col_safe_read_view(index->proved, at, sizeof value);
+    if (view != NULL)
+        memcpy(&value, view, sizeof value);
     else
         index->failed = true;
     return value;

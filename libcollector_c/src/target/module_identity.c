@@ -19,7 +19,7 @@ static size_t align_up(size_t bytes, size_t alignment)
 /* A segment of notes, in memory; looks for the build id among them. */
 static void read_notes(struct col_module_object *object, const ElfW(Phdr) * segment)
 {
-    struct col_proved_pages proved = {{0}};
+    struct col_proved_pages proved = {.memory = NULL};
     uintptr_t at = object->bias + segment->p_vaddr;
     size_t alignment = segment->p_align == 8 ? 8 : 4;
     if (at < object->low || at > object->high || segment->p_memsz > object->high - at ||
@@ -81,7 +81,7 @@ void col_module_identity_find(struct col_module_object *object)
 {
     uintptr_t at = object->bias != 0 ? object->bias : object->low;
     const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)at;
-    struct col_proved_pages proved = {{0}};
+    struct col_proved_pages proved = {.memory = NULL};
     if (!col_safe_read_prove(&proved, at, sizeof *header) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
         return;
     if (header->e_phoff <= 4096 &&

@@ -148,7 +148,7 @@ static int meet_listed(struct dl_phdr_info *info, size_t size, void *argument)
     (void)size, (void)argument;
     struct col_module_object object = {.low = UINTPTR_MAX, .bias = info->dlpi_addr, .path = name_of(info->dlpi_name)};
     struct col_proved_pages proved = {
-        {0}}; /* its headers lie in the object, of which the program may have unmapped any part */
+        .memory = NULL}; /* its headers lie in the object, of which the program may have unmapped any part */
     bool is_there =
         col_safe_read_prove(&proved, (uintptr_t)info->dlpi_phdr, info->dlpi_phnum * sizeof *info->dlpi_phdr);
     uintptr_t code = is_there ? measure(&object, info->dlpi_phdr, info->dlpi_phnum) : 0;
@@ -168,7 +168,7 @@ static int meet_listed(struct dl_phdr_info *info, size_t size, void *argument)
 /* The program headers of an object, by its place in the dynamic linker's list; the program itself stands first and may lie anywhere. */
 static bool describe(const struct link_map *map, struct dl_phdr_info *info)
 {
-    struct col_proved_pages proved = {{0}};
+    struct col_proved_pages proved = {.memory = NULL};
     const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)map->l_addr;
     *info = (struct dl_phdr_info){.dlpi_addr = map->l_addr, .dlpi_name = map->l_name};
     if (map == _r_debug.r_map) {
@@ -186,7 +186,7 @@ static bool describe(const struct link_map *map, struct dl_phdr_info *info)
 /* The next object of the dynamic linker's list that can be read, from `map` on; false at its end. No lock is taken. */
 static bool next_listed(const struct link_map **map, struct dl_phdr_info *info)
 {
-    struct col_proved_pages proved = {{0}};
+    struct col_proved_pages proved = {.memory = NULL};
     for (unsigned count = 0;
          count < TABLE_SIZE && *map != NULL && col_safe_read_prove(&proved, (uintptr_t)*map, sizeof **map); count++) {
         const struct link_map *here = *map;
@@ -246,7 +246,7 @@ struct mapping {
 static bool meet_copied(const struct dl_phdr_info *info, const struct mapping *mapping)
 {
     struct col_module_object object = {.low = UINTPTR_MAX, .bias = info->dlpi_addr};
-    struct col_proved_pages proved = {{0}};
+    struct col_proved_pages proved = {.memory = NULL};
     if (!col_safe_read_prove(&proved, (uintptr_t)info->dlpi_phdr, info->dlpi_phnum * sizeof *info->dlpi_phdr))
         return false;
     measure(&object, info->dlpi_phdr, info->dlpi_phnum);

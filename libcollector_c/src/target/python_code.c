@@ -57,7 +57,7 @@ COL_READS_FOREIGN static uint32_t number_at(uintptr_t address)
 /* True when all of it can be read. A code object keeps its parts alive, but what is said to be one may be none. */
 static bool is_readable(uintptr_t address, size_t bytes)
 {
-    struct col_proved_pages proved = {{0}};
+    struct col_proved_pages proved = {.memory = NULL};
     return address != 0 && address % sizeof address == 0 && col_safe_read_prove(&proved, address, bytes);
 }
 
@@ -120,7 +120,7 @@ COL_READS_FOREIGN static const char *read_text(const struct col_python_layout *l
     uint32_t state = number_at(text + TEXT_STATE_AT), kind = state >> 2 & 7;
     bool is_compact = state >> 5 & 1, is_ascii = state >> 6 & 1;
     uintptr_t data = text + (is_ascii ? layout->text.ascii : layout->text.other);
-    struct col_proved_pages proved = {{0}};
+    struct col_proved_pages proved = {.memory = NULL};
     if (!is_compact || (kind != 1 && kind != 2 && kind != 4) || length > UINT32_MAX)
         return NULL;
     uint64_t count = length < TEXT_LIMIT ? length : TEXT_LIMIT;
@@ -188,7 +188,7 @@ COL_READS_FOREIGN static bool write_object(const struct col_python_layout *layou
         .line_table = layout->line_table,
     };
     uintptr_t table = col_foreign_word(object + layout->code.line_table);
-    struct col_proved_pages proved = {{0}};
+    struct col_proved_pages proved = {.memory = NULL};
     if (is_readable(table, BYTES_AT)) {
         uint64_t bytes = col_foreign_word(table + SIZE_AT);
         change.lines_bytes = bytes < LINE_TABLE_LIMIT ? bytes : LINE_TABLE_LIMIT;

@@ -53,7 +53,7 @@ static unsigned read_version(const char *path, const unsigned long *told)
 static void find_loop(struct col_python_runtime *found, uintptr_t loop)
 {
     struct col_code_module module;
-    struct col_proved_pages proved = {{0}};
+    struct col_proved_pages proved = {.memory = NULL};
     struct col_eh_fde fde;
     if (loop != 0 && col_code_finder_find(loop, &module) && col_eh_frame_find(&module, loop, &proved, &fde)) {
         found->loop_low = fde.low;

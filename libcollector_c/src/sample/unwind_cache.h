@@ -91,9 +91,10 @@ struct col_unwind_cache_set {
 
 extern struct col_unwind_cache_set col_unwind_cache[1 << COL_UNWIND_CACHE_BITS];
 
-static inline struct col_unwind_cache_set *col_unwind_cache_set_of(uint64_t place)
+/* Processes that were forked from one have their code at the same addresses: so the tag counts too. */
+static inline struct col_unwind_cache_set *col_unwind_cache_set_of(uint64_t tag, uint64_t place)
 {
-    return &col_unwind_cache[(place * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - COL_UNWIND_CACHE_BITS)];
+    return &col_unwind_cache[((tag | place) * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - COL_UNWIND_CACHE_BITS)];
 }
 
 static inline uint64_t col_unwind_cache_mix(col_unwind_rule rule)
@@ -104,10 +105,13 @@ static inline uint64_t col_unwind_cache_mix(col_unwind_rule rule)
 /* The generation, placed above the bits of an address. Take it once, before a walk looks at any module. */
 uint64_t col_unwind_cache_tag(void);
 
+/* The same for the code of another process. *generation is kept with it; 0, at first and again when its code has changed: none of its rules are known. */
+uint64_t col_unwind_cache_tag_of(uint64_t *generation);
+
 /* The rule for this place, or COL_RULE_UNKNOWN. */
 static inline col_unwind_rule col_unwind_cache_find(uint64_t tag, uint64_t place)
 {
-    struct col_unwind_cache_set *set = col_unwind_cache_set_of(place);
+    struct col_unwind_cache_set *set = col_unwind_cache_set_of(tag, place);
     for (int i = 0; i < 2; i++) {
         col_unwind_rule rule = __atomic_load_n(&set->way[i].rule, __ATOMIC_RELAXED);
         uint64_t key = __atomic_load_n(&set->way[i].key, __ATOMIC_RELAXED);

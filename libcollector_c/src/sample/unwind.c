@@ -2,6 +2,7 @@
 #include "sample/unwind.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/arch.h"
 #include "sample/unwind_cache.h"
@@ -59,7 +60,7 @@ static bool find_row(struct walk *walk, const struct col_code_module *module, ui
    Nobody called those. */
 static bool is_entry(struct walk *walk, const struct col_code_module *module, uintptr_t pc, struct finding *finding)
 {
-    uintptr_t entry = col_code_finder_entry_point(module);
+    uintptr_t entry = col_code_finder_entry_point_in(walk->proved.memory, module);
     return entry != 0 && pc - entry < ENTRY_CODE_BYTES && !find_row(walk, module, entry, finding);
 }
 
@@ -70,13 +71,13 @@ static void study(struct walk *walk, struct finding *finding)
     struct col_code_module module;
     finding->rule = COL_RULE_UNKNOWN;
     finding->has_fde = false;
-    if (!col_code_finder_find(pc - !walk->is_exact, &module))
+    if (!col_code_finder_find_in(walk->proved.memory, pc - !walk->is_exact, &module))
         return;
     bool is_found = find_row(walk, &module, pc - !walk->is_exact, finding);
     bool is_amid_function = is_found && pc < finding->fde.high;
     if (walk->is_exact || is_amid_function)
         finding->rule = is_found ? col_unwind_cfi_pack(&finding->fde, &finding->row) : COL_RULE_NO_TABLE;
-    else if (col_arch_is_signal_return(pc)) /* a trampoline that its table, if any, does not mark */
+    else if (col_arch_is_signal_return(&walk->proved, pc)) /* a trampoline that its table, if any, does not mark */
         finding->rule = COL_RULE_SIGNAL;
     else if (is_found)
         finding->rule = col_unwind_cfi_pack(&finding->fde, &finding->row);
@@ -213,7 +214,7 @@ static enum col_unwind_leaving leave_by_record(struct walk *walk)
 {
     struct col_code_module module;
     struct col_code_exit exit;
-    bool is_in_module = col_code_finder_find(walk->regs.pc - !walk->is_exact, &module);
+    bool is_in_module = col_code_finder_find_in(walk->proved.memory, walk->regs.pc - !walk->is_exact, &module);
     if (is_in_module &&
         col_unwind_code_find_entry(&walk->regs, &walk->reader, &walk->proved, &walk->code_budget, &exit) &&
         col_unwind_code_leave(&walk->regs, &walk->reader, &exit))
@@ -364,7 +365,7 @@ static enum step walk_frame(struct walk *walk, struct col_unwind_frames *output,
         rule = learn(walk);
     bool is_known = rule != COL_RULE_UNKNOWN && (rule & COL_RULE_TYPE_MASK) != COL_RULE_NO_TABLE &&
                     pc >> COL_ARCH_ADDRESS_BITS == 0; /* else it may be the rule of another place */
-    if (!is_known && !is_innermost && !col_code_finder_is_code(pc - !walk->is_exact)) {
+    if (!is_known && !is_innermost && !col_code_finder_is_code_in(walk->proved.memory, pc - !walk->is_exact)) {
         *end = COL_STACK_BAD_PC;
         return STEP_END;
     }
@@ -410,38 +411,71 @@ static void judge_guess(const struct walk *walk, struct col_unwind_frames *outpu
     }
 }
 
-size_t col_unwind_walk_deep(const ucontext_t *context, struct col_stack_bounds *bounds, struct col_deep_stack *deep,
-                            uintptr_t *pcs, uintptr_t *sps, size_t max, enum col_stack_end *end)
+/* What is known of the leaf. */
+static void begin_at(struct walk *walk, const ucontext_t *context, const struct col_unwind_remote *remote)
+{
+    walk->known = context != NULL ? all_registers : basic_registers;
+    if (context != NULL) {
+        col_regs_from_context(&walk->regs, context);
+        return;
+    }
+    memset(&walk->regs, 0, sizeof walk->regs);
+    walk->regs.pc = remote->leaf.pc;
+    walk->regs.sp = remote->leaf.sp;
+    walk->regs.fp = remote->leaf.fp;
+}
+
+/* From the context of our own process, or from another one's leaf. */
+static size_t walk_from(const ucontext_t *context, struct col_unwind_remote *remote, struct col_stack_bounds *bounds,
+                        struct col_unwind_frames output, enum col_stack_end *end)
 {
     struct col_stack_bounds unknown = {0, 0};
     struct walk walk; /* set field by field: most of it is registers, which each attempt takes anew */
-    struct col_unwind_frames output = {.pcs = pcs, .sps = sps, .max = max, .deep = deep};
     *end = COL_STACK_DEPTH_LIMIT;
-    walk.tag = col_unwind_cache_tag();
+    walk.tag = remote != NULL ? remote->tag : col_unwind_cache_tag();
     walk.full_until = 0;
-    walk.proved = (struct col_proved_pages){{0}};
+    walk.proved = (struct col_proved_pages){.memory = remote != NULL ? remote->memory : NULL};
     /* Most stacks are walked once. The first frame that needs a register which was not followed is walked to again,
        following all; should that happen once more, all are followed to the end. */
     for (int attempt = 0; attempt < 3; attempt++) {
-        col_regs_from_context(&walk.regs, context);
-        walk.known = all_registers;
+        begin_at(&walk, context, remote);
         walk.is_exact = true;
         walk.switches = 0;
         walk.code_budget = COL_CODE_BUDGET;
         walk.guessed_at = SIZE_MAX;
         col_unwind_frames_begin(&output);
-        col_safe_read_begin(&walk.reader, bounds ? bounds : &unknown, walk.regs.sp);
+        if (remote != NULL)
+            col_safe_read_begin_remote(&walk.reader, &unknown, remote->memory);
+        else
+            col_safe_read_begin(&walk.reader, bounds ? bounds : &unknown, walk.regs.sp);
         if (walk_frames(&walk, &output, end) != STEP_NEEDS_REGISTERS ||
             col_unwind_frames_total(&output) <= walk.full_until)
             break;
         walk.full_until = attempt == 0 ? col_unwind_frames_total(&output) : SIZE_MAX;
     }
+    if (remote != NULL)
+        remote->last = (struct col_stack_mark){walk.regs.pc, walk.regs.sp, walk.regs.fp};
     if (walk.guessed_at != SIZE_MAX)
         judge_guess(&walk, &output, end);
     bool is_rooted = *end == COL_STACK_COMPLETE || *end == COL_STACK_GUESSED;
     if (col_unwind_frames_finish(&output, is_rooted, *end == COL_STACK_DEPTH_LIMIT))
         *end = COL_STACK_DEPTH_LIMIT;
     return output.count;
+}
+
+size_t col_unwind_walk_deep(const ucontext_t *context, struct col_stack_bounds *bounds, struct col_deep_stack *deep,
+                            uintptr_t *pcs, uintptr_t *sps, size_t max, enum col_stack_end *end)
+{
+    struct col_unwind_frames output = {.pcs = pcs, .sps = sps, .max = max, .deep = deep};
+    return walk_from(context, NULL, bounds, output, end);
+}
+
+size_t col_unwind_walk_remote(struct col_unwind_remote *remote, uintptr_t *pcs, uintptr_t *sps, size_t max,
+                              enum col_stack_end *end)
+{
+    struct col_deep_stack deep = {{0, 0, 0}, 0};
+    struct col_unwind_frames output = {.pcs = pcs, .sps = sps, .max = max, .deep = &deep};
+    return walk_from(NULL, remote, NULL, output, end);
 }
 
 size_t col_unwind_walk(const ucontext_t *context, struct col_stack_bounds *bounds, uintptr_t *pcs, uintptr_t *sps,

@@ -47,6 +47,18 @@ size_t col_unwind_walk(const ucontext_t *context, struct col_stack_bounds *bound
 size_t col_unwind_walk_deep(const ucontext_t *context, struct col_stack_bounds *bounds, struct col_deep_stack *deep,
                             uintptr_t *pcs, uintptr_t *sps, size_t max, enum col_stack_end *end);
 
+/* Where a walk over a stack of another process begins, and where it has ended. */
+struct col_unwind_remote {
+    struct col_remote_memory *memory;
+    uint64_t tag; /* of its rules (sample/unwind_cache.h) */
+    struct col_stack_mark leaf;
+    struct col_stack_mark last; /* the frame that it did not get beyond, if it is not the first of its thread */
+};
+
+/* The same from outside the process: not from handlers. Its registers other than pc, sp and fp are not known. */
+size_t col_unwind_walk_remote(struct col_unwind_remote *remote, uintptr_t *pcs, uintptr_t *sps, size_t max,
+                              enum col_stack_end *end);
+
 /* After dlclose, and after col_code_finder_remove_frames: rules of code that is gone are not used again. From any
    thread, at any time, also while others walk. */
 void col_unwind_forget_modules(void);

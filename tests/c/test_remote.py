@@ -1,0 +1,121 @@
+"""test_remote -- stacks of threads that wait, from outside: each must be what the thread's own unwinder saw just before"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+from test_unwind import FLAGS, GROUND, SOURCE, TARGETS, UNWINDER, WARNINGS, run
+
+HERE = Path(__file__).parent
+NAME_COUNT = 61  # of waiting.c: some threads tell twice, the second time from farther down
+KILLED_WITH_US = 1  # PR_SET_PDEATHSIG
+SECONDS = 60
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if not shutil.which("gcc"):
+        pytest.skip("no gcc: the unwinder cannot be compiled")
+    return tmp_path_factory.mktemp("remote")
+
+
+@cache
+def looker(directory: Path, *options: str) -> Path:
+    """tests/c/remote_stacks.c, which looks at other processes."""
+    target = directory / f"remote_stacks{len(options)}"
+    sources = [SOURCE / f"{name}.c" for name in [*GROUND, *UNWINDER, "sample/remote_process"]]
+    run(["gcc", *FLAGS, *WARNINGS, "-O2", *options, HERE / "remote_stacks.c", *sources, "-o", target])
+    return target
+
+
+@cache
+def compiled(directory: Path, compiler: str, *options: str) -> Path:
+    if not shutil.which(compiler):
+        pytest.skip(f"no {compiler}")
+    source = TARGETS / ("waiting.cpp" if compiler == "g++" else "waiting.c")
+    target = directory / "-".join([source.stem, compiler, *(option.lstrip("-") for option in options)])
+    run([compiler, "-g", "-w", *options, source, "-o", target, "-lpthread"])
+    return target
+
+
+@contextmanager
+def running(command: list[str | Path], directory: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A program that ends when its standard input does, or with us."""
+    libc = ctypes.CDLL(None)
+    child = subprocess.Popen(
+        command, cwd=directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=lambda: libc.prctl(KILLED_WITH_US, 9)
+    )
+    try:
+        yield child
+    finally:
+        child.kill()
+        child.communicate()
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """Leaf first."""
+
+    end: int
+    pcs: tuple[int, ...]
+
+    def comes_from(self, callers: tuple[int, ...]) -> bool:
+        """True if it ends with these return addresses and is complete. Frames that no call has led to count from the instruction behind (unwind.h)."""
+        outer = self.pcs[-len(callers) :]
+        are_same = len(outer) == len(callers) and all(pc - told in (0, 1) for pc, told in zip(outer, callers, strict=True))
+        return self.end == 0 and are_same and 1 <= len(self.pcs) - len(callers) <= 12
+
+
+def look(tool: Path, pid: int) -> dict[int, Stack]:
+    lines = [line.split() for line in run([tool, str(pid)]).splitlines()]
+    return {int(thread): Stack(int(end), tuple(int(pc, 16) for pc in pcs)) for thread, end, *pcs in lines}
+
+
+def expected(child: subprocess.Popen[bytes], count: int) -> dict[int, tuple[str, tuple[int, ...]]]:
+    """By thread: what it waits for, and its return addresses. Each thread tells them before it waits; the last line of a thread counts."""
+    assert child.stdout is not None
+    told = {}
+    names: set[str] = set()
+    while len(names) < count:
+        thread, name, *pcs = child.stdout.readline().decode().split()
+        told[int(thread)] = name, tuple(int(pc, 16) for pc in pcs)
+        names.add(name)
+    return told
+
+
+def wrong_stacks(tool: Path, pid: int, told: dict[int, tuple[str, tuple[int, ...]]]) -> dict[str, Stack | None]:
+    """Those that never were what they should be, while every thread comes to its wait and stays there."""
+    until = time.monotonic() + SECONDS
+    wrong: dict[str, Stack | None] = {"": None}
+    while wrong and time.monotonic() < until:
+        seen = look(tool, pid)
+        wrong = {name: seen.get(thread) for thread, (name, pcs) in told.items() if thread not in seen or not seen[thread].comes_from(pcs)}
+    return wrong
+
+
+@pytest.mark.parametrize(
+    ("compiler", "options"),
+    [
+        ("gcc", ("-O0",)),
+        ("gcc", ("-O2",)),
+        ("gcc", ("-O2", "-fno-omit-frame-pointer")),
+        ("gcc", ("-O2", "-static")),
+        ("gcc", ("-O1", "-no-pie", "-fcf-protection=none")),
+        ("clang", ("-O0",)),
+        ("clang", ("-O2",)),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "".join(value),
+)
+def test_every_wait(build: Path, tmp_path: Path, compiler: str, options: tuple[str, ...]) -> None:
+    with running([compiled(build, compiler, *options)], tmp_path) as child:
+        told = expected(child, NAME_COUNT)
+        assert not wrong_stacks(looker(build), child.pid, told)

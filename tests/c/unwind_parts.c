@@ -205,7 +205,7 @@ static col_unwind_rule rule_of(uint64_t place)
 static void *add_rules(void *first)
 {
     for (uint64_t place = (uintptr_t)first; !caching.is_over; place = (place + 7) % 200000)
-        col_unwind_cache_add(0, place, rule_of(place));
+        col_unwind_cache_add((struct col_unwind_rules){col_unwind_cache, 0}, place, rule_of(place));
     return NULL;
 }
 
@@ -217,7 +217,7 @@ static void test_cache_race(void)
         CHECK(pthread_create(&writers[i], NULL, add_rules, (void *)(1000 * i)) == 0);
     unsigned long hits = 0;
     for (uint64_t place = 0; hits < 1000000; place = (place + 1) % 200000) {
-        col_unwind_rule rule = col_unwind_cache_find(0, place);
+        col_unwind_rule rule = col_unwind_cache_find((struct col_unwind_rules){col_unwind_cache, 0}, place);
         CHECK(rule == COL_RULE_UNKNOWN || rule == rule_of(place));
         hits += rule != COL_RULE_UNKNOWN;
     }
@@ -385,31 +385,32 @@ static void test_rules(void)
 
 static void test_cache(void)
 {
-    uint64_t tag = col_unwind_cache_tag(), place = col_unwind_place(0x7f1234567890, false);
-    CHECK(col_unwind_cache_find(tag, place) == COL_RULE_UNKNOWN);
-    col_unwind_cache_add(tag, place, 0x123451);
-    CHECK(col_unwind_cache_find(tag, place) == 0x123451);
-    CHECK(col_unwind_cache_find(tag, col_unwind_place(0x7f1234567890, true)) == COL_RULE_UNKNOWN);
-    CHECK(col_unwind_cache_find(tag, col_unwind_place(0x7f1234567891, false)) == COL_RULE_UNKNOWN);
+    struct col_unwind_rules rules = col_unwind_cache_own();
+    uint64_t place = col_unwind_place(0x7f1234567890, false);
+    CHECK(col_unwind_cache_find(rules, place) == COL_RULE_UNKNOWN);
+    col_unwind_cache_add(rules, place, 0x123451);
+    CHECK(col_unwind_cache_find(rules, place) == 0x123451);
+    CHECK(col_unwind_cache_find(rules, col_unwind_place(0x7f1234567890, true)) == COL_RULE_UNKNOWN);
+    CHECK(col_unwind_cache_find(rules, col_unwind_place(0x7f1234567891, false)) == COL_RULE_UNKNOWN);
     col_unwind_cache_forget();
-    uint64_t new_tag = col_unwind_cache_tag();
-    CHECK(new_tag != tag && col_unwind_cache_find(new_tag, place) == COL_RULE_UNKNOWN);
-    col_unwind_cache_add(tag, place, 0x123451); /* a walk that began before */
-    CHECK(col_unwind_cache_find(new_tag, place) == COL_RULE_UNKNOWN);
+    struct col_unwind_rules fresh = col_unwind_cache_own();
+    CHECK(fresh.tag != rules.tag && col_unwind_cache_find(fresh, place) == COL_RULE_UNKNOWN);
+    col_unwind_cache_add(rules, place, 0x123451); /* a walk that began before */
+    CHECK(col_unwind_cache_find(fresh, place) == COL_RULE_UNKNOWN);
 
     /* When the tags have gone round, nothing of their first round is left. */
-    col_unwind_cache_add(new_tag, place, 0x123451);
+    col_unwind_cache_add(fresh, place, 0x123451);
     do
         col_unwind_cache_forget();
-    while (col_unwind_cache_tag() != new_tag);
-    CHECK(col_unwind_cache_find(new_tag, place) == COL_RULE_UNKNOWN);
+    while (col_unwind_cache_own().tag != fresh.tag);
+    CHECK(col_unwind_cache_find(fresh, place) == COL_RULE_UNKNOWN);
 
     /* Far more places than room: what is found is right. */
     unsigned found = 0;
     for (uintptr_t i = 1; i <= 100000; i++)
-        col_unwind_cache_add(new_tag, col_unwind_place(i * 16, false), i << 8 | 1);
+        col_unwind_cache_add(fresh, col_unwind_place(i * 16, false), i << 8 | 1);
     for (uintptr_t i = 1; i <= 100000; i++) {
-        col_unwind_rule rule = col_unwind_cache_find(new_tag, col_unwind_place(i * 16, false));
+        col_unwind_rule rule = col_unwind_cache_find(fresh, col_unwind_place(i * 16, false));
         CHECK(rule == COL_RULE_UNKNOWN || rule == (i << 8 | 1));
         found += rule != COL_RULE_UNKNOWN;
     }

@@ -82,13 +82,13 @@ void col_remote_changed(struct col_remote_process *process)
     process->generation = 0;
 }
 
-static uint64_t tag_of(struct col_remote_process *process)
+static bool find_rules(struct col_remote_process *process, struct col_unwind_rules *rules)
 {
     uint64_t version = col_remote_modules_version(&process->memory);
     if (version != process->version)
         process->generation = 0;
     process->version = version;
-    return col_unwind_cache_tag_of(&process->generation);
+    return col_unwind_cache_of(&process->generation, rules);
 }
 
 static bool is_rooted(enum col_stack_end end)
@@ -171,10 +171,10 @@ static struct known_frame *place_of(struct col_remote_process *process, uintptr_
 static bool attempt_as_before(struct search *search, const struct known_frame *known)
 {
     uintptr_t fp = search->frame.sp + known->distance, address;
-    uint64_t tag = search->remote->tag;
-    return known->pc == search->frame.pc && known->tag == tag &&
+    struct col_unwind_rules rules = search->remote->rules;
+    return known->pc == search->frame.pc && known->tag == rules.tag &&
            col_safe_read_stack(&search->reader, fp + sizeof fp, &address) &&
-           col_unwind_cache_find(tag, col_unwind_place(address, false)) != COL_RULE_UNKNOWN && attempt(search, fp);
+           col_unwind_cache_find(rules, col_unwind_place(address, false)) != COL_RULE_UNKNOWN && attempt(search, fp);
 }
 
 /* Where the function's first instructions have put its frame pointer. */
@@ -208,7 +208,7 @@ static bool find_fp(struct search *search, struct known_frame *known)
     if (!attempt_by_entry(search) && !attempt_by_evidence(search, EVIDENCE_THIS_CALL) &&
         !attempt_by_evidence(search, EVIDENCE_SOME_CALL) && !attempt_by_evidence(search, EVIDENCE_OTHER_CALL))
         return false;
-    *known = (struct known_frame){search->remote->tag, search->frame.pc, search->fp - search->frame.sp};
+    *known = (struct known_frame){search->remote->rules.tag, search->frame.pc, search->fp - search->frame.sp};
     return true;
 }
 
@@ -222,9 +222,8 @@ size_t col_remote_walk(struct col_remote_process *process, const struct col_remo
     enum col_stack_end first_end;
     *end = COL_STACK_UNREADABLE;
     col_remote_memory_begin();
-    if (!col_remote_modules_are_code(&process->memory, registers->pc, true))
+    if (!col_remote_modules_are_code(&process->memory, registers->pc, true) || !find_rules(process, &remote.rules))
         return 0;
-    remote.tag = tag_of(process);
     if (registers->has_fp)
         remote.leaf.fp = registers->fp;
     size_t count = col_unwind_walk_remote(&remote, pcs, NULL, most, &first_end);

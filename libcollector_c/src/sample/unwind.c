@@ -27,8 +27,8 @@ struct walk {
     struct col_proved_pages proved; /* of unwind tables */
     struct col_regs regs;
     uint64_t known; /* which of regs.dwarf are this frame's; pc, sp and fp always are */
-    uint64_t tag;   /* of the rule cache */
-    bool is_exact;  /* pc is an instruction to come, not a return address */
+    struct col_unwind_rules rules;
+    bool is_exact; /* pc is an instruction to come, not a return address */
     unsigned switches;
     unsigned code_budget;
     size_t guessed_at; /* the first frame whose caller was not found by a table or a frame pointer; SIZE_MAX: none */
@@ -99,7 +99,7 @@ static col_unwind_rule learn(struct walk *walk)
     struct finding finding;
     study(walk, &finding);
     if (finding.rule != COL_RULE_UNKNOWN && finding.rule != COL_RULE_NO_TABLE) /* those are left in other ways */
-        col_unwind_cache_add(walk->tag, col_unwind_place(walk->regs.pc, walk->is_exact), finding.rule);
+        col_unwind_cache_add(walk->rules, col_unwind_place(walk->regs.pc, walk->is_exact), finding.rule);
     return finding.rule;
 }
 
@@ -206,7 +206,7 @@ static void remember_exit(struct walk *walk, const struct col_code_exit *exit, b
         if (!exit->is_certain && !is_record)
             rule = (rule & ~(col_unwind_rule)COL_RULE_TYPE_MASK) | COL_RULE_BY_CODE;
     }
-    col_unwind_cache_add(walk->tag, col_unwind_place(walk->regs.pc, walk->is_exact), rule);
+    col_unwind_cache_add(walk->rules, col_unwind_place(walk->regs.pc, walk->is_exact), rule);
 }
 
 /* Just-in-time compilers that write no tables keep frame pointers; so what calls for a guess is code of a module. */
@@ -283,7 +283,7 @@ static enum step step_by_code(struct walk *walk, col_unwind_rule rule, size_t fr
 {
     struct place place = {walk->regs.pc, walk->regs.sp, walk->regs.fp};
     if (!step_simply(&walk->reader, rule, &place, end) ||
-        (col_unwind_cache_find(walk->tag, col_unwind_place(place.pc, false)) == COL_RULE_UNKNOWN &&
+        (col_unwind_cache_find(walk->rules, col_unwind_place(place.pc, false)) == COL_RULE_UNKNOWN &&
          !col_unwind_code_is_return_address(place.pc, &walk->proved)))
         return step_without_table(walk, false, frame, end);
     note_guess(walk, frame);
@@ -323,11 +323,11 @@ static enum step step_rarely(struct walk *walk, col_unwind_rule rule, size_t fra
 static enum step walk_simple_frames(struct walk *walk, struct col_unwind_frames *output, enum col_stack_end *end)
 {
     struct place place = {walk->regs.pc, walk->regs.sp, walk->regs.fp};
-    uint64_t tag = walk->tag;
+    struct col_unwind_rules rules = walk->rules;
     size_t n = output->count, max = output->max;
     enum step step = STEP_ON;
     while (n < max) {
-        col_unwind_rule rule = col_unwind_cache_find(tag, col_unwind_place(place.pc, false));
+        col_unwind_rule rule = col_unwind_cache_find(rules, col_unwind_place(place.pc, false));
         if ((rule & (COL_RULE_TYPE_MASK | COL_RULE_AT_START)) != COL_RULE_SIMPLE)
             break;
         if (output->sps != NULL)
@@ -360,7 +360,7 @@ static enum step walk_frame(struct walk *walk, struct col_unwind_frames *output,
     }
     uintptr_t pc = walk->regs.pc;
     bool is_innermost = output->count == 0;
-    col_unwind_rule rule = col_unwind_cache_find(walk->tag, col_unwind_place(pc, walk->is_exact));
+    col_unwind_rule rule = col_unwind_cache_find(walk->rules, col_unwind_place(pc, walk->is_exact));
     if (rule == COL_RULE_UNKNOWN)
         rule = learn(walk);
     bool is_known = rule != COL_RULE_UNKNOWN && (rule & COL_RULE_TYPE_MASK) != COL_RULE_NO_TABLE &&
@@ -432,7 +432,7 @@ static size_t walk_from(const ucontext_t *context, struct col_unwind_remote *rem
     struct col_stack_bounds unknown = {0, 0};
     struct walk walk; /* set field by field: most of it is registers, which each attempt takes anew */
     *end = COL_STACK_DEPTH_LIMIT;
-    walk.tag = remote != NULL ? remote->tag : col_unwind_cache_tag();
+    walk.rules = remote != NULL ? remote->rules : col_unwind_cache_own();
     walk.full_until = 0;
     walk.proved = (struct col_proved_pages){.memory = remote != NULL ? remote->memory : NULL};
     /* Most stacks are walked once. The first frame that needs a register which was not followed is walked to again,

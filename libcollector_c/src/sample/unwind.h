@@ -7,6 +7,7 @@
 #include <ucontext.h>
 
 #include "base/safe_read.h" /* struct col_stack_bounds */
+#include "sample/unwind_cache.h"
 
 /*
  * CALLABLE FROM ANYWHERE, signal handlers included. Never faults, whatever the registers are; needs less than 2 KB of
@@ -50,7 +51,7 @@ size_t col_unwind_walk_deep(const ucontext_t *context, struct col_stack_bounds *
 /* Where a walk over a stack of another process begins, and where it has ended. */
 struct col_unwind_remote {
     struct col_remote_memory *memory;
-    uint64_t tag; /* of its rules (sample/unwind_cache.h) */
+    struct col_unwind_rules rules; /* of the process */
     struct col_stack_mark leaf;
     struct col_stack_mark last; /* the frame that it did not get beyond, if it is not the first of its thread */
 };

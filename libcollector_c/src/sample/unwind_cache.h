@@ -91,10 +91,15 @@ struct col_unwind_cache_set {
 
 extern struct col_unwind_cache_set col_unwind_cache[1 << COL_UNWIND_CACHE_BITS];
 
-/* Processes that were forked from one have their code at the same addresses: so the tag counts too. */
-static inline struct col_unwind_cache_set *col_unwind_cache_set_of(uint64_t tag, uint64_t place)
+/* The rules of one process: where they are, and its generation, placed above the bits of an address. */
+struct col_unwind_rules {
+    struct col_unwind_cache_set *sets;
+    uint64_t tag;
+};
+
+static inline struct col_unwind_cache_set *col_unwind_cache_set_of(struct col_unwind_rules rules, uint64_t place)
 {
-    return &col_unwind_cache[((tag | place) * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - COL_UNWIND_CACHE_BITS)];
+    return &rules.sets[(place * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - COL_UNWIND_CACHE_BITS)];
 }
 
 static inline uint64_t col_unwind_cache_mix(col_unwind_rule rule)
@@ -102,26 +107,29 @@ static inline uint64_t col_unwind_cache_mix(col_unwind_rule rule)
     return rule * UINT64_C(0xff51afd7ed558ccd);
 }
 
-/* The generation, placed above the bits of an address. Take it once, before a walk looks at any module. */
-uint64_t col_unwind_cache_tag(void);
+/* Those of our own process. To be taken once, before a walk looks at any module. */
+struct col_unwind_rules col_unwind_cache_own(void);
 
-/* The same for the code of another process. *generation is kept with it; 0, at first and again when its code has changed: none of its rules are known. */
-uint64_t col_unwind_cache_tag_of(uint64_t *generation);
+/*
+ * Those of another process. *generation is kept with it; 0, at first and again when its code has changed: none are known. False: there is no memory. From
+ * ordinary code.
+ */
+bool col_unwind_cache_of(uint64_t *generation, struct col_unwind_rules *rules);
 
 /* The rule for this place, or COL_RULE_UNKNOWN. */
-static inline col_unwind_rule col_unwind_cache_find(uint64_t tag, uint64_t place)
+static inline col_unwind_rule col_unwind_cache_find(struct col_unwind_rules rules, uint64_t place)
 {
-    struct col_unwind_cache_set *set = col_unwind_cache_set_of(tag, place);
+    struct col_unwind_cache_set *set = col_unwind_cache_set_of(rules, place);
     for (int i = 0; i < 2; i++) {
         col_unwind_rule rule = __atomic_load_n(&set->way[i].rule, __ATOMIC_RELAXED);
         uint64_t key = __atomic_load_n(&set->way[i].key, __ATOMIC_RELAXED);
-        if ((key ^ col_unwind_cache_mix(rule)) == (tag | place))
+        if ((key ^ col_unwind_cache_mix(rule)) == (rules.tag | place))
             return rule;
     }
     return COL_RULE_UNKNOWN;
 }
 
-void col_unwind_cache_add(uint64_t tag, uint64_t place, col_unwind_rule rule);
+void col_unwind_cache_add(struct col_unwind_rules rules, uint64_t place, col_unwind_rule rule);
 
 /*
  * Fetches the rules that a walk from here will ask for if the stack is much like the last one, `pcs`: each lies somewhere
@@ -129,7 +137,7 @@ void col_unwind_cache_add(uint64_t tag, uint64_t place, col_unwind_rule rule);
  */
 void col_unwind_cache_expect(const ucontext_t *context, const uintptr_t *pcs, size_t count);
 
-/* Makes all rules unknown, also those that walks now under way will still add. */
+/* Makes all rules of our own process unknown, also those that walks now under way will still add. */
 void col_unwind_cache_forget(void);
 
 #endif

@@ -60,7 +60,7 @@ static bool add(struct table *table, const void *item, size_t bytes)
         }
         *table = (struct table){items, table->count, larger};
     }
-    memcpy((char *)table->items + table->count++ * bytes, item, bytes);
+    memcpy((char *)table->items + bytes * table->count++, item, bytes);
     return true;
 }
 
@@ -197,10 +197,10 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 
 static bool add_code(struct table *code, const struct col_mapping *mapping)
 {
-    struct range *last = (struct range *)code->items + code->count - 1, range = {mapping->low, mapping->high};
-    if (code->count == 0 || last->high != mapping->low)
+    struct range *ranges = code->items, range = {mapping->low, mapping->high};
+    if (code->count == 0 || ranges[code->count - 1].high != mapping->low)
         return add(code, &range, sizeof range);
-    last->high = mapping->high;
+    ranges[code->count - 1].high = mapping->high;
     return true;
 }
 

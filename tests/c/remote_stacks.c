@@ -2,16 +2,23 @@
  * remote_stacks.c -- the stacks of the threads of other processes that wait, from outside
  *
  *   remote_stacks PID...        a line for each thread that waits: its id, how the walk ended, and its addresses
+ *   remote_stacks -i PID        the same for each line of standard input, and an empty line behind them
  *   remote_stacks -n N PID...   looks N times; prints how the walks ended and what a look and a walk cost
+ *
+ * With -f before all else process_vm_readv(2) is refused, as by a container's filter.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -83,8 +90,8 @@ static void print_stacks(const struct thread *threads, size_t count)
 
 static void measure(const struct thread *threads, size_t count, int looks)
 {
-    unsigned long ends[ENDS] = {0}, walks = 0, running = 0, frames = 0;
-    double look_us = 0, walk_us = 0, first_us = 0, last_us = now_us();
+    unsigned long ends[ENDS] = {0}, walks = 0, first_walks = 0, running = 0, frames = 0;
+    double look_us = 0, walk_us = 0, first_us = 0;
     for (int n = 0; n < looks; n++) {
         for (size_t i = 0; i < count; i++) {
             struct col_remote_registers registers;
@@ -103,29 +110,65 @@ static void measure(const struct thread *threads, size_t count, int looks)
             walks++;
         }
         if (n == 0)
-            last_us = now_us();
+            first_walks = walks;
         usleep(1000);
     }
-    (void)last_us;
     printf("threads %zu walks %lu running %lu frames %.1f look %.2f us first %.1f us warm %.2f us ends", count, walks, running,
-           walks ? (double)frames / (double)walks : 0, look_us / (double)(walks + running), first_us / (double)count,
-           looks > 1 ? walk_us / (double)(walks - walks / (unsigned)looks) : 0);
+           (double)frames / (double)walks, look_us / (double)(walks + running), first_us / (double)first_walks,
+           walk_us / (double)(walks - first_walks));
     for (int end = 0; end < ENDS; end++)
         printf(" %lu", ends[end]);
     putchar('\n');
+}
+
+static void refuse_call(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), /* the number of the call */
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {sizeof code / sizeof *code, code};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+        exit(2);
+}
+
+/* The process is the same all the time; its threads are looked for each time. */
+static void print_when_asked(int pid, struct thread *threads)
+{
+    char line[16];
+    struct col_remote_process *process = col_remote_open(pid);
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        if (strcmp(line, "changed\n") == 0)
+            col_remote_changed(process);
+        size_t count = find_threads(pid, process, threads, MOST_THREADS);
+        print_stacks(threads, count);
+        for (size_t i = 0; i < count; i++)
+            close(threads[i].file);
+        puts("");
+        fflush(stdout);
+    }
+    col_remote_close(process);
 }
 
 int main(int argc, char **argv)
 {
     static struct thread threads[MOST_THREADS];
     size_t count = 0;
-    int looks = 0, first = 1;
-    if (argc > 2 && strcmp(argv[1], "-n") == 0) {
-        looks = atoi(argv[2]);
-        first = 3;
+    int looks = 0;
+    if (argc > 2 && strcmp(argv[1], "-f") == 0) {
+        refuse_call();
+        argv++;
     }
-    for (int i = first; i < argc; i++)
-        count += find_threads(atoi(argv[i]), col_remote_open(atoi(argv[i])), threads + count, MOST_THREADS - count);
+    if (strcmp(argv[1], "-i") == 0)
+        return print_when_asked(atoi(argv[2]), threads), 0;
+    if (strcmp(argv[1], "-n") == 0) {
+        looks = atoi(argv[2]);
+        argv += 2;
+    }
+    for (char **pid = argv + 1; *pid != NULL; pid++)
+        count += find_threads(atoi(*pid), col_remote_open(atoi(*pid)), threads + count, MOST_THREADS - count);
     if (looks > 0)
         measure(threads, count, looks);
     else

@@ -19,6 +19,7 @@ HERE = Path(__file__).parent
 NAME_COUNT = 61  # of waiting.c: some threads tell twice, the second time from farther down
 KILLED_WITH_US = 1  # PR_SET_PDEATHSIG
 SECONDS = 60
+SANITIZED = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 
 @pytest.fixture(scope="session")
@@ -30,10 +31,10 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @cache
 def looker(directory: Path, *options: str) -> Path:
-    """tests/c/remote_stacks.c, which looks at other processes."""
+    """tests/c/remote_stacks.c."""
     target = directory / f"remote_stacks{len(options)}"
     sources = [SOURCE / f"{name}.c" for name in [*GROUND, *UNWINDER, "sample/remote_process"]]
-    run(["gcc", *FLAGS, *WARNINGS, "-O2", *options, HERE / "remote_stacks.c", *sources, "-o", target])
+    run(["gcc", *FLAGS, *WARNINGS, *options, HERE / "remote_stacks.c", *sources, "-o", target])
     return target
 
 
@@ -51,9 +52,7 @@ def compiled(directory: Path, compiler: str, *options: str) -> Path:
 def running(command: list[str | Path], directory: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A program that ends when its standard input does, or with us."""
     libc = ctypes.CDLL(None)
-    child = subprocess.Popen(
-        command, cwd=directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=lambda: libc.prctl(KILLED_WITH_US, 9)
-    )
+    child = subprocess.Popen(command, cwd=directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=lambda: libc.prctl(KILLED_WITH_US, 9))
     try:
         yield child
     finally:
@@ -75,8 +74,8 @@ class Stack:
         return self.end == 0 and are_same and 1 <= len(self.pcs) - len(callers) <= 12
 
 
-def look(tool: Path, pid: int) -> dict[int, Stack]:
-    lines = [line.split() for line in run([tool, str(pid)]).splitlines()]
+def parsed(output: str) -> dict[int, Stack]:
+    lines = [line.split() for line in output.splitlines() if line]
     return {int(thread): Stack(int(end), tuple(int(pc, 16) for pc in pcs)) for thread, end, *pcs in lines}
 
 
@@ -92,12 +91,12 @@ def expected(child: subprocess.Popen[bytes], count: int) -> dict[int, tuple[str,
     return told
 
 
-def wrong_stacks(tool: Path, pid: int, told: dict[int, tuple[str, tuple[int, ...]]]) -> dict[str, Stack | None]:
+def wrong_stacks(command: list[str | Path], told: dict[int, tuple[str, tuple[int, ...]]]) -> dict[str, Stack | None]:
     """Those that never were what they should be, while every thread comes to its wait and stays there."""
     until = time.monotonic() + SECONDS
     wrong: dict[str, Stack | None] = {"": None}
     while wrong and time.monotonic() < until:
-        seen = look(tool, pid)
+        seen = parsed(run(command))
         wrong = {name: seen.get(thread) for thread, (name, pcs) in told.items() if thread not in seen or not seen[thread].comes_from(pcs)}
     return wrong
 
@@ -118,4 +117,82 @@ def wrong_stacks(tool: Path, pid: int, told: dict[int, tuple[str, tuple[int, ...
 def test_every_wait(build: Path, tmp_path: Path, compiler: str, options: tuple[str, ...]) -> None:
     with running([compiled(build, compiler, *options)], tmp_path) as child:
         told = expected(child, NAME_COUNT)
-        assert not wrong_stacks(looker(build), child.pid, told)
+        assert not wrong_stacks([looker(build, "-O2"), str(child.pid)], told)
+
+
+def test_memory_where_the_call_is_refused(build: Path, tmp_path: Path) -> None:
+    with running([compiled(build, "gcc", "-O0")], tmp_path) as child:
+        told = expected(child, NAME_COUNT)
+        assert not wrong_stacks([looker(build, "-O2"), "-f", str(child.pid)], told)
+
+
+@pytest.mark.parametrize("request_line", ["look\n", "changed\n"], ids=["noticed", "told"])
+def test_another_program_in_the_same_process(build: Path, tmp_path: Path, request_line: str) -> None:
+    """The walker notices by itself that a pc lies in no code it knows, or is told."""
+    program = compiled(build, "gcc", "-O2")
+    with (
+        running(["bash", "-c", f"read line; exec {program}"], tmp_path) as child,
+        subprocess.Popen([looker(build, "-O2"), "-i", str(child.pid)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as tool,
+    ):
+        assert child.stdin and tool.stdin and tool.stdout
+
+        def look(line: str) -> dict[int, Stack]:
+            assert tool.stdin and tool.stdout
+            tool.stdin.write(line)
+            tool.stdin.flush()
+            return parsed("".join(iter(tool.stdout.readline, "\n")))
+
+        until = time.monotonic() + SECONDS
+        while (first := look("look\n").get(child.pid)) is None or first.end != 0:
+            assert time.monotonic() < until, first
+        child.stdin.write(b"go on\n")
+        child.stdin.flush()
+        name, callers = expected(child, NAME_COUNT)[child.pid]
+        while (stack := look(request_line).get(child.pid)) is None or not stack.comes_from(callers):
+            assert time.monotonic() < until, (name, stack)
+        tool.stdin.close()
+
+
+BUSY = """
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+static int down(unsigned *seed, int depth)
+{
+    char *local = __builtin_alloca(16 + rand_r(seed) % 300);
+    memset(local, depth, 16);
+    if (depth > 0)
+        return down(seed, depth - 1) + local[3];
+    nanosleep(&(struct timespec){0, rand_r(seed) % 100000}, NULL);
+    void *library = rand_r(seed) % 8 == 0 ? dlopen("libresolv.so.2", RTLD_NOW) : NULL;
+    return library != NULL ? dlclose(library) : 0;
+}
+static void *run(void *seed)
+{
+    for (unsigned number = (unsigned)(size_t)seed;;)
+        down(&number, rand_r(&number) % 60);
+    return NULL;
+}
+int main(void)
+{
+    pthread_t thread;
+    for (size_t i = 0; i < 6; i++)
+        pthread_create(&thread, NULL, run, (void *)i);
+    char byte;
+    return (int)read(0, &byte, 1);
+}
+"""
+
+
+def test_a_process_that_changes_all_the_time(build: Path, tmp_path: Path) -> None:
+    """Stacks may be torn then, but nothing is read past its end, and there is an answer to each look."""
+    (tmp_path / "busy.c").write_text(BUSY)
+    run(["gcc", "-O2", "-w", tmp_path / "busy.c", "-o", tmp_path / "busy", "-lpthread", "-ldl"])
+    with running([tmp_path / "busy"], tmp_path) as child:
+        words = run([looker(build, *SANITIZED), "-n", "300", str(child.pid)]).split()
+    ends = [int(word) for word in words[words.index("ends") + 1 :]]
+    assert sum(ends) == int(words[words.index("walks") + 1]) > 0
+    assert ends[0] > 0.5 * sum(ends), words

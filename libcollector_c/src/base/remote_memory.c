@@ -2,6 +2,7 @@
 #include "base/remote_memory.h"
 
 #include <stdbool.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -138,6 +139,15 @@ const uint8_t *col_remote_memory_view(struct col_remote_memory *memory, uintptr_
     if (found == NULL)
         found = find_copy(&halves[!self.buffer->current], address, bytes);
     return found != NULL ? found : make_copy(memory, address, bytes);
+}
+
+uintptr_t col_remote_memory_word(struct col_remote_memory *memory, uintptr_t address)
+{
+    uintptr_t word = 0;
+    const uint8_t *view = col_remote_memory_view(memory, address, sizeof word);
+    if (view != NULL)
+        memcpy(&word, view, sizeof word);
+    return word;
 }
 
 struct col_remote_piece col_remote_memory_stack(struct col_remote_memory *memory, uintptr_t address)

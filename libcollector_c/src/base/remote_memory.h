@@ -35,6 +35,9 @@ void col_remote_memory_begin(void);
  */
 const uint8_t *col_remote_memory_view(struct col_remote_memory *memory, uintptr_t address, size_t bytes);
 
+/* The word there, 0 if it cannot be read. */
+uintptr_t col_remote_memory_word(struct col_remote_memory *memory, uintptr_t address);
+
 /* A piece of a stack, copied. There is one at a time, which stays until another is asked for. */
 struct col_remote_piece {
     uintptr_t low;

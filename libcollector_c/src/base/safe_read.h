@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/remote_memory.h"
+
 /*
  * CALLABLE FROM ANYWHERE, signal handlers included: nothing here locks, allocates or sets errno.
  *
@@ -17,8 +19,6 @@
 /* For what reads words that belong to others: a sanitizer that the program is built with must not take offence. For the
    same reason nothing here calls memcpy, which sanitizers replace, for such words. */
 #define COL_READS_FOREIGN __attribute__((no_sanitize("address")))
-
-struct col_remote_memory; /* of base/remote_memory.h */
 
 enum { COL_PAGE_BYTES = 4096 }; /* the smallest page of any kernel we run on: a larger page only costs more probes */
 
@@ -110,6 +110,12 @@ struct __attribute__((packed, may_alias)) col_foreign_word {
 COL_READS_FOREIGN static inline uintptr_t col_foreign_word(uintptr_t address)
 {
     return ((const struct col_foreign_word *)address)->word;
+}
+
+/* The same in another process if `memory` says so: there 0 stands for what cannot be read. */
+COL_READS_FOREIGN static inline uintptr_t col_safe_read_known(struct col_remote_memory *memory, uintptr_t address)
+{
+    return __builtin_expect(memory == NULL, 1) ? col_foreign_word(address) : col_remote_memory_word(memory, address);
 }
 
 bool col_safe_read_stack_slowly(struct col_stack_reader *reader, uintptr_t address, uintptr_t *value);

@@ -29,11 +29,17 @@ struct walk {
     uintptr_t state;
     bool holds_gil;
     uintptr_t low, high; /* of the chunk that frames are in now */
+    uintptr_t to_copy;   /* from the frame that was found readable last to its copy; 0 in our own process */
     uintptr_t last_object;
     struct col_python_code last_code;
     unsigned searches;
     size_t max;
 };
+
+static uintptr_t word_at(const struct walk *walk, uintptr_t address)
+{
+    return col_safe_read_known(walk->proved.memory, address);
+}
 
 static bool is_within(uintptr_t address, size_t bytes, uintptr_t low, uintptr_t high)
 {
@@ -84,9 +90,9 @@ static bool is_on_stack(struct walk *walk, uintptr_t address, size_t bytes)
     const struct col_native_stack *native = walk->native;
     const struct col_stack_bounds *bounds = native->bounds;
     if (is_within(address, bytes, native->sps[0], bounds->high))
-        return address >= bounds->low || col_safe_read_prove(&walk->proved, address, bytes);
+        return address >= bounds->low || col_safe_read_view(&walk->proved, address, bytes) != NULL;
     return bounds->high == 0 && is_within(address, bytes, native->sps[0], native->sps[native->count - 1] + 1) &&
-           col_safe_read_prove(&walk->proved, address, bytes);
+           col_safe_read_view(&walk->proved, address, bytes) != NULL;
 }
 
 static bool is_in_state(const struct walk *walk, uintptr_t address)
@@ -94,13 +100,18 @@ static bool is_in_state(const struct walk *walk, uintptr_t address)
     return address - walk->state < STATE_BYTES;
 }
 
-/* Generators have their frames elsewhere: those are asked for page by page. */
+/* Generators have their frames elsewhere: those are asked for page by page, as are all of another process. */
 static bool is_readable(struct walk *walk, uintptr_t frame)
 {
     size_t bytes = walk->layout->frame.bytes;
-    return frame % sizeof frame == 0 &&
-           (is_within(frame, bytes, walk->low, walk->high) || is_on_stack(walk, frame, bytes) ||
-            find_chunk(walk, frame) || col_safe_read_prove(&walk->proved, frame, bytes));
+    if (frame % sizeof frame != 0)
+        return false;
+    if (is_within(frame, bytes, walk->low, walk->high) ||
+        (walk->proved.memory == NULL && (is_on_stack(walk, frame, bytes) || find_chunk(walk, frame))))
+        return true;
+    const uint8_t *view = col_safe_read_view(&walk->proved, frame, bytes);
+    walk->to_copy = (uintptr_t)view - frame;
+    return view != NULL;
 }
 
 /* ---- one frame ---- */
@@ -119,7 +130,7 @@ static bool add(struct walk *walk, uintptr_t word)
 /* The offset of the instruction that a frame executes; 0 before its first one. */
 static uint32_t offset_in(const struct walk *walk, uintptr_t frame)
 {
-    uintptr_t where = col_foreign_word(frame + walk->layout->frame.where);
+    uintptr_t where = col_foreign_word(frame + walk->to_copy + walk->layout->frame.where);
     int64_t offset = walk->layout->where == COL_PYTHON_BYTES   ? (int32_t)where
                      : walk->layout->where == COL_PYTHON_UNITS ? (int64_t)(int32_t)where * 2
                                                                : (int64_t)(where - walk->last_code.instructions);
@@ -129,7 +140,7 @@ static uint32_t offset_in(const struct walk *walk, uintptr_t frame)
 /* Adds the function of a frame. False: it has none, or there is no room. */
 static bool add_function(struct walk *walk, uintptr_t frame)
 {
-    uintptr_t object = col_foreign_word(frame + walk->layout->frame.code) & ~(uintptr_t)7;
+    uintptr_t object = col_foreign_word(frame + walk->to_copy + walk->layout->frame.code) & ~(uintptr_t)7;
     if (object != walk->last_object) {
         if (object == 0 || !col_python_code_find(walk->runtime, object, &walk->last_code))
             return false;
@@ -142,12 +153,12 @@ static bool add_function(struct walk *walk, uintptr_t frame)
 
 static uintptr_t previous_of(const struct walk *walk, uintptr_t frame)
 {
-    return col_foreign_word(frame + walk->layout->frame.previous) & ~(uintptr_t)7;
+    return col_foreign_word(frame + walk->to_copy + walk->layout->frame.previous) & ~(uintptr_t)7;
 }
 
 static uint8_t owner_of(const struct walk *walk, uintptr_t frame)
 {
-    return (uint8_t)col_foreign_word(frame + walk->layout->frame.owner);
+    return (uint8_t)col_foreign_word(frame + walk->to_copy + walk->layout->frame.owner);
 }
 
 /* ---- where evaluators are, of 3.9 and 3.10 ---- */
@@ -161,7 +172,7 @@ static uintptr_t next_mark(struct walk *walk, uintptr_t mark)
 {
     if (mark == COL_PYTHON_LOOP_MARK)
         return COL_PYTHON_LOOP_MARK;
-    uintptr_t next = col_foreign_word(mark + walk->layout->cframe.previous);
+    uintptr_t next = word_at(walk, mark + walk->layout->cframe.previous);
     return is_readable_cframe(walk, next) && !is_in_state(walk, next) ? next : COL_PYTHON_LOOP_MARK;
 }
 
@@ -172,7 +183,7 @@ static uintptr_t first_mark(struct walk *walk, uintptr_t frame)
     size_t frame_count = 0, mark_count = 0;
     if (walk->layout->state.cframe == 0)
         return mark;
-    uintptr_t first = col_foreign_word(walk->state + walk->layout->state.cframe);
+    uintptr_t first = word_at(walk, walk->state + walk->layout->state.cframe);
     if (!is_readable_cframe(walk, first) || is_in_state(walk, first))
         return mark;
     for (mark = first; mark != COL_PYTHON_LOOP_MARK && mark_count < walk->max; mark = next_mark(walk, mark))
@@ -191,7 +202,7 @@ static uintptr_t first_mark(struct walk *walk, uintptr_t frame)
 /* 3.9 and 3.10: each frame has an evaluator of its own. In 3.10 that has a structure on the C stack, which lie there in the same order. */
 static bool walk_frame_objects(struct walk *walk)
 {
-    uintptr_t frame = col_foreign_word(walk->state + walk->layout->state.frame), mark = first_mark(walk, frame);
+    uintptr_t frame = word_at(walk, walk->state + walk->layout->state.frame), mark = first_mark(walk, frame);
     for (; frame != 0; frame = previous_of(walk, frame), mark = next_mark(walk, mark))
         if (!is_readable(walk, frame) || !add_function(walk, frame) || !add(walk, mark))
             return false;
@@ -201,7 +212,7 @@ static bool walk_frame_objects(struct walk *walk)
 /* From 3.13 on: runs of frames, each of which ends in an entry frame on the stack of its evaluator. */
 static bool walk_entries(struct walk *walk)
 {
-    uintptr_t frame = col_foreign_word(walk->state + walk->layout->state.frame) & ~(uintptr_t)7;
+    uintptr_t frame = word_at(walk, walk->state + walk->layout->state.frame) & ~(uintptr_t)7;
     for (; frame != 0; frame = previous_of(walk, frame)) {
         uint8_t owner = is_readable(walk, frame) ? owner_of(walk, frame) : LAST_OWNER + 1;
         if (owner > LAST_OWNER || !(owner >= ENTRY_OWNER ? add(walk, frame) : add_function(walk, frame)))
@@ -244,6 +255,9 @@ static bool walk_run(struct walk *walk, uintptr_t frame, uintptr_t outer)
     if (!leads_to(walk, frame, outer))
         return false;
     for (bool is_last = false; frame != 0 && !is_last; frame = previous_of(walk, frame)) {
+        if (walk->proved.memory != NULL &&
+            !is_readable(walk, frame)) /* the copy that was made last is another frame's */
+            return false;
         is_last = is_entry(walk, frame);
         if (!(is_last && has_entry_frames(walk)) && !add_function(walk, frame))
             return false;
@@ -258,16 +272,16 @@ static bool walk_run(struct walk *walk, uintptr_t frame, uintptr_t outer)
 static bool walk_cframes(struct walk *walk)
 {
     const struct col_python_layout *layout = walk->layout;
-    uintptr_t cframe = col_foreign_word(walk->state + layout->state.cframe), outer;
+    uintptr_t cframe = word_at(walk, walk->state + layout->state.cframe), outer;
     for (bool is_innermost = true; is_readable_cframe(walk, cframe); is_innermost = false, cframe = outer) {
-        uintptr_t frame = col_foreign_word(cframe + layout->cframe.frame);
+        uintptr_t frame = word_at(walk, cframe + layout->cframe.frame);
         size_t before = walk->frames->count;
-        outer = col_foreign_word(cframe + layout->cframe.previous);
+        outer = word_at(walk, cframe + layout->cframe.previous);
         if (is_in_state(walk, cframe))
             return frame == 0 || walk_run(walk, frame, 0);
         if (!is_readable_cframe(walk, outer) || outer == cframe)
             return false;
-        if (walk_run(walk, frame, col_foreign_word(outer + layout->cframe.frame)) && add(walk, cframe))
+        if (walk_run(walk, frame, word_at(walk, outer + layout->cframe.frame)) && add(walk, cframe))
             continue;
         if (!is_innermost || walk->frames->count == walk->max)
             return false;
@@ -292,6 +306,11 @@ void col_python_frames_read(const struct col_python_runtime *runtime, const stru
                             uintptr_t *words, size_t max, struct col_python_frames *frames)
 {
     *frames = (struct col_python_frames){.words = words};
-    struct walk walk = {.runtime = runtime, .layout = &runtime->layout, .native = native, .frames = frames, .max = max};
+    struct walk walk = {.runtime = runtime,
+                        .layout = &runtime->layout,
+                        .native = native,
+                        .frames = frames,
+                        .proved = {.memory = runtime->memory},
+                        .max = max};
     frames->is_whole = walk_frames(&walk);
 }

@@ -29,10 +29,10 @@ static uintptr_t address_of(const struct tables *tables, uintptr_t value)
 
 static bool read(struct tables *tables, uintptr_t at, void *to, size_t bytes)
 {
-    if (!col_safe_read_prove(&tables->proved, at, bytes))
-        return false;
-    memcpy(to, (const void *)at, bytes);
-    return true;
+    const uint8_t *view = col_safe_read_view(&tables->proved, at, bytes);
+    if (view != NULL)
+        memcpy(to, view, bytes);
+    return view != NULL;
 }
 
 static bool find_tables(struct tables *tables, uintptr_t dynamic)
@@ -88,9 +88,10 @@ static uintptr_t look_in_chain(struct tables *tables, uintptr_t chain, uint32_t 
     return 0;
 }
 
-uintptr_t col_exported_symbols_find(uintptr_t bias, uintptr_t dynamic, const char *name)
+uintptr_t col_exported_symbols_find(struct col_remote_memory *memory, uintptr_t bias, uintptr_t dynamic,
+                                    const char *name)
 {
-    struct tables tables = {.bias = bias};
+    struct tables tables = {.proved = {.memory = memory}, .bias = bias};
     struct header header;
     uint64_t filter;
     uint32_t hash = hash_of(name), index;

@@ -4,10 +4,13 @@
 
 #include <stdint.h>
 
+#include "base/remote_memory.h"
+
 /*
  * As dlsym(3), but from anywhere, signal handlers included, and whatever the object's scope is: `bias` is the object's, `dynamic` where its dynamic section
- * lies. 0: it exports no such symbol, or has no GNU hash table. Symbols of thread-local variables are not found.
+ * lies. 0: it exports no such symbol, or has no GNU hash table. Symbols of thread-local variables are not found. `memory` is that of another process, or NULL.
  */
-uintptr_t col_exported_symbols_find(uintptr_t bias, uintptr_t dynamic, const char *name);
+uintptr_t col_exported_symbols_find(struct col_remote_memory *memory, uintptr_t bias, uintptr_t dynamic,
+                                    const char *name);
 
 #endif

@@ -28,6 +28,7 @@ struct identity {
     uintptr_t object, name, file;
     uint32_t first_line, version;
     uint64_t fingerprint; /* where there is no version */
+    uint64_t owner;
 };
 
 /* Written by one at a time: `turn` is odd meanwhile. Readers see the same even number before and after. */
@@ -49,54 +50,70 @@ static char converted[2][4 * TEXT_LIMIT + 1] COL_SPARSE;
 
 /* ---- reading objects ---- */
 
-COL_READS_FOREIGN static uint32_t number_at(uintptr_t address)
+static uintptr_t word_at(const struct col_python_runtime *python, uintptr_t address)
 {
-    return (uint32_t)col_foreign_word(address);
+    return col_safe_read_known(python->memory, address);
+}
+
+static uint32_t number_at(const struct col_python_runtime *python, uintptr_t address)
+{
+    return (uint32_t)word_at(python, address);
+}
+
+/* NULL when not all of it can be read. */
+static const uint8_t *view(const struct col_python_runtime *python, uintptr_t address, size_t bytes)
+{
+    struct col_proved_pages proved = {.memory = python->memory};
+    return col_safe_read_view(&proved, address, bytes);
 }
 
 /* True when all of it can be read. A code object keeps its parts alive, but what is said to be one may be none. */
-static bool is_readable(uintptr_t address, size_t bytes)
+static bool is_readable(const struct col_python_runtime *python, uintptr_t address, size_t bytes)
 {
-    struct col_proved_pages proved = {.memory = NULL};
-    return address != 0 && address % sizeof address == 0 && col_safe_read_prove(&proved, address, bytes);
+    return address != 0 && address % sizeof address == 0 && view(python, address, bytes) != NULL;
 }
 
-COL_READS_FOREIGN static uint64_t mix(uint64_t hash, uintptr_t at, size_t bytes)
+COL_READS_FOREIGN static uint64_t mix(const struct col_python_runtime *python, uint64_t hash, uintptr_t at,
+                                      size_t bytes)
 {
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ ((const volatile uint8_t *)at)[i]) * UINT64_C(0x100000001b3);
+    const volatile uint8_t *from = python->memory == NULL ? (const uint8_t *)at : view(python, at, bytes);
+    for (size_t i = 0; from != NULL && i < bytes; i++)
+        hash = (hash ^ from[i]) * UINT64_C(0x100000001b3);
     return hash;
 }
 
 /* Up to 3.11 a new object may have all pointers of an old one: then its name and line table tell them apart. */
-COL_READS_FOREIGN static uint64_t fingerprint_of(const struct col_python_layout *layout, uintptr_t object)
+COL_READS_FOREIGN static uint64_t fingerprint_of(const struct col_python_runtime *python, uintptr_t at)
 {
-    uintptr_t name = col_foreign_word(object + layout->code.name),
-              table = col_foreign_word(object + layout->code.line_table);
-    size_t table_bytes = col_foreign_word(table + SIZE_AT);
+    const struct col_python_layout *layout = &python->layout;
+    uintptr_t name = col_foreign_word(at + layout->code.name), table = col_foreign_word(at + layout->code.line_table);
+    size_t table_bytes = word_at(python, table + SIZE_AT);
     size_t part = table_bytes < FINGERPRINT_BYTES ? table_bytes : FINGERPRINT_BYTES;
     uint64_t hash =
-        mix(table_bytes ^ col_foreign_word(name + SIZE_AT) << 32, name + layout->text.ascii, FINGERPRINT_BYTES);
-    hash = mix(hash, table + BYTES_AT, part);
-    return mix(hash, table + BYTES_AT + table_bytes - part, part);
+        mix(python, table_bytes ^ word_at(python, name + SIZE_AT) << 32, name + layout->text.ascii, FINGERPRINT_BYTES);
+    hash = mix(python, hash, table + BYTES_AT, part);
+    return mix(python, hash, table + BYTES_AT + table_bytes - part, part);
 }
 
-COL_READS_FOREIGN static struct identity identity_of(const struct col_python_layout *layout, uintptr_t object)
+COL_READS_FOREIGN static struct identity identity_of(const struct col_python_runtime *python, uintptr_t object,
+                                                     uintptr_t at)
 {
+    const struct col_python_layout *layout = &python->layout;
     return (struct identity){
         .object = object,
-        .name = col_foreign_word(object + layout->code.name),
-        .file = col_foreign_word(object + layout->code.file),
-        .first_line = number_at(object + layout->code.first_line),
-        .version = layout->code.version != 0 ? number_at(object + layout->code.version) : 0,
-        .fingerprint = layout->code.version != 0 ? 0 : fingerprint_of(layout, object),
+        .name = col_foreign_word(at + layout->code.name),
+        .file = col_foreign_word(at + layout->code.file),
+        .first_line = (uint32_t)col_foreign_word(at + layout->code.first_line),
+        .version = layout->code.version != 0 ? (uint32_t)col_foreign_word(at + layout->code.version) : 0,
+        .fingerprint = layout->code.version != 0 ? 0 : fingerprint_of(python, at),
+        .owner = python->owner,
     };
 }
 
 static bool is_same(const struct identity *a, const struct identity *b)
 {
     return a->object == b->object && a->version == b->version && a->first_line == b->first_line && a->name == b->name &&
-           a->file == b->file && a->fingerprint == b->fingerprint;
+           a->file == b->file && a->fingerprint == b->fingerprint && a->owner == b->owner;
 }
 
 /* ---- strings ---- */
@@ -112,19 +129,20 @@ static char *put_utf8(char *at, uint32_t character)
 }
 
 /* A compact string as UTF-8; itself if it is ASCII. NULL: it is no such string. */
-COL_READS_FOREIGN static const char *read_text(const struct col_python_layout *layout, uintptr_t text, char *to)
+COL_READS_FOREIGN static const char *read_text(const struct col_python_runtime *python, uintptr_t text, char *to)
 {
-    if (!is_readable(text, layout->text.other))
+    const struct col_python_layout *layout = &python->layout;
+    if (!is_readable(python, text, layout->text.other))
         return NULL;
-    uint64_t length = col_foreign_word(text + SIZE_AT);
-    uint32_t state = number_at(text + TEXT_STATE_AT), kind = state >> 2 & 7;
+    uint64_t length = word_at(python, text + SIZE_AT);
+    uint32_t state = number_at(python, text + TEXT_STATE_AT), kind = state >> 2 & 7;
     bool is_compact = state >> 5 & 1, is_ascii = state >> 6 & 1;
-    uintptr_t data = text + (is_ascii ? layout->text.ascii : layout->text.other);
-    struct col_proved_pages proved = {.memory = NULL};
+    uintptr_t at = text + (is_ascii ? layout->text.ascii : layout->text.other);
     if (!is_compact || (kind != 1 && kind != 2 && kind != 4) || length > UINT32_MAX)
         return NULL;
     uint64_t count = length < TEXT_LIMIT ? length : TEXT_LIMIT;
-    if (!col_safe_read_prove(&proved, data, (count + 1) * kind))
+    const uint8_t *data = view(python, at, (count + 1) * kind);
+    if (data == NULL)
         return NULL;
     if (is_ascii && count == length && *(const char *)(data + length) == '\0')
         return (const char *)data;
@@ -162,39 +180,38 @@ COL_READS_FOREIGN static bool measure(const struct col_python_runtime *python, u
                                       struct col_python_code *code)
 {
     const struct col_python_layout *layout = &python->layout;
-    if (!is_readable(object, layout->code.line_table + sizeof(uintptr_t)) ||
-        col_foreign_word(object + TYPE_AT) != python->code_type)
+    if (!is_readable(python, object, layout->code.line_table + sizeof(uintptr_t)) ||
+        word_at(python, object + TYPE_AT) != python->code_type)
         return false;
-    uint64_t bytes = col_foreign_word(object + SIZE_AT) * 2;
-    code->instructions = object + col_foreign_word(python->code_type + BASIC_SIZE_AT);
+    uint64_t bytes = word_at(python, object + SIZE_AT) * 2;
+    code->instructions = object + word_at(python, python->code_type + BASIC_SIZE_AT);
     if (layout->code.bytecode != 0) {
-        uintptr_t bytecode = col_foreign_word(object + layout->code.bytecode);
+        uintptr_t bytecode = word_at(python, object + layout->code.bytecode);
         code->instructions = 0;
-        if (!is_readable(bytecode, BYTES_AT))
+        if (!is_readable(python, bytecode, BYTES_AT))
             return false;
-        bytes = col_foreign_word(bytecode + SIZE_AT);
+        bytes = word_at(python, bytecode + SIZE_AT);
     }
     code->bytes = (uint32_t)bytes;
     return bytes >= 2 && bytes <= LARGEST_CODE;
 }
 
-COL_READS_FOREIGN static bool write_object(const struct col_python_layout *layout, uintptr_t object,
+COL_READS_FOREIGN static bool write_object(const struct col_python_runtime *python, uintptr_t object,
                                            struct col_python_code *code)
 {
+    const struct col_python_layout *layout = &python->layout;
     struct col_event_mappingchange change = {
-        .name = read_text(layout, col_foreign_word(object + layout->code.name), converted[0]),
-        .source = read_text(layout, col_foreign_word(object + layout->code.file), converted[1]),
-        .first_line = number_at(object + layout->code.first_line),
+        .name = read_text(python, word_at(python, object + layout->code.name), converted[0]),
+        .source = read_text(python, word_at(python, object + layout->code.file), converted[1]),
+        .first_line = number_at(python, object + layout->code.first_line),
         .line_table = layout->line_table,
     };
-    uintptr_t table = col_foreign_word(object + layout->code.line_table);
-    struct col_proved_pages proved = {.memory = NULL};
-    if (is_readable(table, BYTES_AT)) {
-        uint64_t bytes = col_foreign_word(table + SIZE_AT);
+    uintptr_t table = word_at(python, object + layout->code.line_table);
+    if (is_readable(python, table, BYTES_AT)) {
+        uint64_t bytes = word_at(python, table + SIZE_AT);
         change.lines_bytes = bytes < LINE_TABLE_LIMIT ? bytes : LINE_TABLE_LIMIT;
-        change.lines = (const void *)(table + BYTES_AT);
-        if (!col_safe_read_prove(&proved, table + BYTES_AT, change.lines_bytes))
-            change.lines = NULL, change.lines_bytes = 0;
+        change.lines = view(python, table + BYTES_AT, change.lines_bytes);
+        change.lines_bytes = change.lines != NULL ? change.lines_bytes : 0;
     }
     bool is_written = change.name != NULL && write_code(&change, code->bytes);
     code->start = change.start;
@@ -206,7 +223,7 @@ static bool tell(const struct col_python_runtime *python, uintptr_t object, stru
 {
     if (!measure(python, object, code) || __atomic_exchange_n(&self.is_converting, true, __ATOMIC_ACQUIRE))
         return false;
-    bool is_told = write_object(&python->layout, object, code);
+    bool is_told = write_object(python, object, code);
     __atomic_store_n(&self.is_converting, false, __ATOMIC_RELEASE);
     return is_told;
 }
@@ -259,11 +276,14 @@ COL_READS_FOREIGN bool col_python_code_find(const struct col_python_runtime *pyt
 {
     uint64_t hash = (uint64_t)object * UINT64_C(0x9e3779b97f4a7c15);
     struct entry *set = entries[hash >> 52];
-    if (!is_known(set, object) && !is_readable(object, python->layout.code.line_table + sizeof(uintptr_t)))
+    uintptr_t at = object; /* where it can be read */
+    if (python->memory != NULL || !is_known(set, object))
+        at = object % sizeof object == 0
+                 ? (uintptr_t)view(python, object, python->layout.code.line_table + sizeof(uintptr_t))
+                 : 0;
+    if (at == 0 || col_foreign_word(at + TYPE_AT) != python->code_type)
         return false;
-    if (col_foreign_word(object + TYPE_AT) != python->code_type)
-        return false;
-    struct identity identity = identity_of(&python->layout, object);
+    struct identity identity = identity_of(python, object, at);
     for (unsigned way = 0; way < WAYS; way++)
         if (set[way].identity.object == object && read_entry(&set[way], &identity, code))
             return true;

@@ -35,8 +35,9 @@ static const struct col_python_layout layouts[] = {
      .chain = COL_PYTHON_CFRAME,
      .where = COL_PYTHON_POINTER,
      .line_table = COL_LINES_LOCATIONS,
-     .runtime = {.tss_is_made = 592, .current_state = 576, .finalizing = 24},
-     .state = {.cframe = 56, .thread_id = 152, .datastack_chunk = 296},
+     .runtime = {.tss_is_made = 592, .current_state = 576, .finalizing = 24, .interpreters = 40},
+     .interpreter = {.next = 0, .threads = 16},
+     .state = {.cframe = 56, .next = 8, .thread_id = 152, .native_id = 160, .datastack_chunk = 296},
      .cframe = {.frame = 8, .previous = 16},
      .frame = {.code = 32, .previous = 48, .where = 56, .owner = 68, .bytes = 72},
      .code = {.first_line = 72, .file = 112, .name = 128, .line_table = 136},
@@ -45,8 +46,15 @@ static const struct col_python_layout layouts[] = {
      .chain = COL_PYTHON_CFRAME,
      .where = COL_PYTHON_POINTER,
      .line_table = COL_LINES_LOCATIONS,
-     .runtime = {.finalizing = 24},
-     .state = {.cframe = 56, .thread_id = 136, .datastack_chunk = 232, .gil = 24, .gil_mask = 0x10},
+     .runtime = {.finalizing = 24, .interpreters = 40},
+     .interpreter = {.next = 0, .threads = 72},
+     .state = {.cframe = 56,
+               .next = 8,
+               .thread_id = 136,
+               .native_id = 144,
+               .datastack_chunk = 232,
+               .gil = 24,
+               .gil_mask = 0x10},
      .cframe = {.frame = 0, .previous = 8},
      .frame = {.code = 0, .previous = 8, .where = 56, .owner = 70, .bytes = 72},
      .code = {.first_line = 68, .file = 112, .name = 128, .line_table = 136, .version = 92},
@@ -86,12 +94,23 @@ static const struct col_python_layout layouts[] = {
 static const struct {
     uint16_t member, at[3];
 } published[] = {
-    {MEMBER(runtime.finalizing), {32, 32, 32}}, {MEMBER(state.frame), {184, 208, 208}},
-    {MEMBER(state.thread_id), {192, 216, 240}}, {MEMBER(state.datastack_chunk), {208, 232, 256}},
-    {MEMBER(frame.previous), {232, 256, 320}},  {MEMBER(frame.code), {240, 264, 328}},
-    {MEMBER(frame.where), {248, 272, 336}},     {MEMBER(frame.owner), {264, 288, 352}},
-    {MEMBER(code.file), {280, 320, 384}},       {MEMBER(code.name), {296, 336, 400}},
-    {MEMBER(code.line_table), {304, 344, 408}}, {MEMBER(code.first_line), {312, 352, 416}},
+    {MEMBER(runtime.finalizing), {32, 32, 32}},
+    {MEMBER(state.frame), {184, 208, 208}},
+    {MEMBER(state.thread_id), {192, 216, 240}},
+    {MEMBER(runtime.interpreters), {40, 40, 40}},
+    {MEMBER(interpreter.next), {64, 64, 64}},
+    {MEMBER(interpreter.threads), {72, 72, 72}},
+    {MEMBER(state.next), {168, 192, 192}},
+    {MEMBER(state.native_id), {200, 224, 248}},
+    {MEMBER(state.datastack_chunk), {208, 232, 256}},
+    {MEMBER(frame.previous), {232, 256, 320}},
+    {MEMBER(frame.code), {240, 264, 328}},
+    {MEMBER(frame.where), {248, 272, 336}},
+    {MEMBER(frame.owner), {264, 288, 352}},
+    {MEMBER(code.file), {280, 320, 384}},
+    {MEMBER(code.name), {296, 336, 400}},
+    {MEMBER(code.line_table), {304, 344, 408}},
+    {MEMBER(code.first_line), {312, 352, 416}},
     {MEMBER(text.ascii), {560, 640, 736}},
 };
 
@@ -100,38 +119,42 @@ struct debug_offsets {
     uint64_t version, is_free_threaded;
 };
 
-static bool read_debug_offsets(uintptr_t runtime, struct debug_offsets *offsets)
+static bool read_debug_offsets(struct col_proved_pages *proved, uintptr_t runtime, struct debug_offsets *offsets)
 {
-    return col_safe_read_bytes(runtime, offsets, sizeof *offsets) && memcmp(offsets->cookie, "xdebugpy", 8) == 0;
+    return col_safe_read_copy(proved, runtime, offsets, sizeof *offsets) && memcmp(offsets->cookie, "xdebugpy", 8) == 0;
 }
 
-bool col_python_layout_is_free_threaded(uintptr_t runtime)
+bool col_python_layout_is_free_threaded(struct col_remote_memory *memory, uintptr_t runtime)
 {
     struct debug_offsets offsets;
-    return read_debug_offsets(runtime, &offsets) && offsets.is_free_threaded != 0;
+    struct col_proved_pages proved = {.memory = memory};
+    return read_debug_offsets(&proved, runtime, &offsets) && offsets.is_free_threaded != 0;
 }
 
-static void take_published(struct col_python_layout *layout, uintptr_t runtime)
+static void take_published(struct col_python_layout *layout, struct col_proved_pages *proved, uintptr_t runtime)
 {
     struct debug_offsets offsets;
-    if (layout->version < FIRST_PUBLISHED || !read_debug_offsets(runtime, &offsets) ||
+    if (layout->version < FIRST_PUBLISHED || !read_debug_offsets(proved, runtime, &offsets) ||
         offsets.version >> 16 != layout->version)
         return;
     for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
         uint16_t *member = (uint16_t *)((char *)layout + published[i].member);
         uintptr_t offset;
-        if (col_safe_read_word(runtime + published[i].at[layout->version - FIRST_PUBLISHED], &offset) &&
+        if (col_safe_read_copy(proved, runtime + published[i].at[layout->version - FIRST_PUBLISHED], &offset,
+                               sizeof offset) &&
             offset < UINT16_MAX)
             *member = (uint16_t)offset;
     }
 }
 
-bool col_python_layout_find(unsigned version, uintptr_t runtime, struct col_python_layout *layout)
+bool col_python_layout_find(struct col_remote_memory *memory, unsigned version, uintptr_t runtime,
+                            struct col_python_layout *layout)
 {
+    struct col_proved_pages proved = {.memory = memory};
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
         if (layouts[i].version == version) {
             *layout = layouts[i];
-            take_published(layout, runtime);
+            take_published(layout, &proved, runtime);
             return true;
         }
     return false;

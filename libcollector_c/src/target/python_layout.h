@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/remote_memory.h"
+
 /* How a thread's state leads to its innermost frame. */
 enum col_python_chain {
     COL_PYTHON_FRAME,  /* to a frame object; each frame is run by an evaluator of its own (3.9, 3.10) */
@@ -27,11 +29,17 @@ struct col_python_layout {
         uint16_t tss_is_made; /* _PyRuntime.gilstate.autoTSSkey._is_initialized; 0: the interpreter checks it itself */
         uint16_t current_state; /* of the thread that holds the GIL, up to 3.11 */
         uint16_t finalizing;
+        uint16_t interpreters; /* the first of them. Here and below what leads to all threads is known from 3.11 on */
     } runtime;
+    struct {
+        uint16_t next, threads;
+    } interpreter;
     struct {
         uint16_t frame;  /* the innermost one */
         uint16_t cframe; /* 3.10 to 3.12: what the innermost evaluator has on the C stack */
+        uint16_t next;   /* of the interpreter's; the one before stands in front of that */
         uint16_t thread_id;
+        uint16_t native_id;       /* the kernel's */
         uint16_t datastack_chunk; /* 0: there is none; datastack_top lies behind it */
         uint16_t gil,
             gil_mask; /* a byte that says whether it holds the GIL; up to 3.11 the holder is runtime.current_state */
@@ -56,11 +64,12 @@ struct col_python_layout {
 
 /*
  * False: no layout is known for this version (0x030b: 3.11). From 3.13 on _PyRuntime, at `runtime`, begins with a table of offsets for debuggers, which
- * counts where it says something else. From anywhere.
+ * counts where it says something else. `memory` is that of another process, or NULL. From anywhere.
  */
-bool col_python_layout_find(unsigned version, uintptr_t runtime, struct col_python_layout *layout);
+bool col_python_layout_find(struct col_remote_memory *memory, unsigned version, uintptr_t runtime,
+                            struct col_python_layout *layout);
 
 /* A build without a global interpreter lock, as that table says. */
-bool col_python_layout_is_free_threaded(uintptr_t runtime);
+bool col_python_layout_is_free_threaded(struct col_remote_memory *memory, uintptr_t runtime);
 
 #endif

@@ -68,18 +68,19 @@ static const char *find(struct col_python_runtime *found, const struct col_pytho
     found->low = object->low;
     found->high = object->high;
     found->is_program = strncmp(name_of(object->executable), "python", 6) == 0;
-    found->code_type = col_exported_symbols_find(bias, dynamic, "PyCode_Type");
-    found->thread_state = (void *(*)(void))col_exported_symbols_find(bias, dynamic, "PyGILState_GetThisThreadState");
+    found->code_type = col_exported_symbols_find(NULL, bias, dynamic, "PyCode_Type");
+    found->thread_state =
+        (void *(*)(void))col_exported_symbols_find(NULL, bias, dynamic, "PyGILState_GetThisThreadState");
     unsigned version =
-        read_version(object->path, (const unsigned long *)col_exported_symbols_find(bias, dynamic, "Py_Version"));
+        read_version(object->path, (const unsigned long *)col_exported_symbols_find(NULL, bias, dynamic, "Py_Version"));
     if (found->code_type == 0 || found->thread_state == NULL)
         return "it does not export what leads to them";
-    find_loop(found, col_exported_symbols_find(bias, dynamic, "_PyEval_EvalFrameDefault"));
-    if (col_python_layout_is_free_threaded(found->runtime))
+    find_loop(found, col_exported_symbols_find(NULL, bias, dynamic, "_PyEval_EvalFrameDefault"));
+    if (col_python_layout_is_free_threaded(NULL, found->runtime))
         return "it is a build without a global interpreter lock";
     if (version >= 0x030f && !object->is_initial)
         return "this version was loaded by dlopen, where a signal handler cannot ask it"; /* its thread-local storage may be made on first use */
-    return col_python_layout_find(version, found->runtime, &found->layout) ? NULL : "this version is not known";
+    return col_python_layout_find(NULL, version, found->runtime, &found->layout) ? NULL : "this version is not known";
 }
 
 /* Only once, and only by one: looking for its code meets the object again. */
@@ -95,7 +96,7 @@ static bool learn(const struct col_python_object *object, uintptr_t runtime)
 
 void col_python_runtime_meet(const struct col_python_object *object)
 {
-    uintptr_t runtime = col_exported_symbols_find(object->bias, object->dynamic, "_PyRuntime");
+    uintptr_t runtime = col_exported_symbols_find(NULL, object->bias, object->dynamic, "_PyRuntime");
     if (runtime == 0 || (!__atomic_load_n(&self.is_known, __ATOMIC_ACQUIRE) && !learn(object, runtime)) ||
         self.found.runtime != runtime)
         return; /* of several interpreters the first */
@@ -112,6 +113,8 @@ void col_python_runtime_meet(const struct col_python_object *object)
 COL_READS_FOREIGN uintptr_t col_python_runtime_thread_state(const struct col_python_runtime *python)
 {
     const struct col_python_layout *layout = &python->layout;
+    if (python->memory != NULL)
+        return python->state;
     if (layout->runtime.tss_is_made != 0 && (int)col_foreign_word(python->runtime + layout->runtime.tss_is_made) == 0)
         return 0;
     uintptr_t own = (uintptr_t)python->thread_state(), self_id = (uintptr_t)pthread_self(), id;
@@ -130,6 +133,6 @@ COL_READS_FOREIGN bool col_python_runtime_holds_gil(const struct col_python_runt
 {
     const struct col_python_layout *layout = &python->layout;
     if (layout->state.gil_mask == 0)
-        return col_foreign_word(python->runtime + layout->runtime.current_state) == state;
-    return (*(const volatile uint8_t *)(state + layout->state.gil) & layout->state.gil_mask) != 0;
+        return col_safe_read_known(python->memory, python->runtime + layout->runtime.current_state) == state;
+    return (col_safe_read_known(python->memory, state + layout->state.gil) & layout->state.gil_mask) != 0;
 }

@@ -10,12 +10,15 @@
 /* Set once, when the interpreter is found. */
 struct col_python_runtime {
     struct col_python_layout layout;
-    uintptr_t runtime;             /* _PyRuntime */
-    uintptr_t code_type;           /* PyCode_Type */
-    uintptr_t low, high;           /* the module that it is in */
-    uintptr_t loop_low, loop_high; /* _PyEval_EvalFrameDefault */
-    void *(*thread_state)(void);   /* PyGILState_GetThisThreadState */
-    bool is_program;               /* the program is an interpreter, rather than one that embeds it */
+    uintptr_t runtime;                /* _PyRuntime */
+    uintptr_t code_type;              /* PyCode_Type */
+    uintptr_t low, high;              /* the module that it is in */
+    uintptr_t loop_low, loop_high;    /* _PyEval_EvalFrameDefault */
+    void *(*thread_state)(void);      /* PyGILState_GetThisThreadState */
+    bool is_program;                  /* the program is an interpreter, rather than one that embeds it */
+    struct col_remote_memory *memory; /* where it is; NULL: in our own process */
+    uint64_t owner;                   /* a number of that process; 0: our own */
+    uintptr_t state;                  /* there, of the thread that is looked at */
 };
 
 /* A loaded object: where its code lies, and its dynamic section. */

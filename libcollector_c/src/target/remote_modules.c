@@ -25,7 +25,8 @@ struct module {
     uintptr_t low, high;
     uintptr_t header;              /* .eh_frame_hdr, 0: none */
     uintptr_t frames, frames_high; /* .eh_frame, where that has none */
-    uintptr_t entry, code;
+    uintptr_t entry, code, bias;
+    uintptr_t dynamic; /* its dynamic section, 0: none */
 };
 
 struct range {
@@ -117,12 +118,14 @@ static bool read_all_of(int fd, void *data, size_t bytes, uint64_t offset)
 /* Where the segments lie if the file's beginning is at `start`. False: they do not fit. */
 static bool lay_out(uintptr_t start, const Elf64_Ehdr *header, const uint8_t *segments, struct module *module)
 {
-    uintptr_t lowest = UINTPTR_MAX, highest = 0, tables = 0, code = 0;
+    uintptr_t lowest = UINTPTR_MAX, highest = 0, tables = 0, dynamic = 0, code = 0;
     Elf64_Phdr segment;
     for (unsigned i = 0; i < header->e_phnum; i++) {
         memcpy(&segment, segments + i * sizeof segment, sizeof segment);
         if (segment.p_type == PT_GNU_EH_FRAME)
             tables = segment.p_vaddr;
+        if (segment.p_type == PT_DYNAMIC)
+            dynamic = segment.p_vaddr;
         if (segment.p_type != PT_LOAD || segment.p_memsz == 0)
             continue;
         if (lowest == UINTPTR_MAX) /* they are in the order of their addresses, and the file begins with the first */
@@ -136,7 +139,8 @@ static bool lay_out(uintptr_t start, const Elf64_Ehdr *header, const uint8_t *se
     uintptr_t bias = start - lowest;
     if (lowest >= highest || code == 0 || (highest - lowest) >> COL_ARCH_ADDRESS_BITS != 0)
         return false;
-    *module = (struct module){.low = start, .high = bias + highest, .code = bias + code};
+    *module = (struct module){.low = start, .high = bias + highest, .code = bias + code, .bias = bias};
+    module->dynamic = dynamic != 0 ? bias + dynamic : 0;
     module->header = tables > lowest && tables < highest ? bias + tables : 0;
     module->entry = header->e_entry != 0 ? bias + header->e_entry : 0;
     return true;
@@ -186,7 +190,7 @@ static bool read_header(struct col_remote_memory *memory, uintptr_t start, struc
         !lay_out(start, &header, page + header.e_phoff, module))
         return false;
     if (module->header == 0 && header.e_entry != 0)
-        find_frames(memory, &header, module->entry - header.e_entry, module);
+        find_frames(memory, &header, module->bias, module);
     return true;
 }
 
@@ -316,6 +320,20 @@ uintptr_t col_remote_modules_entry_point(struct col_remote_memory *memory, const
 {
     const struct module *found = memory->modules != NULL ? find_module(memory->modules, module->low) : NULL;
     return found != NULL && found->low == module->low ? found->entry : 0;
+}
+
+bool col_remote_modules_next_object(const struct col_remote_memory *memory, size_t *index,
+                                    struct col_remote_object *object)
+{
+    const struct col_remote_modules *modules = memory->modules;
+    const struct module *all = modules != NULL ? modules->modules.items : NULL;
+    for (size_t count = modules != NULL ? modules->modules.count : 0; *index < count; ++*index)
+        if (all[*index].dynamic != 0) {
+            const struct module *found = &all[(*index)++];
+            *object = (struct col_remote_object){found->low, found->high, found->bias, found->dynamic};
+            return true;
+        }
+    return false;
 }
 
 uint64_t col_remote_modules_version(const struct col_remote_memory *memory)

@@ -3,6 +3,7 @@
 #define COL_TARGET_REMOTE_MODULES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/remote_memory.h"
@@ -21,6 +22,13 @@ bool col_remote_modules_are_code(struct col_remote_memory *memory, uintptr_t pc,
 
 /* Where the module's execution begins, or 0. */
 uintptr_t col_remote_modules_entry_point(struct col_remote_memory *memory, const struct col_code_module *module);
+
+/* The modules that export something, one after the other, as far as they are known: false when there are no more. *index begins at 0. */
+struct col_remote_object {
+    uintptr_t low, high, bias, dynamic;
+};
+bool col_remote_modules_next_object(const struct col_remote_memory *memory, size_t *index,
+                                    struct col_remote_object *object);
 
 /* Changes whenever a reading has found other modules or other code than the one before. */
 uint64_t col_remote_modules_version(const struct col_remote_memory *memory);

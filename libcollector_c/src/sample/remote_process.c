@@ -7,21 +7,26 @@
 #include "sample/remote_process.h"
 
 #include <fcntl.h>
+#include <string.h>
 
 #include "base/arch.h"
 #include "base/os.h"
 #include "base/remote_memory.h"
 #include "base/safe_read.h"
 #include "base/text_format.h"
+#include "sample/python_stack.h"
 #include "sample/unwind.h"
 #include "sample/unwind_cache.h"
 #include "sample/unwind_code.h"
 #include "target/code_finder.h"
 #include "target/eh_frame.h"
+#include "target/remote_interpreter.h"
 #include "target/remote_modules.h"
+#include "target/thread.h"
 
 enum {
     KNOWN_FRAMES = 64,
+    KNOWN_STATES = 64,
     SEARCHED_WORDS = 4096,
     MOST_ATTEMPTS = 32, /* walks */
     LONGEST_CHAIN_BYTES = 1 << 20,
@@ -36,11 +41,26 @@ struct known_frame {
     uintptr_t pc, distance;
 };
 
+struct known_state {
+    pid_t thread;
+    uintptr_t state;
+};
+
 struct col_remote_process {
+    uint64_t number;
     struct col_remote_memory memory;
     uint64_t generation, version; /* of its rules, and of the modules that they are for */
     struct known_frame known[KNOWN_FRAMES];
+    bool has_python;
+    uint64_t python_version; /* of the modules in which it was looked for */
+    struct col_python_runtime python;
+    struct known_state states[KNOWN_STATES];
 };
+
+static struct {
+    struct col_thread_walk *room; /* where walks put what becomes one stack: of all processes */
+    uint64_t process_count;       /* so many were there; each has a number */
+} self;
 
 static void open_memory(struct col_remote_memory *memory, pid_t pid)
 {
@@ -64,6 +84,8 @@ struct col_remote_process *col_remote_open(pid_t pid)
     struct col_remote_process *process = col_remote_memory_prepare() ? col_os_map_memory(sizeof *process) : NULL;
     if (process != NULL)
         open_memory(&process->memory, pid);
+    if (process != NULL)
+        process->number = ++self.process_count;
     return process;
 }
 
@@ -80,6 +102,8 @@ void col_remote_changed(struct col_remote_process *process)
     open_memory(&process->memory, process->memory.pid);
     col_remote_modules_expect(&process->memory);
     process->generation = 0;
+    process->python_version = 0;
+    process->number = ++self.process_count;
 }
 
 static bool find_rules(struct col_remote_process *process, struct col_unwind_rules *rules)
@@ -106,7 +130,7 @@ struct search {
     struct col_stack_bounds none;
     struct col_stack_mark frame;
     uintptr_t function, function_end; /* its code, 0: no table says */
-    uintptr_t *pcs;
+    uintptr_t *pcs, *sps;
     size_t most, count;
     enum col_stack_end end;
     uintptr_t fp; /* of the last attempt */
@@ -147,7 +171,7 @@ static bool attempt(struct search *search, uintptr_t fp)
     enum col_stack_end end;
     remote.leaf.fp = search->fp = fp;
     search->attempts++;
-    search->count = col_unwind_walk_remote(&remote, search->pcs, NULL, search->most, &end);
+    search->count = col_unwind_walk_remote(&remote, search->pcs, search->sps, search->most, &end);
     search->end = end;
     col_safe_read_begin_remote(&search->reader, &search->none, remote.memory); /* its copy is gone */
     return end == COL_STACK_COMPLETE;
@@ -214,8 +238,8 @@ static bool find_fp(struct search *search, struct known_frame *known)
 
 /* ---- walks ---- */
 
-size_t col_remote_walk(struct col_remote_process *process, const struct col_remote_registers *registers, uintptr_t *pcs,
-                       size_t most, unsigned *end)
+static size_t walk(struct col_remote_process *process, const struct col_remote_registers *registers, uintptr_t *pcs,
+                   uintptr_t *sps, size_t most, unsigned *end)
 {
     struct col_unwind_remote remote = {.memory = &process->memory,
                                        .leaf = {registers->pc, registers->sp, FP_NOT_KNOWN}};
@@ -226,14 +250,67 @@ size_t col_remote_walk(struct col_remote_process *process, const struct col_remo
         return 0;
     if (registers->has_fp)
         remote.leaf.fp = registers->fp;
-    size_t count = col_unwind_walk_remote(&remote, pcs, NULL, most, &first_end);
+    size_t count = col_unwind_walk_remote(&remote, pcs, sps, most, &first_end);
     *end = first_end;
     if (is_rooted(first_end) || remote.last.fp != FP_NOT_KNOWN)
         return count;
-    struct search search = {
-        .remote = &remote, .proved = {.memory = &process->memory}, .frame = remote.last, .pcs = pcs, .most = most};
+    struct search search = {.remote = &remote,
+                            .proved = {.memory = &process->memory},
+                            .frame = remote.last,
+                            .pcs = pcs,
+                            .sps = sps,
+                            .most = most};
     if (!find_fp(&search, place_of(process, remote.last.pc)))
         return count; /* all attempts have begun with the same frames */
     *end = search.end;
     return search.count;
+}
+
+size_t col_remote_walk(struct col_remote_process *process, const struct col_remote_registers *registers, uintptr_t *pcs,
+                       size_t most, unsigned *end)
+{
+    return walk(process, registers, pcs, NULL, most, end);
+}
+
+/* ---- Python ---- */
+
+/* NULL: there is no interpreter whose frames can be read. */
+static struct col_python_runtime *find_python(struct col_remote_process *process)
+{
+    if (process->python_version != process->version) {
+        process->has_python = col_remote_interpreter_find(&process->memory, process->number, &process->python);
+        process->python_version = process->version;
+    }
+    return process->has_python ? &process->python : NULL;
+}
+
+static void find_state(struct col_remote_process *process, pid_t thread)
+{
+    struct known_state *known = &process->states[(unsigned)thread % KNOWN_STATES];
+    uintptr_t hint = known->thread == thread ? known->state : 0;
+    uintptr_t state = col_remote_interpreter_state(&process->python, thread, hint);
+    process->python.state = state;
+    *known = (struct known_state){thread, state};
+}
+
+size_t col_remote_python(struct col_remote_process *process, pid_t thread, const struct col_remote_registers *registers,
+                         uintptr_t *pcs, size_t most, unsigned *end)
+{
+    struct col_stack_bounds none = {0, 0};
+    if (self.room == NULL)
+        self.room = col_os_map_memory(sizeof *self.room);
+    if (self.room == NULL || most > COL_THREAD_DEPTH)
+        return walk(process, registers, pcs, NULL, most, end);
+    struct col_native_stack native = {self.room->pcs, self.room->sps, 0, &none};
+    native.count = walk(process, registers, self.room->pcs, self.room->sps, most, end);
+    const struct col_python_runtime *python = native.count != 0 ? find_python(process) : NULL;
+    if (python == NULL) {
+        memcpy(pcs, native.pcs, native.count * sizeof *pcs);
+        return native.count;
+    }
+    find_state(process, thread);
+    bool was_rooted = is_rooted(*end), is_whole = was_rooted;
+    size_t count = col_python_stack_merge(python, &native, self.room->python, pcs, most, &is_whole);
+    *end = is_whole && !was_rooted ? COL_STACK_COMPLETE : *end;
+    return count;
 }

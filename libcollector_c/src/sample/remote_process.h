@@ -35,4 +35,11 @@ struct col_remote_registers {
 size_t col_remote_walk(struct col_remote_process *process, const struct col_remote_registers *registers, uintptr_t *pcs,
                        size_t most, unsigned *end);
 
+/*
+ * The same with the Python functions of the thread, of CPython 3.11 and later, put between the frames that run them (sample/python_stack.h). They are told to the log of the
+ * calling process when they are first met, as code at addresses that no other process's functions have there. `most` is 4096 at most.
+ */
+size_t col_remote_python(struct col_remote_process *process, pid_t thread, const struct col_remote_registers *registers,
+                         uintptr_t *pcs, size_t most, unsigned *end);
+
 #endif

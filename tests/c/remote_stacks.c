@@ -2,6 +2,7 @@
  * remote_stacks.c -- the stacks of the threads of other processes that wait, from outside
  *
  *   remote_stacks PID...        a line for each thread that waits: its id, how the walk ended, and its addresses
+ *   remote_stacks -p DIRECTORY PID...  the same with Python functions, told to a log that is made there
  *   remote_stacks -i PID        the same for each line of standard input, and an empty line behind them
  *   remote_stacks -n N PID...   looks N times; prints how the walks ended and what a look and a walk cost
  *
@@ -22,12 +23,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "experiment/log_writer.h"
 #include "sample/remote_process.h"
 #include "sample/unwind.h"
 
 enum { MOST_FRAMES = 4096, ENDS = COL_STACK_BAD_FRAME + 1, MOST_THREADS = 4096 };
 
 static uintptr_t pcs[MOST_FRAMES];
+static bool with_python;
 
 static double now_us(void)
 {
@@ -73,6 +76,12 @@ static size_t find_threads(int pid, struct col_remote_process *process, struct t
     return count;
 }
 
+static size_t walk(const struct thread *thread, const struct col_remote_registers *registers, unsigned *end)
+{
+    return with_python ? col_remote_python(thread->process, thread->tid, registers, pcs, MOST_FRAMES, end)
+                       : col_remote_walk(thread->process, registers, pcs, MOST_FRAMES, end);
+}
+
 static void print_stacks(const struct thread *threads, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -80,7 +89,7 @@ static void print_stacks(const struct thread *threads, size_t count)
         unsigned end;
         if (!look(&threads[i], &registers))
             continue;
-        size_t frames = col_remote_walk(threads[i].process, &registers, pcs, MOST_FRAMES, &end);
+        size_t frames = walk(&threads[i], &registers, &end);
         printf("%d %u", threads[i].tid, end);
         for (size_t frame = 0; frame < frames; frame++)
             printf(" %lx", (unsigned long)pcs[frame]);
@@ -104,7 +113,7 @@ static void measure(const struct thread *threads, size_t count, int looks)
                 running++;
                 continue;
             }
-            frames += col_remote_walk(threads[i].process, &registers, pcs, MOST_FRAMES, &end);
+            frames += walk(&threads[i], &registers, &end);
             *(n == 0 ? &first_us : &walk_us) += now_us() - looked_us;
             ends[end]++;
             walks++;
@@ -161,6 +170,13 @@ int main(int argc, char **argv)
         refuse_call();
         argv++;
     }
+    if (strcmp(argv[1], "-p") == 0) {
+        unsigned image;
+        with_python = true;
+        if (col_log_writer_open(argv[2], getpid(), &image) != 0)
+            return 2;
+        argv += 2;
+    }
     if (strcmp(argv[1], "-i") == 0)
         return print_when_asked(atoi(argv[2]), threads), 0;
     if (strcmp(argv[1], "-n") == 0) {
@@ -173,5 +189,7 @@ int main(int argc, char **argv)
         measure(threads, count, looks);
     else
         print_stacks(threads, count);
+    if (with_python)
+        col_log_writer_close();
     return 0;
 }

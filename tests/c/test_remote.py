@@ -13,12 +13,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from test_unwind import FLAGS, GROUND, SOURCE, TARGETS, UNWINDER, WARNINGS, run
+from test_unwind import FLAGS, SOURCE, TARGETS, WARNINGS, run
 
 HERE = Path(__file__).parent
 NAME_COUNT = 61  # of waiting.c: some threads tell twice, the second time from farther down
 KILLED_WITH_US = 1  # PR_SET_PDEATHSIG
 SECONDS = 60
+OTHER_FLAGS = ['-DCOLLECTOR_VERSION="0"', f"-I{SOURCE.parent / 'include'}"]
 SANITIZED = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 
@@ -33,8 +34,8 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def looker(directory: Path, *options: str) -> Path:
     """tests/c/remote_stacks.c."""
     target = directory / f"remote_stacks{len(options)}"
-    sources = [SOURCE / f"{name}.c" for name in [*GROUND, *UNWINDER, "sample/remote_process"]]
-    run(["gcc", *FLAGS, *WARNINGS, *options, HERE / "remote_stacks.c", *sources, "-o", target])
+    sources = [source for floor in ("base", "experiment", "target", "sample") for source in sorted((SOURCE / floor).glob("*.c"))]
+    run(["gcc", *FLAGS, *WARNINGS, *OTHER_FLAGS, *options, HERE / "remote_stacks.c", *sources, "-o", target, "-lpthread", "-ldl"])
     return target
 
 

@@ -2,15 +2,14 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "entry/caller_scope.h"
 #include "entry/interpose.h"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/real.h"
 #include "base/safe_read.h"
 #include "control/session.h"
 #include "sample/sampler.h"
@@ -18,36 +17,11 @@
 #include "target/code_finder.h"
 #include "target/jit_debug.h"
 
-static const struct link_map *object_of(const void *code)
-{
-    Dl_info about;
-    struct link_map *object = NULL;
-    return dladdr1(code, &about, (void **)&object, RTLD_DL_LINKMAP) != 0 ? object : NULL;
-}
-
-static void *find_in(const char *library, const char *name)
-{
-    void *handle = COL_REAL(dlopen)(library, RTLD_LAZY | RTLD_NOLOAD), *found = NULL;
-    if (handle == NULL)
-        return NULL;
-    found = dlsym(handle, name);
-    COL_REAL(dlclose)(handle);
-    return found;
-}
-
-/*
- * These are functions of libgcc_s, not of libc: a library that was loaded for itself alone brings a libgcc_s along that only it sees. So what the caller would have
- * called is looked for where the caller would have found it: in the program's libraries, else in the caller's own, else (a jump shows no caller) by its name.
- */
+/* Of libgcc_s, which is always where one can find it: a jump shows no caller. */
 static void *find_real(const char *name, const void *caller, const void *ours)
 {
-    void *found = dlsym(RTLD_NEXT, name);
-    const struct link_map *object = found == NULL ? object_of(caller) : NULL;
-    if (object != NULL)
-        found = find_in(object->l_name[0] != '\0' ? object->l_name : NULL, name);
-    if (found == NULL || found == ours)
-        found = find_in("libgcc_s.so.1", name);
-    return found;
+    void *found = col_caller_scope_find(name, caller, ours);
+    return found != NULL ? found : col_caller_scope_find_in("libgcc_s.so.1", name);
 }
 
 /*
@@ -72,7 +46,7 @@ static void learn(const void *frames, const void *caller)
         return;
     if (is_section(frames))
         col_code_finder_add_frames(frames);
-    const struct link_map *object = object_of(caller);
+    const struct link_map *object = col_caller_scope_object(caller);
     if (object != NULL)
         col_jit_debug_meet(object->l_name[0] != '\0' ? object->l_name : "/proc/self/exe", object->l_addr);
 }

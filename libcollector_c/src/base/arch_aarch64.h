@@ -203,4 +203,48 @@ static inline __attribute__((noreturn)) void col_arch_call_on(uintptr_t top, voi
     __builtin_unreachable();
 }
 
+/* See arch_x86_64.h: above the frame record. */
+enum { COL_ARCH_REGION_AT = 16 };
+#define COL_ARCH_CALL_IN_REGION                                                                                        \
+    ".pushsection .text\n"                                                                                             \
+    ".p2align 2\n"                                                                                                     \
+    ".globl col_parallel_region_call, col_parallel_region_return\n"                                                    \
+    ".hidden col_parallel_region_call, col_parallel_region_return\n"                                                   \
+    ".type col_parallel_region_call, %function\n"                                                                      \
+    "col_parallel_region_call:\n"                                                                                      \
+    "	.cfi_startproc\n"                                                                                                \
+    "	stp x29, x30, [sp, #-32]!\n"                                                                                     \
+    "	.cfi_def_cfa_offset 32\n"                                                                                        \
+    "	.cfi_offset x29, -32\n"                                                                                          \
+    "	.cfi_offset x30, -24\n"                                                                                          \
+    "	mov x29, sp\n"                                                                                                   \
+    "	.cfi_def_cfa_register x29\n"                                                                                     \
+    "	stp x3, x4, [x29, #16]\n"                                                                                        \
+    "	mov x9, x0\n"                                                                                                    \
+    "	mov x10, x1\n"                                                                                                   \
+    "	subs x11, x2, #8\n"                                                                                              \
+    "	b.ls 2f\n"                                                                                                       \
+    "	add x12, x11, #1\n"                                                                                              \
+    "	and x12, x12, #~1\n"                                                                                             \
+    "	sub sp, sp, x12, lsl #3\n"                                                                                       \
+    "	add x13, x10, #64\n"                                                                                             \
+    "1:	sub x11, x11, #1\n"                                                                                            \
+    "	ldr x14, [x13, x11, lsl #3]\n"                                                                                   \
+    "	str x14, [sp, x11, lsl #3]\n"                                                                                    \
+    "	cbnz x11, 1b\n"                                                                                                  \
+    "2:	ldp x0, x1, [x10]\n"                                                                                           \
+    "	ldp x2, x3, [x10, #16]\n"                                                                                        \
+    "	ldp x4, x5, [x10, #32]\n"                                                                                        \
+    "	ldp x6, x7, [x10, #48]\n"                                                                                        \
+    "	blr x9\n"                                                                                                        \
+    "col_parallel_region_return:\n"                                                                                    \
+    "	mov sp, x29\n"                                                                                                   \
+    "	.cfi_def_cfa_register sp\n"                                                                                      \
+    "	ldp x29, x30, [sp], #32\n"                                                                                       \
+    "	.cfi_def_cfa_offset 0\n"                                                                                         \
+    "	ret\n"                                                                                                           \
+    "	.cfi_endproc\n"                                                                                                  \
+    ".size col_parallel_region_call, . - col_parallel_region_call\n"                                                   \
+    ".popsection"
+
 #endif

@@ -87,6 +87,9 @@ enum pmclog_drop_cause {
 /* In a call chain, stands for frames that were left out: those between the 2,047 nearest to the leaf and the 2,048 nearest to the root. */
 enum { PMCLOG_FRAMES_LEFT_OUT = 1 };
 
+/* In a call chain, stands for the call that opened an OpenMP parallel region: beyond it are the callers of the thread that made the call. */
+enum { PMCLOG_PARALLEL_REGION = 2 };
+
 /* Why a call chain ends where it ends; anything but COMPLETE and GUESSED (complete, but a frame without
    unwind table was left by a guess) means that callers are missing. */
 enum pmclog_chain_end {

@@ -42,6 +42,8 @@ UNWINDER = [
     "sample/unwind_code",
     "sample/unwind_fp",
     "sample/unwind_frames",
+    "target/parallel_region",
+    "sample/unwind_region",
     "sample/unwind",
 ]
 WARNINGS = (

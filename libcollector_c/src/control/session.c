@@ -40,6 +40,7 @@
 #include "target/jit_files.h"
 #include "target/launcher.h"
 #include "target/modules.h"
+#include "target/parallel_region.h"
 #include "target/python_code.h"
 
 #define CPU_SOURCE 1u /* the id of the clock in every log */
@@ -345,6 +346,7 @@ void col_session_fork_child(void)
     col_clock_source_forget();
     col_log_writer_forget();
     col_thread_forget_others();
+    col_parallel_region_forget();
     col_modules_forget();
     col_code_finder_after_fork();
     col_dynamic_code_forget();

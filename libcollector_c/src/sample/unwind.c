@@ -10,8 +10,10 @@
 #include "sample/unwind_code.h"
 #include "sample/unwind_fp.h"
 #include "sample/unwind_frames.h"
+#include "sample/unwind_region.h"
 #include "sample/unwind_row.h"
 #include "target/code_finder.h"
+#include "target/parallel_region.h"
 
 enum {
     MOST_STACK_SWITCHES = 64, /* signal frames, and jumps to another stack: what could lead in a circle */
@@ -32,6 +34,7 @@ struct walk {
     unsigned switches;
     unsigned code_budget;
     size_t guessed_at; /* the first frame whose caller was not found by a table or a frame pointer; SIZE_MAX: none */
+    struct col_unwind_region region;
     size_t full_until; /* up to this frame all registers that survive calls are followed, not only sp and fp */
 };
 
@@ -75,7 +78,9 @@ static void study(struct walk *walk, struct finding *finding)
         return;
     bool is_found = find_row(walk, &module, pc - !walk->is_exact, finding);
     bool is_amid_function = is_found && pc < finding->fde.high;
-    if (walk->is_exact || is_amid_function)
+    if (walk->proved.memory == NULL && pc == (uintptr_t)col_parallel_region_return)
+        finding->rule = COL_RULE_TABLE; /* or by the region, see walk_frame */
+    else if (walk->is_exact || is_amid_function)
         finding->rule = is_found ? col_unwind_cfi_pack(&finding->fde, &finding->row) : COL_RULE_NO_TABLE;
     else if (col_arch_is_signal_return(&walk->proved, pc)) /* a trampoline that its table, if any, does not mark */
         finding->rule = COL_RULE_SIGNAL;
@@ -294,6 +299,15 @@ static enum step step_by_code(struct walk *walk, col_unwind_rule rule, size_t fr
     return arrive(walk, old_sp, old_pc, end);
 }
 
+/* At an opener's call, on whichever stack. */
+static enum step step_to_opener(struct walk *walk, enum col_stack_end *end)
+{
+    walk->known = basic_registers;
+    walk->is_exact = false;
+    *end = COL_STACK_BAD_FRAME;
+    return walk->switches++ < MOST_STACK_SWITCHES ? STEP_ON : STEP_END;
+}
+
 /* Every rule but the simple one; and all rules while registers are followed. */
 static enum step step_rarely(struct walk *walk, col_unwind_rule rule, size_t frame, enum col_stack_end *end)
 {
@@ -372,6 +386,9 @@ static enum step walk_frame(struct walk *walk, struct col_unwind_frames *output,
     if (output->sps != NULL)
         output->sps[output->count] = walk->regs.sp;
     output->pcs[output->count++] = pc + (!is_innermost && (walk->is_exact || rule & COL_RULE_AT_START));
+    if ((rule & COL_RULE_TYPE_MASK) == COL_RULE_TABLE && !walk->is_exact &&
+        col_unwind_region_leave(&walk->region, output, &walk->reader, &walk->regs))
+        return step_to_opener(walk, end);
     if ((rule & COL_RULE_TYPE_MASK) != COL_RULE_SIMPLE || col_unwind_frames_total(output) <= walk->full_until)
         return step_rarely(walk, rule, col_unwind_frames_total(output) - 1, end);
 
@@ -390,11 +407,15 @@ static enum step walk_frame(struct walk *walk, struct col_unwind_frames *output,
 static enum step walk_frames(struct walk *walk, struct col_unwind_frames *output, enum col_stack_end *end)
 {
     enum step step = STEP_ON;
-    while (step == STEP_ON)
+    while (step == STEP_ON) {
         if (walk->is_exact || col_unwind_frames_total(output) < walk->full_until)
             step = walk_frame(walk, output, end);
         else if ((step = walk_simple_frames(walk, output, end)) == STEP_ON)
             step = walk_frame(walk, output, end);
+        if (step == STEP_END && *end == COL_STACK_COMPLETE &&
+            col_unwind_region_join_last(&walk->region, output, &walk->reader, &walk->regs))
+            step = step_to_opener(walk, end);
+    }
     return step;
 }
 
@@ -435,6 +456,7 @@ static size_t walk_from(const ucontext_t *context, struct col_unwind_remote *rem
     walk.rules = remote != NULL ? remote->rules : col_unwind_cache_own();
     walk.full_until = 0;
     walk.proved = (struct col_proved_pages){.memory = remote != NULL ? remote->memory : NULL};
+    walk.region = (struct col_unwind_region){false, false};
     /* Most stacks are walked once. The first frame that needs a register which was not followed is walked to again,
        following all; should that happen once more, all are followed to the end. */
     for (int attempt = 0; attempt < 3; attempt++) {
@@ -451,8 +473,10 @@ static size_t walk_from(const ucontext_t *context, struct col_unwind_remote *rem
         if (walk_frames(&walk, &output, end) != STEP_NEEDS_REGISTERS ||
             col_unwind_frames_total(&output) <= walk.full_until)
             break;
+        col_unwind_region_finish(&walk.region);
         walk.full_until = attempt == 0 ? col_unwind_frames_total(&output) : SIZE_MAX;
     }
+    col_unwind_region_finish(&walk.region);
     if (remote != NULL)
         remote->last = (struct col_stack_mark){walk.regs.pc, walk.regs.sp, walk.regs.fp};
     if (walk.guessed_at != SIZE_MAX)

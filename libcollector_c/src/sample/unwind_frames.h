@@ -11,7 +11,8 @@
 
 /* CALLABLE FROM ANYWHERE, signal handlers included. */
 
-enum { COL_FRAMES_LEFT_OUT = 1 }; /* the address that stands for frames of which there were too many (docs/format.md) */
+/* Addresses that stand for other things than code (docs/format.md): frames of which there were too many, and the call that opened a parallel region. */
+enum { COL_FRAMES_LEFT_OUT = 1, COL_FRAMES_PARALLEL_REGION = 2 };
 
 /*
  * Frames go from index 0 up. When there is no room for more, the upper half becomes a ring of those found last. A turn begins when the ring

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #endif
 #include "entry/interpose.h"
+#include "entry/interpose_openmp.h"
 
 #include <dlfcn.h>
 
@@ -42,6 +43,7 @@ COL_EXPORT int dlclose(void *handle)
     col_sampler_unload_begin();
     int result = COL_REAL(dlclose)(handle);
     col_unwind_forget_modules();
+    col_entry_forget_openmp();
     col_code_finder_refresh();
     col_sampler_unload_end();
     col_modules_rescan();

@@ -17,6 +17,7 @@
 #include "control/signals.h"
 #include "control/surrogate.h"
 #include "sample/clock_source.h"
+#include "target/parallel_region.h"
 #include "target/thread.h"
 
 COL_EXPORT int sigaction(int signo, const struct sigaction *restrict action, struct sigaction *restrict old)
@@ -96,6 +97,7 @@ static void leave_small_stack(void *place, int value)
 #define JUMP(name, type)                                                                                               \
     COL_EXPORT void name(type place, int value)                                                                        \
     {                                                                                                                  \
+        col_parallel_region_jump();                                                                                    \
         leave_small_stack(place, value);                                                                               \
         COL_REAL(name)(place, value);                                                                                  \
         __builtin_unreachable();                                                                                       \

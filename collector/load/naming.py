@@ -86,6 +86,7 @@ class InlinedPlaces(NamedTuple):
 
 UNMAPPED: Final = NamedPlace("(no module)", "(no module)", kind="unknown")
 LEFT_OUT: Final = NamedPlace("(frames left out)", "(frames left out)", kind="unknown")
+REGION: Final = NamedPlace("(parallel region)", "(parallel region)", kind="unknown")
 ANONYMOUS: Final = NamedPlace("(anonymous code)", "(anonymous code)", kind="unknown")
 NOT_SAMPLED: Final = NamedPlace("(not sampled)", "(not sampled)", kind="unknown")
 LOST_STACK: Final = NamedPlace("(stack lost)", "(stack lost)", kind="unknown")

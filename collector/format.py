@@ -29,7 +29,7 @@ METRIC_MAX_VALUES: Final = 64
 SAMPLE_MAX_VALUES: Final = 12
 FRAMES_LEFT_OUT: Final = 1
 """The address on a stack that stands for frames between its leaf's part and its root's."""
-PARALLEL_REGION: Final = 2
+REGION_OPENED: Final = 2
 """The address on a stack that stands for the call that opened a parallel region."""
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from collector.analysis.seam import Segment
-from collector.format import FRAMES_LEFT_OUT, PARALLEL_REGION, MapKind
+from collector.format import FRAMES_LEFT_OUT, REGION_OPENED, MapKind
 from collector.load.imported_code import imported_place
 from collector.load.log_facts import LogFacts
-from collector.load.naming import ANONYMOUS, LEFT_OUT, REGION, UNMAPPED, CodePlace, InlinedPlaces, ModuleKey, NamedPlace, NameTable, Place
+from collector.load.naming import ANONYMOUS, LEFT_OUT, PARALLEL_REGION, UNMAPPED, CodePlace, InlinedPlaces, ModuleKey, NamedPlace, NameTable, Place
 from collector.load.python_code import INTERPRETER, folded_mappings, is_c_library, is_trampoline, python_place
 from collector.profile.model import Code
 from collector.symbols.symbolizer import lookup_address
@@ -17,7 +17,7 @@ from collector.target.address_space import Mapping
 from collector.target.dynamic_code import first_line, line_at
 
 _DYNAMIC_MODULE_NAME = "(dynamic code)"
-_OTHER_THAN_CODE = {FRAMES_LEFT_OUT: LEFT_OUT, PARALLEL_REGION: REGION}
+_OTHER_THAN_CODE = {FRAMES_LEFT_OUT: LEFT_OUT, REGION_OPENED: PARALLEL_REGION}
 
 
 class ImageMemory:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, Protocol
 
 from collector.analysis.seam import Entry
-from collector.profile.model import METHOD, Code, Frame, Function, Module, identity_of
+from collector.profile.model import METHOD, REGION, Code, Frame, Function, Module, identity_of
 from collector.symbols.demangle import short_name
 from collector.symbols.symbolizer import Location, Symbolizer, lookup_address
 from collector.symbols.terms import Layout
@@ -86,7 +86,7 @@ class InlinedPlaces(NamedTuple):
 
 UNMAPPED: Final = NamedPlace("(no module)", "(no module)", kind="unknown")
 LEFT_OUT: Final = NamedPlace("(frames left out)", "(frames left out)", kind="unknown")
-REGION: Final = NamedPlace("(parallel region)", "(parallel region)", kind="unknown")
+PARALLEL_REGION: Final = NamedPlace("(parallel region)", "OpenMP", kind=REGION)
 ANONYMOUS: Final = NamedPlace("(anonymous code)", "(anonymous code)", kind="unknown")
 NOT_SAMPLED: Final = NamedPlace("(not sampled)", "(not sampled)", kind="unknown")
 LOST_STACK: Final = NamedPlace("(stack lost)", "(stack lost)", kind="unknown")

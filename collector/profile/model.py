@@ -67,12 +67,14 @@ PYTHON: Final = "python"
 PYTHON_RELEASED: Final = "python without lock"
 METHOD: Final = "method"
 """Kind of frames of functions that an interpreter brings along in C."""
+REGION: Final = "region"
+"""Kind of frames that stand for the call which opened a parallel region: its caller is the frame before them."""
 PYTHON_KINDS: Final = frozenset((PYTHON, PYTHON_RELEASED))
 """Kinds of frames of Python functions. The innermost one of a stack tells whether its thread held the global interpreter lock."""
 
 
 class Frame(NamedTuple):
-    """A place in the code; `address` as written in the ELF file; `kind` native, inlined, dynamic, unknown, `METHOD` or one of `PYTHON_KINDS`.
+    """A place in the code; `address` as written in the ELF file; `kind` native, inlined, dynamic, unknown, `METHOD`, `REGION` or one of `PYTHON_KINDS`.
 
     An address has several frames where functions were inlined: they follow each other, the caller first, and all but the first are inlined.
     For a function that the program made at run time `code` is the position of its code, else -1; `address` is then the process's, and for a

@@ -18,6 +18,7 @@ from collector.symbols.inline_table import InlinedCall
 from collector.symbols.module_symbols import DELETED, ModuleSymbols, has_file
 from collector.symbols.pieces import whole_name
 from collector.symbols.recorded_file import is_replaced
+from collector.symbols.spin_waits import WAITS, is_openmp_runtime, waits
 from collector.symbols.terms import Layout, Progress, SourceLine
 from collector.target.address_space import RecordedFile
 
@@ -230,6 +231,8 @@ class Symbolizer:
         wholes = {function: module.whole_of(function) for function in set(functions) if function is not None}
         lines, entries = module.find_lines(addresses, {whole.function_start for whole in wholes.values()}, self._progress)
         raw_names = {function: function.name if self._has_pieces else whole_name(whole.name) for function, whole in wholes.items()}
+        if is_openmp_runtime(module.name):
+            raw_names |= {known: _waiting_name(module, known) for known, name in raw_names.items() if not name}
         names = demangle_many(set(raw_names.values()))
         shared: dict[tuple[int, SourceLine | None], Location] = {}
         located = {}
@@ -245,6 +248,11 @@ class Symbolizer:
                 location = shared[id(function), line] = _known(module.name, function, raw_name, names[raw_name], line, definition)
             located[address] = location
         return located
+
+
+def _waiting_name(module: ModuleSymbols, function: FunctionRange) -> str:
+    """Of a function without a name that waits; empty if it does not."""
+    return f"{WAITS}{module.name}+{function.function_start:#x}" if waits(module.code_bytes(function.start, function.end)) else ""
 
 
 def _known(module: str, function: FunctionRange, raw_name: str, shown: str, line: SourceLine | None,

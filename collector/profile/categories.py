@@ -18,6 +18,8 @@ from collector.profile.names import python_functions
 from collector.profile.samples import BASE, OWN, THROUGH
 
 OWN_CODE: Final = "(own code)"
+OPENMP: Final = "OpenMP"
+OPENMP_WAIT: Final = "OpenMP wait"
 _FIRST: Final = 2
 _MOST: Final = BASE - _FIRST
 
@@ -26,8 +28,15 @@ BUILT_IN: Final = r"""
 function ^(P?MPI_|p?mpi_\w+_$)
 module libmpi* libpmpi* libmpich* libopen-pal* libopen-rte* libuc[mpst].so* libfabric* libpsm* libibverbs* mca_*
 
-[OpenMP runtime]
-module libgomp* libomp.so* libomp5* libiomp*
+[OpenMP wait]
+function ^wait_in_lib(gomp|omp|iomp)
+function ^gomp_(\w*barrier_wait|\w*mutex_lock_slow|sem_wait_slow|ptrlock_get_slow)|^(GOMP|omp)_\w*(critical\w*_start|set_\w*lock)$
+function ^__kmp_(wait|\w*barrier|acquire_\w*lock|hardware_timestamp|yield)|^(void |bool )?(__kmp_wait_|kmp_flag_\w+::wait)
+
+[OpenMP]
+like own code
+function ^\(parallel region\)$|^(GOMP|gomp|__kmpc?)_
+module libgomp* libomp.so* libomp-* libomp5* libiomp*
 
 [memory allocation]
 function ^(__libc_|__GI_+)?(malloc|calloc|realloc|reallocarray|free|cfree|memalign|aligned_alloc|posix_memalign|valloc)$

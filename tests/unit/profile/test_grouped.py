@@ -151,10 +151,11 @@ def test_the_built_in_categories() -> None:
             ("main@python3.11;_PyEval@python3.11;memset@libc.so.6", 32, 0),
             ("main;fwrite@libc.so.6;__GI___libc_write@libc.so.6", 64, 0),
             ("main;mmap64@libc.so.6", 128, 0),
+            ("main;(parallel region)@OpenMP;GOMP_parallel@libgomp.so.1;memset@libc.so.6", 256, 0),
         ]
     )
     assert {title: own for title, own in shares(profile, categories=read_categories()).items() if own} == {
-        "MPI": 1.0, "(own code)": 2.0, "OpenMP runtime": 4.0, "memory allocation": 24.0, "interpreter": 32.0, "I/O": 64.0, "kernel boundary": 128.0,
+        "MPI": 1.0, "(own code)": 2.0, "OpenMP wait": 4.0, "OpenMP": 256.0, "memory allocation": 24.0, "interpreter": 32.0, "I/O": 64.0, "kernel boundary": 128.0,
     }  # fmt: skip
 
 

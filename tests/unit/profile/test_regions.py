@@ -1,0 +1,81 @@
+"""test_regions -- parallel regions and calls of categories: every figure from a few stacks that can be added up by hand"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tiny_profile import THREAD, build_profile
+
+from collector.profile.categories import CategoryError, read_categories
+from collector.profile.category_calls import category_calls
+from collector.profile.model import Profile
+from collector.profile.regions import RegionRow, regions
+
+CATEGORIES = read_categories()
+R = "(parallel region)@OpenMP"
+WAIT = "wait_in_libgomp.so.1+0x10@libgomp.so.1"
+
+
+def of(*samples: tuple[str, float, int]) -> Profile:
+    """The profile of stacks with a time and a thread."""
+    threads = [replace(THREAD, tid=100 + number) for number in range(1 + max(thread for _, _, thread in samples))]
+    return build_profile([(stack, time, 0, {"thread": thread}) for stack, time, thread in samples], threads=threads)
+
+
+def found(profile: Profile) -> dict[str, RegionRow]:
+    return {f"{row.function.name}:{row.line}": row for row in regions(profile, CATEGORIES)}
+
+
+def test_a_region_has_its_threads_work_waiting_and_overhead() -> None:
+    rows = found(of(
+        (f"main;solve:7;{R};solve._omp_fn.0;work", 3, 0),
+        (f"main;solve:7;{R};solve._omp_fn.0;work", 1, 1),
+        (f"main;solve:7;{R};gomp_thread_start@libgomp.so.1;{WAIT}", 2, 1),
+        (f"main;solve:7;{R};GOMP_parallel@libgomp.so.1", 0.5, 0),
+        ("main;work", 4, 0),
+    ))  # fmt: skip
+    (row,) = rows.values()
+    assert list(rows) == ["solve:7"]
+    assert (row.thread_count, row.inclusive[0], row.wait[0], row.overhead[0]) == (2, 6.5, 2.0, 0.5)
+    assert row.imbalance == pytest.approx(3.5 / 2.25 - 1)
+
+
+def test_regions_of_one_function_are_told_apart_by_line() -> None:
+    rows = found(of((f"main;solve:7;{R};work", 3, 0), (f"main;solve:9;{R};work", 1, 0), (f"other;solve:9;{R};work", 2, 0)))
+    assert {name: row.inclusive[0] for name, row in rows.items()} == {"solve:7": 3.0, "solve:9": 3.0}
+
+
+def test_what_an_inner_region_takes_is_time_of_both_and_waiting_of_one() -> None:
+    inner = f"main;solve:7;{R};part:3;{R}"
+    rows = found(of(
+        (f"{inner};work", 3, 0),
+        (f"{inner};work", 1, 2),
+        (f"{inner};{WAIT}", 2, 2),
+        (f"main;solve:7;{R};{WAIT}", 1, 0),
+        (f"main;solve:7;{R};work", 1, 1),
+    ))  # fmt: skip
+    assert {name: (row.thread_count, row.inclusive[0], row.wait[0]) for name, row in rows.items()} == {"solve:7": (2, 8.0, 1.0), "part:3": (2, 6.0, 2.0)}
+    assert rows["solve:7"].imbalance == pytest.approx(3 / 2 - 1)  # thread 2 is of the inner team alone
+    assert rows["part:3"].imbalance == pytest.approx(3 / 2 - 1)
+
+
+def test_a_program_without_regions_has_none() -> None:
+    assert regions(of(("main;work", 1, 0)), CATEGORIES) == []
+
+
+def test_calls_are_those_of_the_code_around_the_category() -> None:
+    profile = of(
+        ("main;exchange:4;MPI_Send@libmpi.so.40;PMPI_Wait@libmpi.so.40;poll@libc.so.6", 3, 0),
+        ("main;exchange:5;MPI_Send@libmpi.so.40", 1, 0),
+        ("main:12;MPI_Allreduce@libmpi.so.40;add_up:2;work", 5, 0),
+        ("main:12;MPI_Allreduce@libmpi.so.40;add_up:2;MPI_Send@libmpi.so.40", 2, 0),
+        ("MPI_Finalize@libmpi.so.40", 1, 0),
+        ("main;work", 7, 0),
+    )
+    rows = category_calls(profile, CATEGORIES, "mpi")
+    assert [(row.function.name, row.caller and row.caller.name, row.line, row.values[0]) for row in rows] == [
+        ("MPI_Send", "exchange", 4, 3.0), ("MPI_Send", "add_up", 2, 2.0), ("MPI_Finalize", None, None, 1.0), ("MPI_Send", "exchange", 5, 1.0),
+    ]  # fmt: skip
+    with pytest.raises(CategoryError, match="no category 'ocean'"):
+        category_calls(profile, CATEGORIES, "ocean")

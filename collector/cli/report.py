@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         check_errors(request.view, args.by, args.metric)
     threshold = None if args.threshold is None else args.threshold / 100
     style = page_style(args.width, args.output)
-    categories = filter_options.categories_of(args, args.by == "category")
+    categories = filter_options.categories_of(args, args.by == "category" or request.view in ("calls", "regions"))
     options = PageOptions(
         args.format or "text", args.limit, args.sort, threshold, style, args.errors, debug_dirs, source_map,
         args.by, categories, args.bottom_up, args.context,

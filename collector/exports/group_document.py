@@ -8,11 +8,13 @@ from dataclasses import replace
 from collector.exports import document
 from collector.exports.plain import plains
 from collector.profile.call_tree import CallNode
-from collector.profile.code_rows import call_times, group_times, grouped_times, pc_times, spread_times
+from collector.profile.category_calls import CategoryCallRow
+from collector.profile.code_rows import call_times, category_call_times, group_times, grouped_times, pc_times, region_times, spread_times
 from collector.profile.grouped import Group, GroupedRows, Row
 from collector.profile.model import Profile
 from collector.profile.over_ranks import SpreadRow
 from collector.profile.pcs import PcRow
+from collector.profile.regions import RegionRow
 from collector.profile.sample_points import labelled_points
 from collector.profile.timeline import Timeline, TimelineRow
 
@@ -38,6 +40,16 @@ def spreads(profile: Profile, by: str, rows: Iterable[SpreadRow], found: Iterabl
 def pcs(profile: Profile, rows: Iterable[PcRow]) -> document.Document:
     """The view `pcs`."""
     return document.framed(profile, pc_times(rows, document.figure_of(profile)))
+
+
+def regions(profile: Profile, rows: Iterable[RegionRow]) -> document.Document:
+    """The view `regions`."""
+    return document.framed(profile, region_times(rows, document.figure_of(profile)))
+
+
+def calls(profile: Profile, rows: Iterable[CategoryCallRow]) -> document.Document:
+    """The view `calls`."""
+    return document.framed(profile, category_call_times(rows, document.figure_of(profile)))
 
 
 def hot_path(profile: Profile, nodes: Iterable[CallNode]) -> document.Document:

@@ -17,6 +17,8 @@ from collector.profile import aggregate, code_rows, over_ranks, process_rows
 from collector.profile.bottom_up import bottom_up_tree
 from collector.profile.call_tree import call_tree, hot_path
 from collector.profile.callers_callees import callers_callees
+from collector.profile.categories import CategoryError
+from collector.profile.category_calls import category_calls
 from collector.profile.filters import FilterError, Word, select
 from collector.profile.grouped import grouped_rows, groups
 from collector.profile.metric_groups import metric_groups
@@ -24,6 +26,7 @@ from collector.profile.metric_rows import MetricValues, metric_values
 from collector.profile.model import Module, Profile
 from collector.profile.names import find_functions
 from collector.profile.pcs import pcs
+from collector.profile.regions import regions
 from collector.profile.runtime_hints import with_runtime_hints
 from collector.profile.sample_points import SampleReading, sample_points
 from collector.profile.timeline import Timeline, timeline
@@ -108,6 +111,18 @@ class Experiment:
     def pcs(self, metric: str = "cpu") -> list[code_rows.PcTime[float]]:
         """The addresses at which samples were taken, the one with most time first."""
         return _longest_first(code_rows.pc_times(pcs(self.profile), self._figure(metric)))
+
+    def regions(self, metric: str = "cpu", categories: Collection[str] = ()) -> list[code_rows.RegionTime[float]]:
+        """The parallel regions of an OpenMP program, the one with most time first."""
+        return code_rows.region_times(regions(self.profile, categories_of(categories)), self._figure(metric))
+
+    def calls(self, category: str, metric: str = "cpu", categories: Collection[str] = ()) -> list[code_rows.CategoryCallTime[float]]:
+        """By which calls time was spent on a category such as MPI, and from where, most time first."""
+        try:
+            rows = category_calls(self.profile, categories_of(categories), category)
+        except CategoryError as error:
+            raise UsageError(str(error)) from error
+        return code_rows.category_call_times(rows, self._figure(metric))
 
     def call_tree(self, metric: str = "cpu", threshold: float = 0.0, bottom_up: bool = False) -> list[code_rows.CallTime[float]]:
         """The call tree, callers before callees, without branches below `threshold` (0 to 1) of the CPU time; or from the leaves up."""

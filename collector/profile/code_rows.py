@@ -18,8 +18,10 @@ from collector.profile.model import Function, Module
 from collector.profile.over_ranks import Spread, SpreadRow
 
 if TYPE_CHECKING:
+    from collector.profile.category_calls import CategoryCallRow
     from collector.profile.grouped import Group, GroupedRows, Row
     from collector.profile.pcs import PcRow
+    from collector.profile.regions import RegionRow
 
 T = TypeVar("T")
 Figure = Callable[[Values], T]
@@ -137,6 +139,33 @@ class CallTime(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
+class RegionTime(Generic[T]):
+    """A parallel region: who opens it and where, its time, its waiting and the runtime's part; `imbalance` is max / mean - 1 of its threads' work."""
+
+    function: str
+    module: str
+    file: str | None
+    line: int | None
+    threads: int
+    imbalance: float
+    inclusive: T
+    wait: T
+    overhead: T
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryCallTime(Generic[T]):
+    """A call that led to time of a category; `caller`, `file` and `line` say from where, `caller` is None at the start of a stack."""
+
+    function: str
+    module: str
+    caller: str | None
+    file: str | None
+    line: int | None
+    values: T
+
+
+@dataclass(frozen=True, slots=True)
 class NeighbourTime(Generic[T]):
     """A caller or callee of a function (`relation`), or the function itself: `self`."""
 
@@ -219,6 +248,25 @@ def call_times(nodes: Iterable[CallNode], figure: Figure[T]) -> list[CallTime[T]
             node.id, node.parent, node.depth, node.title, *_home(node.function, node.module), figure(node.exclusive), figure(node.inclusive)
         )
         for node in nodes
+    ]
+
+
+def region_times(rows: Iterable[RegionRow], figure: Figure[T]) -> list[RegionTime[T]]:
+    """The rows of the view `regions`."""
+    return [
+        RegionTime(
+            row.function.name, row.module.name, row.file, row.line, row.thread_count, round(row.imbalance, 9),
+            figure(row.inclusive), figure(row.wait), figure(row.overhead),
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
+def category_call_times(rows: Iterable[CategoryCallRow], figure: Figure[T]) -> list[CategoryCallTime[T]]:
+    """The rows of the view `calls`."""
+    return [
+        CategoryCallTime(row.function.name, row.module.name, row.caller.name if row.caller else None, row.file, row.line, figure(row.values))
+        for row in rows
     ]
 
 

@@ -180,6 +180,36 @@ def _hot_path_page(profile: Profile, argument: str, options: PageOptions) -> str
     return _exported(group_document.hot_path(profile, path.nodes), options)
 
 
+def _regions_page(profile: Profile, argument: str, options: PageOptions) -> str:
+    from collector.profile.regions import regions
+
+    rows = regions(profile, _categories(options))
+    if options.format == "text":
+        from collector.reports import regions as as_text
+
+        return as_text.render(profile, rows, options.limit, options.style) + "\n"
+    from collector.exports import group_document
+
+    return _exported(group_document.regions(profile, rows[: options.limit or None]), options)
+
+
+def _calls_page(profile: Profile, argument: str, options: PageOptions) -> str:
+    from collector.profile.categories import CategoryError
+    from collector.profile.category_calls import category_calls
+
+    try:
+        rows = category_calls(profile, _categories(options), argument)
+    except CategoryError as error:
+        raise UsageError(str(error)) from error
+    if options.format == "text":
+        from collector.reports import calls
+
+        return calls.render(profile, argument, rows, options.limit, options.style) + "\n"
+    from collector.exports import group_document
+
+    return _exported(group_document.calls(profile, rows[: options.limit or None]), options)
+
+
 def _timeline_page(profile: Profile, argument: str, options: PageOptions) -> str:
     from collector.profile.timeline import timeline
     from collector.reports import timeline as as_text
@@ -324,6 +354,8 @@ _MAKERS: dict[str, Callable[[Profile, str, PageOptions], str]] = {
     "calltree": _call_tree_page,
     "callers-callees": _neighbours_page,
     "hotpath": _hot_path_page,
+    "regions": _regions_page,
+    "calls": _calls_page,
     "timeline": _timeline_page,
     "source": _source_page,
     "disasm": _disasm_page,

@@ -19,6 +19,8 @@ VIEWS: Final[dict[str, tuple[str, str]]] = {
     "callers-callees": ("FUNCTION", "who called a function, and whom it called"),
     "calltree": ("", "the program's calls as a tree"),
     "hotpath": ("", "the heaviest chain of calls"),
+    "calls": ("CATEGORY", "by which calls, and from where, time was spent on MPI, I/O, locks ..."),
+    "regions": ("", "parallel regions of OpenMP: time, imbalance, waiting"),
     "source": ("FILE|FUNCTION", "a source file with the time of each line"),
     "disasm": ("FUNCTION", "a function's instructions with the time of each"),
     "samples": ("", "sample points: readings of the process, with labels"),

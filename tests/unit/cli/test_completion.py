@@ -98,7 +98,7 @@ LINES = {
     "collector record --clock=s": {"sigtrap"},
     "collector run -p h": {"hi"},
     "collector report apple.expt fun": {"functions", "function"},
-    "collector report apple.expt apricot.expt call": {"calltree", "callers-callees"},
+    "collector report apple.expt apricot.expt call": {"calltree", "callers-callees", "calls"},
     "collector events apple.expt -k PCS": {"PCSAMPLE"},
     "collector compare --by l": {"line"},
     "collector completion z": {"zsh"},

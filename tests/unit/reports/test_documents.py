@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from busy_profile import LISTINGS, SOURCE_TEXT, busy_profile, position_of
+from tiny_profile import build_profile
 
 from collector.cli.reporting.words import VIEWS
 from collector.exports import document, group_document, metric_document
@@ -21,11 +22,15 @@ from collector.load.experiment import Experiment
 from collector.profile import views
 from collector.profile.call_tree import call_tree, hot_path
 from collector.profile.callers_callees import callers_callees
+from collector.profile.categories import read_categories
+from collector.profile.category_calls import category_calls
 from collector.profile.model import Profile
+from collector.profile.regions import regions
 from collector.profile.source_lines import source_lines
 from collector.profile.timeline import Timeline, TimelineRow, timeline
 
 PROFILE = busy_profile()
+PARALLEL = build_profile([("main;(parallel region)@OpenMP;work", 3, 1)], messages=PROFILE.messages)
 PAGE = Path(__file__).parents[3] / "docs/json.md"
 
 
@@ -45,6 +50,8 @@ def documents() -> dict[str, document.Document]:
         "callers-callees": document.callers_callees(PROFILE, callers_callees(PROFILE, position_of(PROFILE, "work"))),
         "calltree": document.call_tree(PROFILE, call_tree(PROFILE)),
         "hotpath": group_document.hot_path(PROFILE, hot_path(PROFILE).nodes),
+        "calls": group_document.calls(PROFILE, category_calls(PROFILE, read_categories(), "(own code)")),
+        "regions": group_document.regions(PARALLEL, regions(PARALLEL, read_categories())),
         "source": document.source(PROFILE, "/src/work.c", SOURCE_TEXT, source_lines(PROFILE, "/src/work.c"), 1, 20),
         "disasm": document.disasm(PROFILE, position_of(PROFILE, "work"), LISTINGS),
         "samples": document.samples(PROFILE, rows["samples"]),

@@ -254,7 +254,7 @@ def test_the_beginning_of_a_view_is_enough(words: str, view: str, argument: str 
 
 def test_a_beginning_of_several_views_is_none_of_them(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for word, views in (("call", "callers-callees or calltree"), ("o", "overview or objects"), ("s", "source or samples")):
+    for word, views in (("call", "callers-callees, calltree or calls"), ("o", "overview or objects"), ("s", "source or samples")):
         with pytest.raises(UsageError, match=f"the view '{word}' is not clear: {views}\\?"):
             parse_words(["a", word])
     with pytest.raises(UsageError, match="no view and no experiment ''"):

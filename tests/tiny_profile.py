@@ -13,7 +13,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from collector.profile.model import REGION, Clock, Frame, Function, Module, Process, Profile, Recording, Thread
+from collector.profile.model import REGION, REGION_MARK, Clock, Frame, Function, Module, Process, Profile, Recording, Thread
 from collector.profile.plain_samples import PlainSample, PlainSamples, PlainStack
 
 START_NS = 1_000_000_000_000
@@ -69,7 +69,7 @@ class _Tables:
         file = None if module else f"/src/{name}.c"
         function = Function(name, name, name, module_index, file, None if module else 10)
         function_index = _position(self.functions, function)
-        kind = REGION if name == "(parallel region)" else "native"
+        kind = REGION if name.endswith(REGION_MARK) else "native"
         return _position(self.frames, Frame(function_index, file, int(line) if line else (None if module else 11), kind=kind))
 
     def stack(self, text: str, end: str) -> int:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from collector.analysis.seam import Segment
-from collector.format import FRAMES_LEFT_OUT, REGION_OPENED, MapKind
+from collector.format import FRAMES_LEFT_OUT, REGIONS, MapKind
 from collector.load.imported_code import imported_place
 from collector.load.log_facts import LogFacts
-from collector.load.naming import ANONYMOUS, LEFT_OUT, PARALLEL_REGION, UNMAPPED, CodePlace, InlinedPlaces, ModuleKey, NamedPlace, NameTable, Place
+from collector.load.naming import ANONYMOUS, LEFT_OUT, UNMAPPED, CodePlace, InlinedPlaces, ModuleKey, NamedPlace, NameTable, Place, RegionPlace
 from collector.load.python_code import INTERPRETER, folded_mappings, is_c_library, is_trampoline, python_place
 from collector.profile.model import Code
 from collector.symbols.symbolizer import lookup_address
@@ -17,7 +17,6 @@ from collector.target.address_space import Mapping
 from collector.target.dynamic_code import first_line, line_at
 
 _DYNAMIC_MODULE_NAME = "(dynamic code)"
-_OTHER_THAN_CODE = {FRAMES_LEFT_OUT: LEFT_OUT, REGION_OPENED: PARALLEL_REGION}
 
 
 class ImageMemory:
@@ -51,12 +50,17 @@ class ImageMemory:
 
     def turning_points(self, address: int, is_leaf: bool) -> list[int]:
         """See `naming.Memory`."""
+        if address in REGIONS and not is_leaf:
+            return self.turning_points(address - REGIONS.start, False)
         wanted = lookup_address(address, is_leaf)
         history = self._space.history(wanted)
         return [] if all(_is_lasting(life) for life in history) and len(history) < 2 else self._space.turning_points(wanted)
 
     def place_at(self, address: int, is_leaf: bool, time_ns: int) -> Place | None:
         """See `naming.Memory`."""
+        if address in REGIONS and not is_leaf:
+            opener = self.place_at(address - REGIONS.start, False, time_ns)
+            return RegionPlace(UNMAPPED if opener is None or isinstance(opener, RegionPlace) else opener)
         wanted = lookup_address(address, is_leaf)
         place = self._place(self._space.find(wanted, time_ns), address, is_leaf)
         return None if self._is_hidden(place) else place
@@ -64,13 +68,13 @@ class ImageMemory:
     def _is_hidden(self, place: Place) -> bool:
         if isinstance(place, CodePlace):
             return place.module.is_recorder
-        if isinstance(place, InlinedPlaces):
+        if isinstance(place, (InlinedPlaces, RegionPlace)):
             return False
         return is_trampoline(place) if self._folds else place.function == INTERPRETER  # which stands for what is folded
 
     def _place(self, mapping: Mapping | None, address: int, is_leaf: bool) -> Place:
         if mapping is None:
-            return UNMAPPED if is_leaf else _OTHER_THAN_CODE.get(address, UNMAPPED)
+            return LEFT_OUT if address == FRAMES_LEFT_OUT and not is_leaf else UNMAPPED
         if mapping.kind == MapKind.DYNAMIC_FUNCTION:
             return self._dynamic_place(mapping, address, is_leaf)
         if mapping.kind == MapKind.PYTHON_CODE:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, Protocol
 
 from collector.analysis.seam import Entry
-from collector.profile.model import METHOD, REGION, Code, Frame, Function, Module, identity_of
+from collector.profile.model import METHOD, REGION, REGION_MARK, Code, Frame, Function, Module, identity_of
 from collector.symbols.demangle import short_name
 from collector.symbols.symbolizer import Location, Symbolizer, lookup_address
 from collector.symbols.terms import Layout
@@ -84,14 +84,19 @@ class InlinedPlaces(NamedTuple):
     places: tuple[NamedPlace, ...]
 
 
+class RegionPlace(NamedTuple):
+    """A parallel region, by the place of the call that opened it."""
+
+    opener: CodePlace | NamedPlace | InlinedPlaces
+
+
 UNMAPPED: Final = NamedPlace("(no module)", "(no module)", kind="unknown")
 LEFT_OUT: Final = NamedPlace("(frames left out)", "(frames left out)", kind="unknown")
-PARALLEL_REGION: Final = NamedPlace("(parallel region)", "OpenMP", kind=REGION)
 ANONYMOUS: Final = NamedPlace("(anonymous code)", "(anonymous code)", kind="unknown")
 NOT_SAMPLED: Final = NamedPlace("(not sampled)", "(not sampled)", kind="unknown")
 LOST_STACK: Final = NamedPlace("(stack lost)", "(stack lost)", kind="unknown")
 
-Place = CodePlace | NamedPlace | InlinedPlaces
+Place = CodePlace | NamedPlace | InlinedPlaces | RegionPlace
 
 
 class Memory(Protocol):
@@ -184,6 +189,8 @@ class NameTable:
         if frames is None:
             if isinstance(place, NamedPlace):
                 frames = self._name_inlined((place,))
+            elif isinstance(place, RegionPlace):
+                frames = self._name_region(place.opener)
             elif isinstance(place, InlinedPlaces):
                 frames = self._name_inlined(place.places if self._symbolizer.has_inlines else place.places[:1])
             else:
@@ -235,6 +242,17 @@ class NameTable:
     def _function_at(self, where: Location, module: int) -> int:
         function = self._functions.get((where.function, identity_of(where.raw_name), module, where.function_file))
         return self._number_function(_function_of(where, module)) if function is None else function
+
+    def _name_region(self, opener: Place) -> Sequence[int]:
+        """A region has the name and the line of the innermost function at the call that opened it."""
+        callers = self.name_place(opener)
+        if not callers:
+            return callers
+        caller = self._frames[callers[-1]]
+        function = self._function_rows[caller.function]
+        named = replace(function, name=function.name + REGION_MARK, short_name=function.short_name + REGION_MARK, raw_name=function.raw_name + REGION_MARK)
+        self._frames.append(caller._replace(function=self._number_function(named), kind=REGION))
+        return range(len(self._frames) - 1, len(self._frames))
 
     def _name_inlined(self, places: Sequence[NamedPlace]) -> Sequence[int]:
         first = len(self._frames)

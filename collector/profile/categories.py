@@ -35,7 +35,7 @@ function ^__kmp_(wait|\w*barrier|acquire_\w*lock|hardware_timestamp|yield)|^(voi
 
 [OpenMP]
 like own code
-function ^\(parallel region\)$|^(GOMP|gomp|__kmpc?)_
+function \[parallel\]$|^(GOMP|gomp|__kmpc?)_
 module libgomp* libomp.so* libomp-* libomp5* libiomp*
 
 [memory allocation]

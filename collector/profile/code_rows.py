@@ -14,7 +14,7 @@ from collector.profile.aggregate import FunctionRow, LineRow, ObjectRow
 from collector.profile.call_tree import CallNode
 from collector.profile.callers_callees import NeighbourRow, Neighbours
 from collector.profile.metrics import Values
-from collector.profile.model import Function, Module
+from collector.profile.model import REGION_MARK, Function, Module
 from collector.profile.over_ranks import Spread, SpreadRow
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ def region_times(rows: Iterable[RegionRow], figure: Figure[T]) -> list[RegionTim
     """The rows of the view `regions`."""
     return [
         RegionTime(
-            row.function.name, row.module.name, row.file, row.line, row.thread_count, round(row.imbalance, 9),
+            row.function.name.removesuffix(REGION_MARK), row.module.name, row.file, row.line, row.thread_count, round(row.imbalance, 9),
             figure(row.inclusive), figure(row.wait), figure(row.overhead),
         )
         for row in rows

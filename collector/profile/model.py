@@ -69,6 +69,8 @@ METHOD: Final = "method"
 """Kind of frames of functions that an interpreter brings along in C."""
 REGION: Final = "region"
 """Kind of frames that stand for the call which opened a parallel region: its caller is the frame before them."""
+REGION_MARK: Final = " [parallel]"
+"""What such a frame's function has behind the name of that caller's."""
 PYTHON_KINDS: Final = frozenset((PYTHON, PYTHON_RELEASED))
 """Kinds of frames of Python functions. The innermost one of a stack tells whether its thread held the global interpreter lock."""
 

@@ -6,7 +6,7 @@ time of both; waiting and the runtime's own time belong to the innermost.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from collector.profile.categories import OPENMP, OPENMP_WAIT, Categories
@@ -14,14 +14,14 @@ from collector.profile.filters import spans_of
 from collector.profile.groupings import by_frame, numbered
 from collector.profile.metrics import Values, add_values, reported_rows
 from collector.profile.model import REGION, Function, Module, Profile
-from collector.profile.samples import CategoryFilter, Grouping, Samples, StackFilter
+from collector.profile.samples import EVER, CategoryFilter, Grouping, Samples, StackFilter
 
 
 @dataclass(frozen=True, slots=True)
 class RegionRow:
     """A region: the function that opens it and where, its time, and the parts of it that are waiting and the runtime's.
 
-    `imbalance` is by how much the thread with most work exceeds the mean, max / mean - 1, of the `thread_count` threads that worked or waited in it.
+    `imbalance` is by how much the thread with most work exceeds the mean, max / mean - 1, of the `thread_count` threads that worked or waited in it at a time.
     """
 
     function: Function
@@ -44,60 +44,50 @@ class _Region:
     inclusive: list[Values] = field(default_factory=list)
     wait: list[Values] = field(default_factory=list)
     overhead: list[Values] = field(default_factory=list)
-    work: list[float] = field(default_factory=list)
+    work: dict[int, float] = field(default_factory=dict)
 
 
 def regions(profile: Profile, categories: Categories) -> list[RegionRow]:
     """All regions, the one with most time first."""
-    groups, openers = _openers(profile)
-    if not openers:
+    region_of = _regions_of(profile)
+    if not region_of:
         return []
-    found = [_Region({frame for frame in openers if groups[frame] == number}) for number in range(1 + max(groups[frame] for frame in openers))]
-    _note_inner(profile, groups, found)
+    found = [_Region() for _ in set(region_of.values())]
+    for frame, number in region_of.items():
+        found[number].frames.add(frame)
+    _note_inner(profile, region_of, found)
     roles = categories.roles(profile)
     marks = [categories.number_of(name) for name in (OPENMP_WAIT, OPENMP)]
     only = [StackFilter(category=CategoryFilter(roles, mark)) for mark in marks]
     rest = len(found)
-    grouping = Grouping("", rest + 1, lambda: [groups[frame] if frame in openers else rest for frame in range(len(profile.frames))])
-    inside = StackFilter((openers,))
+    grouping = Grouping("", rest + 1, lambda: [region_of.get(frame, rest) for frame in range(len(profile.frames))])
+    inside = StackFilter((frozenset(region_of),))
     for thread in sorted(set(profile.samples.select(None, inside).cells().threads)):
-        _add_thread(profile, profile.samples.select(spans_of(profile, {thread}), inside), found, grouping, only)
+        _add_thread(profile, thread, profile.samples.select(spans_of(profile, {thread}), inside), found, grouping, only)
     rows = [_row(profile, region) for region in found if region.inclusive]
     return sorted(rows, key=lambda row: (-row.inclusive[0], row.function.name, row.line or 0))
 
 
-def _openers(profile: Profile) -> tuple[Sequence[int], frozenset[int]]:
-    """The region of each frame that opens one, and those frames."""
-    marks = {index for index, frame in enumerate(profile.frames) if frame.kind == REGION}
-    if not marks:
-        return (), frozenset()
-    edges = profile.samples.edge_sums(by_frame(profile))
-    openers = sorted({caller for caller, callee in zip(edges.callers, edges.callees) if callee in marks and caller < len(profile.frames)})
-    frames = [profile.frames[opener] for opener in openers]
-    numbers, _ = numbered((frame.function, frame.file, frame.line or -frame.address) for frame in frames)
-    groups = [0] * len(profile.frames)
-    for opener, number in zip(openers, numbers):
-        groups[opener] = number
-    return groups, frozenset(openers)
+def _regions_of(profile: Profile) -> dict[int, int]:
+    """The number of its region by each frame that stands for one."""
+    frames = {index: (frame.function, frame.file, frame.line or -frame.address) for index, frame in enumerate(profile.frames) if frame.kind == REGION}
+    return dict(zip(frames, numbered(frames.values())[0]))
 
 
-def _note_inner(profile: Profile, groups: Sequence[int], found: Sequence[_Region]) -> None:
+def _note_inner(profile: Profile, region_of: Mapping[int, int], found: Sequence[_Region]) -> None:
     """Which regions are opened inside which others."""
-    openers = frozenset[int]().union(*(region.frames for region in found))
     tree = profile.samples.call_sums(by_frame(profile))
-    nothing = frozenset[int]()
-    outer = [nothing] * len(tree.parents)  # the regions on the path to each node
+    around = [frozenset[int]()] * len(tree.parents)  # the regions on the path to each node
     for node in range(1, len(tree.parents)):
-        around, frame = outer[tree.parents[node]], tree.groups[node]
-        if frame in openers:
-            number = groups[frame]
-            for other in around - {number}:
+        around[node] = around[tree.parents[node]]
+        number = region_of.get(tree.groups[node])
+        if number is not None:
+            for other in around[node] - {number}:
                 found[other].inner.add(number)
-            around |= {number}
-        outer[node] = around
+            around[node] |= {number}
 
 
-def _add_thread(profile: Profile, part: Samples, found: Sequence[_Region], grouping: Grouping, only: Sequence[StackFilter]) -> None:
+def _add_thread(profile: Profile, thread: int, part: Samples, found: Sequence[_Region], grouping: Grouping, only: Sequence[StackFilter]) -> None:
     """Add one thread to the regions that it was in. One that was in a region only by way of those inside it belongs to their teams alone."""
     whole = _inclusive(profile, part, grouping)
     parts = [_inclusive(profile, part.select(None, stacks), grouping) for stacks in only]
@@ -114,7 +104,7 @@ def _add_thread(profile: Profile, part: Samples, found: Sequence[_Region], group
         region.wait.append(wait)
         region.overhead.append(overhead)
         if any(own):
-            region.work.append(whole[number][0] - wait[0])
+            region.work[thread] = whole[number][0] - wait[0]
 
 
 def _inclusive(profile: Profile, samples: Samples, grouping: Grouping) -> list[Values]:
@@ -124,10 +114,25 @@ def _inclusive(profile: Profile, samples: Samples, grouping: Grouping) -> list[V
 def _row(profile: Profile, region: _Region) -> RegionRow:
     frame = profile.frames[min(region.frames)]
     function = profile.functions[frame.function]
-    total = sum(region.work)
-    imbalance = max(region.work) * len(region.work) / total - 1 if total > 0 else 0.0
-    module, count = profile.modules[function.module], len(region.work)
+    work = _by_place(profile, region.work)
+    imbalance = max(work) * len(work) / sum(work) - 1 if sum(work) > 0 else 0.0
+    module, count = profile.modules[function.module], len(work)
     return RegionRow(function, module, frame.file, frame.line, count, _sum(region.inclusive), _sum(region.wait), _sum(region.overhead), imbalance)
+
+
+def _by_place(profile: Profile, work: Mapping[int, float]) -> list[float]:
+    """The work of each place in the team: a runtime may fill it with a new thread each time, which begins when the one before it has ended."""
+    ends: list[int] = []
+    sums: list[float] = []
+    for thread in sorted(work, key=lambda number: profile.threads[number].start_ns):
+        start_ns, end_ns = profile.threads[thread].start_ns, profile.threads[thread].end_ns or EVER
+        place = next((place for place, end in enumerate(ends) if end <= start_ns), len(ends))
+        if place == len(ends):
+            ends.append(end_ns)
+            sums.append(0.0)
+        ends[place] = end_ns
+        sums[place] += work[thread]
+    return sums
 
 
 def _sum(rows: Iterable[Values]) -> Values:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collector.profile.aggregate import total_values
-from collector.profile.model import Profile
+from collector.profile.model import REGION_MARK, Profile
 from collector.profile.regions import RegionRow
 from collector.reports import layout
 from collector.reports.style import Style
@@ -48,6 +48,6 @@ def _cells(row: RegionRow, whole: float) -> list[str]:
         format_percent(row.imbalance, 1.0),
         *layout.time_cells(row.wait[0], row.inclusive[0]),
         format_seconds(row.overhead[0]),
-        layout.function_title(row.function),
+        layout.function_title(row.function).removesuffix(REGION_MARK),
         layout.place(row.file, row.line),
     ]

@@ -87,8 +87,11 @@ enum pmclog_drop_cause {
 /* In a call chain, stands for frames that were left out: those between the 2,047 nearest to the leaf and the 2,048 nearest to the root. */
 enum { PMCLOG_FRAMES_LEFT_OUT = 1 };
 
-/* In a call chain, stands for the call that opened an OpenMP parallel region: beyond it are the callers of the thread that made the call. */
-enum { PMCLOG_PARALLEL_REGION = 2 };
+/*
+ * In a call chain, an address from here up to, not including, 3 * 2^62 stands for an OpenMP parallel region. Beyond it is the call that opened the region, in whichever thread made it; its
+ * return address is so much lower.
+ */
+#define PMCLOG_PARALLEL_REGION (UINT64_C(1) << 63)
 
 /* Why a call chain ends where it ends; anything but COMPLETE and GUESSED (complete, but a frame without
    unwind table was left by a guess) means that callers are missing. */

@@ -11,8 +11,10 @@
 
 /* CALLABLE FROM ANYWHERE, signal handlers included. */
 
-/* Addresses that stand for other things than code (docs/format.md): frames of which there were too many, and the call that opened a parallel region. */
-enum { COL_FRAMES_LEFT_OUT = 1, COL_FRAMES_PARALLEL_REGION = 2 };
+enum { COL_FRAMES_LEFT_OUT = 1 }; /* the address that stands for frames of which there were too many (docs/format.md) */
+
+/* From here on an address stands for a parallel region: the return address of the call that opened it lies so much lower. */
+#define COL_FRAMES_REGION (UINT64_C(1) << 63)
 
 /*
  * Frames go from index 0 up. When there is no room for more, the upper half becomes a ring of those found last. A turn begins when the ring

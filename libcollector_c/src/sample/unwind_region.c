@@ -11,7 +11,7 @@ enum {
 static void go_to_opener(struct col_unwind_region *region, const struct col_parallel_region *opened,
                          struct col_unwind_frames *output, struct col_stack_reader *reader, struct col_regs *regs)
 {
-    output->pcs[output->count - 1] = COL_FRAMES_PARALLEL_REGION;
+    output->pcs[output->count - 1] = COL_FRAMES_REGION + opened->pc;
     regs->pc = opened->pc;
     regs->sp = opened->sp;
     regs->fp = opened->fp;

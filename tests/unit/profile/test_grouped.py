@@ -151,7 +151,7 @@ def test_the_built_in_categories() -> None:
             ("main@python3.11;_PyEval@python3.11;memset@libc.so.6", 32, 0),
             ("main;fwrite@libc.so.6;__GI___libc_write@libc.so.6", 64, 0),
             ("main;mmap64@libc.so.6", 128, 0),
-            ("main;(parallel region)@OpenMP;GOMP_parallel@libgomp.so.1;memset@libc.so.6", 256, 0),
+            ("main;main [parallel];GOMP_parallel@libgomp.so.1;memset@libc.so.6", 256, 0),
         ]
     )
     assert {title: own for title, own in shares(profile, categories=read_categories()).items() if own} == {

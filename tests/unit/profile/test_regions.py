@@ -13,7 +13,6 @@ from collector.profile.model import Profile
 from collector.profile.regions import RegionRow, regions
 
 CATEGORIES = read_categories()
-R = "(parallel region)@OpenMP"
 WAIT = "wait_in_libgomp.so.1+0x10@libgomp.so.1"
 
 
@@ -24,15 +23,15 @@ def of(*samples: tuple[str, float, int]) -> Profile:
 
 
 def found(profile: Profile) -> dict[str, RegionRow]:
-    return {f"{row.function.name}:{row.line}": row for row in regions(profile, CATEGORIES)}
+    return {f"{row.function.name.removesuffix(' [parallel]')}:{row.line}": row for row in regions(profile, CATEGORIES)}
 
 
 def test_a_region_has_its_threads_work_waiting_and_overhead() -> None:
     rows = found(of(
-        (f"main;solve:7;{R};solve._omp_fn.0;work", 3, 0),
-        (f"main;solve:7;{R};solve._omp_fn.0;work", 1, 1),
-        (f"main;solve:7;{R};gomp_thread_start@libgomp.so.1;{WAIT}", 2, 1),
-        (f"main;solve:7;{R};GOMP_parallel@libgomp.so.1", 0.5, 0),
+        ("main;solve:7;solve [parallel]:7;solve._omp_fn.0;work", 3, 0),
+        ("main;solve:7;solve [parallel]:7;solve._omp_fn.0;work", 1, 1),
+        (f"main;solve:7;solve [parallel]:7;gomp_thread_start@libgomp.so.1;{WAIT}", 2, 1),
+        ("main;solve:7;solve [parallel]:7;GOMP_parallel@libgomp.so.1", 0.5, 0),
         ("main;work", 4, 0),
     ))  # fmt: skip
     (row,) = rows.values()
@@ -42,22 +41,30 @@ def test_a_region_has_its_threads_work_waiting_and_overhead() -> None:
 
 
 def test_regions_of_one_function_are_told_apart_by_line() -> None:
-    rows = found(of((f"main;solve:7;{R};work", 3, 0), (f"main;solve:9;{R};work", 1, 0), (f"other;solve:9;{R};work", 2, 0)))
+    rows = found(of(("main;solve:7;solve [parallel]:7;work", 3, 0), ("main;solve:9;solve [parallel]:9;work", 1, 0), ("other;solve:9;solve [parallel]:9;work", 2, 0)))
     assert {name: row.inclusive[0] for name, row in rows.items()} == {"solve:7": 3.0, "solve:9": 3.0}
 
 
 def test_what_an_inner_region_takes_is_time_of_both_and_waiting_of_one() -> None:
-    inner = f"main;solve:7;{R};part:3;{R}"
+    inner = "main;solve:7;solve [parallel]:7;part:3;part [parallel]:3"
     rows = found(of(
         (f"{inner};work", 3, 0),
         (f"{inner};work", 1, 2),
         (f"{inner};{WAIT}", 2, 2),
-        (f"main;solve:7;{R};{WAIT}", 1, 0),
-        (f"main;solve:7;{R};work", 1, 1),
+        (f"main;solve:7;solve [parallel]:7;{WAIT}", 1, 0),
+        ("main;solve:7;solve [parallel]:7;work", 1, 1),
     ))  # fmt: skip
     assert {name: (row.thread_count, row.inclusive[0], row.wait[0]) for name, row in rows.items()} == {"solve:7": (2, 8.0, 1.0), "part:3": (2, 6.0, 2.0)}
     assert rows["solve:7"].imbalance == pytest.approx(3 / 2 - 1)  # thread 2 is of the inner team alone
     assert rows["part:3"].imbalance == pytest.approx(3 / 2 - 1)
+
+
+def test_threads_that_follow_each_other_are_one_of_the_team() -> None:
+    profile = of(*[("main:7;main [parallel]:7;work", 1, thread) for thread in range(3)])
+    first, second, third = profile.threads
+    half_ns = (first.start_ns + first.end_ns) // 2
+    (row,) = found(replace(profile, threads=(first, replace(second, end_ns=half_ns), replace(third, start_ns=half_ns)))).values()
+    assert (row.thread_count, row.imbalance) == (2, pytest.approx(2 / 1.5 - 1))
 
 
 def test_a_program_without_regions_has_none() -> None:

@@ -30,7 +30,7 @@ from collector.profile.source_lines import source_lines
 from collector.profile.timeline import Timeline, TimelineRow, timeline
 
 PROFILE = busy_profile()
-PARALLEL = build_profile([("main;(parallel region)@OpenMP;work", 3, 1)], messages=PROFILE.messages)
+PARALLEL = build_profile([("main;main [parallel];work", 3, 1)], messages=PROFILE.messages)
 PAGE = Path(__file__).parents[3] / "docs/json.md"
 
 

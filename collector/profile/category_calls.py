@@ -8,7 +8,7 @@ from typing import NamedTuple
 from collector.profile.categories import Categories
 from collector.profile.groupings import by_frame
 from collector.profile.metrics import Values, add_values, reported_rows
-from collector.profile.model import Function, Module, Profile
+from collector.profile.model import PYTHON_KINDS, Function, Module, Profile
 from collector.profile.samples import BASE, OWN, THROUGH, CategoryFilter, StackFilter
 
 
@@ -25,12 +25,13 @@ class CategoryCallRow:
 
 
 class _Path(NamedTuple):
-    """Of a node: its category, the frame by which it was come to and that one's caller, and the last frame that counts; -1 is none."""
+    """Of a node: its category, the frame by which it was come to and that one's caller, and the last frame, and Python frame, that counts; -1 is none."""
 
     category: int = OWN
     entry: int = -1
     caller: int = -1
     last: int = -1
+    python: int = -1
 
 
 def category_calls(profile: Profile, categories: Categories, category: str) -> list[CategoryCallRow]:
@@ -43,7 +44,7 @@ def category_calls(profile: Profile, categories: Categories, category: str) -> l
     sums: dict[tuple[int, int, str | None, int | None], Values] = {}
     for node, values in enumerate(reported_rows(profile.metrics, columns)):
         if node:
-            paths[node] = _next(paths[tree.parents[node]], tree.groups[node], roles[tree.groups[node]])
+            paths[node] = _next(profile, paths[tree.parents[node]], tree.groups[node], roles[tree.groups[node]])
         if any(values):
             key = _key(profile, paths[node])
             sums[key] = add_values(sums[key], values) if key in sums else values
@@ -51,13 +52,22 @@ def category_calls(profile: Profile, categories: Categories, category: str) -> l
     return sorted(rows, key=lambda row: (-row.values[0], row.function.name, row.line or 0))
 
 
-def _next(path: _Path, frame: int, role: int) -> _Path:
+def _next(profile: Profile, path: _Path, frame: int, role: int) -> _Path:
     """See `samples.CategoryFilter`."""
     if role == THROUGH:
         return path
+    if profile.frames[frame].kind in PYTHON_KINDS:
+        path = path._replace(python=frame)
     if role == path.category or not (role == OWN or role & BASE or path.category == OWN or path.category & BASE):
         return path._replace(last=frame)
-    return _Path(role, frame, path.last, frame)
+    is_wrapped = path.python >= 0 and _is_wrapper(profile, path.last)
+    return _Path(role, frame, path.python if is_wrapped else path.last, frame, path.python)
+
+
+def _is_wrapper(profile: Profile, frame: int) -> bool:
+    """Whether a caller tells a reader less than the Python function around it: it has no name, or Cython made it."""
+    function = profile.functions[profile.frames[frame].function]
+    return function.raw_name.startswith(("__pyx_", f"{profile.modules[function.module].name}+0x"))
 
 
 def _key(profile: Profile, path: _Path) -> tuple[int, int, str | None, int | None]:

@@ -9,7 +9,7 @@ from tiny_profile import THREAD, build_profile
 
 from collector.profile.categories import CategoryError, read_categories
 from collector.profile.category_calls import category_calls
-from collector.profile.model import Profile
+from collector.profile.model import PYTHON, Profile
 from collector.profile.regions import RegionRow, regions
 
 CATEGORIES = read_categories()
@@ -84,5 +84,23 @@ def test_calls_are_those_of_the_code_around_the_category() -> None:
     assert [(row.function.name, row.caller and row.caller.name, row.line, row.values[0]) for row in rows] == [
         ("MPI_Send", "exchange", 4, 3.0), ("MPI_Send", "add_up", 2, 2.0), ("MPI_Finalize", None, None, 1.0), ("MPI_Send", "exchange", 5, 1.0),
     ]  # fmt: skip
+
+
+
+def test_a_wrapper_without_a_name_gives_way_to_the_python_function_that_called_it() -> None:
+    profile = of(
+        ("main;add_up:7;MPI.so+0x40@MPI.so;MPI_Recv@libmpi.so.40", 3, 0),
+        ("main;add_up:7;__pyx_pw_send@MPI.so;MPI_Send@libmpi.so.40", 2, 0),
+        ("main;add_up:7;MatMult@libpetsc.so;MPI_Allreduce@libmpi.so.40", 1, 0),
+    )
+    frames = [frame._replace(kind=PYTHON) if profile.functions[frame.function].name == "add_up" else frame for frame in profile.frames]
+    rows = category_calls(replace(profile, frames=tuple(frames)), CATEGORIES, "MPI")
+    assert [(row.function.name, row.caller and row.caller.name, row.line) for row in rows] == [
+        ("MPI_Recv", "add_up", 7), ("MPI_Send", "add_up", 7), ("MPI_Allreduce", "MatMult", None),
+    ]  # fmt: skip
+
+
+def test_an_unknown_category_is_an_error() -> None:
+    profile = of(("main", 1, 0))
     with pytest.raises(CategoryError, match="no category 'ocean'"):
         category_calls(profile, CATEGORIES, "ocean")

@@ -37,17 +37,16 @@ static uint64_t *place_of(uint64_t id)
     return &open_ids[id % REGION_COUNT];
 }
 
-static uint32_t *jumps_of_caller(void)
+static uint32_t *jumps_of(const void *opener)
 {
-    uintptr_t thread = (uintptr_t)&local;
+    uintptr_t thread = (uintptr_t)opener;
     return &jump_counts[(thread >> 6 ^ thread >> 12) % JUMPER_COUNT];
 }
 
 void col_parallel_region_begin(struct col_parallel_region *region)
 {
     region->opener = &local;
-    region->jumps = jumps_of_caller();
-    region->jump_count = __atomic_load_n(region->jumps, __ATOMIC_RELAXED);
+    region->jump_count = __atomic_load_n(jumps_of(&local), __ATOMIC_RELAXED);
     for (unsigned try = 0; try < MOST_TRIES; try++) {
         uint64_t nobody = 0;
         region->id = __atomic_add_fetch(&self.last_id, 1, __ATOMIC_RELAXED);
@@ -82,7 +81,7 @@ void col_parallel_region_enter(const struct col_parallel_region *region)
 void col_parallel_region_jump(void)
 {
     if (__atomic_load_n(&self.last_id, __ATOMIC_RELAXED) != 0)
-        __atomic_fetch_add(jumps_of_caller(), 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(jumps_of(&local), 1, __ATOMIC_RELAXED);
 }
 
 void col_parallel_region_forget(void)
@@ -99,7 +98,7 @@ static bool is_open(uint64_t id)
 static bool copy_open(uintptr_t address, uint64_t id, struct col_parallel_region *region)
 {
     return is_open(id) && col_safe_read_bytes(address, region, sizeof *region) && region->id == id &&
-           __atomic_load_n(region->jumps, __ATOMIC_RELAXED) == region->jump_count;
+           __atomic_load_n(jumps_of(region->opener), __ATOMIC_RELAXED) == region->jump_count;
 }
 
 bool col_parallel_region_of_frame(uintptr_t fp, struct col_parallel_region *region)

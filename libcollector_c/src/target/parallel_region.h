@@ -16,8 +16,7 @@ struct col_parallel_region {
     uint64_t id; /* 0: there was no room to note it */
     uintptr_t pc, sp, fp;
     const void *opener;  /* stands for the thread */
-    uint32_t *jumps;     /* the opener's count of jumps, */
-    uint32_t jump_count; /* and what it was */
+    uint32_t jump_count; /* how often it had jumped */
 };
 
 /* Around the call of the runtime, in the opener. end waits for walks of other threads that are reading its stack just now. */

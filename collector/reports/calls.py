@@ -28,13 +28,14 @@ def render(profile: Profile, category: str, rows: Sequence[CategoryCallRow], lim
     lines = [layout.title_line(profile, f"Calls of {category}", style), ""]
     if not rows:
         return "\n".join(lines + layout.paragraph(f"No sample is of the category {category}.", style))
+    whole = layout.whole_of(profile, total)
     grouped = []
     for called in _by_call(rows):
-        whole = layout.summed((row.values for row in called), len(total))
+        called_values = layout.summed((row.values for row in called), len(total))
         shown, hidden = called[: limit or None], called[limit:] if limit else []
-        own = [*layout.time_cells(whole[0], total[0]), layout.sample_cell(whole), layout.function_title(called[0].function), ""]
+        own = [*layout.time_cells(called_values[0], whole), layout.sample_cell(called_values), layout.function_title(called[0].function), ""]
         rest = layout.summed((row.values for row in hidden), len(total))
-        grouped.append((own, [_cells(row, total[0]) for row in shown], layout.hidden_line(hidden, "caller", style, rest, total[0])))
+        grouped.append((own, [_cells(row, whole) for row in shown], layout.hidden_line(hidden, "caller", style, rest, whole)))
     lines += layout.group_lines(COLUMNS, grouped, style)
     share = format_percent(sum(row.values[0] for row in rows), total[0])
     return "\n".join([*lines, "", *layout.paragraph(f"Together {share} % of all time.", style)])
@@ -48,6 +49,6 @@ def _by_call(rows: Sequence[CategoryCallRow]) -> list[list[CategoryCallRow]]:
     return sorted(found.values(), key=lambda called: -sum(row.values[0] for row in called))
 
 
-def _cells(row: CategoryCallRow, whole: float) -> list[str]:
+def _cells(row: CategoryCallRow, whole: layout.Whole) -> list[str]:
     caller = layout.function_title(row.caller) if row.caller else _START
     return [*layout.time_cells(row.values[0], whole), layout.sample_cell(row.values), f"  {caller}", layout.place(row.file, row.line)]

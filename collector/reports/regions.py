@@ -35,18 +35,18 @@ def render(profile: Profile, rows: Sequence[RegionRow], limit: int | None, style
     if not rows:
         return "\n".join(lines + layout.paragraph(_NONE, style))
     shown, hidden = rows[: limit or None], rows[limit:] if limit else []
-    lines += table_lines(COLUMNS, [_cells(row, total[0]) for row in shown], style)
+    lines += table_lines(COLUMNS, [_cells(row, layout.whole_of(profile, total)) for row in shown], style)
     lines += layout.hidden_line(hidden, "region", style)
     return "\n".join([*lines, "", *layout.paragraph(_SLEEP, style)])
 
 
-def _cells(row: RegionRow, whole: float) -> list[str]:
+def _cells(row: RegionRow, whole: layout.Whole) -> list[str]:
     return [
         *layout.time_cells(row.inclusive[0], whole),
         layout.sample_cell(row.inclusive),
         str(row.thread_count),
         format_percent(row.imbalance, 1.0),
-        *layout.time_cells(row.wait[0], row.inclusive[0]),
+        *layout.time_cells(row.wait[0], layout.Whole(row.inclusive[0], whole.metric)),
         format_seconds(row.overhead[0]),
         layout.function_title(row.function).removesuffix(REGION_MARK),
         layout.place(row.file, row.line),

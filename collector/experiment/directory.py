@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import NamedTuple
 
 from collector.errors import ExperimentError, ExperimentNotFoundError
 from collector.experiment.origin import LAUNCHER, NODE, Origin, parse_log_name
@@ -20,10 +21,20 @@ _RANK = re.compile(r"rank\.([0-9]{1,9})")
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """One event log of an experiment, and the process image it belongs to."""
+    """One event log of an experiment, and the process image it belongs to. By `shift_ns` its times are to be later, so that all nodes have one clock."""
 
     path: str
     origin: Origin
+    shift_ns: int = 0
+
+
+class ClockError(NamedTuple):
+    """How wrong the times of different nodes may be against each other (ns): by how much a wall clock moved while one node's ranks began, and
+    what the time services of the worst two nodes vouch for, None if one of them has none.
+    """
+
+    moved_ns: int
+    service_ns: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +42,7 @@ class ExperimentDirectory:
     """An experiment's files. `logs` are those of recorded processes, by process id and image; the launcher's are apart.
 
     `complaints` are sentences about what has the name of a log, or of the directory of copies, and is something else.
-    The experiment of a parallel job has no logs of its own, but `parts`, one a rank, by node; `node` is the name of a part's directory of its node.
+    The experiment of a parallel job has no logs of its own, but `parts`, one a rank, by node; `node` and `rank` are what a part's directories are named after.
     """
 
     path: str
@@ -41,6 +52,8 @@ class ExperimentDirectory:
     complaints: tuple[str, ...] = ()
     parts: tuple[ExperimentDirectory, ...] = ()
     node: str = ""
+    rank: int | None = None
+    clock_error: ClockError | None = None
 
     @property
     def all_logs(self) -> tuple[LogFile, ...]:
@@ -105,7 +118,7 @@ def _open_parts(path: str) -> ExperimentDirectory:
     for own in islice(part_paths(path), 1, None):
         node, rank = own.split(os.sep)[-2:]
         try:
-            parts.append(replace(open_directory(own), node=node))
+            parts.append(replace(open_directory(own), node=node, rank=int(rank.partition(".")[2])))
         except ExperimentError as error:
             complaints.append(f"{rank.replace('.', ' ')} on {node} is missing: {error}")
     if not parts:

@@ -56,7 +56,8 @@ class FollowedExperiment:
             yield from ((log, record) for record in tail.poll())
         if all(tail.is_over or not tail.has_begun for tail in self._logs.values()):
             self._idle_polls += 1
-            self.is_over = self._idle_polls > _IDLE_POLLS or any(tail.is_launcher and tail.is_over for tail in self._logs.values())
+            launchers = [tail for tail in self._logs.values() if tail.is_launcher]  # of a parallel job one a rank
+            self.is_over = self._idle_polls > _IDLE_POLLS or (bool(launchers) and all(tail.is_over for tail in launchers))
         else:
             self._idle_polls = 0
         if self.is_over:

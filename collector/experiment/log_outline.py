@@ -63,6 +63,13 @@ def read_beginning(path: str) -> dict[str, Any]:
     return dict(zip(_BEGINNING, first[3:])) if first and first[0] == Kind.INITIALIZE else {}
 
 
+def read_clocks(path: str) -> tuple[int, int] | None:
+    """When a log begins, and the wall clock then (both in ns); None if it does not say. OSError if it cannot be read."""
+    first = next(iter_frames_of(path, (Kind.INITIALIZE,)), [])
+    wall_ns = first[3 + _BEGINNING.index("wall_ns")] if len(first) > 3 + _BEGINNING.index("wall_ns") and first[0] == Kind.INITIALIZE else None
+    return (first[1], wall_ns) if first and first[1] and wall_ns else None
+
+
 def read_start_ticks(path: str) -> int | None:
     """When the process of a log began (INITIALIZE), None if that cannot be known."""
     try:

@@ -11,6 +11,7 @@ from collector.analysis.placed_values import values_declared
 from collector.analysis.seam import NOBODY, Analysis
 from collector.errors import ExperimentError, SymbolError
 from collector.experiment.directory import ExperimentDirectory, LogFile, open_directory
+from collector.experiment.node_clocks import align
 from collector.experiment.process_identity import ProcessIdentities, ProcessIdentity
 from collector.load.expansion import expand_entries
 from collector.load.image_memory import ImageMemory
@@ -18,7 +19,7 @@ from collector.load.jit_sources import add_jit_sources
 from collector.load.log_facts import LogFacts, read_facts, word_of
 from collector.load.metric_values import series_of
 from collector.load.naming import NameTable
-from collector.load.ranks import with_ranks
+from collector.load.ranks import missing_ranks, with_ranks
 from collector.load.recording import PartFacts, launched_statuses, process_of, recording_of
 from collector.load.stand_ins import stand_in
 from collector.load.threads import ThreadLives, balanced, thread_of, unsampled_ns
@@ -62,7 +63,7 @@ class Loader:
 
     def add(self, path: str) -> None:
         """Read an experiment. ExperimentNotFoundError or ExperimentError if there is nothing to be read."""
-        directory = open_directory(path)
+        directory = align(open_directory(path))
         parts = [(part, self._read_facts(part, len(self._read_logs))) for part in directory.parts or (directory,)]
         if not any(facts.logs for _, facts in parts) and self._failures:
             raise self._failures[0]
@@ -71,9 +72,12 @@ class Loader:
 
     def _join(self, path: str, directory: ExperimentDirectory, parts: list[tuple[ExperimentDirectory, PartFacts]]) -> None:
         """Make an experiment part of the profile."""
-        experiment = len(self._recordings)
-        self._recordings.append(recording_of(path, [facts for _, facts in parts]))
-        for text in (*directory.complaints, *self._add_archive(path)):
+        experiment, error = len(self._recordings), directory.clock_error
+        recording = recording_of(path, [facts for _, facts in parts])
+        if error is not None:
+            recording = replace(recording, clock_moved_ns=error.moved_ns, clock_error_ns=error.service_ns)
+        self._recordings.append(recording)
+        for text in (*directory.complaints, *missing_ranks(directory.parts, recording.options), *self._add_archive(path)):
             self._messages.append(model.Message(experiment, 1, text))
         for part, facts in parts:
             self._add_part(part, experiment, *facts)
@@ -196,7 +200,7 @@ class Loader:
         values = unsampled_ns(thread, process, recorded.pending_ns)
         if values is None:
             return False
-        self._analysis.add_block(facts.number, stand_in(thread, recorded.start_address or facts.entry_address, values))
+        self._analysis.add_block(facts.number, stand_in(thread, recorded.start_address or facts.entry_address, values, facts.log.shift_ns))
         self._threads[position] = replace(thread, unattributed_ns=0)
         return True
 

@@ -11,6 +11,7 @@ from collector.analysis.seam import Analysis
 from collector.experiment import events
 from collector.experiment.directory import LogFile
 from collector.experiment.events import AnyRecord
+from collector.experiment.node_clocks import with_shift
 from collector.experiment.pauses import Pause, merge_pauses
 from collector.experiment.process_identity import ProcessIdentities, ProcessIdentity
 from collector.experiment.samples import PcSampleBlock, SampleHead
@@ -74,7 +75,7 @@ class LogFacts:
     def all_pauses(self) -> list[Pause]:
         """Its pauses, and what lies outside the window of the options, without overlaps."""
         options = (self.initialize.options or ()) if self.initialize else ()
-        return merge_pauses(self.pauses, options, self.start_ns, self.last_ns)
+        return merge_pauses(self.pauses, options, self.start_ns, self.last_ns, self.log.shift_ns)
 
     @property
     def image(self) -> Image | None:
@@ -97,7 +98,9 @@ def read_facts(log: LogFile, analysis: Analysis) -> LogFacts:
     """Read a log. ExperimentError if it cannot be read at all."""
     number, records = analysis.scan(log)
     growing = GrowingFacts(log)
-    for record in records:
+    if log.shift_ns:
+        analysis.shift(number, log.shift_ns)
+    for record in with_shift(records, log.shift_ns) if log.shift_ns else records:
         if isinstance(record, SampleHead):
             growing.facts.heads.append(record)
             if record.is_lost:

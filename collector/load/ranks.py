@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from collector.experiment.directory import ExperimentDirectory
 from collector.profile.model import Process
+
+_LISTED = 10
+
+
+def missing_ranks(parts: Sequence[ExperimentDirectory], options: Sequence[str]) -> list[str]:
+    """A sentence on the ranks of a job that left nothing at all, if its launcher said how many there are, and all were to be recorded."""
+    values = dict(option.partition("=")[::2] for option in options)
+    size = values.get("job_size", "")
+    if not parts or not size.isdecimal() or "ranks" in values:
+        return []
+    missing = sorted(set(range(int(size))) - {part.rank for part in parts})
+    names = ", ".join(map(str, missing[:_LISTED])) + (", ..." if len(missing) > _LISTED else "")
+    return [f"{len(missing)} of the job's {size} ranks left nothing here: {names}."] if missing else []
 
 
 def with_ranks(processes: Sequence[Process]) -> list[Process]:

@@ -119,7 +119,9 @@ class Recording:
     """One experiment: what ran, where, when.
 
     `status` is the wait status of the command and `accounted_ns` the CPU time that the kernel accounts for all
-    processes that were waited for, recorded or not; None where nobody was there to see it.
+    processes that were waited for, recorded or not; None where nobody was there to see it. Times of a job on several nodes are
+    put together by their wall clocks: `clock_moved_ns` is by how much one of those was seen to move against its own node's time, None if there is
+    one clock only; `clock_error_ns` how far two may be apart, as their time services say, None if one has none.
     """
 
     path: str
@@ -141,6 +143,8 @@ class Recording:
     options: tuple[str, ...] = ()
     log_count: int = 0
     log_bytes: int = 0
+    clock_moved_ns: int | None = None
+    clock_error_ns: int | None = None
 
     @property
     def has_times(self) -> bool:

@@ -82,7 +82,9 @@ class ProcessTime:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentFacts:
-    """What ran, where and when; `began` is seconds since 1970 (UTC), `accounted` the CPU time of all that was waited for."""
+    """What ran, where and when; `began` is seconds since 1970 (UTC), `accounted` the CPU time of all that was waited for. Of a job on several
+    nodes `clock_moved` is by how much the wall clock of one moved as its ranks began, `clock_error` how far two may be apart by their time services.
+    """
 
     experiment: str
     path: str
@@ -94,6 +96,8 @@ class ExperimentFacts:
     cpu_count: int
     page_bytes: int
     began: float
+    clock_moved: float | None
+    clock_error: float | None
     duration: float
     exit_status: int | None
     accounted: float | None
@@ -174,6 +178,8 @@ def experiment_facts(profile: Profile) -> list[ExperimentFacts]:
             cpu_count=recording.cpu_count,
             page_bytes=recording.page_bytes,
             began=recording.wall_ns / NS_PER_S,
+            clock_moved=None if recording.clock_moved_ns is None else recording.clock_moved_ns / NS_PER_S,
+            clock_error=None if recording.clock_error_ns is None else recording.clock_error_ns / NS_PER_S,
             duration=(recording.end_ns - recording.start_ns) / NS_PER_S,
             exit_status=exit_status(recording.status),
             accounted=None if recording.accounted_ns is None else recording.accounted_ns / NS_PER_S,

@@ -50,7 +50,7 @@ def render(profile: Profile, limit: int | None, style: Style) -> str:
     lines: list[str] = []
     for recording in profile.recordings:
         lines += [style.bold(printable(recording.name)), ""]
-        lines += layout.pair_lines(_what_ran(recording), style)
+        lines += layout.pair_lines([*_what_ran(recording), ("Ranks", _ranks(profile, recording))], style)
         lines.append("")
     lines += layout.pair_lines(_what_is_left(profile) if profile.filters else _what_was_measured(profile), style)
     lines += _messages(profile, style)
@@ -76,6 +76,19 @@ def _what_ran(recording: Recording) -> list[tuple[str, str]]:
         ("Where", where),
         ("When", f"{when}, for {how_long}" if recording.wall_ns else f"for {how_long}"),
     ]
+
+
+def _ranks(profile: Profile, recording: Recording) -> str:
+    """Of a parallel job: how many ranks on how many nodes, and how well their clocks agree."""
+    own = [process for process in profile.processes if profile.recordings[process.experiment] is recording and process.rank is not None]
+    if not own:
+        return ""
+    where = f"{len({process.rank for process in own})} on {plural(len({process.node for process in own}), 'node')}"
+    if recording.clock_moved_ns is None:
+        return where
+    moved, vouched = format_seconds(recording.clock_moved_ns / NS_PER_S), recording.clock_error_ns
+    how_wrong = "no time service keeps one of them" if vouched is None else f"apart by {format_seconds(vouched / NS_PER_S)} s at most, say their time services"
+    return f"{where}, whose times are put together by their wall clocks: {how_wrong}; one moved by {moved} s as its ranks began"
 
 
 def _option(recording: Recording, name_of_option: str) -> str:

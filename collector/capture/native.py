@@ -8,6 +8,7 @@ plugins, in a process of the launcher's own.
 
 from __future__ import annotations
 
+import errno
 import os
 import struct
 import sys
@@ -108,6 +109,25 @@ def ready_clock() -> None:
     attribute = attribute.ljust(_ATTRIBUTE_BYTES, b"\0")
     call = ctypes.CDLL(None).syscall
     start_new_thread(call, (ctypes.c_long(number), attribute, os.getpid(), -1, -1, ctypes.c_ulong(_CLOSE_ON_EXEC)))
+
+
+_INHERITED, _IN_THREADS, _ENDS_AT_EXEC, _SIGTRAP = 1 << 1, 1 << 35, 1 << 36, 1 << 37
+
+
+def probe_event(event_type: int, config: int) -> int:
+    """Whether the kernel lets threads be signalled by a perf event, as the recorder wants it: 0, or the errno."""
+    number = _PERF_EVENT_OPEN.get(os.uname().machine)
+    if ctypes is None or number is None or sys.maxsize < 2**32:
+        return errno.ENOSYS
+    flags = _DISABLED | _INHERITED | _NO_KERNEL | _IN_THREADS | _ENDS_AT_EXEC | _SIGTRAP
+    attribute = struct.pack("=IIQQQQQ", event_type, _ATTRIBUTE_BYTES, config, 1 << 30, 0, 0, flags)
+    attribute = attribute.ljust(_ATTRIBUTE_BYTES, b"\0")
+    call = ctypes.CDLL(None, use_errno=True).syscall
+    event = call(ctypes.c_long(number), attribute, 0, -1, -1, ctypes.c_ulong(_CLOSE_ON_EXEC))
+    if event < 0:
+        return ctypes.get_errno()
+    os.close(event)
+    return 0
 
 
 _DIE_WITH_PARENT, _SIGKILL = 1, 9  # PR_SET_PDEATHSIG

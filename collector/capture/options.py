@@ -35,6 +35,7 @@ class RecorderOptions:
     start: int | None = None
     end: int | None = None
     context_switches: bool | None = None
+    events: str | None = None
     faults: bool | None = None
     switches: bool | None = None
     root: int | None = None

@@ -67,7 +67,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose complaints are sentences like all others."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message} ({self.prog} -h tells more)")
+        raise UsageError(f"{message} ({self.prog} --help tells more)")
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
@@ -117,8 +117,11 @@ def build_parser(command: ModuleType) -> argparse.ArgumentParser:
         description=describe(command.HELP),
         formatter_class=_HelpFormatter,
         allow_abbrev=False,
+        add_help=False,
     )
     command.add_arguments(parser)
+    names = ("--help",) if "-h" in parser._option_string_actions else ("-h", "--help")  # in collect(1) it counts events
+    parser.add_argument(*names, action="help", help="show this help message and exit")
     return parser
 
 
@@ -154,7 +157,7 @@ def overview() -> str:
     lines = ["collector COMMAND ... -- records where a program spends its time, and shows it", ""]
     for name in iter_commands():
         lines.append(f"  {name:<11} {describe(_name_plate(name))}")
-    return "\n".join([*lines, "", "The beginning of a command is enough if no other begins so. collector COMMAND -h tells more about one of them,",
+    return "\n".join([*lines, "", "The beginning of a command is enough if no other begins so. collector COMMAND --help tells more about one of them,",
                       "collector help lists the pages of the documentation."])
 
 

@@ -18,12 +18,13 @@ import sys
 import time
 from dataclasses import dataclass, replace
 
-from collector.capture import destination, options
+from collector.capture import destination, options, perf_events
 from collector.capture.environment import build_environment, make_preloadable
 from collector.capture.event_holder import EventHolder
 from collector.capture.installation import find_installation
 from collector.capture.launch import Ending, StartError, restore_signals, start, wait
 from collector.capture.metric_table import FILE_NAME, definitions, write_table
+from collector.capture.native import probe_event
 from collector.capture.program import CannotRun, Program, can_be_preloaded, find_program
 from collector.capture.rank import parse_ranks, read_rank
 from collector.capture.readings import read_process
@@ -91,6 +92,7 @@ class Plan:
             "start": f"{self.window.start_ns} ns" if self.window else None,
             "end": f"{self.window.end_ns} ns" if self.window and self.window.end_ns else None,
             "context_switches": 1 if self.wanted.context_switches else None,
+            "events": self.wanted.events,
             "faults": 1 if self.wanted.faults else None,
             "switches": 1 if self.wanted.switches else None,
             "follow": self.follow,
@@ -125,6 +127,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-n", "--dry-run", action="store_true", help="say what would be done, and do nothing")
     add("--clock", choices=options.CLOCKS, default="auto", help="the clock to use; auto takes the best that works here")
     add("--context-switches", action="store_true", help="also record how often threads are switched out")
+    add("-h", "--events", metavar="EVENT[,on|hi|lo|NUMBER],...", nargs="?", const="",
+        help="also sample the program whenever such events have happened so often: page faults, cache misses, ...; alone: list them")
     add("--counters", metavar="faults,switches", help="also count page faults and context switches, by the code that the next tick finds")
     add("--jit", action="store_true", help="have Java, node, .NET, mono, LuaJIT, PyPy and PHP name the code they make as they run")
     metrics.add_arguments(parser)
@@ -140,6 +144,9 @@ def record(args: argparse.Namespace) -> Recording:
     """Record a program; what there is to say goes to stderr."""
     if args.list_metrics:
         return _list_metrics(args)
+    if args.events == "":
+        print("\n".join(perf_events.describe_events(probe_event)))
+        return Recording(None, 0)
     try:
         plan = make_plan(args)
     except CannotRun as error:
@@ -177,7 +184,7 @@ def _list_metrics(args: argparse.Namespace) -> Recording:
 def make_plan(args: argparse.Namespace) -> Plan:
     """Check the command line. UsageError if it makes no sense, CannotRun if there is no program to run."""
     if not args.command:
-        raise UsageError("there is no program to record; name it, or a Python module behind -m (collector record -h tells more)")
+        raise UsageError("there is no program to record; name it, or a Python module behind -m (collector record --help tells more)")
     command = completed(args.command[1:] if args.command[0] == "--" else args.command)
     if args.output and args.overwrite:
         raise UsageError("-o and -O both name the experiment; give one of them")
@@ -188,6 +195,8 @@ def make_plan(args: argparse.Namespace) -> Plan:
         raise UsageError("-l and -y name the same signal; it cannot mean both")
     counters = options.parse_counters(args.counters)
     job = Job(read_rank(os.environ), parse_ranks(args.ranks) if args.ranks else None)
+    events = perf_events.parse_events(args.events) if args.events else ()
+    perf_events.check_events(events, probe_event)
     installation = find_installation()
     return Plan(
         command=command,
@@ -202,6 +211,7 @@ def make_plan(args: argparse.Namespace) -> Plan:
             pause_signal=pause_signal,
             paused=is_paused or None,
             context_switches=args.context_switches or None,
+            events="+".join(event.encode() for event in events) or None,
             faults="faults" in counters or None,
             switches="switches" in counters or None,
             ranks=None if job.wanted is None else str(job.wanted).replace(",", "+"),

@@ -35,6 +35,30 @@ def test_faults_and_switches_by_function(record: Callable[..., Recorded], rung_w
             judge(abs(own - truth[f"{name}.{kind}"]) <= allowed, f"{name}: {own:.0f} {kind} in samples, {truth[f'{name}.{kind}']} true")
 
 
+def test_events_are_sampled_where_they_happen(record: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path]) -> None:
+    """A signal comes in the very function: only what is left of a period is missing."""
+    rung_works("sigtrap")
+    recorded = record([compiled("counted_faults.c", "-O1"), 1], ["-h", "faults,50,alignment-faults"])
+    truth, found = recorded.outcome.truth, counts_of(recorded, "page-faults")
+    for name in FUNCTIONS:
+        judge(abs(found.get(name, 0) - truth[f"{name}.faults"]) <= 0.01 * truth[f"{name}.faults"] + 150, f"{name}: {found.get(name)} page faults")
+    assert counts_of(recorded, "overflows")["main"] * 50 == found["main"] and counts_of(recorded, "alignment-faults")["main"] == 0
+
+
+def test_events_of_all_threads_and_children(record: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path]) -> None:
+    rung_works("sigtrap")
+    program = compiled("counted_faults.c", "-O1")
+    recorded = record(["sh", "-c", f"{program} 1 & {program} 1; wait"], ["-h", "page-faults,50"])
+    total = counts_of(recorded, "page-faults")["main"]
+    judge(99_000 <= total <= 104_000, f"{total} of 100,000 page faults and a few")
+
+
+def test_another_clock_counts_no_events(record: Callable[..., Recorded], rung_works: Callable[[str], None]) -> None:
+    rung_works("cpu-timer")
+    recorded = record(["true"], ["-h", "page-faults"], clock="cpu-timer")
+    assert "page-faults was not counted: the clock is not sigtrap" in [message.text for message in recorded.profile.messages]
+
+
 def test_without_the_option_there_are_none(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
     recorded = record([compiled("counted_faults.c", "-O1"), 1])
     assert [metric.name for metric in recorded.profile.metrics] == ["cpu", "user", "system", "samples"]

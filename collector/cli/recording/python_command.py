@@ -21,7 +21,7 @@ def with_interpreter(words: list[str]) -> list[str]:
         word = words[position]
         if word in _OPTIONS:
             if position + 1 == len(words):
-                raise UsageError(f"{word} needs {_OPTIONS[word]} behind it (collector record -h tells more)")
+                raise UsageError(f"{word} needs {_OPTIONS[word]} behind it (collector record --help tells more)")
             return [*words[:position], "--", PYTHON, *words[position:]]
         is_whole = word in _WITHOUT_VALUE or "=" in word or (word[1] != "-" and len(word) > 2)
         position += 1 if is_whole else 2

@@ -30,6 +30,7 @@
 #include "sample/metrics.h"
 #include "sample/process_reading.h"
 #include "sample/recording.h"
+#include "sample/overflow.h"
 #include "sample/sampler.h"
 #include "sample/thread_counters.h"
 #include "sample/tracer_watch.h"
@@ -174,6 +175,7 @@ static void begin_within_limits(enum col_recording state, pid_t parent_pid)
     if (state == COL_RECORDING_PAUSED)
         col_event_pause(head_now(thread->tid), COL_PAUSE_OPTION);
     start_clock(thread);
+    col_overflow_start(self.options.events, (uint32_t)self.pid, col_clock_source_kind() == COL_CLOCK_SIGTRAP);
     col_thread_leave(thread);
     col_plugins_begin(parent_pid != 0, col_recording_is_on_at(col_clock_now()));
     take_sample("", COL_SAMPLE_START,

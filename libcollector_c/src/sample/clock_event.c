@@ -55,7 +55,7 @@ static long open_event(bool is_sigtrap, bool ends_at_exec)
 }
 
 /* Of a descriptor, or -errno. */
-static long hand_over(long fd, uint32_t thread, enum use use)
+static long hand_over(long fd, uint32_t thread, unsigned use)
 {
     long event = fd < 0 ? fd : col_descriptors_hand_over((int)fd, thread, use);
     if (event == COL_DESCRIPTORS_ELSEWHERE)
@@ -90,6 +90,24 @@ long col_clock_event_open_faults(uint32_t tid)
                                    .sigtrap = 1,
                                    .sig_data = COL_CLOCK_FAULT_MAGIC};
     return hand_over(open_bare(&attr), tid, USE_FAULTS);
+}
+
+/* Without the right to count in the kernel, what user mode does counts. */
+long col_clock_event_open_overflow(uint32_t thread, unsigned use, uint32_t type, uint64_t config, uint64_t period,
+                                   uint64_t data)
+{
+    struct perf_event_attr attr = {.type = type,
+                                   .size = sizeof attr,
+                                   .config = config,
+                                   .sample_period = period,
+                                   .exclude_kernel = 1,
+                                   .exclude_hv = 1,
+                                   .inherit = 1,
+                                   .inherit_thread = 1,
+                                   .remove_on_exec = 1,
+                                   .sigtrap = 1,
+                                   .sig_data = data};
+    return hand_over(open_bare(&attr), thread, use);
 }
 
 long col_clock_event_open_thread(uint32_t tid)

@@ -12,6 +12,7 @@
 
 #define COL_CLOCK_EVENT_MAGIC 0x636f6c6c6563746fULL /* in signals of ours: "collecto" */
 #define COL_CLOCK_FAULT_MAGIC (COL_CLOCK_EVENT_MAGIC + 1)
+#define COL_CLOCK_OVERFLOW_MAGIC (COL_CLOCK_EVENT_MAGIC + 2) /* and more, by the number of the event */
 
 /* All of this is signal-safe. Events tick from the moment they are opened; the opens give a handle of target/descriptors.h, or -errno. */
 
@@ -26,6 +27,10 @@ long col_clock_event_open_thread(uint32_t tid);
 
 /* Signals the calling thread, `tid`, after so many page faults; COL_CLOCK_EVENT_SIGNAL with COL_CLOCK_FAULT_MAGIC. */
 long col_clock_event_open_faults(uint32_t tid);
+
+/* Signals the thread that counted, of all that the calling one makes from now on, whenever `period` events have happened; COL_CLOCK_EVENT_SIGNAL with `data`. */
+long col_clock_event_open_overflow(uint32_t thread, unsigned use, uint32_t type, uint64_t config, uint64_t period,
+                                   uint64_t data);
 
 /* Has the launcher switch off and close what it holds for this process, and waits for it, `patience_ms` at most; false if it may still tick. */
 bool col_clock_event_release(int patience_ms);

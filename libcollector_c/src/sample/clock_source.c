@@ -2,7 +2,6 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "sample/thread_counters.h"
 #include "sample/clock_source.h"
 
 #include <errno.h>
@@ -19,6 +18,8 @@
 #include "base/clock.h"
 #include "base/os.h"
 #include "experiment/event.h"
+#include "sample/overflow.h"
+#include "sample/thread_counters.h"
 #include "target/descriptors.h"
 #include "target/own_status.h"
 
@@ -115,6 +116,9 @@ int col_clock_source_tick_of(int signo, const siginfo_t *info)
 {
     if (signo == COL_CLOCK_EVENT_SIGNAL) {
         uint64_t data = info->si_code == TRAP_PERF_CODE ? perf_data_of(info) : 0;
+        int event = col_overflow_event_of(data);
+        if (event >= 0)
+            return COL_TICK_OVERFLOW + event;
         return data == COL_CLOCK_EVENT_MAGIC ? note_tick() : data == COL_CLOCK_FAULT_MAGIC ? COL_TICK_FAULTS : -1;
     }
     if (info->si_code == SI_TIMER && info->si_value.sival_ptr == (void *)COL_CLOCK_EVENT_MAGIC)
@@ -357,6 +361,7 @@ void col_clock_source_suspend(int patience_ms)
 {
     __atomic_store_n(&self.is_suspended, true, __ATOMIC_RELEASE);
     col_clock_event_switch(self.event, false);
+    col_overflow_switch(false);
     switch_threads(false);
     col_clock_event_suspend(patience_ms);
 }
@@ -365,6 +370,7 @@ void col_clock_source_resume(void)
 {
     __atomic_store_n(&self.is_suspended, false, __ATOMIC_RELEASE);
     col_clock_event_switch(self.event, true);
+    col_overflow_switch(true);
     switch_threads(true);
 }
 

@@ -13,6 +13,7 @@
 #include "sample/clock_source.h"
 #include "sample/context_switches.h"
 #include "sample/metrics.h"
+#include "sample/overflow.h"
 #include "sample/python_stack.h"
 #include "sample/recording.h"
 #include "sample/thread_counters.h"
@@ -165,6 +166,19 @@ static void allow_cancellation(const struct cancellation *before, const ucontext
     col_os_change_mask(SIG_SETMASK, ours);
 }
 
+/* So many events have happened, whatever CPU time the thread has used. */
+static void take_overflow(struct col_thread *thread, const ucontext_t *context, unsigned event)
+{
+    uint64_t time_ns = col_clock_now();
+    meet(thread);
+    if (!col_recording_is_on_at(time_ns))
+        return;
+    walk(thread, context);
+    int error = col_overflow_add(thread, event, time_ns, &thread->last);
+    if (error != 0)
+        thread->drops[cause_of(error)]++;
+}
+
 static void take_tick(struct col_thread *thread, const ucontext_t *context, enum col_tick kind,
                       struct cancellation *cancellation)
 {
@@ -196,7 +210,10 @@ void col_sampler_tick(const ucontext_t *context, enum col_tick kind)
     struct cancellation cancellation = {.is_put_off = false};
     struct col_thread *thread = col_thread_enter();
     if (thread != NULL) {
-        take_tick(thread, context, kind, &cancellation);
+        if (kind < COL_TICK_OVERFLOW)
+            take_tick(thread, context, kind, &cancellation);
+        else
+            take_overflow(thread, context, kind - COL_TICK_OVERFLOW);
         col_thread_leave(thread);
     }
     errno = saved_errno;
@@ -244,6 +261,7 @@ static void write_end(struct col_thread *thread, const char *name, uint64_t time
     if (thread->has_frame)
         col_open_frame_release(&thread->frame);
     thread->has_frame = false;
+    col_overflow_release(thread);
     if (thread->is_announced)
         col_event_thr_exit((struct col_event_head){time_ns, thread->tid}, name, user_ns, system_ns, pending, is_exit);
 }

@@ -37,6 +37,8 @@ struct col_counted {
     uint64_t known[COL_THREAD_COUNTERS], pending[COL_THREAD_COUNTERS];
 };
 
+enum { COL_OVERFLOW_EVENTS = 4 }; /* of sample/overflow.c, at most */
+
 struct col_thread {
     uint32_t tid;      /* kernel thread id; 0: the block is free */
     int busy;          /* atomic: somebody is at work on this thread's data (enter/leave, enter_fork/leave_fork) */
@@ -44,10 +46,11 @@ struct col_thread {
     bool is_announced; /* THR_CREATE was written */
     bool is_unloading; /* it is inside dlclose */
     bool has_frame;    /* an open frame was acquired */
-    int clock;         /* the rung it was armed for */
-    int event;         /* handle of a perf event of this thread alone, or -1 */
-    int faults;        /* handle of the event that counts its page faults; -1: none yet, -2: refused */
-    int timer;         /* POSIX timer of this thread, or -1 */
+    unsigned overflow_frames;  /* the same for the frames of events, as bits */
+    int clock;                 /* the rung it was armed for */
+    int event;                 /* handle of a perf event of this thread alone, or -1 */
+    int faults;                /* handle of the event that counts its page faults; -1: none yet, -2: refused */
+    int timer;                 /* POSIX timer of this thread, or -1 */
     uint64_t cpu_ns, time_ns;  /* the thread's CPU clock and the time at its last sample */
     uint64_t cpu_us_rest_ns;   /* user ns not yet written, less than a microsecond */
     uint64_t system_rest_ns;   /* system ns not yet written, less than a microsecond */
@@ -75,9 +78,10 @@ struct col_thread {
     struct col_stack_bounds bounds;
     struct col_deep_stack deep;
     struct col_open_frame frame;
-    char *spare_stack;               /* of the block, whoever has it; NULL: none yet */
-    struct col_thread_walk *walk;    /* the same */
-    uintptr_t pcs[COL_THREAD_DEPTH]; /* of last */
+    char *spare_stack;                    /* of the block, whoever has it; NULL: none yet */
+    struct col_thread_walk *walk;         /* the same */
+    struct col_overflow_frames *overflow; /* the same, of sample/overflow.c */
+    uintptr_t pcs[COL_THREAD_DEPTH];      /* of last */
 };
 
 /*

@@ -24,7 +24,7 @@ def complaint(capsys: pytest.CaptureFixture[str], line: str) -> str:
 
 ANSWERS = {
     "top": "there is no command 'top': `collector watch -- PROGRAM`, or",
-    "stat ls -l": "there is no command 'stat': events of the processor are not counted: `collector run PROGRAM` shows",
+    "stat ls -l": "there is no command 'stat': `collector run PROGRAM` shows CPU time, `collector record -h EVENT PROGRAM`",
     "list": "there is no command 'list': `collector record --list-metrics` lists",
     "script -i perf.data": "there is no command 'script': samples one by one are printed by `collector events EXPT --kind sample`",
     "flamegraph a.expt": "there is no command 'flamegraph': `collector html EXPT` makes a page with the flame graph",
@@ -50,7 +50,7 @@ def test_what_others_have(line: str, capsys: pytest.CaptureFixture[str], tmp_pat
 
 ORDINARY = {
     "record -p 4711u": "there is no program to record; name it,",
-    "record --bogus ls": "unrecognized arguments: --bogus (collector record -h tells more)",
+    "record --bogus ls": "unrecognized arguments: --bogus (collector record --help tells more)",
     "record -F nothing ls": "-F takes on, off or =REGEX, not 'nothing'",
     "report -g": "the following arguments are required: ",
     "reprot": "there is no command 'reprot'; did you mean report?",

@@ -1,0 +1,141 @@
+"""perf_events -- what -h counts: events by the names of perf, how often one is sampled, and which of them this machine has"""
+
+from __future__ import annotations
+
+import errno
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from collector.errors import UsageError
+
+MOST_EVENTS: Final = 4
+_HARDWARE, _SOFTWARE, _RAW = 0, 1, 4  # enum perf_type_id
+_PERIODS: Final = {
+    _HARDWARE: {"on": 1_000_003, "hi": 100_003, "lo": 10_000_019},
+    _SOFTWARE: {"on": 101, "hi": 11, "lo": 1009},
+    _RAW: {"on": 1_000_003, "hi": 100_003, "lo": 10_000_019},
+}
+_FREQUENT: Final = {"on": 9_999_991, "hi": 999_983, "lo": 99_999_989}
+"""How many events make a sample: primes, so that nothing periodic keeps step with them. The second are for cycles and instructions."""
+
+
+@dataclass(frozen=True, slots=True)
+class PerfEvent:
+    """An event, sampled every `period` times that it happens."""
+
+    name: str
+    type: int
+    config: int
+    period: int
+
+    def encode(self) -> str:
+        """As the recorder takes it."""
+        return f"{self.type}.{self.config}.{self.period}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What an event is; `is_kernels`: it happens in the kernel alone, where not everybody may count."""
+
+    type: int
+    config: int
+    meaning: str
+    aliases: tuple[str, ...] = ()
+    is_kernels: bool = False
+
+
+KNOWN: Final[dict[str, _Known]] = {
+    "cycles": _Known(_HARDWARE, 0, "processor cycles", ("cpu-cycles",)),
+    "instructions": _Known(_HARDWARE, 1, "instructions"),
+    "cache-references": _Known(_HARDWARE, 2, "accesses to the last-level cache"),
+    "cache-misses": _Known(_HARDWARE, 3, "accesses that the last-level cache could not serve"),
+    "branches": _Known(_HARDWARE, 4, "branch instructions", ("branch-instructions",)),
+    "branch-misses": _Known(_HARDWARE, 5, "branches that were predicted wrong"),
+    "bus-cycles": _Known(_HARDWARE, 6, "cycles of the bus"),
+    "stalled-cycles-frontend": _Known(_HARDWARE, 7, "cycles without an instruction to begin"),
+    "stalled-cycles-backend": _Known(_HARDWARE, 8, "cycles in which instructions waited for data or units"),
+    "ref-cycles": _Known(_HARDWARE, 9, "cycles at the nominal clock"),
+    "page-faults": _Known(_SOFTWARE, 2, "page faults", ("faults",)),
+    "minor-faults": _Known(_SOFTWARE, 5, "page faults without I/O"),
+    "major-faults": _Known(_SOFTWARE, 6, "page faults with I/O"),
+    "alignment-faults": _Known(_SOFTWARE, 7, "accesses that were not aligned, where the kernel mends them"),
+    "emulation-faults": _Known(_SOFTWARE, 8, "instructions that the kernel emulates"),
+    "context-switches": _Known(_SOFTWARE, 3, "context switches", ("cs",), True),
+    "cpu-migrations": _Known(_SOFTWARE, 4, "moves to another processor", ("migrations",), True),
+}
+_BY_ALIAS: Final = {alias: name for name, known in KNOWN.items() for alias in known.aliases}
+
+Probe = Callable[[int, int], int]
+"""Whether the kernel lets an event be sampled here: 0, or an errno. It takes type and config."""
+
+
+def parse_events(text: str) -> tuple[PerfEvent, ...]:
+    """The events of the -h of collect(1): EVENT[,on|hi|lo|NUMBER], more of them behind commas. UsageError if it makes no sense."""
+    events: list[PerfEvent] = []
+    for word in text.split(","):
+        name = _BY_ALIAS.get(word, word)
+        if events and (word in _FREQUENT or re.fullmatch("[0-9]+", word)):
+            last = events.pop()
+            events.append(PerfEvent(last.name, last.type, last.config, _period(last.name, last.type, word)))
+        elif name in KNOWN:
+            known = KNOWN[name]
+            events.append(PerfEvent(name, known.type, known.config, _period(name, known.type, "on")))
+        elif re.fullmatch("r[0-9a-f]{1,16}", name):
+            events.append(PerfEvent(name, _RAW, int(name[1:], 16), _period(name, _RAW, "on")))
+        else:
+            raise UsageError(f"-h: there is no event {word!r}; -h alone lists those of this machine")
+    if len(events) > MOST_EVENTS:
+        raise UsageError(f"-h counts {MOST_EVENTS} events at a time, not {len(events)}")
+    if len({event.name for event in events}) < len(events):
+        raise UsageError("-h names an event twice")
+    return tuple(events)
+
+
+def _period(name: str, type_of: int, word: str) -> int:
+    if word in _FREQUENT:
+        return (_FREQUENT if name in ("cycles", "instructions", "ref-cycles") else _PERIODS[type_of])[word]
+    if not 0 < int(word) < 1 << 32:
+        raise UsageError(f"-h {name},{word}: a sample is at least 1 event, and less than 4294967296")
+    return int(word)
+
+
+def check_events(events: tuple[PerfEvent, ...], probe: Probe) -> None:
+    """UsageError with one sentence if one of them cannot be counted here."""
+    for event in events:
+        problem = _problem(event.name, event.type, event.config, probe)
+        if problem:
+            raise UsageError(f"-h {event.name}: {problem}")
+
+
+def describe_events(probe: Probe) -> list[str]:
+    """The events of this machine, a line each; then what there is not, and why."""
+    problems = {name: _problem(name, known.type, known.config, probe) for name, known in KNOWN.items()}
+    lines = ["Events that can be counted here (-h EVENT[,on|hi|lo|NUMBER],...):", ""]
+    lines += [f"  {', '.join((name, *KNOWN[name].aliases)):<30} {KNOWN[name].meaning}" for name, problem in problems.items() if not problem]
+    if not problems["cycles"]:
+        lines.append(f"  {'rNNN':<30} what the processor counts under this number (hexadecimal)")
+    reasons: dict[str, list[str]] = {}
+    for name, problem in problems.items():
+        if problem:
+            reasons.setdefault(problem, []).append(name)
+    for problem, names in reasons.items():
+        lines += ["", f"Not {', '.join(names)}: {problem}."]
+    return lines
+
+
+def _problem(name: str, type_of: int, config: int, probe: Probe) -> str:
+    """Why an event cannot be counted here; empty if it can."""
+    if name in KNOWN and KNOWN[name].is_kernels:
+        return "it happens in the kernel, which is not counted; --counters switches counts context switches"
+    code = probe(type_of, config)
+    if not code:
+        return ""
+    if type_of != _SOFTWARE and code in (errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP):
+        return "this machine has none: its processor, or the machine that it is a part of, gives no such counter"
+    if code in (errno.EACCES, errno.EPERM):
+        return "the kernel does not allow it (/proc/sys/kernel/perf_event_paranoid, or a sandbox)"
+    if code == errno.EINVAL:
+        return "the kernel cannot signal a thread for it; that takes Linux 5.19"
+    return f"the kernel refuses it ({errno.errorcode.get(code, code)})"

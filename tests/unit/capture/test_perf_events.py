@@ -1,0 +1,75 @@
+"""test_perf_events -- what -h counts, on machines that answer this or that"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+
+import pytest
+
+from collector.capture.perf_events import KNOWN, PerfEvent, check_events, describe_events, parse_events
+from collector.errors import UsageError
+
+HARDWARE, SOFTWARE, RAW = 0, 1, 4
+
+
+def machine(**answers: int) -> Callable[[int, int], int]:
+    """A kernel that answers by the type of the event; 0 where nothing is said."""
+    types = {HARDWARE: "hardware", SOFTWARE: "software", RAW: "raw"}
+    return lambda event_type, config: answers.get(types[event_type], 0)
+
+
+VIRTUAL = machine(hardware=errno.ENOENT, raw=errno.ENOENT)
+BARE = machine()
+
+
+def test_words_become_events() -> None:
+    assert parse_events("page-faults") == (PerfEvent("page-faults", SOFTWARE, 2, 101),)
+    assert parse_events("cpu-cycles,hi,instructions,lo,cache-misses,5000") == (
+        PerfEvent("cycles", HARDWARE, 0, 999_983), PerfEvent("instructions", HARDWARE, 1, 99_999_989), PerfEvent("cache-misses", HARDWARE, 3, 5000),
+    )  # fmt: skip
+    assert parse_events("r01c2")[0] == PerfEvent("r01c2", RAW, 0x1C2, 1_000_003)
+    assert parse_events("faults,7")[0].encode() == "1.2.7.page-faults"
+
+
+@pytest.mark.parametrize(("text", "told"), [
+    ("nonsense", "there is no event 'nonsense'; -h alone lists"),
+    ("on", "there is no event 'on'"),
+    ("cycles,", "there is no event ''"),
+    ("rxyz", "there is no event 'rxyz'"),
+    ("cycles,0", "a sample is at least 1 event"),
+    ("cycles,4294967296", "less than 4294967296"),
+    ("cycles,cpu-cycles", "names an event twice"),
+    ("cycles,instructions,branches,faults,r1", "counts 4 events at a time, not 5"),
+])  # fmt: skip
+def test_words_that_make_no_sense(text: str, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        parse_events(text)
+
+
+@pytest.mark.parametrize(("text", "probe", "told"), [
+    ("cycles", VIRTUAL, "-h cycles: this machine has none"),
+    ("r1c2", VIRTUAL, "-h r1c2: this machine has none"),
+    ("cycles", machine(hardware=errno.EOPNOTSUPP), "this machine has none"),
+    ("page-faults", machine(software=errno.EACCES), "the kernel does not allow it"),
+    ("page-faults", machine(software=errno.EINVAL), "that takes Linux 5.19"),
+    ("page-faults", machine(software=errno.EMFILE), "the kernel refuses it .EMFILE."),
+    ("cs", BARE, "-h context-switches: it happens in the kernel.* --counters switches"),
+])  # fmt: skip
+def test_events_that_cannot_be_counted(text: str, probe: Callable[[int, int], int], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        check_events(parse_events(text), probe)
+
+
+def test_a_machine_with_all_of_them() -> None:
+    check_events(parse_events("cycles,instructions,cache-misses,page-faults"), BARE)
+    lines = describe_events(BARE)
+    assert [name for name in KNOWN if not any(line.split()[:1] in ([name], [f"{name},"]) for line in lines)] == ["context-switches", "cpu-migrations"]
+    assert any(line.startswith("  rNNN") for line in lines)
+
+
+def test_a_machine_without_hardware_counters() -> None:
+    lines = describe_events(VIRTUAL)
+    assert any(line.startswith("  page-faults, faults ") for line in lines) and not any("rNNN" in line for line in lines)
+    (none,) = (line for line in lines if "this machine has none" in line)
+    assert none.startswith("Not cycles, instructions, ") and none.count("this machine") == 1

@@ -73,6 +73,7 @@ if ctypes is not None:
         "add_record": (ctypes.c_int, _POINTER, _U32, ctypes.c_char_p, _SIZE, ctypes.POINTER(_POINTER)),
         "needs_file": (ctypes.c_int, _POINTER, _U32),
         "attribute": (ctypes.c_int, _POINTER, _U32, ctypes.POINTER(Owners), ctypes.c_char_p, _SIZE, _U32),
+        "shift": (ctypes.c_int, _POINTER, _U32, _U64),
         "collect": (ctypes.c_int, _POINTER, _U32, ctypes.c_int),
         "entries": (ctypes.c_int, _POINTER, ctypes.POINTER(_POINTER), ctypes.POINTER(_SIZE), ctypes.POINTER(Answer), _U64 * 8),
         "expand": (ctypes.c_int, _POINTER, ctypes.POINTER(ExpansionBuffers)),

@@ -123,6 +123,10 @@ class NativeAnalysis:
         owners = Owners(column.buffer_info()[0], layout_numbers.buffer_info()[0], len(column), layouts, len(layouts))
         check(engine.library.attribute(engine.handle, log, by_reference(owners), packed, len(segments), own_space), f"the log {engine.paths[log]}")
 
+    def shift(self, log: int, shift_ns: int) -> None:
+        """See `seam.Analysis`."""
+        check(self._engine.library.shift(self._engine.handle, log, shift_ns % (1 << 64)), f"the log {self._engine.paths[log]}")
+
     def collect(self, log: int) -> None:
         """See `seam.Analysis`."""
         self._engine.read(log, self._engine.library.collect)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 
 from collector.analysis.placed_values import placed_values
@@ -36,9 +36,13 @@ class _Log:
     threads: Sequence[int] = ()
     segments: Sequence[Segment] = ()
     own_space: int = 0
+    shift_ns: int = 0
 
     def by_thread(self) -> list[tuple[int, PcSampleBlock]]:
-        owned = [(thread, block) for thread, block in zip(self.threads, self.blocks) if thread != NOBODY]
+        blocks = self.blocks
+        if self.shift_ns:
+            blocks = [replace(block, time=(block.time + self.shift_ns) & _LATEST) for block in blocks]
+        owned = [(thread, block) for thread, block in zip(self.threads, blocks) if thread != NOBODY]
         return sorted(owned, key=lambda pair: pair[0])
 
     def entry(self, place: Place) -> Entry | None:
@@ -90,6 +94,10 @@ class PlainAnalysis:
         """See `seam.Analysis`."""
         known = self._logs[log]
         known.threads, known.segments, known.own_space = threads, segments, own_space
+
+    def shift(self, log: int, shift_ns: int) -> None:
+        """See `seam.Analysis`."""
+        self._logs[log].shift_ns = shift_ns
 
     def collect(self, log: int) -> None:
         """See `seam.Analysis`."""

@@ -87,6 +87,9 @@ class Analysis(Protocol):
     def attribute(self, log: int, threads: Sequence[int], segments: Sequence[Segment], own_space: int) -> None:
         """Whose each record is, and what addresses belong to; segments rise. Addresses in none of them are of `own_space`."""
 
+    def shift(self, log: int, shift_ns: int) -> None:
+        """Add so much to the times of its samples in all that follows: its node has another clock. Heads and blocks are as they stand in the log."""
+
     def collect(self, log: int) -> None:
         """Find the entries of a log."""
 

@@ -121,6 +121,15 @@ int col_analysis_attribute(struct col_analysis *analysis, uint32_t number, const
     return col_log_attribute(log, owners, segments, segment_count, own_space);
 }
 
+int col_analysis_shift(struct col_analysis *analysis, uint32_t number, uint64_t shift_ns)
+{
+    struct col_log *log = log_of(analysis, number);
+    if (!log)
+        return -EINVAL;
+    log->shift_ns = shift_ns;
+    return 0;
+}
+
 int col_analysis_collect(struct col_analysis *analysis, uint32_t number, int fd)
 {
     struct col_log *log = log_of(analysis, number);

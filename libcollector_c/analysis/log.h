@@ -36,6 +36,7 @@ struct col_log {
     struct col_layout *layouts;
     struct col_segment *segments;
     size_t segment_count;
+    uint64_t shift_ns; /* is added to the times of its samples, modulo 2^64 */
     uint32_t own_space;
     bool is_in_file;  /* records have to be read from the file */
     bool is_changing; /* has an entry of several meanings */

@@ -298,6 +298,7 @@ static int read_record(struct col_reading *reading, const struct col_log_record 
     const uint8_t *bytes = col_log_record_bytes(reading->log, where, fd, &reading->buffer, &reading->buffer_capacity);
     if (!bytes || !col_sample_record_read(&record, bytes, where->bytes))
         return -EIO;
+    record.time_ns += reading->log->shift_ns;
     col_sample_record_lay_out(&record, &reading->log->layouts[where->layout], reading->measure.columns);
     if (!reading->log->is_changing)
         return read_spans(reading, &record, where, 0, UINT64_MAX);

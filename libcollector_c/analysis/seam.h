@@ -191,6 +191,9 @@ struct col_owners {
 int col_analysis_attribute(struct col_analysis *analysis, uint32_t log, const struct col_owners *owners,
                            const struct col_segment *segments, size_t segment_count, uint32_t own_space);
 
+/* Adds so much to the times of a log's samples, modulo 2^64, when they are followed: its node has another clock. What scan and add_record told has none of it. */
+int col_analysis_shift(struct col_analysis *analysis, uint32_t log, uint64_t shift_ns);
+
 /* Finds the entries of a log. */
 int col_analysis_collect(struct col_analysis *analysis, uint32_t log, int fd);
 

@@ -130,12 +130,26 @@ def probe_event(event_type: int, config: int) -> int:
     return 0
 
 
+_TIMEX = struct.Struct("@iqqqqi")  # how struct timex begins: modes, offset, frequency, maximum and estimated error, status
+_TIMEX_BYTES = 256
+_UNSYNCHRONIZED = 0x40
 _DIE_WITH_PARENT, _SIGKILL = 1, 9  # PR_SET_PDEATHSIG
 
 
 def can_host_metrics() -> bool:
     """Whether `host_metrics` can work in a child of this process: not where a recorder is at work already, and has only one table of metrics."""
     return ctypes is not None and find_recorder() is None
+
+
+def read_clock_error_us() -> int | None:
+    """How far off the wall clock may be, as whatever keeps it told the kernel; None if nothing does."""
+    if ctypes is None or not hasattr(ctypes.CDLL(None), "adjtimex"):
+        return None
+    timex = ctypes.create_string_buffer(_TIMEX_BYTES)  # modes 0: nothing is set
+    if ctypes.CDLL(None).adjtimex(timex) < 0:
+        return None
+    _, _, _, most_us, _, status = _TIMEX.unpack_from(timex)
+    return None if status & _UNSYNCHRONIZED else int(most_us)
 
 
 def host_metrics(recorder: str, preloads: Sequence[str], experiment: str, table: str, window: tuple[int, int], end: int) -> int:

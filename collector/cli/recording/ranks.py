@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from collector.capture import job_directory
 from collector.capture.launch import PYTHON_IGNORES
+from collector.capture.native import read_clock_error_us
 from collector.capture.program import Program
 from collector.capture.rank import Rank, Ranks
 from collector.errors import UsageError
@@ -71,7 +72,13 @@ class Job:
     def describe(self) -> dict[str, object]:
         """What is kept of it in the experiment, by name."""
         rank = self.rank if self.shares else None
-        return {"ranks": self.wanted, "job": rank.job or None if rank else None, "job_size": rank.size if rank else None}
+        error_us = read_clock_error_us() if rank else None
+        return {
+            "ranks": self.wanted,
+            "job": rank.job or None if rank else None,
+            "job_size": rank.size if rank else None,
+            "clock_error": None if error_us is None else f"{error_us * 1000} ns",
+        }
 
 
 def become(program: Program, command: list[str]) -> None:

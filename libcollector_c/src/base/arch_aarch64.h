@@ -30,6 +30,17 @@ enum {
     COL_ARCH_ADDRESS_BITS = 52,
 };
 
+/* Frames of HotSpot's interpreter are not known here. */
+enum {
+    COL_ARCH_HAS_JAVA_FRAMES = 0,
+    COL_ARCH_JAVA_SENDER_SP = 0,
+    COL_ARCH_JAVA_METHOD = 0,
+    COL_ARCH_JAVA_BYTECODE = 0,
+    COL_ARCH_JAVA_METHOD_REG = 0,
+    COL_ARCH_JAVA_BYTECODE_REG = 0,
+    COL_ARCH_JAVA_RETURN_REG = 0,
+};
+
 #define COL_ARCH_AUDIT 0xc00000b7u /* AUDIT_ARCH_...: how a seccomp filter knows this processor */
 #define COL_ARCH_OLD_CALLS(CALL)   /* what C libraries still use beside the *at calls */
 

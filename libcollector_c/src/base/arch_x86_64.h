@@ -34,6 +34,17 @@ enum {
     COL_ARCH_ALIGNMENT_CHECK = 0x40000, /* of EFLAGS */
 };
 
+/* Frames of HotSpot's interpreter (src/hotspot/cpu/x86/frame_x86.hpp), in words from its frame pointer, and what its registers hold, by their DWARF numbers. */
+enum {
+    COL_ARCH_HAS_JAVA_FRAMES = 1,
+    COL_ARCH_JAVA_SENDER_SP = -1,
+    COL_ARCH_JAVA_METHOD = -3,
+    COL_ARCH_JAVA_BYTECODE = -8,
+    COL_ARCH_JAVA_METHOD_REG = 3,    /* rbx: while it is called */
+    COL_ARCH_JAVA_BYTECODE_REG = 13, /* r13: while it runs; the caller's stack pointer while it is called */
+    COL_ARCH_JAVA_RETURN_REG = 0,    /* rax: the return address while the frame is made */
+};
+
 #define COL_ARCH_AUDIT 0xc000003eu /* AUDIT_ARCH_...: how a seccomp filter knows this processor */
 #define COL_ARCH_OLD_CALLS(CALL)                                                                                       \
     CALL(readlink, 0)                                                                                                  \

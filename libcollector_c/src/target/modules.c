@@ -20,6 +20,7 @@
 #include "experiment/log_writer.h"
 #include "target/code_finder.h"
 #include "target/executable_mappings.h"
+#include "target/java_runtime.h"
 #include "target/module_identity.h"
 #include "target/python_runtime.h"
 
@@ -93,6 +94,8 @@ static void write_object(struct entry *entry, uintptr_t found_low, uintptr_t fou
         change.text_checksum = object->text_checksum;
     }
     bool is_written = col_event_mappingchange((struct col_event_head){self.since_ns, 0}, &change) == 0;
+    if (object->dynamic != 0)
+        col_java_runtime_meet(object->path, object->low, object->high, object->bias, object->dynamic);
     if (object->dynamic != 0)
         col_python_runtime_meet(&(struct col_python_object){object->path, object->low, object->high, object->bias,
                                                             object->dynamic, !self.has_begun,
@@ -326,6 +329,7 @@ void col_modules_begin(bool is_fork_child)
 void col_modules_expect(void)
 {
     __atomic_store_n(&self.since_ns, col_clock_now(), __ATOMIC_RELAXED);
+    col_java_runtime_look();
 }
 
 static bool is_loaded(const struct entry *entry)

@@ -132,6 +132,7 @@ class MapKind(IntEnum):
     ANONYMOUS = 3
     PYTHON_CODE = 4
     IMPORTED_CODE = 5
+    JAVA_METHOD = 6
 
 
 class LineTable(IntEnum):
@@ -193,9 +194,9 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
         ("file_offset", "uint", "offset of `start` in the file"),
         ("path", "str", "file, or [vdso], or empty; imported code: its module, as given"),
         ("build_id", "bin", "GNU build id, empty if none"),
-        ("name", "str", "dynamic function, imported code: its name; Python code: its qualified name"),
-        ("alias", "str", "dynamic function: free text, nil if none"),
-        ("source", "str", "dynamic function, Python and imported code: source file, nil if none"),
+        ("name", "str", "dynamic function, imported code: its name; Python code: its qualified name; Java method: its class and name"),
+        ("alias", "str", "dynamic function: free text; Java method: its descriptor; nil if none"),
+        ("source", "str", "dynamic function, Python and imported code, Java method: source file, nil if none"),
         ("lines", "bin", "the same: lines by offset, encoded as `line_table` says"),
         ("code", "bin", "dynamic function: its bytes when it was registered"),
         ("copy", "str", "dynamic module: file in objects/ that holds a copy, nil if none"),
@@ -300,7 +301,7 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
         ("subject", "str", "what it is about, nil if the recorder itself"),
     ),
     Kind.INTERPRETER: (
-        ("name", "str", "CPython"),
+        ("name", "str", "CPython or HotSpot"),
         ("version", "str", "3.11.2"),
         ("start", "uint", "first address of the code of the module that holds the interpreter, 0 if unknown"),
         ("end", "uint", "first address after it, 0 if unknown"),

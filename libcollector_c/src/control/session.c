@@ -37,6 +37,7 @@
 #include "target/code_finder.h"
 #include "target/descriptors.h"
 #include "target/dynamic_code.h"
+#include "target/java_method.h"
 #include "target/jit_debug.h"
 #include "target/jit_files.h"
 #include "target/launcher.h"
@@ -354,6 +355,7 @@ void col_session_fork_child(void)
     col_dynamic_code_forget();
     col_jit_debug_forget();
     col_python_code_forget();
+    col_java_method_forget();
     col_plugins_forget();
     col_silence_after_fork();
     if (parent_pid != 0)
@@ -383,6 +385,7 @@ void col_session_exec_revive(void)
     col_thread_forget_others();
     col_modules_forget();
     col_python_code_forget();
+    col_java_method_forget();
     col_messages_forget();
     begin(COL_RECORDING_ON, 0);
 }

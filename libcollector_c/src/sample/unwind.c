@@ -10,6 +10,7 @@
 #include "sample/unwind_code.h"
 #include "sample/unwind_fp.h"
 #include "sample/unwind_frames.h"
+#include "sample/unwind_java.h"
 #include "sample/unwind_region.h"
 #include "sample/unwind_row.h"
 #include "target/code_finder.h"
@@ -25,6 +26,7 @@ static const uint64_t basic_registers =
     UINT64_C(1) << COL_DWARF_PC | UINT64_C(1) << COL_DWARF_SP | UINT64_C(1) << COL_DWARF_FP;
 
 struct walk {
+    const struct col_java_runtime *java; /* NULL: none */
     struct col_stack_reader reader;
     struct col_proved_pages proved; /* of unwind tables */
     struct col_regs regs;
@@ -41,6 +43,7 @@ struct walk {
 enum step {
     STEP_ON,
     STEP_NEEDS_REGISTERS, /* the walk must begin again and follow all registers up to here */
+    STEP_NOT_JAVA,
     STEP_END,
 };
 
@@ -361,6 +364,39 @@ static enum step walk_simple_frames(struct walk *walk, struct col_unwind_frames 
     return step;
 }
 
+/* Puts a frame out. False: there is no room, or the walk has gone on elsewhere. */
+static bool put(struct walk *walk, struct col_unwind_frames *output, uintptr_t address)
+{
+    uintptr_t sp = walk->regs.sp;
+    if (output->count == output->max &&
+        (!col_unwind_frames_turn(output, &walk->reader, &walk->regs) || walk->regs.sp != sp))
+        return false;
+    if (output->sps != NULL)
+        output->sps[output->count] = sp;
+    output->pcs[output->count++] = address;
+    return true;
+}
+
+/* Of a frame of HotSpot's code: puts out what it stands for, and leaves it. STEP_NOT_JAVA: nothing was done. */
+static enum step step_over_java(struct walk *walk, struct col_unwind_frames *output, enum col_stack_end *end)
+{
+    struct col_unwind_java_frame frame;
+    struct col_regs caller = walk->regs;
+    uintptr_t old_sp = walk->regs.sp, old_pc = walk->regs.pc;
+    if (!col_unwind_java_leave(walk->java, &caller, &walk->reader, &walk->proved, walk->is_exact, &frame))
+        return STEP_NOT_JAVA;
+    if (frame.count == 0) {
+        frame.addresses[0] = old_pc + (output->count != 0 && walk->is_exact);
+        frame.count = 1;
+    }
+    *end = COL_STACK_DEPTH_LIMIT;
+    for (size_t i = 0; i < frame.count; i++)
+        if (!put(walk, output, frame.addresses[i]))
+            return walk->regs.sp != old_sp ? STEP_ON : STEP_END;
+    walk->regs = caller;
+    return arrive(walk, old_sp, old_pc, end);
+}
+
 /* One frame of any kind. */
 static enum step walk_frame(struct walk *walk, struct col_unwind_frames *output, enum col_stack_end *end)
 {
@@ -374,6 +410,11 @@ static enum step walk_frame(struct walk *walk, struct col_unwind_frames *output,
     }
     uintptr_t pc = walk->regs.pc;
     bool is_innermost = output->count == 0;
+    if (walk->java != NULL && col_java_runtime_has_code(walk->java, pc)) {
+        enum step step = step_over_java(walk, output, end);
+        if (step != STEP_NOT_JAVA)
+            return step;
+    }
     col_unwind_rule rule = col_unwind_cache_find(walk->rules, col_unwind_place(pc, walk->is_exact));
     if (rule == COL_RULE_UNKNOWN)
         rule = learn(walk);
@@ -453,6 +494,7 @@ static size_t walk_from(const ucontext_t *context, struct col_unwind_remote *rem
     struct col_stack_bounds unknown = {0, 0};
     struct walk walk; /* set field by field: most of it is registers, which each attempt takes anew */
     *end = COL_STACK_DEPTH_LIMIT;
+    walk.java = remote != NULL ? NULL : col_java_runtime();
     walk.rules = remote != NULL ? remote->rules : col_unwind_cache_own();
     walk.full_until = 0;
     walk.proved = (struct col_proved_pages){.memory = remote != NULL ? remote->memory : NULL};

@@ -7,6 +7,7 @@ import os
 from collector.analysis.seam import Segment
 from collector.format import FRAMES_LEFT_OUT, REGIONS, MapKind
 from collector.load.imported_code import imported_place
+from collector.load.java_code import java_place
 from collector.load.log_facts import LogFacts
 from collector.load.naming import ANONYMOUS, LEFT_OUT, UNMAPPED, CodePlace, InlinedPlaces, ModuleKey, NamedPlace, NameTable, Place, RegionPlace
 from collector.load.python_code import INTERPRETER, folded_mappings, is_c_library, is_trampoline, python_place
@@ -79,6 +80,8 @@ class ImageMemory:
             return self._dynamic_place(mapping, address, is_leaf)
         if mapping.kind == MapKind.PYTHON_CODE:
             return python_place(mapping, lookup_address(address, is_leaf), self._directory)
+        if mapping.kind == MapKind.JAVA_METHOD:
+            return java_place(mapping, lookup_address(address, is_leaf))
         if mapping.kind == MapKind.IMPORTED_CODE:
             return imported_place(self._space, mapping, lookup_address(address, is_leaf))
         if mapping.kind == MapKind.ANONYMOUS or not mapping.path:

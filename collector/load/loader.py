@@ -107,9 +107,9 @@ class Loader:
         for facts in filter(None, (launch, node, *logs)):
             self._add_points(experiment, facts, images)
             self._add_losses(experiment, facts)
-        details = {facts.interpreter.detail: facts.interpreter.time for facts in reversed(logs) if facts.interpreter and facts.interpreter.detail}
-        for detail, time_ns in details.items():
-            text = f"Python functions are not shown: {detail.rstrip('.')}."
+        found = [facts.interpreter for facts in reversed(logs) if facts.interpreter and facts.interpreter.detail]
+        for (name, detail), time_ns in {(event.name, event.detail or ""): event.time for event in found}.items():
+            text = f"{'Java methods' if name == 'HotSpot' else 'Python functions'} are not shown: {detail.rstrip('.')}."
             self._messages.append(model.Message(experiment, 1, text, time_ns=time_ns, is_hint=True))
 
     def _add_archive(self, path: str) -> list[str]:

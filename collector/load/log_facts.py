@@ -220,7 +220,8 @@ def _note_drop(facts: LogFacts, event: events.DropNotify) -> None:
 
 
 def _note_interpreter(facts: LogFacts, event: events.Interpreter) -> None:
-    facts.interpreter = event
+    if facts.interpreter is None or event.name == "CPython":  # of several in a process the one whose own frames are folded
+        facts.interpreter = event
 
 
 def _note_message(facts: LogFacts, event: events.Message) -> None:

@@ -65,6 +65,8 @@ class Function:
 
 PYTHON: Final = "python"
 PYTHON_RELEASED: Final = "python without lock"
+JAVA: Final = "java"
+"""Kind of frames of Java methods, interpreted, compiled or inlined."""
 METHOD: Final = "method"
 """Kind of frames of functions that an interpreter brings along in C."""
 REGION: Final = "region"
@@ -73,14 +75,16 @@ REGION_MARK: Final = " [parallel]"
 """What such a frame's function has behind the name of that caller's."""
 PYTHON_KINDS: Final = frozenset((PYTHON, PYTHON_RELEASED))
 """Kinds of frames of Python functions. The innermost one of a stack tells whether its thread held the global interpreter lock."""
+BYTECODE_KINDS: Final = PYTHON_KINDS | {JAVA}
+"""Kinds of frames whose address is an offset in the code of their function."""
 
 
 class Frame(NamedTuple):
-    """A place in the code; `address` as written in the ELF file; `kind` native, inlined, dynamic, unknown, `METHOD`, `REGION` or one of `PYTHON_KINDS`.
+    """A place in the code; `address` as written in the ELF file; `kind` native, inlined, dynamic, unknown, `METHOD`, `REGION` or one of `BYTECODE_KINDS`.
 
     An address has several frames where functions were inlined: they follow each other, the caller first, and all but the first are inlined.
     For a function that the program made at run time `code` is the position of its code, else -1; `address` is then the process's, and for a
-    Python function the offset in its code.
+    Python function or Java method the offset in its code.
     """
 
     function: int

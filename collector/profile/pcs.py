@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from collector.profile.metrics import Values, add_values, reported_rows
-from collector.profile.model import PYTHON_KINDS, Frame, Function, Module, Profile
+from collector.profile.model import BYTECODE_KINDS, Frame, Function, Module, Profile
 from collector.profile.samples import Grouping
 
 
@@ -30,7 +30,7 @@ def pcs(profile: Profile) -> list[PcRow]:
     found: dict[tuple[int, int, int, int], tuple[Frame, Values]] = {}
     for frame, values in zip(places, reported_rows(profile.metrics, sums.exclusive)):
         if any(values):
-            in_function = frame.function if frame.kind in PYTHON_KINDS else -1
+            in_function = frame.function if frame.kind in BYTECODE_KINDS else -1
             key = profile.functions[frame.function].module, frame.code, in_function, frame.address
             known = found.get(key)
             found[key] = frame, values if known is None else add_values(known[1], values)

@@ -9,7 +9,7 @@ from typing import cast
 
 from collector.errors import CollectorError, SymbolError
 from collector.profile.instructions import CodeTimes, InstructionRow, Listing, Place, annotate, code_times
-from collector.profile.model import Module, Profile
+from collector.profile.model import JAVA, Module, Profile
 from collector.profile.names import python_functions
 from collector.profile.source_map import SourceMap, moved_path
 from collector.symbols.objdump import disassemble
@@ -25,6 +25,8 @@ def listings_of(profile: Profile, function: int, debug_dirs: Iterable[str] = (),
     """The function's pieces of code, annotated, the busiest first. CollectorError if none of it can be had."""
     if function in python_functions(profile):
         raise CollectorError(f"{profile.functions[function].name} is a Python function: it has no instructions of its own, and its lines are in `source`")
+    if any(frame.function == function and frame.kind == JAVA for frame in profile.frames):
+        raise CollectorError(f"{profile.functions[function].name} is a Java method: its instructions are not recorded, and its lines are in `source`")
     pieces = code_times(profile, function)
     symbolizer = Symbolizer(has_pieces=True, debug_dirs=debug_dirs)
     for recording in profile.recordings:

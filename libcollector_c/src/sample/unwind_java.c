@@ -52,7 +52,7 @@ static bool is_return_address(const struct leaving *leaving, uintptr_t pc)
 {
     struct col_java_blob blob;
     return col_java_runtime_has_code(leaving->java, pc - 1) && col_java_code_find(leaving->java, pc - 1, &blob) &&
-           (blob.kind == COL_JAVA_CODE_INTERPRETER ||
+           (blob.kind == COL_JAVA_CODE_INTERPRETER || col_java_code_is_deoptimizer(leaving->java, &blob, pc) ||
             (pc - COL_ARCH_CALL_BYTES >= blob.code && col_arch_ends_in_call((const uint8_t *)pc)));
 }
 
@@ -127,7 +127,7 @@ static bool leave_interrupted(const struct leaving *leaving, const struct col_ja
 {
     uintptr_t pc = leaving->regs->pc;
     struct caller caller;
-    bool is_beginning = pc < blob->frame_is_made;
+    bool is_beginning = pc < blob->frame_is_made && entry >= blob->code;
     if (is_beginning ? find_beginning(leaving, pc < entry ? pc : entry, &caller) : find_ending(leaving, blob, &caller))
         return leave_to(leaving, &caller);
     return !is_beginning && leave_whole_frame(leaving, blob);
@@ -157,18 +157,24 @@ static bool leave_method(const struct leaving *leaving, const struct col_java_bl
 
 /* ---- the interpreter ---- */
 
-static bool add_method(const struct leaving *leaving, uintptr_t method, int32_t bytecode)
-{
-    uintptr_t address = col_java_method_address(leaving->java, method, bytecode, COL_JAVA_INTERPRETED);
-    leaving->frame->addresses[0] = address;
-    leaving->frame->count = address != 0;
-    return address != 0;
-}
-
 static uintptr_t slot_of(const struct leaving *leaving, int words)
 {
     uintptr_t word = 0;
     return read_stack(leaving, leaving->regs->fp + (uintptr_t)(intptr_t)(words * WORD), &word) ? word : 0;
+}
+
+/* Of two pointers the first that points to a bytecode of the method tells where it is; else it is at its first. */
+static bool add_method(const struct leaving *leaving, uintptr_t address, bool is_certain, uintptr_t bytecode,
+                       uintptr_t other)
+{
+    struct col_java_method method;
+    if (!col_java_method_find(leaving->java, address, is_certain, &method))
+        return false;
+    bool is_first = bytecode - method.instructions < method.bytes;
+    leaving->frame->addresses[0] =
+        col_java_method_address(&method, (is_first ? bytecode : other) - method.instructions, COL_JAVA_INTERPRETED);
+    leaving->frame->count = 1;
+    return true;
 }
 
 /*
@@ -201,8 +207,8 @@ static bool leave_call(const struct leaving *leaving)
     if (is_linked && !read_stack(leaving, regs->fp - WORD, &caller.sp))
         return false;
     return caller.sp - regs->sp <= LARGEST_FRAME && find_return(leaving, &caller) &&
-           is_return_address(leaving, caller.pc) && add_method(leaving, regs->dwarf[COL_ARCH_JAVA_METHOD_REG], 0) &&
-           leave_to(leaving, &caller);
+           is_return_address(leaving, caller.pc) &&
+           add_method(leaving, regs->dwarf[COL_ARCH_JAVA_METHOD_REG], false, 0, 0) && leave_to(leaving, &caller);
 }
 
 /* An interpreted method. The one that was interrupted has the bytecode in a register. */
@@ -212,16 +218,13 @@ static bool leave_interpreter(const struct leaving *leaving, bool is_exact)
     if (is_exact && leave_call(leaving))
         return true;
     struct caller caller = {.sp = slot_of(leaving, COL_ARCH_JAVA_SENDER_SP)};
-    uintptr_t method = slot_of(leaving, COL_ARCH_JAVA_METHOD);
-    if (regs->fp < regs->sp || regs->fp - regs->sp > LARGEST_FRAME || caller.sp <= regs->fp + WORD ||
-        !read_stack(leaving, regs->fp, &caller.fp) || !read_stack(leaving, regs->fp + WORD, &caller.pc) ||
-        !add_method(leaving, method, 0))
-        return false;
-    int32_t offset = is_exact ? col_java_method_offset(leaving->java, method, regs->dwarf[COL_ARCH_JAVA_BYTECODE_REG])
-                              : COL_JAVA_NO_BYTECODE;
-    if (offset == COL_JAVA_NO_BYTECODE)
-        offset = col_java_method_offset(leaving->java, method, slot_of(leaving, COL_ARCH_JAVA_BYTECODE));
-    return add_method(leaving, method, offset) && leave_to(leaving, &caller);
+    uintptr_t bytecode = slot_of(leaving, COL_ARCH_JAVA_BYTECODE);
+    return regs->fp >= regs->sp && regs->fp - regs->sp <= LARGEST_FRAME && caller.sp >= regs->fp + 2 * WORD &&
+           read_stack(leaving, regs->fp, &caller.fp) && read_stack(leaving, regs->fp + WORD, &caller.pc) &&
+           add_method(leaving, slot_of(leaving, COL_ARCH_JAVA_METHOD),
+                      !is_exact || is_return_address(leaving, caller.pc),
+                      is_exact ? regs->dwarf[COL_ARCH_JAVA_BYTECODE_REG] : bytecode, bytecode) &&
+           leave_to(leaving, &caller);
 }
 
 /* ---- all else ---- */
@@ -242,20 +245,34 @@ static bool leave_by_record(const struct leaving *leaving)
            leave_to(leaving, &caller);
 }
 
-/* What lies between a call and a method has no frame. From the interpreter the caller's stack pointer is in a register. */
+/* True if a frame that returns to `pc`, of which a fixed size is known, returns itself from there. */
+static bool is_frame(const struct leaving *leaving, uintptr_t pc, uintptr_t sp)
+{
+    struct col_java_blob blob;
+    uintptr_t word;
+    return col_java_code_find(leaving->java, pc - 1, &blob) &&
+           (blob.frame_bytes == 0 ||
+            (read_stack(leaving, sp + blob.frame_bytes - WORD, &word) && is_return_address(leaving, word)));
+}
+
+/*
+ * What lies between a call and a method has no frame. Where the callee wants its arguments elsewhere the return address is moved, by way of a register; the
+ * caller's stack pointer is in another one then.
+ */
 static bool leave_adapter(const struct leaving *leaving)
 {
     const struct col_regs *regs = leaving->regs;
     struct caller caller = {.sp = regs->sp + WORD, .fp = regs->fp};
+    uintptr_t moved_sp = regs->dwarf[COL_ARCH_JAVA_BYTECODE_REG];
     if (!read_stack(leaving, regs->sp, &caller.pc))
         return false;
-    if (!is_return_address(leaving, caller.pc)) {
+    bool is_moving = !is_return_address(leaving, caller.pc);
+    if (is_moving)
         caller.pc = regs->dwarf[COL_ARCH_JAVA_RETURN_REG];
-        caller.sp = regs->dwarf[COL_ARCH_JAVA_BYTECODE_REG];
-    } else if (regs->dwarf[COL_ARCH_JAVA_BYTECODE_REG] - caller.sp < LARGEST_FRAME) {
-        caller.sp = regs->dwarf[COL_ARCH_JAVA_BYTECODE_REG];
-    }
-    return is_return_address(leaving, caller.pc) && leave_to(leaving, &caller);
+    if (is_moving || !is_frame(leaving, caller.pc, caller.sp))
+        caller.sp = moved_sp;
+    return is_return_address(leaving, caller.pc) && is_frame(leaving, caller.pc, caller.sp) &&
+           leave_to(leaving, &caller);
 }
 
 static bool leave(const struct leaving *leaving, const struct col_java_blob *blob, bool is_exact)

@@ -29,6 +29,8 @@ static uintptr_t heap_of(layout_t *layout, uintptr_t pc)
     uintptr_t data = col_java_get_pointer(layout, COL_JAVA_ARRAY_DATA, heaps);
     for (int64_t i = 0; data != 0 && i < count && i < MOST_HEAPS; i++) {
         uintptr_t heap = col_foreign_word(data + (uintptr_t)i * sizeof heap);
+        if (heap == 0)
+            continue;
         uintptr_t memory = heap + layout->fields[COL_JAVA_HEAP_MEMORY].at;
         if (pc >= col_java_get_pointer(layout, COL_JAVA_SPACE_LOW, memory) &&
             pc < col_java_get_pointer(layout, COL_JAVA_SPACE_HIGH, memory))
@@ -114,18 +116,28 @@ uintptr_t col_java_code_entry(const struct col_java_runtime *java, const struct 
     return blob->code + (uintptr_t)col_java_get(layout, COL_JAVA_COMPILED_VERIFIED_OFFSET, blob->start);
 }
 
+bool col_java_code_is_deoptimizer(const struct col_java_runtime *java, const struct col_java_blob *blob, uintptr_t pc)
+{
+    static const enum col_java_slot pointers[] = {COL_JAVA_COMPILED_DEOPT_HANDLER, COL_JAVA_COMPILED_DEOPT_HANDLER_2},
+                                    offsets[] = {COL_JAVA_COMPILED_DEOPT_OFFSET, COL_JAVA_COMPILED_DEOPT_OFFSET_2};
+    layout_t *layout = &java->layout;
+    if (blob->kind != COL_JAVA_CODE_METHOD)
+        return false;
+    for (unsigned i = 0; i < 2; i++)
+        if ((col_java_has(layout, pointers[i]) && pc == col_java_get_pointer(layout, pointers[i], blob->start)) ||
+            (col_java_has(layout, offsets[i]) &&
+             pc == blob->start + (uintptr_t)col_java_get(layout, offsets[i], blob->start)))
+            return true;
+    return false;
+}
+
 uintptr_t col_java_code_original_pc(const struct col_java_runtime *java, const struct col_java_blob *blob, uintptr_t pc,
                                     uintptr_t sp, struct col_stack_reader *reader)
 {
-    layout_t *layout = &java->layout;
-    uintptr_t handler = 0, original = 0;
-    if (col_java_has(layout, COL_JAVA_COMPILED_DEOPT_HANDLER))
-        handler = col_java_get_pointer(layout, COL_JAVA_COMPILED_DEOPT_HANDLER, blob->start);
-    else if (col_java_has(layout, COL_JAVA_COMPILED_DEOPT_OFFSET))
-        handler = blob->code + (uintptr_t)col_java_get(layout, COL_JAVA_COMPILED_DEOPT_OFFSET, blob->start);
-    if (pc != handler)
+    uintptr_t original = 0;
+    if (!col_java_code_is_deoptimizer(java, blob, pc))
         return pc;
-    uintptr_t at = sp + (uintptr_t)col_java_get(layout, COL_JAVA_COMPILED_ORIGINAL_PC, blob->start);
+    uintptr_t at = sp + (uintptr_t)col_java_get(&java->layout, COL_JAVA_COMPILED_ORIGINAL_PC, blob->start);
     return at - sp < blob->frame_bytes && col_safe_read_stack(reader, at, &original) ? original : 0;
 }
 
@@ -230,22 +242,22 @@ static size_t read_scopes(const struct col_java_runtime *java, const struct col_
 {
     size_t count = 0;
     uintptr_t method = 0;
+    struct col_java_method known;
     while (scope > 0 && count < max) {
         uintptr_t at = scopes->data + (uintptr_t)scope;
         if (at >= scopes->data_end || !is_readable(scopes, at, 16))
             return 0;
         int32_t outer = (int32_t)next_number(scopes, &at);
         uintptr_t name_at = scopes->metadata + ((uintptr_t)next_number(scopes, &at) - 1) * sizeof method;
-        int32_t bytecode = (int32_t)next_number(scopes, &at) - 1;
+        uint32_t bytecode = next_number(scopes, &at) - 1;
         if (outer >= scope || name_at < scopes->metadata || name_at + sizeof method > scopes->metadata_end ||
             !is_readable(scopes, name_at, sizeof method))
             return 0;
         method = col_foreign_word(name_at);
-        uint64_t address =
-            col_java_method_address(java, method, bytecode, outer > 0 ? COL_JAVA_INLINED : COL_JAVA_COMPILED);
-        if (address == 0)
+        if (!col_java_method_find(java, method, true, &known))
             return 0;
-        addresses[count++] = address;
+        addresses[count++] =
+            col_java_method_address(&known, bytecode, outer > 0 ? COL_JAVA_INLINED : COL_JAVA_COMPILED);
         scope = outer;
     }
     return scope == 0 && method == blob->method ? count : 0;
@@ -256,12 +268,13 @@ size_t col_java_code_methods(const struct col_java_runtime *java, const struct c
 {
     layout_t *layout = &java->layout;
     struct scopes scopes = {.excess = layout->numbers[COL_JAVA_HAS_LINES_LATER] != 0, .proved = proved};
+    struct col_java_method known;
     size_t count = 0;
     if (find_scopes_inside(layout, blob, &scopes) || find_scopes_outside(layout, blob, &scopes)) {
         int32_t scope = find_scope(layout, &scopes, (int64_t)(pc - blob->code) + is_exact);
         count = read_scopes(java, blob, &scopes, scope, addresses, max);
     }
-    if (count == 0 && max > 0)
-        count = (addresses[0] = col_java_method_address(java, blob->method, 0, COL_JAVA_COMPILED)) != 0;
+    if (count == 0 && max > 0 && col_java_method_find(java, blob->method, true, &known))
+        addresses[count++] = col_java_method_address(&known, 0, COL_JAVA_COMPILED);
     return count;
 }

@@ -32,7 +32,10 @@ bool col_java_code_find(const struct col_java_runtime *java, uintptr_t pc, struc
 /* Where a compiled method begins when its caller is known to call the right one: what lies before has no frame. */
 uintptr_t col_java_code_entry(const struct col_java_runtime *java, const struct col_java_blob *blob);
 
-/* Where a frame goes on that was to return to `pc`: elsewhere if the method is to be thrown away, which puts another address there. 0: cannot be read. */
+/* True for what frames of a compiled method return to once it is not to be used any more: from there the interpreter goes on. */
+bool col_java_code_is_deoptimizer(const struct col_java_runtime *java, const struct col_java_blob *blob, uintptr_t pc);
+
+/* Where such a frame would have gone on; `pc` of all others. 0: cannot be read. */
 uintptr_t col_java_code_original_pc(const struct col_java_runtime *java, const struct col_java_blob *blob, uintptr_t pc,
                                     uintptr_t sp, struct col_stack_reader *reader);
 

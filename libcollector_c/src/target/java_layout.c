@@ -54,6 +54,8 @@ static const struct wanted wanted_fields[] = {
     {"nmethod", "_deopt_handler_begin", COL_JAVA_COMPILED_DEOPT_HANDLER},
     {"nmethod", "_deopt_handler_offset", COL_JAVA_COMPILED_DEOPT_OFFSET},
     {"nmethod", "_deopt_handler_entry_offset", COL_JAVA_COMPILED_DEOPT_OFFSET},
+    {"CompiledMethod", "_deopt_mh_handler_begin", COL_JAVA_COMPILED_DEOPT_HANDLER_2},
+    {"nmethod", "_deopt_mh_handler_offset", COL_JAVA_COMPILED_DEOPT_OFFSET_2},
     {"nmethod", "_immutable_data", COL_JAVA_COMPILED_IMMUTABLE_DATA},
     {"nmethod", "_immutable_data_size", COL_JAVA_COMPILED_IMMUTABLE_BYTES},
     {"PcDesc", "_pc_offset", COL_JAVA_PC_OFFSET},
@@ -73,7 +75,7 @@ static const struct wanted wanted_fields[] = {
     {"Klass", "_name", COL_JAVA_CLASS_NAME},
     {"InstanceKlass", "_constants", COL_JAVA_CLASS_POOL},
     {"Symbol", "_hash_and_refcount", COL_JAVA_SYMBOL_HASH},
-    {"Symbol", "_length_and_refcount", COL_JAVA_SYMBOL_HASH},
+    {"Symbol", "_identity_hash", COL_JAVA_SYMBOL_HASH},
     {"Symbol", "_length", COL_JAVA_SYMBOL_LENGTH},
     {"Symbol", "_body", COL_JAVA_SYMBOL_BODY},
     {"ContinuationEntry", "_return_pc", COL_JAVA_CONTINUATION_RETURN},
@@ -99,8 +101,8 @@ static const struct {
     uint8_t bytes;
     bool is_signed;
 } number_types[] = {
-    {"int", 4, true}, {"int16_t", 2, true}, {"unsigned int", 4, false}, {"u1", 1, false},
-    {"u2", 2, false}, {"u4", 4, false},     {"jint", 4, true},          {"unsigned short", 2, false},
+    {"int", 4, true}, {"int16_t", 2, true}, {"unsigned int", 4, false},   {"u1", 1, false},   {"u2", 2, false},
+    {"u4", 4, false}, {"jint", 4, true},    {"unsigned short", 2, false}, {"short", 2, true},
 };
 
 /* One of the tables: where it begins, and where its entries have what. */
@@ -218,19 +220,4 @@ bool col_java_layout_read(struct col_java_layout *layout, uintptr_t bias, uintpt
     return (col_java_has(layout, COL_JAVA_BLOB_CODE_BEGIN) || col_java_has(layout, COL_JAVA_BLOB_CODE_OFFSET)) &&
            (col_java_has(layout, COL_JAVA_COMPILED_SCOPES_DATA_BEGIN) ||
             col_java_has(layout, COL_JAVA_COMPILED_SCOPES_DATA));
-}
-
-COL_READS_FOREIGN int64_t col_java_get(const struct col_java_layout *layout, enum col_java_slot slot, uintptr_t object)
-{
-    const struct col_java_field *field = &layout->fields[slot];
-    uintptr_t at = object + field->at;
-    switch (field->bytes) {
-    case 1:
-        return *(const volatile uint8_t *)at;
-    case 2:
-        return field->is_signed ? *(const volatile int16_t *)at : *(const volatile uint16_t *)at;
-    case 4:
-        return field->is_signed ? (int64_t) * (const volatile int32_t *)at : (int64_t) * (const volatile uint32_t *)at;
-    }
-    return (int64_t)col_foreign_word(at);
 }

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/safe_read.h"
+
 /* What is looked up: fields of its classes, and static ones, of which the place is an address. */
 enum col_java_slot {
     COL_JAVA_HEAPS,
@@ -58,6 +60,8 @@ enum col_java_slot {
     COL_JAVA_COMPILED_METADATA,
     COL_JAVA_COMPILED_DEOPT_HANDLER,
     COL_JAVA_COMPILED_DEOPT_OFFSET,
+    COL_JAVA_COMPILED_DEOPT_HANDLER_2, /* of calls through method handles, to 25 */
+    COL_JAVA_COMPILED_DEOPT_OFFSET_2,
     COL_JAVA_COMPILED_IMMUTABLE_DATA,
     COL_JAVA_COMPILED_IMMUTABLE_BYTES,
     COL_JAVA_POOL_SOURCE,
@@ -100,13 +104,27 @@ static inline bool col_java_has(const struct col_java_layout *layout, enum col_j
     return layout->fields[slot].bytes != 0;
 }
 
-/* A field of the object at an address that can be read. */
-int64_t col_java_get(const struct col_java_layout *layout, enum col_java_slot slot, uintptr_t object);
+/* A number in the object at an address that can be read; of a static one the address is 0. */
+COL_READS_FOREIGN static inline int64_t col_java_get(const struct col_java_layout *layout, enum col_java_slot slot,
+                                                     uintptr_t object)
+{
+    const struct col_java_field *field = &layout->fields[slot];
+    uintptr_t at = object + field->at;
+    switch (field->bytes) {
+    case 1:
+        return *(const volatile uint8_t *)at;
+    case 2:
+        return field->is_signed ? *(const volatile int16_t *)at : *(const volatile uint16_t *)at;
+    case 4:
+        return field->is_signed ? (int64_t) * (const volatile int32_t *)at : (int64_t) * (const volatile uint32_t *)at;
+    }
+    return (int64_t)col_foreign_word(at);
+}
 
 static inline uintptr_t col_java_get_pointer(const struct col_java_layout *layout, enum col_java_slot slot,
                                              uintptr_t object)
 {
-    return (uintptr_t)col_java_get(layout, slot, object);
+    return col_foreign_word(object + layout->fields[slot].at);
 }
 
 #endif

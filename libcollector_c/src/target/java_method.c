@@ -68,9 +68,11 @@ static uintptr_t symbol_at(const struct col_java_layout *layout, uintptr_t pool,
     return is_inside && is_readable(at, sizeof at) ? col_foreign_word(at) : 0;
 }
 
+/* A random number of the name's own, which in later versions is above a count of its users, and its length. */
 static uint32_t hash_of(const struct col_java_layout *layout, uintptr_t symbol)
 {
-    return (uint32_t)col_java_get(layout, COL_JAVA_SYMBOL_HASH, symbol) >> 16 |
+    unsigned count_bits = layout->fields[COL_JAVA_SYMBOL_HASH].bytes == 4 ? 16 : 0;
+    return ((uint32_t)col_java_get(layout, COL_JAVA_SYMBOL_HASH, symbol) >> count_bits & 0xFFFF) |
            (uint32_t)col_java_get(layout, COL_JAVA_SYMBOL_LENGTH, symbol) << 16;
 }
 
@@ -246,7 +248,7 @@ static bool read_entry(const struct entry *set, uintptr_t method, struct entry *
 {
     for (unsigned way = 0; way < WAYS; way++) {
         uint32_t turn = __atomic_load_n(&set[way].turn, __ATOMIC_ACQUIRE);
-        if (turn % 2 != 0 || set[way].generation != self.generation || set[way].identity.method != method)
+        if (turn % 2 != 0 || turn == 0 || set[way].generation != self.generation || set[way].identity.method != method)
             continue;
         *copy = set[way];
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -282,27 +284,23 @@ static void write_entry(struct entry *entry, const struct entry *told)
     __atomic_store_n(&entry->turn, turn + 2, __ATOMIC_RELEASE);
 }
 
-uint64_t col_java_method_address(const struct col_java_runtime *java, uintptr_t method, int32_t bytecode,
-                                 enum col_java_mode mode)
+bool col_java_method_find(const struct col_java_runtime *java, uintptr_t address, bool is_certain,
+                          struct col_java_method *method)
 {
-    uint64_t hash = (uint64_t)method * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = (uint64_t)address * UINT64_C(0x9e3779b97f4a7c15);
     struct entry *set = entries[hash >> 52], entry;
-    if (!read_entry(set, method, &entry) || !is_same(&java->layout, &entry.identity)) {
-        if (!identify(&java->layout, method, &entry.identity) || !tell(&java->layout, &entry.identity, &entry))
-            return 0;
-        write_entry(choose(set, method, hash + entry.start), &entry);
+    struct identity identity = {0};
+    if (!is_certain && !identify(&java->layout, address, &identity))
+        return false;
+    if (!read_entry(set, address, &entry) || !is_same(&java->layout, &entry.identity)) {
+        if ((is_certain && !identify(&java->layout, address, &identity)) || !tell(&java->layout, &identity, &entry))
+            return false;
+        entry.identity = identity;
+        write_entry(choose(set, address, hash + entry.start), &entry);
     }
-    uint32_t offset = bytecode > 0 && (uint32_t)bytecode < entry.code_bytes ? (uint32_t)bytecode : 0;
-    return entry.start + (uint64_t)offset * ADDRESSES + 2 * (unsigned)mode + 1;
-}
-
-int32_t col_java_method_offset(const struct col_java_runtime *java, uintptr_t method, uintptr_t pointer)
-{
-    const struct col_java_layout *layout = &java->layout;
-    uintptr_t constant = col_java_get_pointer(layout, COL_JAVA_METHOD_CONST, method);
-    uintptr_t offset = pointer - constant - layout->numbers[COL_JAVA_CONST_BYTES];
-    return offset < (uintptr_t)col_java_get(layout, COL_JAVA_CONST_CODE_SIZE, constant) ? (int32_t)offset
-                                                                                        : COL_JAVA_NO_BYTECODE;
+    *method = (struct col_java_method){
+        entry.start, entry.identity.constant + java->layout.numbers[COL_JAVA_CONST_BYTES], entry.code_bytes};
+    return true;
 }
 
 void col_java_method_forget(void)

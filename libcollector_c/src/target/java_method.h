@@ -2,6 +2,7 @@
 #ifndef COL_TARGET_JAVA_METHOD_H
 #define COL_TARGET_JAVA_METHOD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "target/java_runtime.h"
@@ -13,18 +14,29 @@
 /* How a method is run. */
 enum col_java_mode { COL_JAVA_INTERPRETED, COL_JAVA_COMPILED, COL_JAVA_INLINED };
 
-enum { COL_JAVA_NO_BYTECODE = -1 };
+/* A method that the log knows. */
+struct col_java_method {
+    uint64_t start;         /* of its addresses */
+    uintptr_t instructions; /* its bytecodes */
+    uint32_t bytes;
+};
 
 /*
- * The address of a frame that executes `bytecode`, an offset, of `method`, which the log is told of where it is new. Of each offset there are eight: two for each mode, and
- * this one is the second, so that the one before it, at which a return address is looked up, is of the same. A method whose address another had before is told
- * from that one. 0: it is none, or could not be told of.
+ * Finds what may be a method, and tells the log of it where it is new. One whose address another had before is told from that one. `is_certain`: a frame of the calling
+ * thread keeps it alive, so that what was a method at an earlier tick still is one, or another; all else is looked at with care. False: it is none, or could not be told of.
  */
-uint64_t col_java_method_address(const struct col_java_runtime *java, uintptr_t method, int32_t bytecode,
-                                 enum col_java_mode mode);
+bool col_java_method_find(const struct col_java_runtime *java, uintptr_t address, bool is_certain,
+                          struct col_java_method *method);
 
-/* The offset that a pointer to a bytecode stands for; COL_JAVA_NO_BYTECODE if it points to none of the method's, which must be one. */
-int32_t col_java_method_offset(const struct col_java_runtime *java, uintptr_t method, uintptr_t pointer);
+/*
+ * The address of a frame that executes the bytecode at an offset; of one that the method does not have, as of its first. Of each offset there are eight: two for
+ * each mode, and this one is the second, so that the one before it, at which a return address is looked up, is of the same.
+ */
+static inline uint64_t col_java_method_address(const struct col_java_method *method, uintptr_t offset,
+                                               enum col_java_mode mode)
+{
+    return method->start + (offset < method->bytes ? offset : 0) * 8 + 2 * (unsigned)mode + 1;
+}
 
 /* For another log, which knows nothing yet. */
 void col_java_method_forget(void);

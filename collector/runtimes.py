@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 from dataclasses import dataclass
 
@@ -23,7 +24,8 @@ class Setting:
 class Runtime:
     """A runtime is recognised by the file names of its program and libraries; `remedy` are the options that give names, empty if none does.
 
-    `has_whole_stacks`: with the remedy, and not without. `caveat` is why something may be missing in spite of `--jit`.
+    `has_whole_stacks`: with the remedy, and not without. `caveat` is why something may be missing in spite of `--jit`. A runtime whose own functions the
+    recorder reads has frames of the kind `read_as`; then neither is needed, and `is_named_by_jit` is false where the settings give something else.
     """
 
     name: str
@@ -32,20 +34,25 @@ class Runtime:
     settings: tuple[Setting, ...] = ()
     caveat: str = ""
     has_whole_stacks: bool = False
+    read_as: str = ""
+    is_named_by_jit: bool = True
 
     def owns(self, file_name: str) -> bool:
         """Whether a file of that name is part of the runtime."""
         return re.fullmatch(self.files, file_name) is not None
 
 
-# With --jit also -XX:+IgnoreUnrecognizedVMOptions: OpenJDK before 17 knows no DumpPerfMapAtExit, and would not start.
 _JAVA = "-XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit"
+_IS_JAVA_READ = platform.machine() == "x86_64"  # there only its debug information may be made finer
+# OpenJDK before 17 knows no DumpPerfMapAtExit, and would not start but for the first option.
+_JAVA_SETTING = "-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints" if _IS_JAVA_READ else f"-XX:+IgnoreUnrecognizedVMOptions {_JAVA}"
 _V8 = "--perf-basic-prof --interpreted-frames-native-stack"
 
 RUNTIMES = (
     Runtime(
-        "Java", r"libjvm\.so", _JAVA, (Setting("JAVA_TOOL_OPTIONS", f"-XX:+IgnoreUnrecognizedVMOptions {_JAVA}", " "),),
+        "Java", r"libjvm\.so", _JAVA, (Setting("JAVA_TOOL_OPTIONS", _JAVA_SETTING, " "),),
         "a JVM writes the names when it exits, so not when it is killed, and not before version 17", has_whole_stacks=True,
+        read_as="java", is_named_by_jit=not _IS_JAVA_READ,
     ),
     Runtime(
         "node", r"node(js)?|libnode\.so.*", _V8, (Setting("NODE_OPTIONS", _V8, " "),),

@@ -45,10 +45,10 @@ def runtime_hint(profile: Profile) -> str:
 def _advice(profile: Profile, runtimes: list[Runtime], gains: str) -> str:
     """What to do. Where it was done already, what may have gone wrong."""
     was_helped = any("jit=1" in recording.options for recording in profile.recordings)
-    if was_helped and all(runtime.settings for runtime in runtimes):
+    if was_helped and all(_is_named_by_jit(runtime) for runtime in runtimes):
         caveats = [runtime.caveat for runtime in runtimes if runtime.caveat]
         return "; ".join(["--jit did not reach all of it", *caveats])
-    is_helpful = not was_helped and any(runtime.settings for runtime in runtimes)
+    is_helpful = not was_helped and any(map(_is_named_by_jit, runtimes))
     remedies = [f"{runtime.name} with {runtime.remedy}" for runtime in runtimes if runtime.remedy]
     ways = ["record it with --jit"] if is_helpful else []
     if remedies:
@@ -56,10 +56,16 @@ def _advice(profile: Profile, runtimes: list[Runtime], gains: str) -> str:
     return f"for {gains} {', or '.join(ways)}"
 
 
+def _is_named_by_jit(runtime: Runtime) -> bool:
+    return bool(runtime.settings) and runtime.is_named_by_jit
+
+
 def _runtimes(profile: Profile) -> list[Runtime]:
-    """Those with code on a stack, or whose program ran."""
+    """Those with code on a stack, or whose program ran, but for those whose functions are recorded."""
     files = {module.name for module in profile.modules} | {os.path.basename(process.executable) for process in profile.processes}
-    return [runtime for runtime in RUNTIMES if any(map(runtime.owns, files))]
+    found = [runtime for runtime in RUNTIMES if any(map(runtime.owns, files))]
+    kinds = {frame.kind for frame in profile.frames} if any(runtime.read_as for runtime in found) else set()
+    return [runtime for runtime in found if runtime.read_as not in kinds]
 
 
 def _nameless(profile: Profile) -> float:

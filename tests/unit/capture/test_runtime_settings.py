@@ -17,7 +17,7 @@ def test_each_variable_is_set_where_the_user_has_none() -> None:
     assert set(settings) == VARIABLES
     assert settings["DOTNET_PerfMapEnabled"] == "1"
     assert settings["PYPYLOG"] == f"jit-backend-addr:{OBJECTS}/pypy-%d.log"
-    assert "-XX:+PreserveFramePointer" in settings["JAVA_TOOL_OPTIONS"]
+    assert "-XX:+DebugNonSafepoints" in settings["JAVA_TOOL_OPTIONS"]
 
 
 def test_the_users_words_come_first_and_ours_once() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tiny_profile import PROCESS, build_profile
 
-from collector.profile.model import Profile
+from collector.profile.model import JAVA, Frame, Profile
 from collector.profile.runtime_hints import runtime_hint, with_runtime_hints
 from collector.profile.warnings import brief_warnings, warnings_of
 from collector.runtimes import RUNTIMES
@@ -25,7 +25,7 @@ def with_option(profile: Profile, option: str) -> Profile:
 
 def test_nameless_code_of_a_runtime_has_its_remedy() -> None:
     hint = runtime_hint(mixed("libjvm.so", 2))
-    assert hint.startswith("20.0 % of the time is in unnamed code of Java: for names record it with --jit, or run Java with -XX:+PreserveFramePointer ")
+    assert hint.startswith("20.0 % of the time is in unnamed code of Java: for names run Java with -XX:+PreserveFramePointer ")
     assert runtime_hint(mixed("libnode.so.108", 2)).endswith("run node with --perf-basic-prof --interpreted-frames-native-stack.")
     assert runtime_hint(mixed("libruby-3.3.so.3.3", 2)) == "20.0 % of the time is in unnamed code of Ruby: for names run Ruby with --yjit-perf, from Ruby 3.3 on."
     assert runtime_hint(mixed("libluajit-5.1.so.2", 2)) == "20.0 % of the time is in unnamed code of LuaJIT: for names record it with --jit."
@@ -43,16 +43,25 @@ def test_the_program_itself_may_be_the_runtime() -> None:
 
 def test_unfinished_stacks_are_told_with_the_names_or_where_an_option_mends_them() -> None:
     hint = runtime_hint(mixed("libjvm.so", 2, "no_unwind_info"))
-    assert hint.startswith("20.0 % of the time is in unnamed code of Java, and 20.0 % on stacks that end early: for names and whole stacks record")
+    assert hint.startswith("20.0 % of the time is in unnamed code of Java, and 20.0 % on stacks that end early: for names and whole stacks run Java with")
     named = build_profile([("main@libjvm.so;hot@(dynamic code)", 1, 0, {"end": "no_unwind_info"})])
-    assert runtime_hint(named).startswith("100.0 % of the time is on stacks that end early: for whole stacks record it with --jit")
+    assert runtime_hint(named).startswith("100.0 % of the time is on stacks that end early: for whole stacks run Java with")
     assert runtime_hint(build_profile([("main@node;hot@(dynamic code)", 1, 0, {"end": "no_unwind_info"})])) == ""
 
 
 def test_a_recording_with_the_option_is_told_why_it_did_not_help() -> None:
-    hint = runtime_hint(with_option(mixed("libjvm.so", 2), "jit=1"))
-    assert "--jit did not reach all of it; a JVM writes the names when it exits" in hint and "record" not in hint
+    hint = runtime_hint(with_option(mixed("node", 2), "jit=1"))
+    assert "--jit did not reach all of it; a node whose NODE_OPTIONS" in hint and "record" not in hint
     assert runtime_hint(with_option(mixed("beam.smp", 2), "jit=1")).endswith('for names run Erlang with ERL_FLAGS="+JPperf true".')
+
+
+def test_java_whose_methods_are_recorded_needs_no_option() -> None:
+    profile = mixed("libjvm.so", 2, "no_unwind_info")
+    assert runtime_hint(replace(profile, frames=[replace_kind(frame) for frame in profile.frames])) == ""
+
+
+def replace_kind(frame: Frame) -> Frame:
+    return frame._replace(kind=JAVA)
 
 
 def test_every_view_has_the_whole_sentence() -> None:

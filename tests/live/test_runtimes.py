@@ -17,15 +17,6 @@ Record = Callable[..., Recorded]
 NAMELESS = ("(no module)", "(anonymous code)")
 
 
-@pytest.fixture(scope="module")
-def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if not shutil.which("javac") or not shutil.which("java"):
-        pytest.skip("this system has no JDK")
-    directory = tmp_path_factory.mktemp("java")
-    assert execute(["javac", "-d", directory, TARGETS / "HotJava.java"]).status == 0
-    return directory
-
-
 def needs(tool: str) -> None:
     if not shutil.which(tool):
         pytest.skip(f"this system has no {tool}")
@@ -51,52 +42,22 @@ def report(recorded: Recorded, *words: object) -> str:
     return outcome.stdout
 
 
-def test_hot_java_is_named_and_whole(record: Record, classes: Path) -> None:
-    recorded = record(["java", "-cp", classes, "HotJava", 1500], options=["--jit"])
-    assert (recorded.outcome.status, recorded.outcome.stdout) == (0, "true\n")
-    assert "Picked up JAVA_TOOL_OPTIONS" in recorded.outcome.stderr
-    judge_named(recorded)
-    judge_rooted(recorded)
-    assert any("HotJava.collatz(long)" in name for name in recorded.function_names())
-    assert "jit=1" in recorded.profile.recordings[0].options
-
-
-def test_without_the_option_every_view_has_the_hint(record: Record, classes: Path) -> None:
-    recorded = record(["java", "-cp", classes, "HotJava", 800])
-    assert recorded.outcome.status == 0 and "Picked up" not in recorded.outcome.stderr
-    judge(nameless_share(recorded) > 0.1, "the JVM compiled too little")
+def test_without_the_option_every_view_has_the_hint(record: Record) -> None:
+    needs("node")
+    recorded = record(["node", TARGETS / "busy_loops.js", 800])
+    assert recorded.outcome.status == 0
+    judge(nameless_share(recorded) > 0.1, "node compiled too little")
     for view in ("overview", "functions", "calltree", "threads", "header"):
         text = " ".join(report(recorded, view).split())
-        assert text.count("in unnamed code of Java") == 1 and "record it with --jit, or run Java with -XX:+PreserveFramePointer" in text
+        assert text.count("in unnamed code of node") == 1 and "record it with --jit, or run node with --perf-basic-prof" in text
     (hint,) = [warning for warning in json.loads(report(recorded, "functions", "--json"))["warnings"] if "unnamed" in warning]
     assert "--jit" in hint
 
 
-def test_the_users_options_stay(record: Record, classes: Path) -> None:
-    recorded = record(["java", "-cp", classes, "HotJava", 50], options=["--jit"], environment={"JAVA_TOOL_OPTIONS": "-Dcolour=green"})
-    assert recorded.outcome.stdout == "true\ngreen\n"
-
-
-def test_every_process_of_a_tree_is_named(record: Record, classes: Path) -> None:
-    command = f"java -cp '{classes}' HotJava 700 & java -cp '{classes}' HotJava 700; wait"
-    recorded = record(["sh", "-c", command], options=["--jit"])
-    assert recorded.outcome.stdout == "true\ntrue\n"
-    assert len(list((recorded.path / "objects").glob("perf-*.map"))) == 2
-    judge_named(recorded)
-    judge_rooted(recorded)
-
-
-def test_a_jvm_that_is_asked_to_end_writes_its_names(record: Record, classes: Path) -> None:
-    recorded = record(["java", "-cp", classes, "HotJava", 700, "TERM"], options=["--jit"])
-    assert recorded.outcome.status == 143
-    judge_named(recorded)
-
-
-def test_a_killed_jvm_is_told_why_it_has_no_names(record: Record, classes: Path) -> None:
-    recorded = record(["java", "-cp", classes, "HotJava", 700, "KILL"], options=["--jit"])
-    assert recorded.outcome.status == 137
-    judge(nameless_share(recorded) > 0.01, "the JVM compiled too little")
-    assert "a JVM writes the names when it exits" in " ".join(report(recorded, "functions").split())
+def test_the_users_options_stay(record: Record) -> None:
+    needs("node")
+    recorded = record(["node", "-p", "process.execArgv.length + process.title"], options=["--jit"], environment={"NODE_OPTIONS": "--title=green"})
+    assert recorded.outcome.stdout == "0green\n"
 
 
 @pytest.mark.parametrize(("tool", "program", "functions"), [

@@ -90,13 +90,17 @@ public class SplitJava {
         sink += numbers[0];
     }
 
+    static final byte[] BYTES = new byte[20000];
+    static {
+        for (int i = 0; i < BYTES.length; i++)
+            BYTES[i] = (byte) (i * i >> 5);
+    }
+
     /* In native code, called by JNI. */
     static void compression() {
-        byte[] bytes = new byte[20000], packed = new byte[30000];
-        for (int i = 0; i < bytes.length; i++)
-            bytes[i] = (byte) (i * i >> 5);
+        byte[] packed = new byte[30000];
         Deflater deflater = new Deflater();
-        deflater.setInput(bytes);
+        deflater.setInput(BYTES);
         deflater.finish();
         sink += deflater.deflate(packed);
         deflater.end();

@@ -56,8 +56,8 @@ def test_without_the_option_every_view_has_the_hint(record: Record) -> None:
 
 def test_the_users_options_stay(record: Record) -> None:
     needs("node")
-    recorded = record(["node", "-p", "process.execArgv.length + process.title"], options=["--jit"], environment={"NODE_OPTIONS": "--title=green"})
-    assert recorded.outcome.stdout == "0green\n"
+    recorded = record(["node", "-p", "process.title"], options=["--jit"], environment={"NODE_OPTIONS": "--title=green"})
+    assert recorded.outcome.stdout == "green\n"
 
 
 @pytest.mark.parametrize(("tool", "program", "functions"), [

@@ -30,6 +30,12 @@ enum {
     COL_ARCH_ADDRESS_BITS = 52,
 };
 
+static inline bool col_arch_loads_sp_from_thread(const uint8_t *code)
+{
+    (void)code;
+    return false;
+}
+
 /* Frames of HotSpot's interpreter are not known here. */
 enum {
     COL_ARCH_HAS_JAVA_FRAMES = 0,

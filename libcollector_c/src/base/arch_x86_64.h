@@ -182,6 +182,12 @@ COL_READS_FOREIGN static inline bool col_arch_ends_in_call(const uint8_t *end)
            (code[1] == 0xff && (code[2] & 0x38) == 0x10) || (code[0] == 0xff && (code[1] & 0x38) == 0x10);
 }
 
+/* True for code that begins with mov distance(%r15), %rsp: r15 is where HotSpot keeps its thread. */
+COL_READS_FOREIGN static inline bool col_arch_loads_sp_from_thread(const uint8_t *code)
+{
+    return code[0] == 0x49 && code[1] == 0x8b && code[2] == 0xa7;
+}
+
 /* The word at a distance that an instruction gives, counted from its end. */
 static inline uintptr_t col_arch_relative_word(struct col_proved_pages *proved, uintptr_t instruction_end,
                                                const uint8_t *distance_bytes)

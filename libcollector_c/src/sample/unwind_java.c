@@ -7,11 +7,13 @@
 #include "sample/unwind_java.h"
 
 #include "base/instruction.h"
+#include "sample/unwind_frames.h"
 #include "target/java_code.h"
 #include "target/java_method.h"
 
 enum {
     WORD = sizeof(uintptr_t),
+    MOST_ENTRY = 16,      /* words of what is kept of a virtual thread */
     MOST_PUSHED = 4,      /* words */
     MOST_ENDING = 12,     /* instructions from where a frame begins to be taken down to the return */
     MOST_BEGINNING = 100, /* from a method's entry to where the frame is made */
@@ -47,12 +49,23 @@ static bool leave_to(const struct leaving *leaving, const struct caller *caller)
     return true;
 }
 
+/*
+ * The frames of a virtual thread that it will not need soon lie in the heap. Where those on the stack end they return to a stub that fetches others, and that begins by loading
+ * the stack pointer from the thread.
+ */
+static bool is_barrier(const struct col_java_blob *blob, uintptr_t pc)
+{
+    const uint8_t *code = (const uint8_t *)pc;
+    return blob->kind == COL_JAVA_CODE_BARE && blob->end - pc > 8 && col_arch_loads_sp_from_thread(code);
+}
+
 /* True for what code of HotSpot's returns to: the interpreter keeps such addresses in a table, all else calls. */
 static bool is_return_address(const struct leaving *leaving, uintptr_t pc)
 {
     struct col_java_blob blob;
     return col_java_runtime_has_code(leaving->java, pc - 1) && col_java_code_find(leaving->java, pc - 1, &blob) &&
            (blob.kind == COL_JAVA_CODE_INTERPRETER || col_java_code_is_deoptimizer(leaving->java, &blob, pc) ||
+            is_barrier(&blob, pc) ||
             (pc - COL_ARCH_CALL_BYTES >= blob.code && col_arch_ends_in_call((const uint8_t *)pc)));
 }
 
@@ -229,6 +242,21 @@ static bool leave_interpreter(const struct leaving *leaving, bool is_exact)
 
 /* ---- all else ---- */
 
+/* Where a virtual thread's frames on the stack end lies what HotSpot knows of it, and behind that the frame that its carrier came by. */
+static bool leave_barrier(const struct leaving *leaving)
+{
+    uintptr_t sp = leaving->regs->sp;
+    for (unsigned words = 0; words < MOST_ENTRY; words++) {
+        struct caller caller = {.sp = sp + (words + 2) * WORD};
+        if (!read_stack(leaving, caller.sp - WORD, &caller.pc) || !is_return_address(leaving, caller.pc))
+            continue;
+        leaving->frame->addresses[0] = COL_FRAMES_LEFT_OUT;
+        leaving->frame->count = 1;
+        return read_stack(leaving, caller.sp - 2 * WORD, &caller.fp) && leave_to(leaving, &caller);
+    }
+    return false;
+}
+
 /* A stub that calls native code, or that native code calls Java by, has a frame pointer. One puts a mark before its return address. */
 static bool leave_by_record(const struct leaving *leaving)
 {
@@ -287,7 +315,9 @@ static bool leave(const struct leaving *leaving, const struct col_java_blob *blo
     case COL_JAVA_CODE_BARE:
         break;
     }
-    return is_exact ? leave_adapter(leaving) : leave_by_record(leaving);
+    return is_exact                              ? leave_adapter(leaving)
+           : is_barrier(blob, leaving->regs->pc) ? leave_barrier(leaving)
+                                                 : leave_by_record(leaving);
 }
 
 bool col_unwind_java_leave(const struct col_java_runtime *java, struct col_regs *regs, struct col_stack_reader *reader,

@@ -43,7 +43,6 @@ struct walk {
 enum step {
     STEP_ON,
     STEP_NEEDS_REGISTERS, /* the walk must begin again and follow all registers up to here */
-    STEP_NOT_JAVA,
     STEP_END,
 };
 
@@ -364,39 +363,6 @@ static enum step walk_simple_frames(struct walk *walk, struct col_unwind_frames 
     return step;
 }
 
-/* Puts a frame out. False: there is no room, or the walk has gone on elsewhere. */
-static bool put(struct walk *walk, struct col_unwind_frames *output, uintptr_t address)
-{
-    uintptr_t sp = walk->regs.sp;
-    if (output->count == output->max &&
-        (!col_unwind_frames_turn(output, &walk->reader, &walk->regs) || walk->regs.sp != sp))
-        return false;
-    if (output->sps != NULL)
-        output->sps[output->count] = sp;
-    output->pcs[output->count++] = address;
-    return true;
-}
-
-/* Of a frame of HotSpot's code: puts out what it stands for, and leaves it. STEP_NOT_JAVA: nothing was done. */
-static enum step step_over_java(struct walk *walk, struct col_unwind_frames *output, enum col_stack_end *end)
-{
-    struct col_unwind_java_frame frame;
-    struct col_regs caller = walk->regs;
-    uintptr_t old_sp = walk->regs.sp, old_pc = walk->regs.pc;
-    if (!col_unwind_java_leave(walk->java, &caller, &walk->reader, &walk->proved, walk->is_exact, &frame))
-        return STEP_NOT_JAVA;
-    if (frame.count == 0) {
-        frame.addresses[0] = old_pc + (output->count != 0 && walk->is_exact);
-        frame.count = 1;
-    }
-    *end = COL_STACK_DEPTH_LIMIT;
-    for (size_t i = 0; i < frame.count; i++)
-        if (!put(walk, output, frame.addresses[i]))
-            return walk->regs.sp != old_sp ? STEP_ON : STEP_END;
-    walk->regs = caller;
-    return arrive(walk, old_sp, old_pc, end);
-}
-
 /* One frame of any kind. */
 static enum step walk_frame(struct walk *walk, struct col_unwind_frames *output, enum col_stack_end *end)
 {
@@ -411,9 +377,18 @@ static enum step walk_frame(struct walk *walk, struct col_unwind_frames *output,
     uintptr_t pc = walk->regs.pc;
     bool is_innermost = output->count == 0;
     if (walk->java != NULL && col_java_runtime_has_code(walk->java, pc)) {
-        enum step step = step_over_java(walk, output, end);
-        if (step != STEP_NOT_JAVA)
-            return step;
+        uintptr_t old_sp = walk->regs.sp;
+        switch (col_unwind_java_walk(walk->java, &walk->regs, &walk->reader, &walk->proved, walk->is_exact, output)) {
+        case COL_JAVA_LEFT:
+            return arrive(walk, old_sp, pc, end);
+        case COL_JAVA_JUMPED:
+            return STEP_ON;
+        case COL_JAVA_NO_ROOM:
+            *end = COL_STACK_DEPTH_LIMIT;
+            return STEP_END;
+        case COL_JAVA_LEFT_NOT:
+            break;
+        }
     }
     col_unwind_rule rule = col_unwind_cache_find(walk->rules, col_unwind_place(pc, walk->is_exact));
     if (rule == COL_RULE_UNKNOWN)

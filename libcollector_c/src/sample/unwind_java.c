@@ -7,12 +7,12 @@
 #include "sample/unwind_java.h"
 
 #include "base/instruction.h"
-#include "sample/unwind_frames.h"
 #include "target/java_code.h"
 #include "target/java_method.h"
 
 enum {
     WORD = sizeof(uintptr_t),
+    MOST_INLINED = 64,
     MOST_ENTRY = 16,      /* words of what is kept of a virtual thread */
     MOST_PUSHED = 4,      /* words */
     MOST_ENDING = 12,     /* instructions from where a frame begins to be taken down to the return */
@@ -20,12 +20,18 @@ enum {
     LARGEST_FRAME = 1 << 20,
 };
 
+/* What stands in the stack for a frame; nothing: its own address. */
+struct frame {
+    size_t count;
+    uintptr_t addresses[MOST_INLINED];
+};
+
 struct leaving {
     const struct col_java_runtime *java;
     struct col_regs *regs;
     struct col_stack_reader *reader;
     struct col_proved_pages *proved;
-    struct col_unwind_java_frame *frame;
+    struct frame *frame;
 };
 
 /* The caller, to be. */
@@ -161,7 +167,7 @@ static bool leave_method(const struct leaving *leaving, const struct col_java_bl
     uintptr_t pc =
         is_exact ? regs->pc : col_java_code_original_pc(leaving->java, blob, regs->pc, regs->sp, leaving->reader);
     leaving->frame->count = col_java_code_methods(leaving->java, blob, pc, is_exact, leaving->proved,
-                                                  leaving->frame->addresses, COL_JAVA_MOST_INLINED);
+                                                  leaving->frame->addresses, MOST_INLINED);
     if (leaving->frame->count == 0)
         return false;
     return is_exact ? leave_interrupted(leaving, blob, col_java_code_entry(leaving->java, blob))
@@ -320,14 +326,36 @@ static bool leave(const struct leaving *leaving, const struct col_java_blob *blo
                                                  : leave_by_record(leaving);
 }
 
-bool col_unwind_java_leave(const struct col_java_runtime *java, struct col_regs *regs, struct col_stack_reader *reader,
-                           struct col_proved_pages *proved, bool is_exact, struct col_unwind_java_frame *frame)
+/* False: there is no room, or the walk has gone on elsewhere. */
+static bool put(const struct leaving *leaving, struct col_unwind_frames *output, uintptr_t address)
 {
-    struct leaving leaving = {java, regs, reader, proved, frame};
+    uintptr_t sp = leaving->regs->sp;
+    if (output->count == output->max &&
+        (!col_unwind_frames_turn(output, leaving->reader, leaving->regs) || leaving->regs->sp != sp))
+        return false;
+    if (output->sps != NULL)
+        output->sps[output->count] = sp;
+    output->pcs[output->count++] = address;
+    return true;
+}
+
+enum col_unwind_java_leaving col_unwind_java_walk(const struct col_java_runtime *java, struct col_regs *regs,
+                                                  struct col_stack_reader *reader, struct col_proved_pages *proved,
+                                                  bool is_exact, struct col_unwind_frames *output)
+{
+    struct frame frame = {.count = 0};
+    struct col_regs caller = *regs;
+    struct leaving leaving = {java, &caller, reader, proved, &frame};
     struct col_java_blob blob;
-    frame->count = 0;
-    if (col_java_code_find(java, regs->pc - !is_exact, &blob) && leave(&leaving, &blob, is_exact))
-        return true;
-    frame->count = 0;
-    return false;
+    if (!col_java_code_find(java, regs->pc - !is_exact, &blob) || !leave(&leaving, &blob, is_exact))
+        return COL_JAVA_LEFT_NOT;
+    if (frame.count == 0)
+        frame.addresses[frame.count++] = regs->pc + (output->count != 0 && is_exact);
+    uintptr_t sp = regs->sp;
+    leaving.regs = regs;
+    for (size_t i = 0; i < frame.count; i++)
+        if (!put(&leaving, output, frame.addresses[i]))
+            return regs->sp != sp ? COL_JAVA_JUMPED : COL_JAVA_NO_ROOM;
+    *regs = caller;
+    return COL_JAVA_LEFT;
 }

@@ -131,7 +131,7 @@ static bool read_text(struct table *table, uintptr_t at, char text[LONGEST_TEXT]
 
 static uintptr_t read_symbol(struct table *table, const char *name)
 {
-    uintptr_t at = col_exported_symbols_find(table->bias, table->dynamic, name), value = 0;
+    uintptr_t at = col_exported_symbols_find(NULL, table->bias, table->dynamic, name), value = 0;
     return at != 0 && col_safe_read_word(at, &value) ? value : 0;
 }
 

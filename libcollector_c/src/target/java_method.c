@@ -56,7 +56,7 @@ static struct entry entries[SETS][WAYS] COL_SPARSE;
 
 static bool is_readable(uintptr_t address, size_t bytes)
 {
-    struct col_proved_pages proved = {{0}};
+    struct col_proved_pages proved = {.memory = NULL};
     return address != 0 && address % sizeof address == 0 && col_safe_read_prove(&proved, address, bytes);
 }
 
@@ -117,7 +117,7 @@ static bool identify(const struct col_java_layout *layout, uintptr_t method, str
 /* Copies a name, in which packages are parted as programs write it. The end; NULL: it cannot be read. */
 COL_READS_FOREIGN static char *copy_symbol(const struct col_java_layout *layout, uintptr_t symbol, char *to)
 {
-    struct col_proved_pages proved = {{0}};
+    struct col_proved_pages proved = {.memory = NULL};
     if (!is_readable(symbol, layout->fields[COL_JAVA_SYMBOL_BODY].at))
         return NULL;
     uintptr_t body = symbol + layout->fields[COL_JAVA_SYMBOL_BODY].at;
@@ -162,7 +162,7 @@ static size_t read_lines(const struct col_java_layout *layout, uintptr_t constan
 {
     uint32_t later = layout->numbers[COL_JAVA_HAS_LINES_LATER];
     uint32_t flag = later != 0 ? later : layout->numbers[COL_JAVA_HAS_LINES];
-    struct col_proved_pages proved = {{0}};
+    struct col_proved_pages proved = {.memory = NULL};
     struct bytes bytes = {
         .at = constant + layout->numbers[COL_JAVA_CONST_BYTES] + code_bytes,
         .end = constant + sizeof(uintptr_t) * (uintptr_t)(uint32_t)col_java_get(layout, COL_JAVA_CONST_SIZE, constant),

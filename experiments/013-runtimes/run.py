@@ -24,6 +24,7 @@ NAMELESS = ("(no module)", "(anonymous code)")
 PERF_LINE = re.compile(r"^\s+[0-9a-f]+ (.*?) \(([/\[].*)\)$")
 MADE = re.compile(r"//anon|\[JIT\]|.*/perf-\d+\.map|.*/jitted-.*|\[unknown\]|.*memfd.*|\[anon.*")
 RATE_HZ = 997
+JAVA_FOR_PERF = "-XX:+IgnoreUnrecognizedVMOptions -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def loads(bench: Bench) -> Iterator[Load]:
             run([java, "-cp", bench.scratch, "HotJava", 1])
         except CannotMeasure:
             continue  # older than the compiler
-        yield Load(f"Java {version[1] if version else ''}", (java, "-cp", bench.scratch, "HotJava", ms), {}, 0.99)
+        yield Load(f"Java {version[1] if version else ''}", (java, "-cp", bench.scratch, "HotJava", ms), {"JAVA_TOOL_OPTIONS": JAVA_FOR_PERF}, 0.99)
     plain: dict[str, tuple[str, Sequence[object], dict[str, str], float | None]] = {
         "node": ("node", ["node", TARGETS / "busy_loops.js", ms], {}, 0.99),
         "LuaJIT": ("luajit", ["luajit", TARGETS / "busy_loops.lua", ms], {}, None),

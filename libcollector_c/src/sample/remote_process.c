@@ -246,6 +246,7 @@ static size_t walk(struct col_remote_process *process, const struct col_remote_r
     enum col_stack_end first_end;
     *end = COL_STACK_UNREADABLE;
     col_remote_memory_begin();
+    col_remote_modules_begin(&process->memory);
     if (!col_remote_modules_are_code(&process->memory, registers->pc, true) || !find_rules(process, &remote.rules))
         return 0;
     if (registers->has_fp)

@@ -18,8 +18,11 @@ enum {
     MOST_TABLE_BYTES = 1 << 22,
     REST_PER_READING = 50, /* after a reading that took t, none for 50 t: at most 2 % of the time goes into it */
     SHORTEST_REST_NS = 10000000,
+    TRUST_PER_READING = 1000,
     MOST_DOUBLINGS = 8, /* after readings in vain the rest grows up to 2^8 times as long */
 };
+
+#define SHORTEST_TRUST_NS UINT64_C(5000000000)
 
 struct module {
     uintptr_t low, high;
@@ -42,6 +45,7 @@ struct col_remote_modules {
     struct table modules, code; /* of struct module and struct range, in the order of their addresses */
     uint64_t version;
     uint64_t next_reading_ns;
+    uint64_t doubtful_ns; /* from then on what is known may be of code that another took the place of */
     unsigned readings_in_vain;
     bool is_expected; /* to be read again */
 };
@@ -258,6 +262,8 @@ static void rest(struct col_remote_modules *modules, uint64_t begun_ns)
     uint64_t ended_ns = col_clock_now(), rest_ns = (ended_ns - begun_ns) * REST_PER_READING;
     rest_ns = rest_ns > SHORTEST_REST_NS ? rest_ns : SHORTEST_REST_NS;
     modules->next_reading_ns = ended_ns + (rest_ns << modules->readings_in_vain);
+    uint64_t trusted_ns = (ended_ns - begun_ns) * TRUST_PER_READING;
+    modules->doubtful_ns = ended_ns + (trusted_ns > SHORTEST_TRUST_NS ? trusted_ns : SHORTEST_TRUST_NS);
 }
 
 /* Reads if it is time. False: it was not. */
@@ -282,16 +288,22 @@ static bool read_again(struct col_remote_memory *memory, bool is_in_need)
 
 /* ---- questions ---- */
 
+/* Without a module of ours, if only the vdso, what it executes is code of another processor. */
+static bool is_known(const struct col_remote_modules *modules, uintptr_t pc)
+{
+    return modules->modules.count != 0 && find_code(modules, pc) != NULL;
+}
+
 static bool is_code(struct col_remote_memory *memory, uintptr_t pc, bool may_read)
 {
     read_again(memory, false);
     if (memory->modules == NULL)
         return false;
-    if (find_code(memory->modules, pc) != NULL)
+    if (is_known(memory->modules, pc))
         return true;
     if (!may_read || pc < COL_PAGE_BYTES || pc >> COL_ARCH_ADDRESS_BITS != 0 || !read_again(memory, true))
         return false;
-    bool is_found = find_code(memory->modules, pc) != NULL;
+    bool is_found = is_known(memory->modules, pc);
     unsigned *in_vain = &memory->modules->readings_in_vain;
     *in_vain = is_found ? 0 : *in_vain + (*in_vain < MOST_DOUBLINGS);
     return is_found;
@@ -339,6 +351,12 @@ bool col_remote_modules_next_object(const struct col_remote_memory *memory, size
 uint64_t col_remote_modules_version(const struct col_remote_memory *memory)
 {
     return memory->modules != NULL ? memory->modules->version : 0;
+}
+
+void col_remote_modules_begin(struct col_remote_memory *memory)
+{
+    if (memory->modules != NULL && col_clock_now() >= memory->modules->doubtful_ns)
+        memory->modules->is_expected = true;
 }
 
 void col_remote_modules_expect(struct col_remote_memory *memory)

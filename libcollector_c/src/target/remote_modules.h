@@ -33,6 +33,9 @@ bool col_remote_modules_next_object(const struct col_remote_memory *memory, size
 /* Changes whenever a reading has found other modules or other code than the one before. */
 uint64_t col_remote_modules_version(const struct col_remote_memory *memory);
 
+/* A walk begins. Now and then, at most once in five seconds, all is read again: a library may lie where another one lay before. */
+void col_remote_modules_begin(struct col_remote_memory *memory);
+
 /* They are read again at the next question. */
 void col_remote_modules_expect(struct col_remote_memory *memory);
 

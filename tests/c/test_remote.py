@@ -13,12 +13,18 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from test_unwind import FLAGS, SOURCE, TARGETS, WARNINGS, run
+from test_unwind import FLAGS, GROUND, SOURCE, TARGETS, UNWINDER, WARNINGS, run
 
 HERE = Path(__file__).parent
+WALKER = [
+    *(f"experiment/{name}" for name in ("crc32", "directory", "event", "log_windows", "log_writer", "msgpack", "open_slots", "record", "sparse_file")),
+    *(f"target/{name}" for name in ("exported_symbols", "python_code", "python_layout", "python_runtime", "remote_interpreter")),
+    *(f"sample/{name}" for name in ("python_frames", "python_stack", "remote_process")),
+]
 NAME_COUNT = 61  # of waiting.c: some threads tell twice, the second time from farther down
 KILLED_WITH_US = 1  # PR_SET_PDEATHSIG
 SECONDS = 60
+COMPLETE, UNREADABLE, BAD_PC, BAD_FRAME = 0, 4, 5, 6  # of StackEnd
 OTHER_FLAGS = ['-DCOLLECTOR_VERSION="0"', f"-I{SOURCE.parent / 'include'}"]
 SANITIZED = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
@@ -31,12 +37,27 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @cache
+def walker(directory: Path, *options: str) -> tuple[Path, ...]:
+    """The walker's object files, compiled once for each choice of options."""
+    target = directory / f"walker{len(options)}"
+    target.mkdir()
+    sources = [SOURCE / f"{name}.c" for name in [*GROUND, *UNWINDER, *WALKER]]
+    for half in (sources[::2], sources[1::2]):
+        subprocess.run(["gcc", *FLAGS, *WARNINGS, *OTHER_FLAGS, *options, "-c", *half], cwd=target, check=True, timeout=300)
+    return tuple(target.glob("*.o"))
+
+
+@cache
+def linked(directory: Path, name: str, *options: str) -> Path:
+    """tests/c/NAME.c with them."""
+    target = directory / f"{name}{len(options)}"
+    run(["gcc", *FLAGS, *WARNINGS, *options, HERE / f"{name}.c", *walker(directory, *options), "-o", target, "-lpthread", "-ldl"])
+    return target
+
+
 def looker(directory: Path, *options: str) -> Path:
     """tests/c/remote_stacks.c."""
-    target = directory / f"remote_stacks{len(options)}"
-    sources = [source for floor in ("base", "experiment", "target", "sample") for source in sorted((SOURCE / floor).glob("*.c"))]
-    run(["gcc", *FLAGS, *WARNINGS, *OTHER_FLAGS, *options, HERE / "remote_stacks.c", *sources, "-o", target, "-lpthread", "-ldl"])
-    return target
+    return linked(directory, "remote_stacks", *options)
 
 
 @cache
@@ -72,7 +93,7 @@ class Stack:
         """True if it ends with these return addresses and is complete. Frames that no call has led to count from the instruction behind (unwind.h)."""
         outer = self.pcs[-len(callers) :]
         are_same = len(outer) == len(callers) and all(pc - told in (0, 1) for pc, told in zip(outer, callers, strict=True))
-        return self.end == 0 and are_same and 1 <= len(self.pcs) - len(callers) <= 12
+        return self.end == COMPLETE and are_same and 1 <= len(self.pcs) - len(callers) <= 12
 
 
 def parsed(output: str) -> dict[int, Stack]:
@@ -144,7 +165,7 @@ def test_another_program_in_the_same_process(build: Path, tmp_path: Path, reques
             return parsed("".join(iter(tool.stdout.readline, "\n")))
 
         until = time.monotonic() + SECONDS
-        while (first := look("look\n").get(child.pid)) is None or first.end != 0:
+        while (first := look("look\n").get(child.pid)) is None or first.end != COMPLETE:
             assert time.monotonic() < until, first
         child.stdin.write(b"go on\n")
         child.stdin.flush()
@@ -196,4 +217,12 @@ def test_a_process_that_changes_all_the_time(build: Path, tmp_path: Path) -> Non
         words = run([looker(build, *SANITIZED), "-n", "300", str(child.pid)]).split()
     ends = [int(word) for word in words[words.index("ends") + 1 :]]
     assert sum(ends) == int(words[words.index("walks") + 1]) > 0
-    assert ends[0] > 0.5 * sum(ends), words
+    assert ends[COMPLETE] > 0.5 * sum(ends), words
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_a_process_that_lies(build: Path, seed: str) -> None:
+    """Tables, headers, code and stack changed at random: each walk ends, in every way there is, and reads no more than it has copied."""
+    ends = [int(word) for word in run([linked(build, "remote_fuzz", *SANITIZED), "1600", seed]).split()]
+    assert sum(ends) == 1600
+    assert all(ends[end] > 0 for end in (COMPLETE, UNREADABLE, BAD_PC, BAD_FRAME)), ends

@@ -7,10 +7,11 @@ from collections.abc import Collection
 from typing import Final
 
 from collector.printable import printable
+from collector.profile.groupings import numbered
 from collector.profile.model import Process, Profile
 
 _NO_NAME: Final = "(no name)"
-_OTHER_EXPERIMENT: Final = 10_000_000
+_OTHER_PLACE: Final = 10_000_000
 """More than any pid. Perfetto has 32 bits for them."""
 
 
@@ -25,13 +26,20 @@ def process_name(process: Process) -> str:
 
 
 def process_numbers(profile: Profile) -> list[int]:
-    """The pid of each process; those of a further experiment are set apart, so that no two processes have the same."""
-    return [process.pid + process.experiment * _OTHER_EXPERIMENT for process in profile.processes]
+    """The pid of each process; those of a further experiment or node are set apart, so that no two processes have the same."""
+    places = _places(profile)
+    return [process.pid + place * _OTHER_PLACE for process, place in zip(profile.processes, places)]
+
+
+def _places(profile: Profile) -> list[int]:
+    """Which experiment and node each process belongs to, counted from 0."""
+    return numbered((process.experiment, process.node) for process in profile.processes)[0]
 
 
 def thread_numbers(profile: Profile) -> list[int]:
     """The tid of each thread, set apart in the same way."""
-    return [thread.tid + profile.processes[thread.process].experiment * _OTHER_EXPERIMENT for thread in profile.threads]
+    places = _places(profile)
+    return [thread.tid + places[thread.process] * _OTHER_PLACE for thread in profile.threads]
 
 
 def thread_name(profile: Profile, thread: int) -> str:
@@ -45,7 +53,7 @@ def thread_title(profile: Profile, thread: int) -> str:
     process = profile.processes[known.process]
     program, name = process_name(process), thread_name(profile, thread)
     words = [printable(profile.recordings[process.experiment].name)] if len(profile.recordings) > 1 else []
-    words += [f"{program} {process.pid}"]
+    words += [f"{program} {process.pid}" + ("" if process.rank is None else f" of rank {process.rank}")]
     if known.tid != process.pid or name != program:
         words += [f"{name} {known.tid}"]
     return " / ".join(words)

@@ -84,12 +84,12 @@ def _recordings(profile: Profile) -> list[dict[str, Any]]:
 
 def _processes(profile: Profile) -> Table:
     rows = []
-    latest: dict[tuple[int, int], int] = {}
+    latest: dict[tuple[int, str, int], int] = {}
     for number, process in enumerate(profile.processes):
-        before = latest.get((process.experiment, process.pid))
+        before = latest.get((process.experiment, process.node, process.pid))
         is_next_image = before is not None and profile.processes[before].identity == process.identity
-        parent = before if is_next_image else latest.get((process.experiment, process.parent_pid), -1)
-        latest[process.experiment, process.pid] = number
+        parent = before if is_next_image else latest.get((process.experiment, process.node, process.parent_pid), -1)
+        latest[process.experiment, process.node, process.pid] = number
         rows.append((
             process.experiment, process.pid, process.image, parent, int(is_next_image),
             process.name, shlex.join(process.arguments),

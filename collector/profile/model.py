@@ -204,9 +204,9 @@ class Process:
         return called or self.executable.rpartition("/")[2] or self.executable
 
     @property
-    def identity(self) -> tuple[int, int, int]:
-        """What the images of one process share, and those of no other."""
-        return self.experiment, self.pid, self.first_image
+    def identity(self) -> tuple[int, str, int, int]:
+        """What the images of one process share, and those of no other: each node counts its processes for itself."""
+        return self.experiment, self.node, self.pid, self.first_image
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from collector.profile.groupings import numbered
-from collector.profile.model import Profile, SamplePoint
+from collector.profile.model import Process, Profile, SamplePoint
 from collector.profile.samples import EVER, Span, Spans
 
 BEFORE: Final = "(before the first label)"
 
-_Key = tuple[int, int]
+_Key = tuple[int, str, int]
+"""Experiment, node and process id."""
 
 
 def phase_spans(profile: Profile) -> tuple[list[str], Spans]:
@@ -22,11 +23,16 @@ def phase_spans(profile: Profile) -> tuple[list[str], Spans]:
     phases, titles = numbered([BEFORE, *(point.label for point in points)])
     by_process: dict[_Key, list[tuple[SamplePoint, int]]] = {}
     for point, phase in zip(points, phases[1:]):
-        by_process.setdefault((point.experiment, point.pid), []).append((point, phase))
-    parents = {(process.experiment, process.pid): (process.experiment, process.parent_pid) for process in profile.processes}
+        node = "" if point.process is None else profile.processes[point.process].node
+        by_process.setdefault((point.experiment, node, point.pid), []).append((point, phase))
+    parents = {_key_of(process, process.pid): _key_of(process, process.parent_pid) for process in profile.processes}
     spans = {key: _spans(by_process.get(_labelling(key, parents, by_process), [])) for key in parents}
     owners = [profile.processes[thread.process] for thread in profile.threads]
-    return titles, [spans[process.experiment, process.pid] for process in owners]
+    return titles, [spans[_key_of(process, process.pid)] for process in owners]
+
+
+def _key_of(process: Process, pid: int) -> _Key:
+    return process.experiment, process.node, pid
 
 
 def _labelling(key: _Key, parents: dict[_Key, _Key], labelled: dict[_Key, list[tuple[SamplePoint, int]]]) -> _Key:

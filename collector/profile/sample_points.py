@@ -48,9 +48,9 @@ def labelled_points(profile: Profile) -> list[SampleReading]:
 
 
 def _iter_rows(profile: Profile) -> Iterator[SampleReading]:
-    before: dict[tuple[int, ...], SamplePoint] = {}
+    before: dict[tuple[int | str, ...], SamplePoint] = {}
     for point in sorted(profile.points, key=lambda point: (point.experiment, point.time_ns)):
-        key = (point.experiment, point.pid) if point.process is None else profile.processes[point.process].identity
+        key: tuple[int | str, ...] = (point.experiment, point.pid) if point.process is None else profile.processes[point.process].identity
         recording = profile.recordings[point.experiment]
         time = (point.time_ns - recording.start_ns) / NS_PER_S
         change = _change(before.get(key), point)

@@ -19,6 +19,9 @@ class TimelineRow:
     image: int
     tid: int | None
     name: str
+    node: str
+    rank: int | None
+    local_rank: int | None
     cpu: float
     steps: tuple[float, ...]
 
@@ -57,10 +60,10 @@ def _thread_row(profile: Profile, index: int, steps: tuple[float, ...]) -> Timel
     thread = profile.threads[index]
     process = profile.processes[thread.process]
     name = profile.recordings[process.experiment].name
-    return TimelineRow(name, process.pid, process.image, thread.tid, thread.name, sum(steps), steps)
+    return TimelineRow(name, process.pid, process.image, thread.tid, thread.name, process.node, process.rank, process.local_rank, sum(steps), steps)
 
 
 def _process_row(profile: Profile, index: int, steps: tuple[float, ...]) -> TimelineRow:
     process = profile.processes[index]
     name = profile.recordings[process.experiment].name
-    return TimelineRow(name, process.pid, process.image, None, process.name, sum(steps), steps)
+    return TimelineRow(name, process.pid, process.image, None, process.name, process.node, process.rank, process.local_rank, sum(steps), steps)

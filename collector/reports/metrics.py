@@ -62,7 +62,8 @@ def _reader_of(profile: Profile, series: MetricSeries) -> str:
     if series.process is None:
         return series.node
     process = profile.processes[series.process]
-    return f"{process.pid} {os.path.basename(process.executable)}"
+    rank = "" if process.rank is None else f"rank {process.rank}: "
+    return f"{rank}{process.pid} {os.path.basename(process.executable)}"
 
 
 def _size(summary: Summary) -> float:

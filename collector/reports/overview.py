@@ -203,7 +203,7 @@ def _unattributed_s(profile: Profile) -> float:
 
 
 def _clocks(profile: Profile) -> str:
-    users: dict[str, set[tuple[int, int, int]]] = {}
+    users: dict[str, set[tuple[int, str, int, int]]] = {}
     for process in profile.processes:
         clock = process.clock
         if clock is None:
@@ -216,7 +216,7 @@ def _clocks(profile: Profile) -> str:
 
 
 def _interpreters(profile: Profile) -> str:
-    users: dict[str, set[tuple[int, int, int]]] = {}
+    users: dict[str, set[tuple[int, str, int, int]]] = {}
     for process in profile.processes:
         if process.interpreter:
             users.setdefault(process.interpreter, set()).add(process.identity)
@@ -227,7 +227,7 @@ def _interpreters(profile: Profile) -> str:
     return f"{text}; its lock (GIL) was held for {format_percent(sum(held), aggregate.total_values(profile)[0])} % of the CPU time"
 
 
-def _by_users(users: dict[str, set[tuple[int, int, int]]]) -> str:
+def _by_users(users: dict[str, set[tuple[int, str, int, int]]]) -> str:
     """What processes have, and how many of them, if it is not the same for all."""
     if len(users) <= 1:
         return "".join(users)

@@ -56,7 +56,8 @@ def render(profile: Profile, chart: Timeline, selection: Selection, style: Style
 
 
 def _title(row: TimelineRow) -> str:
-    return f"{row.name or 'thread'} {row.tid or row.pid}"
+    rank = "" if row.rank is None else f"rank {row.rank}: "
+    return f"{rank}{row.name or 'thread'} {row.tid or row.pid}"
 
 
 def _bars(steps: Sequence[float], most: float) -> str:

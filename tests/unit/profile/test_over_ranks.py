@@ -8,10 +8,12 @@ from dataclasses import replace
 import pytest
 
 from collector.capture.rank import parse_ranks
+from collector.exports.names import process_numbers, thread_numbers
 from collector.profile.categories import read_categories
 from collector.profile.filters import FilterError, select
 from collector.profile.grouped import groups
 from collector.profile.over_ranks import SORT_KEYS, SpreadRow, spreads, total_spread
+from collector.profile.timeline import timeline
 from tests.tiny_profile import PROCESS, THREAD, build_profile
 
 NODES = ("east", "east", "west", "west")
@@ -95,3 +97,12 @@ def test_orders():
     rows = spreads(_profile(), "rank")
     first = {key: sorted(rows, key=order)[0].function.name for key, order in SORT_KEYS.items()}
     assert first == {"exclusive": "solve", "inclusive": "main", "excess": "solve", "imbalance": "read", "function": "main"}
+
+
+def test_processes_of_one_number_on_two_nodes_are_two():
+    processes = [replace(PROCESS, rank=rank, node=node) for rank, node in enumerate(("east", "west"))]
+    threads = [replace(THREAD, process=process) for process in range(2)]
+    profile = build_profile([("main", 1, 0, {"thread": 0}), ("main", 2, 0, {"thread": 1})], processes=processes, threads=threads)
+    assert len({process.identity for process in processes}) == 2
+    assert len(set(process_numbers(profile))) == len(set(thread_numbers(profile))) == 2
+    assert [(row.rank, row.node, row.cpu) for row in timeline(profile, 10).rows] == [(0, "east", 1), (1, "west", 2)]

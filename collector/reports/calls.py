@@ -36,9 +36,9 @@ def render(profile: Profile, category: str, rows: Sequence[CategoryCallRow], lim
         own = [*layout.time_cells(called_values[0], whole), layout.sample_cell(called_values), layout.function_title(called[0].function), ""]
         rest = layout.summed((row.values for row in hidden), len(total))
         grouped.append((own, [_cells(row, whole) for row in shown], layout.hidden_line(hidden, "caller", style, rest, whole)))
-    lines += layout.group_lines(COLUMNS, grouped, style)
+    lines += layout.group_lines(layout.measured_columns(COLUMNS, profile, has_others=False), grouped, style)
     share = format_percent(sum(row.values[0] for row in rows), total[0])
-    return "\n".join([*lines, "", *layout.paragraph(f"Together {share} % of all time.", style)])
+    return "\n".join([*lines, "", *layout.paragraph(f"Together {share} % of the whole.", style)])
 
 
 def _by_call(rows: Sequence[CategoryCallRow]) -> list[list[CategoryCallRow]]:

@@ -10,7 +10,7 @@ from collector.profile.regions import RegionRow
 from collector.reports import layout
 from collector.reports.style import Style
 from collector.reports.table import figure, name, table_lines
-from collector.units import format_percent, format_seconds
+from collector.units import format_percent
 
 COLUMNS = (
     figure("CPU time", "s"),
@@ -30,12 +30,12 @@ _SLEEP = "Times are CPU time: a thread that sleeps while it waits, as with OMP_W
 
 def render(profile: Profile, rows: Sequence[RegionRow], limit: int | None, style: Style) -> str:
     """The first `limit` regions (None or 0: all)."""
-    total = total_values(profile)
+    whole = layout.whole_of(profile, total_values(profile))
     lines = [layout.title_line(profile, "Parallel regions", style), ""]
     if not rows:
         return "\n".join(lines + layout.paragraph(_NONE, style))
     shown, hidden = rows[: limit or None], rows[limit:] if limit else []
-    lines += table_lines(COLUMNS, [_cells(row, layout.whole_of(profile, total)) for row in shown], style)
+    lines += table_lines(layout.measured_columns(COLUMNS, profile, has_others=False), [_cells(row, whole) for row in shown], style)
     lines += layout.hidden_line(hidden, "region", style)
     return "\n".join([*lines, "", *layout.paragraph(_SLEEP, style)])
 
@@ -47,7 +47,7 @@ def _cells(row: RegionRow, whole: layout.Whole) -> list[str]:
         str(row.thread_count),
         format_percent(row.imbalance, 1.0),
         *layout.time_cells(row.wait[0], layout.Whole(row.inclusive[0], whole.metric)),
-        format_seconds(row.overhead[0]),
+        layout.amount(row.overhead[0], whole.metric),
         layout.function_title(row.function).removesuffix(REGION_MARK),
         layout.place(row.file, row.line),
     ]

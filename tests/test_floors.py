@@ -59,7 +59,7 @@ FOREIGN_HOMES = {
 }
 
 # libcollector_c/src, from the top floor to the ground: a file includes its own and those below.
-C_FLOORS = ("entry", "control", "sample", "target", "experiment", "base")
+C_FLOORS = ("entry", "control", "waits", "sample", "target", "experiment", "base")
 
 
 def python_files() -> list[Path]:

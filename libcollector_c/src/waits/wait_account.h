@@ -1,0 +1,60 @@
+/* wait_account.h -- how a thread's waiting, which is known exactly, is shared by the stacks that it was seen at */
+#ifndef COL_WAITS_WAIT_ACCOUNT_H
+#define COL_WAITS_WAIT_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "waits/wait_stack.h"
+
+/*
+ * Every wait is known by its length. One that is longer than the time between looks has been looked at, and is its stack's alone. Of shorter ones only a
+ * part was looked at, in proportion to their lengths: what they make up together is shared as those looks say, apart for each octave of lengths, because
+ * waits of one length are far more alike than those of a thread. The sums are exact whatever the looks say. Ordinary code, one thread at a time.
+ */
+enum { COL_WAIT_OCTAVES = 44 };
+
+struct col_wait_share {
+    struct col_wait_stack *stack;
+    uint8_t octave;
+    uint32_t count;     /* waits */
+    uint64_t whole_ns;  /* of those that are this stack's alone */
+    uint64_t weight_ns; /* what those stand for that were looked at by chance */
+};
+
+struct col_wait_account {
+    uint64_t unseen_ns[COL_WAIT_OCTAVES]; /* in waits that nobody looked at, or that were looked at by chance */
+    uint32_t unseen_count[COL_WAIT_OCTAVES];
+    uint64_t ready_ns; /* preempted, or not yet begun */
+    int64_t late_ns;   /* ready beyond that, as the scheduler has it: at the ends of waits */
+    struct col_wait_share *shares;
+    uint32_t share_count, share_room;
+};
+
+/* What comes of it: the time of a stack; NULL is that of no known stack. */
+struct col_wait_sum {
+    struct col_wait_stack *stack;
+    uint64_t blocked_ns, ready_ns;
+};
+
+/* A wait, or a part of one that goes on. `looks_ns` is the time between looks then; `stack` NULL: it was not seen. */
+struct col_wait {
+    uint64_t ns;       /* to be accounted */
+    uint64_t whole_ns; /* its length so far, of which other parts may have been accounted */
+    uint64_t looks_ns;
+    bool is_over;
+    struct col_wait_stack *stack;
+};
+void col_wait_account_add(struct col_wait_account *account, const struct col_wait *wait);
+
+/*
+ * Makes sums of it, and begins anew; what no look tells anything of is kept for the next time, unless this `is_last`. They are the caller's, with the stacks that they hold, to be
+ * given to release; NULL without any.
+ */
+struct col_wait_sum *col_wait_account_settle(struct col_wait_account *account, bool is_last, size_t *count);
+void col_wait_account_release(struct col_wait_sum *sums, size_t count);
+
+void col_wait_account_free(struct col_wait_account *account);
+
+#endif

@@ -1,0 +1,144 @@
+/* wait_parts.c -- the arithmetic of waits on a clock that is made up: exact sums, shares by looks, looks that prove to be nothing. Ends with 0 if all agree */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "waits/wait_threads.h"
+
+#define US UINT64_C(1000)
+#define MS (1000 * US)
+#define LOOKS (10 * MS)
+#define LOOK_TAKES (12 * US)
+enum { KINDS = 4, NOBODY = KINDS };
+
+static int failures;
+
+static void check(bool is_true, const char *what, double value)
+{
+    if (!is_true) {
+        printf("%s: %g\n", what, value);
+        failures++;
+    }
+}
+
+static struct col_wait_threads all = {.looks_ns = LOOKS};
+static struct col_waiting_thread *thread;
+static uint64_t now_ns = 1000 * MS, next_look_ns = 1000 * MS + LOOKS;
+static uint64_t blocked_ns[KINDS + 1], ready_ns[KINDS + 1];
+
+static struct col_wait_stack *stack_of(unsigned kind)
+{
+    uintptr_t pcs[] = {0x1000 + kind, 0x2000};
+    return col_wait_stack_take(pcs, 2, 0, COL_WAIT_TIMER);
+}
+
+static void settle(bool is_last)
+{
+    size_t count;
+    col_wait_threads_account(&all, thread, now_ns, is_last);
+    struct col_wait_sum *sums = col_wait_account_settle(&thread->account, is_last, &count);
+    for (size_t i = 0; i < count; i++) {
+        unsigned kind = sums[i].stack != NULL ? (unsigned)(sums[i].stack->pcs[0] - 0x1000) : NOBODY;
+        blocked_ns[kind] += sums[i].blocked_ns;
+        ready_ns[kind] += sums[i].ready_ns;
+    }
+    col_wait_account_release(sums, count);
+}
+
+/* Looks at a thread that waits from now on until `until_ns`; one that begins late in the wait ends behind it. */
+static void look_until(unsigned kind, uint64_t until_ns)
+{
+    while (next_look_ns < until_ns) {
+        if (next_look_ns >= now_ns && thread->seen == NULL) {
+            bool is_torn = next_look_ns + LOOK_TAKES > until_ns;
+            col_wait_threads_note(thread, stack_of(is_torn ? NOBODY : kind), next_look_ns, next_look_ns + LOOK_TAKES);
+            if (!is_torn)
+                col_wait_threads_prove(&all, thread);
+        }
+        next_look_ns += LOOKS - LOOKS / 4 + (uint64_t)rand() % (LOOKS / 2);
+    }
+}
+
+static void wait_for(unsigned kind, uint64_t ns)
+{
+    col_wait_threads_turn(&all, thread, COL_THREAD_BLOCKED, now_ns);
+    look_until(kind, now_ns + ns);
+    now_ns += ns;
+    col_wait_threads_turn(&all, thread, COL_THREAD_RUNNING, now_ns);
+    now_ns += 5 * US;
+    col_wait_threads_turn(&all, thread, COL_THREAD_READY, now_ns);
+    now_ns += 5 * US;
+    col_wait_threads_turn(&all, thread, COL_THREAD_RUNNING, now_ns);
+    thread->account.late_ns += 10 * US; /* half of it was seen: the other half was at the wait's end */
+    now_ns += 10 * US;
+}
+
+static void check_sums(void)
+{
+    static const uint64_t lengths[KINDS] = {50 * US, 400 * US, 5 * MS, 30 * MS};
+    static const unsigned often[KINDS] = {100, 12, 2, 1};
+    enum { ROUNDS = 4000 };
+    uint64_t sum_ns = 0;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        for (unsigned kind = 0; kind < KINDS; kind++)
+            for (unsigned i = 0; i < often[kind]; i++)
+                wait_for(kind, lengths[kind]);
+        if (round % 20 == 0)
+            settle(false);
+    }
+    settle(true);
+    for (unsigned kind = 0; kind <= KINDS; kind++)
+        sum_ns += blocked_ns[kind] + ready_ns[kind];
+    uint64_t true_ns = 0, waits = 0;
+    for (unsigned kind = 0; kind < KINDS; kind++) {
+        double truth = (double)(lengths[kind] * often[kind] * ROUNDS), known = (double)(blocked_ns[kind] + ready_ns[kind]);
+        check(fabs(known / truth - 1) < 0.01, "a kind of its own length", known / truth - 1);
+        true_ns += lengths[kind] * often[kind] * ROUNDS;
+        waits += often[kind] * ROUNDS;
+    }
+    check(llabs((long long)(sum_ns - true_ns - waits * 5 * US)) < (long long)MS, "the sum is exact", (double)sum_ns - (double)true_ns);
+    check(ready_ns[NOBODY] == waits * 5 * US, "preempted time is of no stack", (double)ready_ns[NOBODY]);
+    double late_ns = (double)(ready_ns[0] + ready_ns[1] + ready_ns[2] + ready_ns[3]);
+    check(fabs(late_ns / (double)(waits * 5 * US) - 1) < 0.01, "what was ready at the ends of waits", late_ns);
+    check(all.torn_count > 0 && all.kept_count > 100 * all.torn_count / 30, "looks that ran into the end", (double)all.torn_count);
+}
+
+/* Two kinds of one length share what was not looked at as often as they were seen. */
+static void check_shares(void)
+{
+    double share[2] = {0};
+    for (unsigned kind = 0; kind <= KINDS; kind++)
+        blocked_ns[kind] = ready_ns[kind] = 0;
+    for (unsigned i = 0; i < 400000; i++)
+        wait_for(rand() % 10 < 7 ? 1 : 0, 90 * US);
+    settle(true);
+    for (unsigned kind = 0; kind < 2; kind++)
+        share[kind] = (double)blocked_ns[kind] / (double)(blocked_ns[0] + blocked_ns[1]);
+    double looks = 400000.0 * 90 * US / LOOKS;
+    check(fabs(share[1] - 0.7) < 5 * sqrt(0.7 * 0.3 / looks), "the share of the more frequent one", share[1]);
+}
+
+static void check_table(void)
+{
+    for (uint32_t tid = 1; tid < 5000; tid++)
+        col_wait_threads_add(&all, tid / 7 * 7 + 1, 100000 + tid * 3, COL_THREAD_READY, now_ns);
+    for (uint32_t tid = 1; tid < 5000; tid += 2)
+        col_wait_threads_remove(&all, col_wait_threads_find(&all, 100000 + tid * 3));
+    unsigned wrong = 0;
+    for (uint32_t tid = 1; tid < 5000; tid++) {
+        const struct col_waiting_thread *found = col_wait_threads_find(&all, 100000 + tid * 3);
+        wrong += (found != NULL) == (tid % 2) || (found != NULL && found->process->pid != tid / 7 * 7 + 1);
+    }
+    check(wrong == 0, "threads that are found, and those that are not", wrong);
+}
+
+int main(void)
+{
+    thread = col_wait_threads_add(&all, 4711, 4711, COL_THREAD_RUNNING, now_ns);
+    check_sums();
+    check_shares();
+    check_table();
+    col_wait_threads_free(&all);
+    return failures != 0;
+}

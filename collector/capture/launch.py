@@ -51,9 +51,12 @@ class Ending:
         return code if code >= 0 else 128 - code
 
 
-def start(path: str, arguments: Sequence[str], environment_of: Callable[[int], Mapping[str, str]]) -> Child:
+def start(
+    path: str, arguments: Sequence[str], environment_of: Callable[[int], Mapping[str, str]], prepare: Callable[[int], None] | None = None
+) -> Child:
     """Run `path` in a new process with the environment that `environment_of` gives for its pid.
 
+    Before it becomes the program, the process waits until `prepare` has come back, which is given its pid.
     Signal mask and dispositions are those that we were started with. StartError if it cannot be run.
     From here on all signals are blocked in this thread, until `restore_signals`.
     """
@@ -63,12 +66,17 @@ def start(path: str, arguments: Sequence[str], environment_of: Callable[[int], M
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     mask = frozenset(int(number) for number in signal.pthread_sigmask(signal.SIG_BLOCK, all_signals))
     reading, writing = os.pipe()  # not inherited across exec: closes without a word when that succeeds
+    gate = os.pipe() if prepare else None
     pid = os.fork()
     if pid == 0:
         if ignores_children:
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        if gate:
+            _pass(*gate)
         _become(path, arguments, environment_of, mask, writing)
     os.close(writing)
+    if gate and prepare:
+        _open_when_ready(gate, lambda: prepare(pid))
     with open(reading, "rb") as pipe:
         failure = pipe.read()
     if failure:
@@ -76,6 +84,22 @@ def start(path: str, arguments: Sequence[str], environment_of: Callable[[int], M
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         raise StartError(int(failure))
     return Child(pid, mask)
+
+
+def _pass(gate: int, other_end: int) -> None:
+    """Wait until the parent opens the gate; without a parent there is nothing to be run."""
+    os.close(other_end)
+    if not os.read(gate, 1):
+        os._exit(127)
+
+
+def _open_when_ready(gate: tuple[int, int], prepare: Callable[[], None]) -> None:
+    os.close(gate[0])
+    try:
+        prepare()
+        os.write(gate[1], b"1")
+    finally:
+        os.close(gate[1])
 
 
 def _become(

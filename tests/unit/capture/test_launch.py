@@ -221,3 +221,28 @@ def test_intervals_and_end_are_told() -> None:
     assert 1 <= len(ticks) <= 7
     assert ends == ["Z"]
     assert (ending.pid, ending.exit_status) == (child.pid, 0)
+
+
+PREPARED = """
+import os, sys, time
+from collector.capture.launch import start, wait, restore_signals
+def prepare(pid):
+    print(pid, os.path.realpath(f"/proc/{pid}/exe") == os.path.realpath(sys.executable), flush=True)
+    if sys.argv[1] == "fail":
+        os._exit(3)
+child = start("/bin/sh", ["sh", "-c", "echo $$ runs"], lambda pid: os.environ, prepare)
+wait(child, None, lambda: None, lambda: None)
+restore_signals(child)
+"""
+
+
+def test_the_program_waits_until_all_is_prepared() -> None:
+    done = subprocess.run([sys.executable, "-c", PREPARED, "well"], stdout=subprocess.PIPE, text=True, timeout=60)
+    pid = done.stdout.split()[0]
+    assert done.stdout == f"{pid} True\n{pid} runs\n"
+
+
+def test_no_program_runs_whose_launcher_has_died() -> None:
+    with subprocess.Popen([sys.executable, "-c", PREPARED, "fail"], stdout=subprocess.PIPE, text=True) as process:
+        output = process.communicate(timeout=60)[0]  # until the child has ended as well
+    assert process.returncode == 3 and output.endswith(" True\n")

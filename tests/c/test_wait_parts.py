@@ -17,7 +17,7 @@ def test_sums_shares_and_looks(tmp_path: Path) -> None:
         pytest.skip("gcc is not installed")
     program = tmp_path / "wait_parts"
     flags = ["-std=gnu11", "-g", "-O1", "-D_GNU_SOURCE", "-fsanitize=address,undefined", f"-I{SOURCES}"]
-    parts = [SOURCES / "waits" / f"{part}.c" for part in ("wait_account", "wait_stack", "wait_threads")]
+    parts = [SOURCES / "waits" / f"{part}.c" for part in ("wait_account", "wait_pool", "wait_stack", "wait_threads")]
     done = subprocess.run(["gcc", *flags, Path(__file__).with_name("wait_parts.c"), *parts, "-o", program, "-lm"], capture_output=True, text=True)
     if "cannot find" in done.stderr:
         pytest.skip("no runtime for -fsanitize=address,undefined")

@@ -119,6 +119,23 @@ static void check_shares(void)
     check(fabs(share[1] - 0.7) < 5 * sqrt(0.7 * 0.3 / looks), "the share of the more frequent one", share[1]);
 }
 
+/* Threads that wait but once, for 3 ms: each is too short to be seen, all of them together are not. */
+static void check_pool(void)
+{
+    struct col_wait_pool pool = {.count = 0};
+    for (unsigned kind = 0; kind <= KINDS; kind++)
+        blocked_ns[kind] = ready_ns[kind] = 0;
+    for (unsigned i = 0; i < 20000; i++) {
+        wait_for(i % 4 == 0, 3 * MS);
+        col_wait_account_pool(&thread->account, &pool, (uint64_t)rand() << 16);
+        settle(true);
+    }
+    double share = (double)blocked_ns[1] / (double)(blocked_ns[0] + blocked_ns[1]);
+    check(fabs(share - 0.25) < 0.03, "the share of a quarter of short-lived threads", share);
+    check((double)blocked_ns[NOBODY] < 0.01 * (double)blocked_ns[0], "short-lived threads of which nothing is known", (double)blocked_ns[NOBODY]);
+    col_wait_pool_empty(&pool);
+}
+
 static void check_table(void)
 {
     for (uint32_t tid = 1; tid < 5000; tid++)
@@ -138,6 +155,7 @@ int main(void)
     thread = col_wait_threads_add(&all, 4711, 4711, COL_THREAD_RUNNING, now_ns);
     check_sums();
     check_shares();
+    check_pool();
     check_table();
     col_wait_threads_free(&all);
     return failures != 0;

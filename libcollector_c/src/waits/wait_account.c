@@ -49,6 +49,23 @@ void col_wait_account_add(struct col_wait_account *account, const struct col_wai
     account->unseen_count[octave] += wait->is_over;
 }
 
+void col_wait_account_pool(struct col_wait_account *account, struct col_wait_pool *pool, uint64_t random)
+{
+    for (uint32_t i = 0; i < account->share_count; i++) {
+        struct col_wait_share *share = &account->shares[i];
+        if (share->weight_ns != 0)
+            col_wait_pool_add(pool, share->stack, share->octave, share->weight_ns);
+        share->weight_ns = 0;
+    }
+    for (unsigned octave = 0; octave < COL_WAIT_OCTAVES; octave++, random = random * 6364136223846793005u + 1) {
+        struct col_wait_stack *stack =
+            account->unseen_ns[octave] != 0 ? col_wait_pool_draw(pool, (uint8_t)octave, random >> 16) : NULL;
+        struct col_wait_share *share = stack != NULL ? share_of(account, stack, octave) : NULL;
+        if (share != NULL)
+            share->weight_ns = 1;
+    }
+}
+
 /* A sum on its way, with the waits it is of: each of them has ended in a time of being ready. */
 struct part {
     struct col_wait_sum sum;

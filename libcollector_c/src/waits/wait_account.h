@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "waits/wait_stack.h"
+#include "waits/wait_pool.h"
 
 /*
  * Every wait is known by its length. One that is longer than the time between looks has been looked at, and is its stack's alone. Of shorter ones only a
@@ -47,6 +47,9 @@ struct col_wait {
     struct col_wait_stack *stack;
 };
 void col_wait_account_add(struct col_wait_account *account, const struct col_wait *wait);
+
+/* For a thread that ends soon: what it was seen at goes into the pool, and what is to be shared is, octave by octave, that of a stack drawn there. */
+void col_wait_account_pool(struct col_wait_account *account, struct col_wait_pool *pool, uint64_t random);
 
 /*
  * Makes sums of it, and begins anew; what no look tells anything of is kept for the next time, unless this `is_last`. They are the caller's, with the stacks that they hold, to be

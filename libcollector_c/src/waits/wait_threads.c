@@ -105,8 +105,10 @@ static void take_place(struct col_wait_threads *all, const struct col_waiting_th
 
 static void free_thread(struct col_waiting_thread *thread)
 {
-    if (--thread->process->thread_count == 0)
+    if (--thread->process->thread_count == 0) {
+        col_wait_pool_empty(&thread->process->pool);
         free(thread->process);
+    }
     col_wait_stack_drop(thread->look.stack);
     col_wait_stack_drop(thread->seen);
     col_wait_account_free(&thread->account);

@@ -16,6 +16,7 @@ struct col_waiting_process {
     bool has_new_code;                 /* it has mapped code, or run another program; for whoever unwinds it */
     void *unwinder;                    /* the same */
     uint32_t sources[COL_WAIT_CAUSES]; /* of the log; 0: not defined so far */
+    struct col_wait_pool pool;         /* of its threads that were never settled before their end */
 };
 
 enum col_thread_state { COL_THREAD_RUNNING, COL_THREAD_READY, COL_THREAD_BLOCKED };
@@ -43,6 +44,7 @@ struct col_waiting_thread {
     struct {
         uint64_t time_ns, cpu_ns, delay_ns; /* and how far the scheduler's clocks were then */
         bool has_run, has_lost;             /* since then: it has been on a processor, records are missing */
+        bool is_known;                      /* it has been settled at all */
     } settled;
     struct col_wait_pace pace;
 };

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NEAR_OCTAVES 2u
+#define PASSES 8u
+
 static unsigned octave_of(uint64_t ns)
 {
     unsigned octave = ns == 0 ? 0 : 63u - (unsigned)__builtin_clzll(ns);
@@ -38,6 +41,8 @@ void col_wait_account_add(struct col_wait_account *account, const struct col_wai
 {
     unsigned octave = octave_of(wait->whole_ns);
     struct col_wait_share *share = wait->stack != NULL ? share_of(account, wait->stack, octave) : NULL;
+    account->known_ns += wait->ns;
+    account->known_count += wait->is_over;
     if (share != NULL && is_always_seen(wait)) {
         share->whole_ns += wait->ns;
         share->count += wait->is_over;
@@ -47,6 +52,13 @@ void col_wait_account_add(struct col_wait_account *account, const struct col_wai
         share->weight_ns += wait->whole_ns > wait->looks_ns ? wait->whole_ns : wait->looks_ns;
     account->unseen_ns[octave] += wait->ns;
     account->unseen_count[octave] += wait->is_over;
+}
+
+void col_wait_account_add_ready(struct col_wait_account *account, uint64_t ns)
+{
+    account->ready_ns += ns;
+    account->known_ns += ns;
+    account->late_ns -= (int64_t)ns;
 }
 
 void col_wait_account_pool(struct col_wait_account *account, struct col_wait_pool *pool, uint64_t random)
@@ -70,6 +82,7 @@ void col_wait_account_pool(struct col_wait_account *account, struct col_wait_poo
 struct part {
     struct col_wait_sum sum;
     double waits;
+    bool is_kept; /* for the next time */
 };
 
 static struct part *part_of(struct part *parts, size_t *count, struct col_wait_stack *stack)
@@ -98,18 +111,19 @@ static uint64_t weight_of(const struct col_wait_share *share, bool of_whole)
     return of_whole ? share->whole_ns : share->weight_ns;
 }
 
-/* Shares one octave; where all its looks were at waits longer than the time between looks, those stand for one that was missed. False: there are none. */
-static bool share_octave(const struct col_wait_account *account, unsigned octave, struct part *parts, size_t *count)
+/* Shares one octave by the looks at waits of another, or the same; where all those were longer than the time between looks, they stand for one that was missed. False: there are none. */
+static bool share_octave_by(const struct col_wait_account *account, unsigned octave, unsigned looked,
+                            struct part *parts, size_t *count)
 {
     uint64_t weights[2] = {0};
     for (uint32_t i = 0; i < account->share_count; i++)
-        for (int of_whole = 0; of_whole < 2 && account->shares[i].octave == octave; of_whole++)
+        for (int of_whole = 0; of_whole < 2 && account->shares[i].octave == looked; of_whole++)
             weights[of_whole] += weight_of(&account->shares[i], of_whole);
     bool of_whole = weights[0] == 0;
     uint64_t left_ns = account->unseen_ns[octave], left_weight = weights[of_whole];
     for (uint32_t i = 0; i < account->share_count && left_weight != 0; i++) {
         const struct col_wait_share *share = &account->shares[i];
-        uint64_t weight = share->octave == octave ? weight_of(share, of_whole) : 0;
+        uint64_t weight = share->octave == looked ? weight_of(share, of_whole) : 0;
         if (weight == 0)
             continue;
         uint64_t ns = (uint64_t)((double)left_ns * ((double)weight / (double)left_weight));
@@ -122,20 +136,37 @@ static bool share_octave(const struct col_wait_account *account, unsigned octave
     return weights[of_whole] != 0;
 }
 
-/* The scheduler has seen the thread ready for longer than it was preempted: that was at the ends of its waits. */
-static void move_delay(struct col_wait_account *account, struct part *parts, size_t count)
+/* There may be no later look at waits of that length in the end: then those at the next lengths say what they were. */
+static bool share_octave(const struct col_wait_account *account, unsigned octave, bool is_last, struct part *parts,
+                         size_t *count)
 {
-    double waits = 0;
-    for (size_t i = 0; i < count; i++)
-        waits += parts[i].waits;
-    int64_t late_ns = account->late_ns;
-    for (size_t i = 0; i < count && waits > 0 && late_ns > 0; i++) {
-        struct col_wait_sum *sum = &parts[i].sum;
-        uint64_t ns = (uint64_t)((double)late_ns * (parts[i].waits / waits));
-        ns = ns < sum->blocked_ns ? ns : sum->blocked_ns;
-        sum->blocked_ns -= ns;
-        sum->ready_ns += ns;
-        account->late_ns -= (int64_t)ns;
+    bool is_shared = share_octave_by(account, octave, octave, parts, count);
+    for (unsigned distance = 1; is_last && !is_shared && distance <= NEAR_OCTAVES; distance++) {
+        is_shared = share_octave_by(account, octave, octave + distance, parts, count);
+        if (!is_shared && octave >= distance)
+            is_shared = share_octave_by(account, octave, octave - distance, parts, count);
+    }
+    return is_shared;
+}
+
+/* Takes from each part what came up at the ends of its waits, as far as it has that much; what the kept ones would give stays. */
+static void take_from_waits(int64_t *left_ns, struct part *parts, size_t count, bool is_ready)
+{
+    double waits = 1, rest_ns = (double)*left_ns;
+    for (unsigned pass = 0; pass < PASSES && rest_ns >= 1 && waits > 0; pass++) {
+        double all_ns = rest_ns;
+        waits = 0;
+        for (size_t i = 0; i < count; i++)
+            waits += parts[i].sum.blocked_ns != 0 ? parts[i].waits : 0;
+        for (size_t i = 0; i < count && waits > 0; i++) {
+            struct part *part = &parts[i];
+            uint64_t ns = part->sum.blocked_ns != 0 ? (uint64_t)(all_ns * (part->waits / waits)) : 0;
+            ns = ns < part->sum.blocked_ns ? ns : part->sum.blocked_ns;
+            part->sum.blocked_ns -= ns;
+            part->sum.ready_ns += is_ready ? ns : 0;
+            rest_ns -= (double)ns;
+            *left_ns -= part->is_kept ? 0 : (int64_t)ns;
+        }
     }
 }
 
@@ -146,33 +177,49 @@ static void forget_shares(struct col_wait_account *account)
     account->share_count = 0;
 }
 
+/* What no look tells anything of so far. Gives how many parts there are with those that are kept, which come last. */
+static size_t add_unseen(struct col_wait_account *account, bool is_last, struct part *parts, size_t *count)
+{
+    bool is_shared[COL_WAIT_OCTAVES] = {false};
+    for (unsigned octave = 0; octave < COL_WAIT_OCTAVES; octave++)
+        if (account->unseen_ns[octave] != 0)
+            is_shared[octave] = share_octave(account, octave, is_last, parts, count);
+    size_t all = *count;
+    for (unsigned octave = 0; octave < COL_WAIT_OCTAVES; octave++) {
+        if (account->unseen_ns[octave] != 0 && !is_shared[octave])
+            parts[all++] = (struct part){.sum.blocked_ns = account->unseen_ns[octave],
+                                         .waits = account->unseen_count[octave],
+                                         .is_kept = !is_last};
+        if (is_shared[octave] || is_last)
+            account->unseen_ns[octave] = account->unseen_count[octave] = 0;
+    }
+    return all;
+}
+
 static size_t make_parts(struct col_wait_account *account, bool is_last, struct part *parts)
 {
     size_t count = 0;
     add_whole(account, parts, &count);
-    for (unsigned octave = 0; octave < COL_WAIT_OCTAVES; octave++) {
-        if (account->unseen_ns[octave] == 0)
-            continue;
-        bool is_shared = share_octave(account, octave, parts, &count);
-        if (!is_shared && is_last) {
-            struct part *part = part_of(parts, &count, NULL);
-            part->sum.blocked_ns += account->unseen_ns[octave];
-            part->waits += account->unseen_count[octave];
-        }
-        if (is_shared || is_last)
-            account->unseen_ns[octave] = account->unseen_count[octave] = 0;
+    size_t all = add_unseen(account, is_last, parts, &count);
+    take_from_waits(&account->late_ns, parts, all, true);
+    take_from_waits(&account->over_ns, parts, all, false);
+    if (is_last)
+        count = all;
+    /* Running by the records, but not using its processor: that had been taken away from the whole machine. */
+    if (account->over_ns < 0) {
+        account->ready_ns += (uint64_t)-account->over_ns;
+        account->over_ns = 0;
     }
-    move_delay(account, parts, count);
     if (account->ready_ns != 0)
-        part_of(parts, &count, NULL)->sum.ready_ns += account->ready_ns;
+        parts[count++] = (struct part){.sum.ready_ns = account->ready_ns};
     account->ready_ns = 0;
     return count;
 }
 
 struct col_wait_sum *col_wait_account_settle(struct col_wait_account *account, bool is_last, size_t *count)
 {
-    struct part *parts = malloc((account->share_count + 1) * sizeof *parts);
-    struct col_wait_sum *sums = malloc((account->share_count + 1) * sizeof *sums);
+    struct part *parts = malloc((account->share_count + COL_WAIT_OCTAVES + 1) * sizeof *parts);
+    struct col_wait_sum *sums = malloc((account->share_count + COL_WAIT_OCTAVES + 1) * sizeof *sums);
     *count = 0;
     if (parts != NULL && sums != NULL) {
         *count = make_parts(account, is_last, parts);

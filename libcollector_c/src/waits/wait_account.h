@@ -27,7 +27,10 @@ struct col_wait_account {
     uint64_t unseen_ns[COL_WAIT_OCTAVES]; /* in waits that nobody looked at, or that were looked at by chance */
     uint32_t unseen_count[COL_WAIT_OCTAVES];
     uint64_t ready_ns; /* preempted, or not yet begun */
-    int64_t late_ns;   /* ready beyond that, as the scheduler has it: at the ends of waits */
+    uint64_t known_ns,
+        known_count; /* waited and ready since they were last held against the scheduler, and how many waits that was */
+    int64_t late_ns; /* ready beyond that, as the scheduler has it: at the ends of waits */
+    int64_t over_ns; /* not waited at all: the switches themselves, at the ends of waits as well */
     struct col_wait_share *shares;
     uint32_t share_count, share_room;
 };
@@ -47,6 +50,7 @@ struct col_wait {
     struct col_wait_stack *stack;
 };
 void col_wait_account_add(struct col_wait_account *account, const struct col_wait *wait);
+void col_wait_account_add_ready(struct col_wait_account *account, uint64_t ns);
 
 /* For a thread that ends soon: what it was seen at goes into the pool, and what is to be shared is, octave by octave, that of a stack drawn there. */
 void col_wait_account_pool(struct col_wait_account *account, struct col_wait_pool *pool, uint64_t random);

@@ -191,10 +191,8 @@ void col_wait_threads_turn(struct col_wait_threads *all, struct col_waiting_thre
     if (time_ns > thread->look.begin_ns)
         judge_look(all, thread, time_ns);
     col_wait_threads_account(all, thread, time_ns, true);
-    if (thread->state == COL_THREAD_READY && time_ns > thread->since_ns) {
-        thread->account.ready_ns += time_ns - thread->since_ns;
-        thread->account.late_ns -= (int64_t)(time_ns - thread->since_ns);
-    }
+    if (thread->state == COL_THREAD_READY && time_ns > thread->since_ns)
+        col_wait_account_add_ready(&thread->account, time_ns - thread->since_ns);
     col_wait_stack_drop(thread->seen);
     thread->seen = NULL;
     thread->state = state;

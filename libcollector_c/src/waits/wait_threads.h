@@ -17,6 +17,9 @@ struct col_waiting_process {
     void *unwinder;                    /* the same */
     uint32_t sources[COL_WAIT_CAUSES]; /* of the log; 0: not defined so far */
     struct col_wait_pool pool;         /* of its threads that were never settled before their end */
+    struct {
+        double late_ns, over_ns, count; /* of the waits of those that were (wait_account.h) */
+    } usual;
 };
 
 enum col_thread_state { COL_THREAD_RUNNING, COL_THREAD_READY, COL_THREAD_BLOCKED };
@@ -45,6 +48,7 @@ struct col_waiting_thread {
         uint64_t time_ns, cpu_ns, delay_ns; /* and how far the scheduler's clocks were then */
         bool has_run, has_lost;             /* since then: it has been on a processor, records are missing */
         bool is_known;                      /* it has been settled at all */
+        bool has_cpu;                       /* cpu_ns is that of time_ns */
     } settled;
     struct col_wait_pace pace;
 };

@@ -116,6 +116,6 @@ const char *col_look_cause_name(enum col_wait_cause cause)
         [COL_WAIT_LOCK] = "lock",         [COL_WAIT_TIMER] = "timer",     [COL_WAIT_EVENTS] = "events",
         [COL_WAIT_SOCKET] = "socket",     [COL_WAIT_PIPE] = "pipe",       [COL_WAIT_FILE] = "file",
         [COL_WAIT_TERMINAL] = "terminal", [COL_WAIT_CHILD] = "child",     [COL_WAIT_SIGNAL] = "signal",
-        [COL_WAIT_MESSAGE] = "message",   [COL_WAIT_PAGE] = "page fault", [COL_WAIT_OTHER] = "other"};
+        [COL_WAIT_MESSAGE] = "message",   [COL_WAIT_PAGE] = "page_fault", [COL_WAIT_OTHER] = "other"};
     return names[cause];
 }

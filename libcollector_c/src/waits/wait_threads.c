@@ -81,7 +81,7 @@ struct col_waiting_thread *col_wait_threads_add(struct col_wait_threads *all, ui
                                           .state = state,
                                           .since_ns = time_ns,
                                           .accounted_ns = time_ns};
-    thread->settled.time_ns = time_ns;
+    thread->settled.time_ns = thread->settled.last_ns = time_ns;
     thread->settled.has_run = true;
     process->thread_count++;
     all->threads[all->count++] = thread;

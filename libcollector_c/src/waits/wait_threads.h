@@ -6,20 +6,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sample/remote_process.h"
 #include "waits/wait_account.h"
 
 /* Ordinary code, one thread at a time. */
 
+/* What the scheduler said of so many waits (wait_account.h). */
+struct col_wait_usual {
+    double late_ns, over_ns, count;
+};
+
 struct col_waiting_process {
     uint32_t pid;
     uint32_t thread_count;
-    bool has_new_code;                 /* it has mapped code, or run another program; for whoever unwinds it */
-    void *unwinder;                    /* the same */
-    uint32_t sources[COL_WAIT_CAUSES]; /* of the log; 0: not defined so far */
-    struct col_wait_pool pool;         /* of its threads that were never settled before their end */
-    struct {
-        double late_ns, over_ns, count; /* of the waits of those that were (wait_account.h) */
-    } usual;
+    bool has_new_code;                   /* it has mapped code, or run another program; for whoever unwinds it */
+    struct col_remote_process *unwinder; /* the same */
+    uint32_t sources[COL_WAIT_CAUSES];   /* of the log; 0: not defined so far */
+    struct col_wait_pool pool;           /* of its threads that were never settled before their end */
+    struct col_wait_usual usual;         /* of all its threads */
+    uint32_t failure_count;              /* looks in succession that came to nothing */
+    uint64_t left_alone_until_ns;        /* by looks */
 };
 
 enum col_thread_state { COL_THREAD_RUNNING, COL_THREAD_READY, COL_THREAD_BLOCKED };
@@ -44,8 +50,11 @@ struct col_waiting_thread {
     } look;
     struct col_wait_stack *seen; /* a look that the records have proved: the stack of the present wait */
     struct col_wait_account account;
+    struct col_wait_usual usual;
     struct {
         uint64_t time_ns, cpu_ns, delay_ns; /* and how far the scheduler's clocks were then */
+        int64_t late_ns;                    /* what the account has left of it */
+        uint64_t last_ns;                   /* when that was, whether the scheduler was asked or not */
         bool has_run, has_lost;             /* since then: it has been on a processor, records are missing */
         bool is_known;                      /* it has been settled at all */
         bool has_cpu;                       /* cpu_ns is that of time_ns */

@@ -1,0 +1,178 @@
+/* wait_log.c -- sums of threads become samples */
+#include "waits/wait_log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text_format.h"
+#include "experiment/event.h"
+#include "experiment/log_writer.h"
+#include "experiment/stack_table.h"
+
+#define LOG_NAME "waits.log"
+#define UNIT_NS 1000u
+#define VALUES 2u /* blocked, runnable */
+#define ROWS_BYTES (COL_FRAME_MAX_BYTES / 2)
+#define NAME_BYTES 32
+
+static struct {
+    const char *way, *detail;
+    uint64_t looks_ns;
+    uint32_t source_count;
+    uint64_t sample_count;
+    struct col_stack_table *stacks;
+    uint8_t *rows;
+    size_t row_bytes;
+} self;
+
+static void write_initialize(void)
+{
+    struct utsname name;
+    uname(&name);
+    struct col_event_initialize event = {.wall_ns = col_clock_wall(),
+                                         .pid = (uint32_t)getpid(),
+                                         .ppid = (uint32_t)getppid(),
+                                         .host = name.nodename,
+                                         .machine = name.machine,
+                                         .kernel = name.release,
+                                         .cpu_count = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
+                                         .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE),
+                                         .library_version = COLLECTOR_VERSION,
+                                         .uid = (uint32_t)getuid()};
+    col_clock_process_times(&event.user_ns, &event.system_ns);
+    col_event_initialize((struct col_event_head){col_clock_now(), 0}, &event);
+}
+
+int col_wait_log_open(const char *experiment, const char *way, const char *detail, uint64_t looks_ns)
+{
+    self.stacks = calloc(1, sizeof *self.stacks);
+    self.rows = malloc(ROWS_BYTES);
+    int error =
+        self.stacks != NULL && self.rows != NULL ? col_log_writer_open_named(experiment, LOG_NAME, getpid()) : -ENOMEM;
+    self.way = way;
+    self.detail = detail;
+    self.looks_ns = looks_ns;
+    if (error == 0)
+        write_initialize();
+    return error;
+}
+
+static uint32_t source_of(struct col_waiting_process *process, enum col_wait_cause cause, uint64_t time_ns)
+{
+    char blocked[NAME_BYTES];
+    const char *const values[VALUES] = {blocked, "runnable ns"};
+    if (process->sources[cause] != 0)
+        return process->sources[cause];
+    col_text_print_into(blocked, sizeof blocked, cause != COL_WAIT_UNKNOWN ? "blocked_%s ns" : "blocked ns",
+                        col_look_cause_name(cause));
+    struct col_event_pmcallocate source = {.source = ++self.source_count,
+                                           .name = "waits",
+                                           .clock = self.way,
+                                           .unit = "ns",
+                                           .period_ns = self.looks_ns,
+                                           .effective_period_ns = self.looks_ns,
+                                           .detail = self.detail,
+                                           .values = values,
+                                           .value_count = VALUES,
+                                           .counted_as = "looks"};
+    struct col_event_head head = {time_ns, 0};
+    process->sources[cause] = source.source;
+    col_event_pmcallocate(head, &source);
+    col_event_pmcattach(head, source.source, process->pid, 0);
+    return source.source;
+}
+
+static enum col_wait_cause cause_of(const struct col_wait_sum *sum)
+{
+    return sum->stack != NULL ? (enum col_wait_cause)sum->stack->cause : COL_WAIT_UNKNOWN;
+}
+
+static uint32_t in_units(uint64_t ns)
+{
+    uint64_t units = (ns + UNIT_NS / 2) / UNIT_NS;
+    return units < UINT32_MAX ? (uint32_t)units : UINT32_MAX; /* 71 minutes, and no wait is written as rarely */
+}
+
+static void write_rows(struct col_waiting_thread *thread, uint64_t time_ns, enum col_wait_cause cause)
+{
+    struct col_event_pcsample samples = {
+        .source = source_of(thread->process, cause, time_ns),
+        .unit_ns = UNIT_NS,
+        .rows = {.start = self.rows, .bytes = (uint32_t)self.row_bytes, .value_count = VALUES}};
+    if (col_event_pcsample((struct col_event_head){time_ns, thread->tid}, &samples) == 0)
+        self.sample_count += samples.rows.count;
+    self.row_bytes = 0;
+    col_stack_table_reset(self.stacks);
+}
+
+/* False: it does not fit any more. */
+static bool add_row(const struct col_wait_sum *sum)
+{
+    struct col_stack stack = {.end = COL_END_NOT_SAMPLED};
+    if (sum->stack != NULL)
+        stack = (struct col_stack){sum->stack->pcs, sum->stack->count, sum->stack->end};
+    uint64_t hash = col_stack_table_hash(&stack);
+    uint32_t index, row_bytes = COL_SAMPLE_ROW_BYTES(VALUES),
+                    values[VALUES] = {in_units(sum->blocked_ns), in_units(sum->ready_ns)};
+    size_t definition_bytes = 0;
+    if (self.row_bytes + row_bytes + col_stack_table_bound(self.stacks, &stack) > ROWS_BYTES ||
+        self.stacks->stack_count == COL_STACK_TABLE_STACKS)
+        return false;
+    uint8_t *at = self.rows + self.row_bytes;
+    if (!col_stack_table_find(self.stacks, hash, &index)) {
+        index = self.stacks->stack_count;
+        definition_bytes = col_stack_table_define(self.stacks, hash, &stack, at + row_bytes);
+    }
+    col_sample_row_put(at, 0, values, VALUES, index, definition_bytes);
+    self.row_bytes += row_bytes + definition_bytes;
+    return true;
+}
+
+static void add_cause(struct col_waiting_thread *thread, uint64_t time_ns, const struct col_wait_sum *sums,
+                      size_t count, enum col_wait_cause cause)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (cause_of(&sums[i]) != cause || add_row(&sums[i]))
+            continue;
+        write_rows(thread, time_ns, cause);
+        add_row(&sums[i]);
+    }
+    if (self.row_bytes != 0)
+        write_rows(thread, time_ns, cause);
+}
+
+void col_wait_log_add(struct col_waiting_thread *thread, uint64_t time_ns, const struct col_wait_sum *sums,
+                      size_t count)
+{
+    unsigned causes = 0;
+    for (size_t i = 0; i < count; i++)
+        causes |= 1u << cause_of(&sums[i]);
+    for (enum col_wait_cause cause = 0; cause < COL_WAIT_CAUSES; cause++)
+        if (causes & 1u << cause)
+            add_cause(thread, time_ns, sums, count, cause);
+}
+
+void col_wait_log_tell(const char *sentence, uint64_t count)
+{
+    if (count != 0)
+        col_event_message((struct col_event_head){col_clock_now(), 0}, 0, sentence, count, NULL);
+}
+
+void col_wait_log_close(void)
+{
+    uint64_t byte_count;
+    struct col_event_closelog totals = {.reason = COL_CLOSE_EXIT, .sample_count = self.sample_count};
+    col_log_writer_begin_end();
+    col_clock_process_times(&totals.user_ns, &totals.system_ns);
+    col_log_writer_counts(&totals.frame_count, &byte_count);
+    col_event_closelog((struct col_event_head){col_clock_now(), 0}, &totals);
+    col_log_writer_close();
+    free(self.stacks);
+    free(self.rows);
+    self.stacks = NULL;
+    self.rows = NULL;
+}

@@ -67,13 +67,30 @@ CPU_METRICS: Final = (
 CPU_NAMES: Final = tuple(metric.name for metric in CPU_METRICS)
 _SHOWN: Final = 4  # the position of the second metric that is shown, in `shown_metrics`
 
+WAITED_FOR: Final = {
+    "lock": "a lock, or another thread",
+    "timer": "a time",
+    "events": "one of several files, or an event",
+    "socket": "a socket",
+    "pipe": "a pipe",
+    "file": "a file",
+    "terminal": "a terminal or another device",
+    "child": "a child process",
+    "signal": "a signal",
+    "message": "a message or a semaphore",
+    "page_fault": "a page of memory",
+    "other": "something else",
+    "unseen": "what nobody saw",
+}
+"""What threads wait for, as words of metrics: `blocked_lock` is part of `blocked`."""
+
 _TITLES: Final = {
-    "blocked": "time waiting for something",
+    **{f"blocked_{cause}": f"time waiting for {what}" for cause, what in WAITED_FOR.items()},
     "runnable": "time ready and waiting for a processor",
     **{name: meaning.removesuffix(" so far") for name, _, meaning in READINGS if name.endswith(("_faults", "_switches"))},
     "looks": "number of looks at waiting threads",
 }
-_WALL: Final = "user", "system", "blocked", "runnable"
+_BLOCKED: Final = "blocked"
 
 
 def ordered_values(declared: Iterable[Value]) -> tuple[Value, ...]:
@@ -97,9 +114,12 @@ def metrics_of(values: Sequence[Value]) -> tuple[Metric, ...]:
         Metric(value.name, "s" if value.is_time else value.unit, _TITLES.get(value.name, value.name), (positions[value.name],))
         for value in values[len(CPU_VALUES) :]
     ]
-    waiting = positions.keys() & {"blocked", "runnable"}
-    wall = [Metric("wall", "s", "wall time", tuple(positions[name] for name in _WALL if name in positions))] if waiting else []
-    return (*CPU_METRICS, *wall, *others)
+    blocked = tuple(position for name, position in positions.items() if name.startswith(f"{_BLOCKED}_"))
+    waiting = (*blocked, *(positions[name] for name in ("runnable", _BLOCKED) if name in positions))
+    sums = [Metric("wall", "s", "wall time", (USER, SYSTEM, *waiting))] if waiting else []
+    if blocked and _BLOCKED not in positions:
+        sums.append(Metric(_BLOCKED, "s", "time waiting for something", blocked))
+    return (*CPU_METRICS, *sums, *others)
 
 
 def values_of(metrics: Sequence[Metric]) -> tuple[Value, ...]:

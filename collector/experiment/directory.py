@@ -11,7 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from collector.errors import ExperimentError, ExperimentNotFoundError
-from collector.experiment.origin import LAUNCHER, NODE, Origin, parse_log_name
+from collector.experiment.origin import LAUNCHER, NODE, WAITS, Origin, parse_log_name
 from collector.regular_file import describe_irregular
 
 _OBJECTS = "objects"
@@ -49,6 +49,7 @@ class ExperimentDirectory:
     logs: tuple[LogFile, ...]
     launch_log: LogFile | None
     node_log: LogFile | None = None
+    waits_log: LogFile | None = None
     complaints: tuple[str, ...] = ()
     parts: tuple[ExperimentDirectory, ...] = ()
     node: str = ""
@@ -58,7 +59,7 @@ class ExperimentDirectory:
     @property
     def all_logs(self) -> tuple[LogFile, ...]:
         """The launcher's logs, if there are any, and those of the processes."""
-        own = (*(log for log in (self.launch_log, self.node_log) if log), *self.logs)
+        own = (*(log for log in (self.launch_log, self.node_log, self.waits_log) if log), *self.logs)
         return (*own, *(log for part in self.parts for log in part.all_logs))
 
     @property
@@ -96,7 +97,7 @@ def open_directory(path: str | os.PathLike[str]) -> ExperimentDirectory:
         complaints.append(f"{objects} is left out: it is not a directory")
     launchers = {log.origin: log for log in logs if not log.origin.is_process}
     processes = tuple(log for log in logs if log.origin.is_process)
-    return ExperimentDirectory(path, processes, launchers.get(LAUNCHER), launchers.get(NODE), tuple(complaints))
+    return ExperimentDirectory(path, processes, launchers.get(LAUNCHER), launchers.get(NODE), launchers.get(WAITS), tuple(complaints))
 
 
 def part_paths(path: str) -> Iterator[str]:

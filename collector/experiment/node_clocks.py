@@ -67,4 +67,4 @@ def _shifted(part: ExperimentDirectory, shift_ns: int) -> ExperimentDirectory:
         return log and replace(log, shift_ns=shift_ns)
 
     logs = tuple(replace(log, shift_ns=shift_ns) for log in part.logs)
-    return replace(part, logs=logs, launch_log=later(part.launch_log), node_log=later(part.node_log))
+    return replace(part, logs=logs, launch_log=later(part.launch_log), node_log=later(part.node_log), waits_log=later(part.waits_log))

@@ -23,7 +23,7 @@ class Origin(NamedTuple):
         return self.image >= 0
 
     def __str__(self) -> str:
-        return f"{self.pid}.{self.image}" if self.is_process else "launch" if self == LAUNCHER else "node"
+        return f"{self.pid}.{self.image}" if self.is_process else _LAUNCHERS_NAMES[self]
 
 
 LAUNCHER = Origin(0, -1)
@@ -32,7 +32,11 @@ LAUNCHER = Origin(0, -1)
 NODE = Origin(0, -2)
 """The origin of node.log, the metrics of the node as the launcher read them."""
 
-_LAUNCHERS_LOGS = {"launch.log": LAUNCHER, "node.log": NODE}
+WAITS = Origin(0, -3)
+"""The origin of waits.log: where the threads of the program waited, as the launcher saw it."""
+
+_LAUNCHERS_NAMES = {LAUNCHER: "launch", NODE: "node", WAITS: "waits"}
+_LAUNCHERS_LOGS = {f"{name}.log": origin for origin, name in _LAUNCHERS_NAMES.items()}
 
 
 def parse_log_name(name: str) -> Origin | None:

@@ -16,6 +16,7 @@ from collector.experiment.follow import FollowedExperiment
 from collector.experiment.samples import PcSampleBlock
 from collector.load.loader import Loader
 from collector.load.log_facts import GrowingFacts, LogFacts
+from collector.load.waits import Waits
 from collector.profile.model import Profile
 from collector.symbols.symbolizer import Symbolizer
 from collector.target.process import Process
@@ -47,9 +48,13 @@ class LiveExperiment:
             growing.add(record)
             if isinstance(record, PcSampleBlock):
                 self._blocks[log.path].append(record)
-        loader = Loader(self._symbolizer, open_analysis(), read=self._read)
+        loader = Loader(self._symbolizer, open_analysis(), read=self._read, read_waits=self._read_waits)
         loader.add(self._path)
         return loader.finish()
+
+    def _read_waits(self, log: LogFile) -> Waits:
+        """Without the samples: they are those of the time since a thread was last asked for, not of that since the last look."""
+        return Waits(self._logs.setdefault(log.path, GrowingFacts(log)).so_far())
 
     def _read(self, log: LogFile, analysis: Analysis) -> LogFacts:
         facts = self._logs.setdefault(log.path, GrowingFacts(log)).so_far()

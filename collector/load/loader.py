@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from collector.analysis.placed_values import values_declared
@@ -13,6 +13,7 @@ from collector.errors import ExperimentError, SymbolError
 from collector.experiment.directory import ExperimentDirectory, LogFile, open_directory
 from collector.experiment.node_clocks import align
 from collector.experiment.process_identity import ProcessIdentities, ProcessIdentity
+from collector.experiment.samples import PcSampleBlock
 from collector.load.expansion import expand_entries
 from collector.load.image_memory import ImageMemory
 from collector.load.jit_sources import add_jit_sources
@@ -23,6 +24,7 @@ from collector.load.ranks import missing_ranks, with_ranks
 from collector.load.recording import PartFacts, launched_statuses, process_of, recording_of
 from collector.load.stand_ins import stand_in
 from collector.load.threads import ThreadLives, balanced, thread_of, unsampled_ns
+from collector.load.waits import Waits, read_waits
 from collector.profile import model
 from collector.profile.metric_series import MetricSeries
 from collector.profile.metrics import metrics_of, ordered_values
@@ -40,12 +42,13 @@ class Loader:
 
     def __init__(
         self, symbolizer: Symbolizer, analysis: Analysis, progress: Progress | None = None, has_interpreter_frames: bool = False,
-        read: Callable[[LogFile, Analysis], LogFacts] = read_facts,
+        read: Callable[[LogFile, Analysis], LogFacts] = read_facts, read_waits: Callable[[LogFile], Waits] = read_waits,
     ) -> None:
         self._symbolizer = symbolizer
         self._analysis = analysis
         self._progress = progress
         self._read = read
+        self._read_waits = read_waits
         self._has_interpreter_frames = has_interpreter_frames
         self._names = NameTable(symbolizer)
         self._read_logs: list[tuple[str, ExperimentDirectory, list[tuple[ExperimentDirectory, PartFacts]]]] = []
@@ -80,12 +83,12 @@ class Loader:
         for text in (*directory.complaints, *missing_ranks(directory.parts, recording.options), *self._add_archive(path)):
             self._messages.append(model.Message(experiment, 1, text))
         for part, facts in parts:
-            self._add_part(part, experiment, *facts)
+            self._add_part(part, experiment, facts)
 
-    def _add_part(
-        self, directory: ExperimentDirectory, experiment: int, launch: LogFacts | None, node: LogFacts | None, logs: list[LogFacts]
-    ) -> None:
+    def _add_part(self, directory: ExperimentDirectory, experiment: int, part: PartFacts) -> None:
         """Add what one launcher recorded."""
+        launch, node, logs = part.launch, part.node, part.logs
+        waits = part.waits.by_image(logs) if part.waits else {}
         objects_path = directory.objects_path
         for text in add_jit_sources(objects_path, logs):
             self._messages.append(model.Message(experiment, 1, text))
@@ -99,12 +102,12 @@ class Loader:
             ended[identity] = facts
             self._series += series_of(experiment, len(self._processes), facts, launch)
             progress.tell(facts)
-            self._add_process(objects_path, facts, process)
+            self._add_process(objects_path, facts, process, waits.get(facts.number, ()))
         self._processes[first_process:] = with_ranks(self._processes[first_process:])
         if node is not None:
             self._series += series_of(experiment, None, node, launch)
         images = _images_by_pid(self._processes, first_process)
-        for facts in filter(None, (launch, node, *logs)):
+        for facts in filter(None, (launch, node, *part.with_samples)):
             self._add_points(experiment, facts, images)
             self._add_losses(experiment, facts)
         found = [facts.interpreter for facts in reversed(logs) if facts.interpreter and facts.interpreter.detail]
@@ -122,7 +125,7 @@ class Loader:
 
     def finish(self) -> model.Profile:
         """Join all experiments, and name all addresses."""
-        declared = dict.fromkeys(values for *_, parts in self._read_logs for _, part in parts for facts in part.logs for values in facts.declared)
+        declared = dict.fromkeys(values for *_, parts in self._read_logs for _, part in parts for facts in part.with_samples for values in facts.declared)
         values = ordered_values(value for source in declared for value in values_declared(source))
         self._analysis.measure(values)
         for read in self._read_logs:
@@ -152,10 +155,13 @@ class Loader:
         )
 
     def _read_facts(self, directory: ExperimentDirectory, experiment: int) -> PartFacts:
-        launch = node = None
+        launch = node = waits = None
         logs = []
         for log in directory.all_logs:
             try:
+                if log is directory.waits_log:
+                    waits = self._read_waits(log)
+                    continue
                 facts = self._read(log, self._analysis)
             except ExperimentError as error:
                 self._failures.append(error)
@@ -167,15 +173,16 @@ class Loader:
                 node = facts
             else:
                 logs.append(facts)
-        return PartFacts(launch, node, logs)
+        return PartFacts(launch, node, logs, waits)
 
-    def _add_process(self, objects_path: str | None, facts: LogFacts, process: model.Process) -> None:
+    def _add_process(self, objects_path: str | None, facts: LogFacts, process: model.Process, waits: Sequence[PcSampleBlock]) -> None:
         index, first_thread = len(self._processes), len(self._threads)
         self._processes.append(process)
         for cause, start_ns, end_ns in facts.all_pauses:
             self._pauses.append(model.Pause(index, cause, start_ns, end_ns))
         self._threads += [thread_of(index, thread, process) for thread in facts.threads]
         owners = self._attribute(facts, process, first_thread)
+        owners += self._add_waits(facts, first_thread, waits)
         memory = ImageMemory(self._names, facts, objects_path, self._has_interpreter_frames)
         self._analysis.attribute(facts.number, owners, memory.segments(), memory.own_space)
         self._analysis.collect(facts.number)
@@ -193,6 +200,13 @@ class Loader:
             if not sampled[position] and not facts.has_gaps and self._add_stand_in(facts, position, process, thread):
                 owners.append(position)
         return owners
+
+    def _add_waits(self, facts: LogFacts, first_thread: int, waits: Sequence[PcSampleBlock]) -> list[int]:
+        """Have the analysis take in where the threads waited; whose each record is."""
+        lives, shift_ns = ThreadLives(facts.threads, first_thread), facts.log.shift_ns
+        for block in waits:
+            self._analysis.add_block(facts.number, block)
+        return [lives.at(block.thread, block.time + shift_ns) if block.thread in lives else NOBODY for block in waits]
 
     def _add_stand_in(self, facts: LogFacts, position: int, process: model.Process, recorded: Thread) -> bool:
         """Give a thread that ended before its first tick a sample that stands for its CPU time, if it has any."""

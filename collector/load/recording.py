@@ -11,24 +11,32 @@ from collector.experiment.liveness import is_alive
 from collector.experiment.process_identity import ProcessIdentity
 from collector.format import CloseReason
 from collector.load.log_facts import LogFacts
+from collector.load.waits import Waits
 from collector.profile.model import Clock, Process, Recording
 from collector.units import plural
 
 
 class PartFacts(NamedTuple):
-    """What one launcher recorded, all of an experiment or a rank of it: its own log, node.log, and those of the processes."""
+    """What one launcher recorded, all of an experiment or a rank of it: its own log, node.log, those of the processes, and waits.log."""
 
     launch: LogFacts | None
     node: LogFacts | None
     logs: list[LogFacts]
+    waits: Waits | None = None
+
+    @property
+    def with_samples(self) -> list[LogFacts]:
+        """Of the logs that have samples."""
+        return [*self.logs, *([self.waits.facts] if self.waits else [])]
 
 
 def recording_of(path: str, parts: Sequence[PartFacts]) -> Recording:
     """The experiment as a whole: the launchers' word where it was recorded by them, else the first process's."""
     launches = [part.launch for part in parts if part.launch]
     logs = [facts for part in parts for facts in part.logs]
+    others = [facts for part in parts for facts in (part.node, part.waits and part.waits.facts) if facts]
     known = [facts for facts in launches + _by_time(logs) if facts.initialize is not None]
-    all_facts = logs + launches + [part.node for part in parts if part.node]
+    all_facts = logs + launches + others
     start_ns = min((facts.start_ns for facts in all_facts if facts.first_ns is not None), default=0)
     end_ns = max((facts.last_ns for facts in all_facts), default=start_ns)
     closed = [launch.close for launch in launches]

@@ -21,6 +21,10 @@ class ThreadLives:
             self._starts.setdefault(thread.thread_id, []).append(thread.start_time or 0)
             self._positions.setdefault(thread.thread_id, []).append(position)
 
+    def __contains__(self, thread_id: int) -> bool:
+        """Whether a thread ever had that id."""
+        return thread_id in self._starts
+
     def at(self, thread_id: int, time_ns: int) -> int:
         """The position of the thread. One that was sampled is always known; before its time it is the first."""
         life = bisect_right(self._starts[thread_id], time_ns) - 1

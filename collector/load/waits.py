@@ -1,0 +1,56 @@
+"""waits -- where threads waited: the samples of waits.log, and which process image they belong to"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from collector.experiment.directory import LogFile
+from collector.experiment.events import AnyRecord, PmcAttach
+from collector.experiment.log_records import iter_records
+from collector.experiment.node_clocks import with_shift
+from collector.experiment.samples import PcSampleBlock
+from collector.load.log_facts import GrowingFacts, LogFacts
+
+
+@dataclass(slots=True)
+class Waits:
+    """What waits.log says besides its samples, and these by process id, with their times as they are in the log."""
+
+    facts: LogFacts
+    blocks: dict[int, list[PcSampleBlock]] = field(default_factory=dict)
+
+    def by_image(self, logs: Sequence[LogFacts]) -> dict[int, list[PcSampleBlock]]:
+        """The samples by number of the log of the process image that ran then; those of processes that were not recorded are left out."""
+        images: dict[int, list[LogFacts]] = {}
+        for facts in sorted(logs, key=lambda facts: facts.start_ns):
+            images.setdefault(facts.log.origin.pid, []).append(facts)
+        found: dict[int, list[PcSampleBlock]] = {}
+        for pid in self.blocks.keys() & images.keys():
+            for block in self.blocks[pid]:
+                found.setdefault(_at(images[pid], block.time + self.facts.log.shift_ns).number, []).append(block)
+        return found
+
+
+def _at(images: Sequence[LogFacts], time_ns: int) -> LogFacts:
+    """The image of that time; what was before the first one's first word is its own."""
+    return next((facts for facts in reversed(images) if facts.start_ns <= time_ns), images[0])
+
+
+def read_waits(log: LogFile) -> Waits:
+    """Read the log. ExperimentError if it cannot be read at all."""
+    return waits_of(log, iter_records(log))
+
+
+def waits_of(log: LogFile, records: Iterable[AnyRecord]) -> Waits:
+    """The same of its records."""
+    growing, pids = GrowingFacts(log), dict[int, int]()
+    waits = Waits(growing.facts)
+    for record in records:
+        if isinstance(record, PcSampleBlock):
+            waits.blocks.setdefault(pids.get(record.source, 0), []).append(record)
+        elif isinstance(record, PmcAttach):
+            pids[record.source or 0] = record.pid or 0
+        growing.add(next(with_shift((record,), log.shift_ns)) if log.shift_ns else record)
+    waits.facts = growing.so_far()
+    return waits

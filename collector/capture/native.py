@@ -152,6 +152,18 @@ def read_clock_error_us() -> int | None:
     return None if status & _UNSYNCHRONIZED else int(most_us)
 
 
+def watch_waits(recorder: str, experiment: str, pid: int, looks_ns: int, ready: int, end: int) -> int:
+    """Watch where the threads of a process that is about to run a program wait, until the pipe `end` is closed; `ready` is closed when it may begin.
+
+    For a thread of the parent, whom alone some systems let look at it. Gives 0 or -errno.
+    """
+    process = ctypes.CDLL(None)
+    process.unsetenv(b"COLLECTOR_EXPERIMENT")  # or the library would begin to record this process
+    run = ctypes.CDLL(recorder).collector_watch_waits
+    run.argtypes = ctypes.c_char_p, ctypes.c_int, ctypes.c_uint64, ctypes.c_int, ctypes.c_int
+    return int(run(os.fsencode(experiment), pid, looks_ns, ready, end))
+
+
 def host_metrics(recorder: str, preloads: Sequence[str], experiment: str, table: str, window: tuple[int, int], end: int) -> int:
     """Read the metrics of the node into the experiment until the pipe `end` is closed; `window` are ns of CLOCK_MONOTONIC.
 

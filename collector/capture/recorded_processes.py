@@ -9,7 +9,7 @@ from itertools import chain
 from collector.namesakes import iter_namesakes
 
 _LOG = ".log"
-_NODE_LOG = "node.log"  # of a process that is not recorded, and has ended when this is asked for its sake
+_LAUNCHERS_LOGS = ("node.log", "waits.log")  # of who is not recorded, and has ended when this is asked for its sake
 _UNCUT_UNIT = 65536  # bytes; until it is brought to its end, the length of a log is a multiple (docs/format.md)
 
 
@@ -68,7 +68,7 @@ def _is_uncut(entry: os.DirEntry[str]) -> bool:
         size = entry.stat().st_size
     except OSError:
         return False
-    return (entry.name[0].isdigit() or entry.name == _NODE_LOG) and size > 0 and size % _UNCUT_UNIT == 0
+    return (entry.name[0].isdigit() or entry.name in _LAUNCHERS_LOGS) and size > 0 and size % _UNCUT_UNIT == 0
 
 
 def _has_mapped(pid: int, name: bytes) -> bool:

@@ -29,6 +29,7 @@ from collector.capture.program import CannotRun, Program, can_be_preloaded, find
 from collector.capture.rank import parse_ranks, read_rank
 from collector.capture.readings import read_process
 from collector.capture.recorded_processes import RecordedProcesses
+from collector.capture.wait_watcher import LOOKS_NS, WaitWatcher
 from collector.cli.recording import metrics
 from collector.cli.recording.launch_log import LaunchLog
 from collector.cli.recording.node_metrics import NodeMetrics
@@ -69,6 +70,7 @@ class Plan:
     metrics: metrics.MetricPlan
     job: Job = Job(None, None)
     names_jit_code: bool = False
+    records_waits: bool = False
 
     def options_at(self, now_ns: int, pid: int) -> options.RecorderOptions:
         """Give what the recorder is told by a program that is started now, in process `pid`."""
@@ -95,6 +97,7 @@ class Plan:
             "events": self.wanted.events,
             "faults": 1 if self.wanted.faults else None,
             "switches": 1 if self.wanted.switches else None,
+            "wall": f"{LOOKS_NS} ns" if self.records_waits else None,
             "follow": self.follow,
             "jit": 1 if self.names_jit_code else None,
             **self.job.describe(),
@@ -126,6 +129,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-C", "--comment", metavar="TEXT", action="append", default=[], help="a comment to keep in the experiment; may be repeated")
     add("-n", "--dry-run", action="store_true", help="say what would be done, and do nothing")
     add("--clock", choices=options.CLOCKS, default="auto", help="the clock to use; auto takes the best that works here")
+    add("--wall", action="store_true", help="also record where each thread waits, watched from outside")
     add("--context-switches", action="store_true", help="also record how often threads are switched out")
     add("-h", "--events", metavar="EVENT[,on|hi|lo|NUMBER],...", nargs="?", const="",
         help="also sample the program whenever such events have happened so often: page faults, cache misses, ...; alone: list them")
@@ -223,6 +227,7 @@ def make_plan(args: argparse.Namespace) -> Plan:
         comments=args.comment,
         metrics=metrics.plan_metrics(args, installation),
         names_jit_code=args.jit,
+        records_waits=args.wall,
     )
 
 
@@ -320,7 +325,8 @@ def _run_program(
         last[0] = read_process(child.pid)
 
     path, arguments = plan.program.start_with(plan.command)
-    child = start(path, arguments, environment_of)
+    watcher = WaitWatcher(plan.recorder, experiment) if plan.records_waits else None
+    child = start(path, arguments, environment_of, watcher.start if watcher else None)
     holder.start()
     unrecorded.watch(child.pid)
     try:
@@ -329,11 +335,20 @@ def _run_program(
         log.finish(child.pid, last[0], ending)
     finally:
         node.finish(log)
+        if watcher:
+            _finish_watching(watcher, log)
         restore_signals(child)
         if directory is not None and not processes.live():
             os.unlink(preload)
             os.rmdir(directory)
     return ending
+
+
+def _finish_watching(watcher: WaitWatcher, log: LaunchLog) -> None:
+    problem = watcher.finish()
+    if problem:
+        log.message(problem)
+        say(problem)
 
 
 def _conclude(plan: Plan, experiment: str, ending: Ending, unrecorded: UnrecordedDescendants) -> bool:

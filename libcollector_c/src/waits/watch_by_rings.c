@@ -89,7 +89,10 @@ static void prove(struct col_watching *watching, const uint32_t *tids, size_t co
     }
 }
 
-/* A thread that has not run since a look at it still waits there. */
+/*
+ * A thread that has not run since a look at it still waits there. Whether another waits is asked right before it is looked at: of two waits that are as long, one that
+ * has begun a moment ago must not be passed over more often.
+ */
 static void look_at_all(struct col_watching *watching, struct col_switch_rings *rings)
 {
     uint32_t looked[BATCH];
@@ -98,6 +101,10 @@ static void look_at_all(struct col_watching *watching, struct col_switch_rings *
     for (size_t i = 0; i < watching->threads.count; i++) {
         struct col_waiting_thread *thread = watching->threads.threads[i];
         if (thread->seen != NULL)
+            continue;
+        read_rings(watching, rings);
+        thread = i < watching->threads.count ? watching->threads.threads[i] : NULL; /* it may have ended */
+        if (thread == NULL || thread->state != COL_THREAD_BLOCKED || thread->seen != NULL)
             continue;
         if (col_watching_look(watching, thread) == COL_LOOK_WAITING)
             looked[count++] = thread->tid;

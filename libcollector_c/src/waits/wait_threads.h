@@ -24,8 +24,11 @@ struct col_waiting_process {
     uint32_t sources[COL_WAIT_CAUSES];   /* of the log; 0: not defined so far */
     struct col_wait_pool pool;           /* of its threads that were never settled before their end */
     struct col_wait_usual usual;         /* of all its threads */
-    uint32_t failure_count;              /* looks in succession that came to nothing */
-    uint64_t left_alone_until_ns;        /* by looks */
+    uint64_t links, checked_ns,
+        alive_ns; /* where there are no records: its threads, when they were last counted, and when last found unchanged */
+    bool has_changed;
+    uint32_t failure_count;       /* looks in succession that came to nothing */
+    uint64_t left_alone_until_ns; /* by looks */
 };
 
 enum col_thread_state { COL_THREAD_RUNNING, COL_THREAD_READY, COL_THREAD_BLOCKED };

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,7 +15,8 @@
 
 #define PATH_BYTES 64
 #define TEXT_BYTES 8192
-#define FIND_NS 50000000u /* between two searches for new threads */
+#define FIND_NS 50000000u /* between two searches for new processes */
+#define FIND_SHARE 100u   /* of the time, one part in so many is spent on them */
 #define MOST_PAUSE 16u    /* looks that a thread that keeps still is left out of */
 #define S_NS 1000000000u
 
@@ -22,6 +24,15 @@ struct finder {
     struct col_watching *watching;
     uint64_t now_ns;
 };
+
+/* How many threads a process has, and 2; 0: it has ended. */
+static uint64_t link_count(uint32_t pid)
+{
+    char path[PATH_BYTES];
+    struct stat status;
+    col_text_print_into(path, sizeof path, "/proc/%u/task", pid);
+    return stat(path, &status) == 0 ? status.st_nlink : 0;
+}
 
 static struct col_waiting_thread *meet(const struct finder *finder, uint32_t pid, uint32_t tid)
 {
@@ -31,6 +42,7 @@ static struct col_waiting_thread *meet(const struct finder *finder, uint32_t pid
     struct col_waiting_thread *thread =
         col_wait_threads_add(&finder->watching->threads, pid, tid, COL_THREAD_RUNNING, finder->now_ns);
     if (thread != NULL) {
+        thread->process->alive_ns = finder->now_ns;
         thread->settled.cpu_ns = now.cpu_ns;
         thread->settled.delay_ns = now.delay_ns;
         thread->pace = (struct col_wait_pace){.cpu_ns = now.cpu_ns, .delay_ns = now.delay_ns, .turns = now.turns};
@@ -62,14 +74,38 @@ static void find_threads(const struct finder *finder, uint32_t pid)
     const struct dirent *entry;
     while (directory != NULL && (entry = readdir(directory)) != NULL) {
         uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
-        if (tid == 0)
-            continue;
-        if (col_wait_threads_find(&finder->watching->threads, tid) == NULL)
+        if (tid != 0 && col_wait_threads_find(&finder->watching->threads, tid) == NULL)
             meet(finder, pid, tid);
-        find_children(finder, pid, tid);
     }
     if (directory != NULL)
         closedir(directory);
+}
+
+/* Those of threads that are known, which may be known by now as well. */
+static void find_processes(const struct finder *finder)
+{
+    const struct col_wait_threads *threads = &finder->watching->threads;
+    for (size_t i = 0; i < threads->count; i++)
+        find_children(finder, threads->threads[i]->process->pid, threads->threads[i]->tid);
+}
+
+/* Threads that began are found, and none that may have ended is left out of the next looks. */
+static void look_for_changes(const struct finder *finder)
+{
+    const struct col_wait_threads *threads = &finder->watching->threads;
+    for (size_t i = 0; i < threads->count; i++) {
+        struct col_waiting_process *process = threads->threads[i]->process;
+        if (process->checked_ns != finder->now_ns) {
+            uint64_t links = link_count(process->pid);
+            process->has_changed = links != process->links;
+            process->links = links;
+            process->checked_ns = finder->now_ns;
+            if (process->has_changed && links != 0)
+                find_threads(finder, process->pid);
+        }
+        if (process->has_changed)
+            threads->threads[i]->pace.left = 0;
+    }
 }
 
 /* A thread that keeps still is left out of more and more looks. */
@@ -125,14 +161,31 @@ static bool look_again(struct col_watching *watching, struct col_waiting_thread 
     return true;
 }
 
-static void look_at_all(struct col_watching *watching)
+/* It is taken to have waited on until its process was last found unchanged. */
+static void end_thread(struct col_watching *watching, struct col_waiting_thread *thread)
 {
+    uint64_t end_ns =
+        thread->process->alive_ns > thread->accounted_ns ? thread->process->alive_ns : thread->accounted_ns;
+    struct col_wait wait = {
+        .ns = end_ns - thread->accounted_ns, .whole_ns = UINT64_MAX, .is_over = true, .stack = thread->seen};
+    if (thread->seen != NULL)
+        col_wait_account_add(&thread->account, &wait);
+    thread->state = COL_THREAD_RUNNING;
+    col_watching_remove(watching, thread, end_ns);
+}
+
+static void look_at_all(const struct finder *finder)
+{
+    struct col_watching *watching = finder->watching;
+    look_for_changes(finder);
     for (size_t i = watching->threads.count; i-- > 0;) {
         struct col_waiting_thread *thread = watching->threads.threads[i];
+        if (!thread->process->has_changed)
+            thread->process->alive_ns = finder->now_ns;
         if (thread->pace.left > 0)
             thread->pace.left--;
         else if (!look_again(watching, thread))
-            col_watching_remove(watching, thread, thread->accounted_ns);
+            end_thread(watching, thread);
     }
 }
 
@@ -148,14 +201,17 @@ static bool await_end(int end, uint64_t until_ns)
 void col_watch_by_looks(struct col_watching *watching, pid_t pid, int end)
 {
     uint64_t next_find_ns = 0;
-    while (!await_end(end, watching->next_look_ns)) {
-        col_watching_begin_round(watching);
+    bool is_over = false;
+    find_threads(&(struct finder){watching, col_clock_now()}, (uint32_t)pid);
+    while (!is_over) {
+        is_over = await_end(end, watching->next_look_ns);
         struct finder finder = {watching, col_clock_now()};
-        if (finder.now_ns >= next_find_ns) {
-            find_threads(&finder, (uint32_t)pid);
-            next_find_ns = finder.now_ns + FIND_NS;
+        if (finder.now_ns >= next_find_ns) { /* it costs more the more there are */
+            find_processes(&finder);
+            next_find_ns = finder.now_ns + FIND_NS + (col_clock_now() - finder.now_ns) * FIND_SHARE;
         }
-        look_at_all(watching);
+        col_watching_begin_round(watching);
+        look_at_all(&finder);
         col_watching_end_round(watching);
         col_watching_settle_due(watching);
     }

@@ -1,0 +1,97 @@
+"""test_waits -- where threads wait, as the launcher sees it from outside"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import sqrt
+from pathlib import Path
+
+import pytest
+from recorded import Recorded, collector_command, execute, judge
+
+from collector.profile import aggregate
+from collector.profile.causes import is_finished
+
+WAYS = ("switches", "looks")
+LOOKS_NS = 10e6
+RUN_MS = 1200
+
+LONG = {
+    "wait_whole_run": "timer",
+    "wait_mutex": "lock",
+    "wait_condition": "lock",
+    "wait_pipe": "pipe",
+    "wait_socket": "socket",
+    "wait_child": "child",
+}
+"""Functions whose waits are at least half the time between looks, and what they wait for."""
+
+
+SHORT = ("wait_briefly", "wait_a_little")
+
+
+@pytest.fixture
+def watch(compiled: Callable[..., Path], tmp_path: Path) -> Callable[..., Recorded]:
+    """watch(way, command) records where a command waits; without perf events there are looks alone."""
+
+    def run(way: str, *command: object) -> Recorded:
+        refusing = [compiled("refuse_events.c")] if way == "looks" else []
+        path = tmp_path / "waits.expt"
+        outcome = execute([*refusing, *collector_command("record", "--wall", "-O", path, "--", *command)])
+        return Recorded(outcome, path)
+
+    return run
+
+
+def metric(recorded: Recorded, name: str) -> int:
+    """The position of a metric among the figures of a row."""
+    return [metric.name for metric in recorded.profile.metrics].index(name)
+
+
+def off_cpu_ns(recorded: Recorded, figures: tuple[float, ...]) -> float:
+    return 1e9 * (figures[metric(recorded, "blocked")] + figures[metric(recorded, "runnable")])
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_known_waits(watch: Callable[..., Recorded], compiled: Callable[..., Path], way: str) -> None:
+    """Sums of threads are within a percent; rows are, too, but for what the thread was ready, which is of no row for sure."""
+    recorded = watch(way, compiled("known_waits.c"), RUN_MS)
+    truth, profile = recorded.outcome.truth, recorded.profile
+    threads = {row.thread.tid: row.values for row in aggregate.threads(profile)}
+    functions = {row.function.name: row.inclusive for row in aggregate.functions(profile)}
+    wrong = []
+    for name in (*LONG, "wait_file", "wait_both"):
+        # Without records, when a thread begins and ends is known to a look or two.
+        allowed_ns = 0.01 * truth[name] + (5e6 if way == "switches" else 4 * LOOKS_NS)
+        sum_ns = off_cpu_ns(recorded, threads[truth[f"{name}.tid"]])
+        if abs(sum_ns - truth[name]) > allowed_ns:
+            wrong.append(f"thread of {name}: {truth[name] / 1e6:.1f} ms true, {sum_ns / 1e6:.1f} recorded")
+    for name in (*LONG, *(SHORT if way == "switches" else ())):
+        ready_ns = 1e9 * threads[truth[f"{name if name in LONG else 'wait_both'}.tid"]][metric(recorded, "runnable")]
+        allowed_ns = 0.02 * truth[name] + ready_ns + 5e6
+        if name in SHORT:
+            share = truth[name] / truth["wait_both"]
+            allowed_ns += 2 * sqrt(share * (1 - share) / (truth["wait_both"] / LOOKS_NS)) * truth["wait_both"]
+        if way == "looks":  # what came between two looks is taken to be what the later one saw
+            allowed_ns += 4 * sqrt(truth[name] * LOOKS_NS)
+        row_ns = off_cpu_ns(recorded, functions[name])
+        if abs(row_ns - truth[name]) > allowed_ns:
+            wrong.append(f"{name}: {truth[name] / 1e6:.1f} ms true, {row_ns / 1e6:.1f} recorded, {allowed_ns / 1e6:.1f} allowed")
+    judge(not wrong, "; ".join(wrong))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_waited_for_and_from_where(watch: Callable[..., Recorded], compiled: Callable[..., Path], way: str) -> None:
+    recorded = watch(way, compiled("known_waits.c"), 400)
+    functions = {row.function.name: row.inclusive for row in aggregate.functions(recorded.profile)}
+    for name, cause in LONG.items():
+        blocked = functions[name][metric(recorded, "blocked")]
+        assert functions[name][metric(recorded, f"blocked_{cause}")] == pytest.approx(blocked) and blocked > 0
+    unfinished = {row.cause: row.values for row in aggregate.stack_ends(recorded.profile) if not is_finished(row.cause) and row.cause != "not sampled"}
+    assert sum(figures[metric(recorded, "blocked")] for figures in unfinished.values()) < 0.01 * aggregate.total_values(recorded.profile)[metric(recorded, "blocked")]
+
+
+def test_without_the_option_nobody_watches(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    recorded = record([compiled("known_waits.c"), 50])
+    assert not (recorded.path / "waits.log").exists()
+    assert "blocked" not in [metric.name for metric in recorded.profile.metrics]

@@ -79,7 +79,8 @@ class Loader:
         recording = recording_of(path, [facts for _, facts in parts])
         if error is not None:
             recording = replace(recording, clock_moved_ns=error.moved_ns, clock_error_ns=error.service_ns)
-        self._recordings.append(recording)
+        waits = tuple(text for _, facts in parts if facts.waits for text in facts.waits.told)
+        self._recordings.append(replace(recording, waits=waits))
         for text in (*directory.complaints, *missing_ranks(directory.parts, recording.options), *self._add_archive(path)):
             self._messages.append(model.Message(experiment, 1, text))
         for part, facts in parts:

@@ -24,6 +24,7 @@ MessageKey = tuple[int, str, str | None]
 
 
 _PLUGIN = "plugin"  # the clock of sources that are metrics
+_CLOCKED = ("cpu", "waits")
 
 
 @dataclass(slots=True)
@@ -186,7 +187,7 @@ def _note_clock(facts: LogFacts, event: events.PmcAllocate) -> None:
         return
     if event.values:
         facts.declared.append(declared_values(event.values, event.counted_as))
-    if event.name == "cpu":
+    if event.name in _CLOCKED:
         facts.clock = event  # the last one: another clock takes over where the first does not tick
 
 

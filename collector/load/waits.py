@@ -32,6 +32,14 @@ class Waits:
         return found
 
 
+    @property
+    def told(self) -> tuple[str, ...]:
+        """How it was done and how it went, as texts of the form name=value (model.Recording.waits)."""
+        clock, counts = self.facts.clock, {subject: count for (_, _, subject), count in self.facts.messages.items() if subject}
+        way = {"way": clock.clock, "period_ns": clock.period_ns, "detail": clock.detail} if clock else {}
+        return tuple(f"{name}={value}" for name, value in {**way, **counts}.items() if value)
+
+
 def _at(images: Sequence[LogFacts], time_ns: int) -> LogFacts:
     """The image of that time; what was before the first one's first word is its own."""
     return next((facts for facts in reversed(images) if facts.start_ns <= time_ns), images[0])

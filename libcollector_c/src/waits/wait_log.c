@@ -155,10 +155,10 @@ void col_wait_log_add(struct col_waiting_thread *thread, uint64_t time_ns, const
             add_cause(thread, time_ns, sums, count, cause);
 }
 
-void col_wait_log_tell(const char *sentence, uint64_t count)
+void col_wait_log_tell(const char *subject, const char *sentence, uint64_t count)
 {
     if (count != 0)
-        col_event_message((struct col_event_head){col_clock_now(), 0}, 0, sentence, count, NULL);
+        col_event_message((struct col_event_head){col_clock_now(), 0}, 0, sentence, count, subject);
 }
 
 void col_wait_log_close(void)

@@ -19,8 +19,8 @@ int col_wait_log_open(const char *experiment, const char *way, const char *detai
 void col_wait_log_add(struct col_waiting_thread *thread, uint64_t time_ns, const struct col_wait_sum *sums,
                       size_t count);
 
-/* A sentence, and how often it was so; nothing if never. */
-void col_wait_log_tell(const char *sentence, uint64_t count);
+/* How often something was so, by a word for programs and one for people; nothing if never. */
+void col_wait_log_tell(const char *subject, const char *sentence, uint64_t count);
 
 void col_wait_log_close(void);
 

@@ -16,12 +16,12 @@
 
 static void tell(const struct col_watching *watching)
 {
-    col_wait_log_tell("looks at threads were taken", watching->look_count);
-    col_wait_log_tell("looks were left out: the thread ran meanwhile", watching->threads.torn_count);
-    col_wait_log_tell("looks found a thread that ran", watching->running_count);
-    col_wait_log_tell("looks were refused by the system", watching->refused_count);
-    col_wait_log_tell("looks were left out: the stack could not be read", watching->unread_count);
-    col_wait_log_tell("switches are missing: the kernel had no room for their records", watching->lost_count);
+    col_wait_log_tell("looks", "looks at threads were taken", watching->look_count);
+    col_wait_log_tell("torn", "looks do not count: the thread ran meanwhile", watching->threads.torn_count);
+    col_wait_log_tell("running", "looks found a thread that ran", watching->running_count);
+    col_wait_log_tell("refused", "looks were refused by the system", watching->refused_count);
+    col_wait_log_tell("unread", "looks do not count: the stack could not be read", watching->unread_count);
+    col_wait_log_tell("lost", "switches are missing: the kernel had no room for their records", watching->lost_count);
 }
 
 static int watch_by(const struct col_wait_watch *watch, struct col_switch_rings *rings, int refusal)

@@ -18,6 +18,7 @@ from collector.profile.warnings import graded_warnings
 from collector.reports import hotpath, layout
 from collector.reports.style import Style, printable, shorten
 from collector.reports.table import figure, name, table_lines
+from collector.reports.watched import describe_watching
 from collector.units import NS_PER_S, format_count, format_duration, format_percent, format_rate, format_seconds, plural
 
 _TOP_COUNT = 10
@@ -97,14 +98,14 @@ def _option(recording: Recording, name_of_option: str) -> str:
 
 
 def _what_was_measured(profile: Profile) -> list[tuple[str, str]]:
-    _, user, system, *_ = aggregate.total_values(profile)
-    cpu = user + system
+    _, user, system, *_ = total = aggregate.total_values(profile)
+    cpu, waits = user + system, describe_watching(profile, total)
     elapsed = sum(recording.end_ns - recording.start_ns for recording in profile.recordings) / NS_PER_S
     load = f", {cpu / elapsed:.2f} CPUs on average" if elapsed > 0 else ""
     coverage = _coverage(profile, cpu)
     return [
         ("CPU time", f"{format_seconds(cpu)} s: {format_seconds(user)} user, {format_seconds(system)} system{load}"),
-        ("Off-CPU", _off_cpu(profile)),
+        ("Waits" if waits else "Off-CPU", waits or _off_cpu(profile)),
         ("Coverage" if coverage else "Unattributed", coverage or _unattributed(profile)),
         ("Samples", f"{format_count(_samples_taken(profile))} in {_scope(profile)}"),
         ("Clock", _clocks(profile)),

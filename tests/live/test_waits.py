@@ -91,6 +91,12 @@ def test_what_is_waited_for_and_from_where(watch: Callable[..., Recorded], compi
     assert sum(figures[metric(recorded, "blocked")] for figures in unfinished.values()) < 0.01 * aggregate.total_values(recorded.profile)[metric(recorded, "blocked")]
 
 
+def test_the_overview_names_the_way(watch: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    texts = {way: execute(collector_command("report", watch(way, compiled("known_waits.c"), 50).path, "--width", 400)).stdout for way in WAYS}
+    assert "known by the kernel's records of switches and " in texts["switches"]
+    assert "because the kernel gives no records of context switches: Permission denied" in texts["looks"]
+
+
 def test_without_the_option_nobody_watches(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
     recorded = record([compiled("known_waits.c"), 50])
     assert not (recorded.path / "waits.log").exists()

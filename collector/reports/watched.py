@@ -1,0 +1,46 @@
+"""watched -- how it was found out where threads wait, in a sentence"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from collector.profile.metrics import Values
+from collector.profile.model import Profile
+from collector.units import format_count, format_percent, format_seconds
+
+_USELESS = {
+    "torn": "{} did not count because the thread ran meanwhile",
+    "refused": "{} were refused by the system",
+    "unread": "{} found a stack that could not be read",
+}
+_SWITCHES, _LOOKS = "switches", "looks"
+_WORTH_TELLING = 0.001
+_NS_PER_MS = 1_000_000
+
+
+def describe_watching(profile: Profile, total: Values) -> str:
+    """The time in which threads were on no processor, how that is known, and what was lost; empty where nobody watched."""
+    told = [dict(text.partition("=")[::2] for text in recording.waits) for recording in profile.recordings if recording.waits]
+    if not told:
+        return ""
+    figures = {metric.name: value for metric, value in zip(profile.metrics, total)}
+    blocked, runnable, unseen = (figures.get(name, 0.0) for name in ("blocked", "runnable", "blocked_unseen"))
+    counts: Counter[str] = Counter()
+    for one in told:
+        counts.update({name: int(value) for name, value in one.items() if value.isdigit()})
+    parts = [f"{format_seconds(blocked)} s blocked, {format_seconds(runnable)} s runnable", _way(told, counts)]
+    parts += [text.format(format_count(counts[name])) for name, text in _USELESS.items() if counts[name]]
+    if counts["lost"]:
+        parts.append(f"{format_count(counts['lost'])} switches were lost, so sums are those of the scheduler")
+    if unseen > _WORTH_TELLING * blocked:
+        parts.append(f"nobody saw where {format_percent(unseen, blocked)} % of the waiting was")
+    return "; ".join(parts)
+
+
+def _way(told: list[dict[str, str]], counts: Counter[str]) -> str:
+    period_ms = min(int(one.get("period_ns", 0)) for one in told) / _NS_PER_MS
+    looks = f"{format_count(counts['looks'])} looks, {period_ms:g} ms apart or more"
+    reason = next((one["detail"] for one in told if one.get("way") == _LOOKS and "detail" in one), "")
+    if reason:
+        return f"known by the scheduler's account of each thread and {looks}, because {reason[:1].lower()}{reason[1:]}"
+    return f"known by the kernel's records of switches and {looks}"

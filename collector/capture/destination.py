@@ -12,7 +12,7 @@ from collector.errors import ExperimentExistsError, RecordError, UsageError
 from collector.regular_file import open_binary
 
 _LOG_START = b"\xc9"  # every log begins with a frame, an ext 32 of msgpack
-_OWN_NAMES = re.compile(r"\d+\.\d+\.log|launch\.log|node\.log|\d+\.no-log\.\d+|metrics\.tsv|objects|archive|" + re.escape(SOCKET_FILE))
+_OWN_NAMES = re.compile(r"\d+\.\d+\.log|(?:launch|node|waits)\.log|\d+\.no-log\.\d+|metrics\.tsv|objects|archive|" + re.escape(SOCKET_FILE))
 
 
 def claim_directory(name: str | None, program: str, is_overwritten: bool) -> str:

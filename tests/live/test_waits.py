@@ -101,3 +101,11 @@ def test_without_the_option_nobody_watches(record: Callable[..., Recorded], comp
     recorded = record([compiled("known_waits.c"), 50])
     assert not (recorded.path / "waits.log").exists()
     assert "blocked" not in [metric.name for metric in recorded.profile.metrics]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_calls_that_wait_answer_as_always(watch: Callable[..., Recorded], compiled: Callable[..., Path], way: str) -> None:
+    program = compiled("blocking_calls.c", "-O1", "-D_GNU_SOURCE", "-lrt")
+    plain, watched = execute([program]).stdout, watch(way, program).outcome.stdout
+    assert len({line.split()[0] for line in plain.splitlines()}) >= 50
+    assert watched == plain

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define NEAR_OCTAVES 2u
+#define SHORTEST_OCTAVE 16u /* 65 us: shorter waits are seldom seen, or never */
 #define PASSES 8u
 
 static unsigned octave_of(uint64_t ns)
@@ -136,14 +137,18 @@ static bool share_octave_by(const struct col_wait_account *account, unsigned oct
     return weights[of_whole] != 0;
 }
 
-/* There may be no later look at waits of that length in the end: then those at the next lengths say what they were. */
+/*
+ * There may be no later look at waits of that length in the end: then those at the next lengths say what they were. Waits that are over before a look is
+ * are never seen, and are taken for the shortest that were.
+ */
 static bool share_octave(const struct col_wait_account *account, unsigned octave, bool is_last, struct part *parts,
                          size_t *count)
 {
-    bool is_shared = share_octave_by(account, octave, octave, parts, count);
-    for (unsigned distance = 1; is_last && !is_shared && distance <= NEAR_OCTAVES; distance++) {
+    bool is_too_short = octave < SHORTEST_OCTAVE, is_shared = share_octave_by(account, octave, octave, parts, count);
+    unsigned most = is_too_short ? SHORTEST_OCTAVE + NEAR_OCTAVES - octave : is_last ? NEAR_OCTAVES : 0;
+    for (unsigned distance = 1; !is_shared && distance <= most; distance++) {
         is_shared = share_octave_by(account, octave, octave + distance, parts, count);
-        if (!is_shared && octave >= distance)
+        if (!is_shared && !is_too_short && octave >= distance)
             is_shared = share_octave_by(account, octave, octave - distance, parts, count);
     }
     return is_shared;

@@ -57,6 +57,7 @@ struct col_waiting_thread {
     struct {
         uint64_t time_ns, cpu_ns, delay_ns; /* and how far the scheduler's clocks were then */
         int64_t late_ns;                    /* what the account has left of it */
+        uint64_t kept_ns;                   /* and of waits, to be shared later */
         uint64_t last_ns;                   /* when that was, whether the scheduler was asked or not */
         bool has_run, has_lost;             /* since then: it has been on a processor, records are missing */
         bool is_known;                      /* it has been settled at all */

@@ -114,14 +114,19 @@ enum col_look_result col_watching_look(struct col_watching *watching, struct col
     return result;
 }
 
+static uint64_t sum_of(const struct col_wait_sum *sums, size_t count)
+{
+    uint64_t sum_ns = 0;
+    for (size_t i = 0; i < count; i++)
+        sum_ns += sums[i].blocked_ns + sums[i].ready_ns;
+    return sum_ns;
+}
+
 /* Where records are missing, waits are too: what the clock has and the processor has not was waiting. */
 static void make_up(struct col_wait_sum *sums, size_t count, uint64_t expected_ns)
 {
-    uint64_t known_ns = 0;
-    for (size_t i = 0; i < count; i++)
-        known_ns += sums[i].blocked_ns + sums[i].ready_ns;
-    for (size_t i = 0; i < count && known_ns != 0; i++) {
-        double factor = (double)expected_ns / (double)known_ns;
+    double known_ns = (double)sum_of(sums, count), factor = known_ns > 0 ? (double)expected_ns / known_ns : 0;
+    for (size_t i = 0; i < count && known_ns > 0; i++) {
         sums[i].blocked_ns = (uint64_t)((double)sums[i].blocked_ns * factor);
         sums[i].ready_ns = (uint64_t)((double)sums[i].ready_ns * factor);
     }
@@ -177,21 +182,36 @@ static void guess_scheduler(struct col_waiting_thread *thread)
     thread->account.over_ns += (int64_t)(usual->over_ns / usual->count * (double)thread->account.known_count);
 }
 
+/* What is known and not written when the scheduler was asked is to be written besides what comes after that. */
+static void note_kept(struct col_waiting_thread *thread, bool has_asked, uint64_t written_ns)
+{
+    if (!has_asked) {
+        thread->settled.kept_ns -= written_ns < thread->settled.kept_ns ? written_ns : thread->settled.kept_ns;
+        return;
+    }
+    thread->settled.kept_ns = 0;
+    for (unsigned octave = 0; octave < COL_WAIT_OCTAVES; octave++)
+        thread->settled.kept_ns += thread->account.unseen_ns[octave];
+}
+
 void col_watching_settle(struct col_watching *watching, struct col_waiting_thread *thread, uint64_t time_ns,
                          bool is_last)
 {
     struct col_schedule now;
     uint64_t expected_ns;
     size_t count;
-    bool has_lost = false;
+    bool has_lost = false, has_asked = false;
     col_wait_threads_account(&watching->threads, thread, time_ns, is_last);
-    if (thread->settled.has_run && col_look_schedule(thread->process->pid, thread->tid, &now))
+    if (thread->settled.has_run && col_look_schedule(thread->process->pid, thread->tid, &now)) {
         has_lost = ask_scheduler(thread, &now, &expected_ns);
-    else if (thread->settled.has_run)
+        has_asked = thread->state != COL_THREAD_RUNNING;
+    } else if (thread->settled.has_run) {
         guess_scheduler(thread);
-    struct col_wait_sum *sums = col_wait_account_settle(&thread->account, is_last, &count);
+    }
+    struct col_wait_sum *sums = col_wait_account_settle(&thread->account, is_last || has_lost, &count);
     if (has_lost)
-        make_up(sums, count, expected_ns);
+        make_up(sums, count, expected_ns + thread->settled.kept_ns);
+    note_kept(thread, has_asked, sum_of(sums, count));
     thread->settled.late_ns = thread->account.late_ns;
     thread->settled.has_run = false;
     thread->settled.is_known = true;

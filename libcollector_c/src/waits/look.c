@@ -8,20 +8,22 @@
 #include <unistd.h>
 
 #include "base/call_kinds.h"
+#include "base/clock.h"
 #include "base/os.h"
 #include "base/text_format.h"
 
 #define PATH_BYTES 64
 #define TEXT_BYTES 256
 
-/* The file's text, ended by a zero; its length, or -errno. */
-static ssize_t read_file(uint32_t pid, uint32_t tid, const char *name, char *text)
+/* The file's text, ended by a zero, as it was after `time_ns`; its length, or -errno. */
+static ssize_t read_file(uint32_t pid, uint32_t tid, const char *name, char *text, uint64_t *time_ns)
 {
     char path[PATH_BYTES];
     col_text_print_into(path, sizeof path, "/proc/%u/task/%u/%s", pid, tid, name);
     int fd = col_os_open(path, O_RDONLY, 0);
     if (fd < 0)
         return fd;
+    *time_ns = col_clock_now();
     ssize_t bytes = col_os_read(fd, text, TEXT_BYTES - 1);
     col_os_close(fd);
     text[bytes > 0 ? bytes : 0] = '\0';
@@ -37,10 +39,11 @@ static enum col_look_result result_of(ssize_t error)
 enum col_look_result col_look_at(uint32_t pid, uint32_t tid, struct col_look *look)
 {
     char text[TEXT_BYTES], *at = text;
-    ssize_t bytes = read_file(pid, tid, "syscall", text);
+    uint64_t time_ns;
+    ssize_t bytes = read_file(pid, tid, "syscall", text, &time_ns);
     if (bytes <= 0)
         return result_of(bytes);
-    *look = (struct col_look){.call = strtol(text, &at, 10)};
+    *look = (struct col_look){.call = strtol(text, &at, 10), .time_ns = time_ns};
     if (at == text)
         return COL_LOOK_RUNNING;
     for (unsigned i = 0; i < 6 && look->call >= 0; i++)
@@ -53,7 +56,8 @@ enum col_look_result col_look_at(uint32_t pid, uint32_t tid, struct col_look *lo
 bool col_look_schedule(uint32_t pid, uint32_t tid, struct col_schedule *schedule)
 {
     char text[TEXT_BYTES], *at = text;
-    if (read_file(pid, tid, "schedstat", text) <= 0)
+    uint64_t time_ns;
+    if (read_file(pid, tid, "schedstat", text, &time_ns) <= 0)
         return false;
     schedule->cpu_ns = strtoull(at, &at, 10);
     schedule->delay_ns = strtoull(at, &at, 10);

@@ -14,6 +14,7 @@ struct col_look {
     long call;             /* number of the system call; COL_LOOK_NO_CALL: it waits outside of any, as for a page */
     uint64_t arguments[6]; /* of the call */
     uint64_t sp, pc;
+    uint64_t time_ns; /* not before this moment */
 };
 
 enum col_look_result col_look_at(uint32_t pid, uint32_t tid, struct col_look *look);

@@ -7,6 +7,8 @@
 #define NEAR_OCTAVES 2u
 #define SHORTEST_OCTAVE 16u /* 65 us: shorter waits are seldom seen, or never */
 #define PASSES 8u
+#define LEAST_OLD_NS 1000000u
+#define NO_OCTAVE COL_WAIT_OCTAVES
 
 static unsigned octave_of(uint64_t ns)
 {
@@ -79,11 +81,10 @@ void col_wait_account_pool(struct col_wait_account *account, struct col_wait_poo
     }
 }
 
-/* A sum on its way, with the waits it is of: each of them has ended in a time of being ready. */
+/* A sum on its way, with the waits it is of. */
 struct part {
     struct col_wait_sum sum;
     double waits;
-    bool is_kept; /* for the next time */
 };
 
 static struct part *part_of(struct part *parts, size_t *count, struct col_wait_stack *stack)
@@ -107,109 +108,157 @@ static void add_whole(const struct col_wait_account *account, struct part *parts
     }
 }
 
-static uint64_t weight_of(const struct col_wait_share *share, bool of_whole)
+/* Takes `all_ns` from several amounts in proportion to their weights, as far as each has that much; gives what was taken from each, and of all. */
+static double take(double all_ns, size_t count, const double *weights, const double *amounts, double *taken)
 {
-    return of_whole ? share->whole_ns : share->weight_ns;
+    double left_ns = all_ns, weight = 1;
+    for (size_t i = 0; i < count; i++)
+        taken[i] = 0;
+    for (unsigned pass = 0; pass < PASSES && left_ns >= 1 && weight > 0; pass++) {
+        double pass_ns = left_ns;
+        weight = 0;
+        for (size_t i = 0; i < count; i++)
+            weight += taken[i] < amounts[i] ? weights[i] : 0;
+        for (size_t i = 0; i < count && weight > 0; i++) {
+            double most = amounts[i] - taken[i], ns = most > 0 ? pass_ns * weights[i] / weight : 0;
+            taken[i] += ns < most ? ns : most;
+            left_ns -= ns < most ? ns : most > 0 ? most : 0;
+        }
+    }
+    return all_ns - left_ns;
 }
 
-/* Shares one octave by the looks at waits of another, or the same; where all those were longer than the time between looks, they stand for one that was missed. False: there are none. */
-static bool share_octave_by(const struct col_wait_account *account, unsigned octave, unsigned looked,
-                            struct part *parts, size_t *count)
+/* Takes from waits that have a stack of their own what came up at their ends: each wait has one. Gives how much that was. */
+static uint64_t take_from_whole(double all_ns, struct part *parts, size_t count, bool is_ready)
 {
-    uint64_t weights[2] = {0};
-    for (uint32_t i = 0; i < account->share_count; i++)
-        for (int of_whole = 0; of_whole < 2 && account->shares[i].octave == looked; of_whole++)
-            weights[of_whole] += weight_of(&account->shares[i], of_whole);
-    bool of_whole = weights[0] == 0;
-    uint64_t left_ns = account->unseen_ns[octave], left_weight = weights[of_whole];
-    for (uint32_t i = 0; i < account->share_count && left_weight != 0; i++) {
-        const struct col_wait_share *share = &account->shares[i];
-        uint64_t weight = share->octave == looked ? weight_of(share, of_whole) : 0;
-        if (weight == 0)
-            continue;
-        uint64_t ns = (uint64_t)((double)left_ns * ((double)weight / (double)left_weight));
-        struct part *part = part_of(parts, count, share->stack);
-        part->sum.blocked_ns += ns;
-        part->waits += (double)account->unseen_count[octave] * (double)weight / (double)weights[of_whole];
-        left_ns -= ns;
-        left_weight -= weight;
+    double waits = 0;
+    uint64_t sum_ns = 0;
+    for (size_t i = 0; i < count; i++)
+        waits += parts[i].waits;
+    for (size_t i = 0; i < count && waits > 0; i++) {
+        struct col_wait_sum *sum = &parts[i].sum;
+        uint64_t ns = (uint64_t)(all_ns * parts[i].waits / waits);
+        ns = ns < sum->blocked_ns ? ns : sum->blocked_ns;
+        sum->blocked_ns -= ns;
+        sum->ready_ns += is_ready ? ns : 0;
+        sum_ns += ns;
     }
-    return weights[of_whole] != 0;
+    return sum_ns;
+}
+
+/* What looks at waits of one length stand for: at those seen by chance, at those that are longer than the time between looks, at earlier ones. */
+enum { BY_CHANCE, WHOLE, OLD, WEIGHTS };
+
+static uint64_t weight_of(const struct col_wait_share *share, unsigned which)
+{
+    return which == BY_CHANCE ? share->weight_ns : which == WHOLE ? share->whole_ns : share->old_ns;
+}
+
+static void weigh_octave(const struct col_wait_account *account, unsigned octave, uint64_t weights[WEIGHTS])
+{
+    for (unsigned which = 0; which < WEIGHTS; which++)
+        weights[which] = 0;
+    for (uint32_t i = 0; i < account->share_count; i++)
+        for (unsigned which = 0; which < WEIGHTS && account->shares[i].octave == octave; which++)
+            weights[which] += weight_of(&account->shares[i], which);
+}
+
+static bool is_looked_at(const struct col_wait_account *account, unsigned octave)
+{
+    uint64_t weights[WEIGHTS];
+    weigh_octave(account, octave, weights);
+    return weights[BY_CHANCE] + weights[WHOLE] + weights[OLD] != 0;
 }
 
 /*
- * There may be no later look at waits of that length in the end: then those at the next lengths say what they were. Waits that are over before a look is
- * are never seen, and are taken for the shortest that were.
+ * The looks that say what the waits of a length were. There may be no later ones in the end: then those at the next lengths do. Waits that are over before a look is
+ * are never seen, and are taken for the shortest that were. NO_OCTAVE: no look tells anything of them.
  */
-static bool share_octave(const struct col_wait_account *account, unsigned octave, bool is_last, struct part *parts,
-                         size_t *count)
+static unsigned find_looks(const struct col_wait_account *account, unsigned octave, bool is_last)
 {
-    bool is_too_short = octave < SHORTEST_OCTAVE, is_shared = share_octave_by(account, octave, octave, parts, count);
+    bool is_too_short = octave < SHORTEST_OCTAVE;
     unsigned most = is_too_short ? SHORTEST_OCTAVE + NEAR_OCTAVES - octave : is_last ? NEAR_OCTAVES : 0;
-    for (unsigned distance = 1; !is_shared && distance <= most; distance++) {
-        is_shared = share_octave_by(account, octave, octave + distance, parts, count);
-        if (!is_shared && !is_too_short && octave >= distance)
-            is_shared = share_octave_by(account, octave, octave - distance, parts, count);
+    for (unsigned distance = 0; distance <= most; distance++) {
+        if (is_looked_at(account, octave + distance))
+            return octave + distance;
+        if (!is_too_short && octave >= distance && is_looked_at(account, octave - distance))
+            return octave - distance;
     }
-    return is_shared;
+    return NO_OCTAVE;
 }
 
-/* Takes from each part what came up at the ends of its waits, as far as it has that much; what the kept ones would give stays. */
-static void take_from_waits(int64_t *left_ns, struct part *parts, size_t count, bool is_ready)
+/* By the best looks that there are. */
+static void share_octave(const struct col_wait_account *account, unsigned looked, uint64_t blocked_ns,
+                         uint64_t ready_ns, struct part *parts, size_t *count)
 {
-    double waits = 1, rest_ns = (double)*left_ns;
-    for (unsigned pass = 0; pass < PASSES && rest_ns >= 1 && waits > 0; pass++) {
-        double all_ns = rest_ns;
-        waits = 0;
-        for (size_t i = 0; i < count; i++)
-            waits += parts[i].sum.blocked_ns != 0 ? parts[i].waits : 0;
-        for (size_t i = 0; i < count && waits > 0; i++) {
-            struct part *part = &parts[i];
-            uint64_t ns = part->sum.blocked_ns != 0 ? (uint64_t)(all_ns * (part->waits / waits)) : 0;
-            ns = ns < part->sum.blocked_ns ? ns : part->sum.blocked_ns;
-            part->sum.blocked_ns -= ns;
-            part->sum.ready_ns += is_ready ? ns : 0;
-            rest_ns -= (double)ns;
-            *left_ns -= part->is_kept ? 0 : (int64_t)ns;
-        }
+    uint64_t weights[WEIGHTS];
+    weigh_octave(account, looked, weights);
+    unsigned which = weights[BY_CHANCE] != 0 ? BY_CHANCE : weights[WHOLE] != 0 ? WHOLE : OLD;
+    for (uint32_t i = 0; i < account->share_count; i++) {
+        const struct col_wait_share *share = &account->shares[i];
+        uint64_t weight = share->octave == looked ? weight_of(share, which) : 0;
+        if (weight == 0)
+            continue;
+        double part_of_all = (double)weight / (double)weights[which];
+        struct part *part = part_of(parts, count, share->stack);
+        part->sum.blocked_ns += (uint64_t)((double)blocked_ns * part_of_all + 0.5);
+        part->sum.ready_ns += (uint64_t)((double)ready_ns * part_of_all + 0.5);
     }
 }
 
-static void forget_shares(struct col_wait_account *account)
+/* What the scheduler has to say of all waits, and how much of it belongs to those that have a stack of their own. */
+static double whole_part(const struct col_wait_account *account, int64_t all_ns)
 {
+    double whole = 0, unseen = 0;
     for (uint32_t i = 0; i < account->share_count; i++)
-        col_wait_stack_drop(account->shares[i].stack);
-    account->share_count = 0;
+        whole += account->shares[i].whole_ns != 0 ? account->shares[i].count : 0;
+    for (unsigned octave = 0; octave < COL_WAIT_OCTAVES; octave++)
+        unseen += account->unseen_count[octave];
+    return all_ns > 0 && whole > 0 ? (double)all_ns * whole / (whole + unseen) : 0;
 }
 
-/* What no look tells anything of so far. Gives how many parts there are with those that are kept, which come last. */
-static size_t add_unseen(struct col_wait_account *account, bool is_last, struct part *parts, size_t *count)
+/*
+ * Shares what was not seen, less what came up at the ends of its waits: the switches themselves, one as long as another, and the time for which threads were ready. Of
+ * that, the lengths have more the fewer looks found the thread still waiting.
+ */
+static void share_unseen(struct col_wait_account *account, bool is_last, struct part *parts, size_t *count)
 {
-    bool is_shared[COL_WAIT_OCTAVES] = {false};
-    for (unsigned octave = 0; octave < COL_WAIT_OCTAVES; octave++)
-        if (account->unseen_ns[octave] != 0)
-            is_shared[octave] = share_octave(account, octave, is_last, parts, count);
-    size_t all = *count;
+    double amounts[COL_WAIT_OCTAVES], weights[COL_WAIT_OCTAVES], over[COL_WAIT_OCTAVES], late[COL_WAIT_OCTAVES];
     for (unsigned octave = 0; octave < COL_WAIT_OCTAVES; octave++) {
-        if (account->unseen_ns[octave] != 0 && !is_shared[octave])
-            parts[all++] = (struct part){.sum.blocked_ns = account->unseen_ns[octave],
-                                         .waits = account->unseen_count[octave],
-                                         .is_kept = !is_last};
-        if (is_shared[octave] || is_last)
-            account->unseen_ns[octave] = account->unseen_count[octave] = 0;
+        amounts[octave] = (double)account->unseen_ns[octave];
+        weights[octave] = (double)account->unseen_count[octave];
     }
-    return all;
+    take((double)account->over_ns, COL_WAIT_OCTAVES, weights, amounts, over);
+    for (unsigned octave = 0; octave < COL_WAIT_OCTAVES; octave++) {
+        uint64_t looked[WEIGHTS];
+        weigh_octave(account, octave, looked);
+        amounts[octave] -= over[octave];
+        weights[octave] = amounts[octave] > 2 * (double)looked[BY_CHANCE] ? amounts[octave] - (double)looked[BY_CHANCE]
+                                                                          : amounts[octave] / 2;
+    }
+    take((double)account->late_ns, COL_WAIT_OCTAVES, weights, amounts, late);
+    for (unsigned octave = 0; octave < COL_WAIT_OCTAVES; octave++) {
+        unsigned looked = account->unseen_ns[octave] != 0 ? find_looks(account, octave, is_last) : NO_OCTAVE;
+        if (account->unseen_ns[octave] == 0 || (looked == NO_OCTAVE && !is_last))
+            continue;
+        uint64_t ready_ns = (uint64_t)late[octave], blocked_ns = (uint64_t)(amounts[octave] - (double)ready_ns);
+        account->over_ns -= (int64_t)over[octave];
+        account->late_ns -= (int64_t)ready_ns;
+        account->unseen_ns[octave] = account->unseen_count[octave] = 0;
+        if (looked != NO_OCTAVE)
+            share_octave(account, looked, blocked_ns, ready_ns, parts, count);
+        else
+            parts[(*count)++] = (struct part){.sum = {.blocked_ns = blocked_ns, .ready_ns = ready_ns}};
+    }
 }
 
 static size_t make_parts(struct col_wait_account *account, bool is_last, struct part *parts)
 {
     size_t count = 0;
     add_whole(account, parts, &count);
-    size_t all = add_unseen(account, is_last, parts, &count);
-    take_from_waits(&account->late_ns, parts, all, true);
-    take_from_waits(&account->over_ns, parts, all, false);
-    if (is_last)
-        count = all;
+    account->over_ns -= (int64_t)take_from_whole(whole_part(account, account->over_ns), parts, count, false);
+    account->late_ns -= (int64_t)take_from_whole(whole_part(account, account->late_ns), parts, count, true);
+    share_unseen(account, is_last, parts, &count);
     /* Running by the records, but not using its processor: that had been taken away from the whole machine. */
     if (account->over_ns < 0) {
         account->ready_ns += (uint64_t)-account->over_ns;
@@ -221,6 +270,20 @@ static size_t make_parts(struct col_wait_account *account, bool is_last, struct 
     return count;
 }
 
+/* What was seen fades: it goes on to tell of waits that no later look is at. */
+static void age_shares(struct col_wait_account *account)
+{
+    for (uint32_t i = account->share_count; i-- > 0;) {
+        struct col_wait_share *share = &account->shares[i];
+        share->old_ns = share->old_ns / 2 + share->weight_ns + share->whole_ns;
+        share->weight_ns = share->whole_ns = share->count = 0;
+        if (share->old_ns < LEAST_OLD_NS) {
+            col_wait_stack_drop(share->stack);
+            *share = account->shares[--account->share_count];
+        }
+    }
+}
+
 struct col_wait_sum *col_wait_account_settle(struct col_wait_account *account, bool is_last, size_t *count)
 {
     struct part *parts = malloc((account->share_count + COL_WAIT_OCTAVES + 1) * sizeof *parts);
@@ -230,7 +293,7 @@ struct col_wait_sum *col_wait_account_settle(struct col_wait_account *account, b
         *count = make_parts(account, is_last, parts);
         for (size_t i = 0; i < *count; i++)
             sums[i] = parts[i].sum;
-        forget_shares(account);
+        age_shares(account);
     }
     free(parts);
     if (*count != 0)
@@ -248,7 +311,8 @@ void col_wait_account_release(struct col_wait_sum *sums, size_t count)
 
 void col_wait_account_free(struct col_wait_account *account)
 {
-    forget_shares(account);
+    for (uint32_t i = 0; i < account->share_count; i++)
+        col_wait_stack_drop(account->shares[i].stack);
     free(account->shares);
     *account = (struct col_wait_account){0};
 }

@@ -21,6 +21,7 @@ struct col_wait_share {
     uint32_t count;     /* waits */
     uint64_t whole_ns;  /* of those that are this stack's alone */
     uint64_t weight_ns; /* what those stand for that were looked at by chance */
+    uint64_t old_ns;    /* both, of earlier times, fading */
 };
 
 struct col_wait_account {

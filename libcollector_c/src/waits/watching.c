@@ -106,7 +106,7 @@ enum col_look_result col_watching_look(struct col_watching *watching, struct col
     watching->unread_count += result == COL_LOOK_WAITING && stack == NULL;
     if (stack != NULL) {
         thread->process->failure_count = 0;
-        col_wait_threads_note(thread, stack, begin_ns, col_clock_now());
+        col_wait_threads_note(thread, stack, look.time_ns, col_clock_now());
     } else if (result == COL_LOOK_WAITING || result == COL_LOOK_REFUSED) {
         note_failure(thread->process, begin_ns);
         result = COL_LOOK_REFUSED;

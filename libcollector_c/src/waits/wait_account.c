@@ -51,8 +51,11 @@ void col_wait_account_add(struct col_wait_account *account, const struct col_wai
         share->count += wait->is_over;
         return;
     }
-    if (share != NULL)
+    if (share != NULL) {
         share->weight_ns += wait->whole_ns > wait->looks_ns ? wait->whole_ns : wait->looks_ns;
+        share->looks++;
+        share->ages_ns += (double)wait->age_ns;
+    }
     account->unseen_ns[octave] += wait->ns;
     account->unseen_count[octave] += wait->is_over;
 }
@@ -206,6 +209,31 @@ static void share_octave(const struct col_wait_account *account, unsigned looked
     }
 }
 
+/* How many waits of a length there were for each that was seen: the shorter they are the more. Nothing is known of one whose length nobody saw. */
+static double waits_of(const struct col_wait_share *share, double usual_age_ns)
+{
+    double age_ns = (share->ages_ns + usual_age_ns) / (share->looks + 1); /* a single look says little */
+    return age_ns > 0 ? share->looks / age_ns : 0;
+}
+
+/* Shares the time for which a thread was ready at the ends of its waits by their number. False: nothing is known of that. */
+static bool share_ready(const struct col_wait_account *account, double ready_ns, struct part *parts, size_t *count)
+{
+    double looks = 0, ages_ns = 0, waits = 0;
+    for (uint32_t i = 0; i < account->share_count; i++) {
+        looks += account->shares[i].looks;
+        ages_ns += account->shares[i].ages_ns;
+    }
+    for (uint32_t i = 0; i < account->share_count && looks > 0; i++)
+        waits += waits_of(&account->shares[i], ages_ns / looks);
+    for (uint32_t i = 0; i < account->share_count && waits > 0; i++) {
+        double part_of_all = waits_of(&account->shares[i], ages_ns / looks) / waits;
+        if (part_of_all > 0)
+            part_of(parts, count, account->shares[i].stack)->sum.ready_ns += (uint64_t)(ready_ns * part_of_all + 0.5);
+    }
+    return waits > 0;
+}
+
 /* What the scheduler has to say of all waits, and how much of it belongs to those that have a stack of their own. */
 static double whole_part(const struct col_wait_account *account, int64_t all_ns)
 {
@@ -218,8 +246,9 @@ static double whole_part(const struct col_wait_account *account, int64_t all_ns)
 }
 
 /*
- * Shares what was not seen, less what came up at the ends of its waits: the switches themselves, one as long as another, and the time for which threads were ready. Of
- * that, the lengths have more the fewer looks found the thread still waiting.
+ * Shares what was not seen, less what came up at the ends of its waits: the switches themselves, and the time for which threads were ready. As long as that is little, waits are told
+ * apart by their lengths. If it is not, those tell more of the machine than of the waits: a length has the more ready time the fewer looks found the thread still waiting, and
+ * stacks have it by the number of their waits.
  */
 static void share_unseen(struct col_wait_account *account, bool is_last, struct part *parts, size_t *count)
 {
@@ -229,14 +258,19 @@ static void share_unseen(struct col_wait_account *account, bool is_last, struct 
         weights[octave] = (double)account->unseen_count[octave];
     }
     take((double)account->over_ns, COL_WAIT_OCTAVES, weights, amounts, over);
-    for (unsigned octave = 0; octave < COL_WAIT_OCTAVES; octave++) {
+    double sum_ns = 0;
+    for (unsigned octave = 0; octave < COL_WAIT_OCTAVES; octave++)
+        sum_ns += amounts[octave] -= over[octave];
+    bool is_late = (double)account->late_ns > sum_ns / 4;
+    for (unsigned octave = 0; octave < COL_WAIT_OCTAVES && is_late; octave++) {
         uint64_t looked[WEIGHTS];
         weigh_octave(account, octave, looked);
-        amounts[octave] -= over[octave];
         weights[octave] = amounts[octave] > 2 * (double)looked[BY_CHANCE] ? amounts[octave] - (double)looked[BY_CHANCE]
                                                                           : amounts[octave] / 2;
     }
     take((double)account->late_ns, COL_WAIT_OCTAVES, weights, amounts, late);
+    bool has_lengths = is_late && share_ready(account, 0, parts, count);
+    double by_number_ns = 0;
     for (unsigned octave = 0; octave < COL_WAIT_OCTAVES; octave++) {
         unsigned looked = account->unseen_ns[octave] != 0 ? find_looks(account, octave, is_last) : NO_OCTAVE;
         if (account->unseen_ns[octave] == 0 || (looked == NO_OCTAVE && !is_last))
@@ -245,11 +279,14 @@ static void share_unseen(struct col_wait_account *account, bool is_last, struct 
         account->over_ns -= (int64_t)over[octave];
         account->late_ns -= (int64_t)ready_ns;
         account->unseen_ns[octave] = account->unseen_count[octave] = 0;
+        by_number_ns += has_lengths && looked != NO_OCTAVE ? (double)ready_ns : 0;
         if (looked != NO_OCTAVE)
-            share_octave(account, looked, blocked_ns, ready_ns, parts, count);
+            share_octave(account, looked, blocked_ns, has_lengths ? 0 : ready_ns, parts, count);
         else
             parts[(*count)++] = (struct part){.sum = {.blocked_ns = blocked_ns, .ready_ns = ready_ns}};
     }
+    if (by_number_ns > 0)
+        share_ready(account, by_number_ns, parts, count);
 }
 
 static size_t make_parts(struct col_wait_account *account, bool is_last, struct part *parts)
@@ -277,6 +314,8 @@ static void age_shares(struct col_wait_account *account)
         struct col_wait_share *share = &account->shares[i];
         share->old_ns = share->old_ns / 2 + share->weight_ns + share->whole_ns;
         share->weight_ns = share->whole_ns = share->count = 0;
+        share->looks /= 2;
+        share->ages_ns /= 2;
         if (share->old_ns < LEAST_OLD_NS) {
             col_wait_stack_drop(share->stack);
             *share = account->shares[--account->share_count];

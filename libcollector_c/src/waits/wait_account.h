@@ -22,6 +22,8 @@ struct col_wait_share {
     uint64_t whole_ns;  /* of those that are this stack's alone */
     uint64_t weight_ns; /* what those stand for that were looked at by chance */
     uint64_t old_ns;    /* both, of earlier times, fading */
+    double looks;       /* by chance, fading */
+    double ages_ns;     /* and how long those waits had gone on then: half of what they took in all */
 };
 
 struct col_wait_account {
@@ -47,6 +49,7 @@ struct col_wait {
     uint64_t ns;       /* to be accounted */
     uint64_t whole_ns; /* its length so far, of which other parts may have been accounted */
     uint64_t looks_ns;
+    uint64_t age_ns; /* when it was seen */
     bool is_over;
     struct col_wait_stack *stack;
 };

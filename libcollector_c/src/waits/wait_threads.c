@@ -158,6 +158,7 @@ static void judge_look(struct col_wait_threads *all, struct col_waiting_thread *
     if (is_proved) {
         col_wait_stack_drop(thread->seen);
         thread->seen = col_wait_stack_hold(thread->look.stack);
+        thread->seen_after_ns = thread->look.begin_ns - thread->since_ns;
     }
     all->kept_count += is_proved;
     all->torn_count += !is_proved;
@@ -179,6 +180,7 @@ void col_wait_threads_account(struct col_wait_threads *all, struct col_waiting_t
     struct col_wait wait = {.ns = time_ns - thread->accounted_ns,
                             .whole_ns = whole_ns,
                             .looks_ns = all->looks_ns,
+                            .age_ns = thread->seen_after_ns,
                             .is_over = is_over,
                             .stack = thread->seen};
     col_wait_account_add(&thread->account, &wait);

@@ -52,6 +52,7 @@ struct col_waiting_thread {
         struct col_wait_stack *stack;
     } look;
     struct col_wait_stack *seen; /* a look that the records have proved: the stack of the present wait */
+    uint64_t seen_after_ns;      /* how long that had gone on then */
     struct col_wait_account account;
     struct col_wait_usual usual;
     struct {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from collector.experiment.directory import LogFile
 from collector.experiment.events import AnyRecord, PmcAttach
@@ -59,6 +59,12 @@ def waits_of(log: LogFile, records: Iterable[AnyRecord]) -> Waits:
             waits.blocks.setdefault(pids.get(record.source, 0), []).append(record)
         elif isinstance(record, PmcAttach):
             pids[record.source or 0] = record.pid or 0
-        growing.add(next(with_shift((record,), log.shift_ns)) if log.shift_ns else record)
+        growing.add(_shifted(record, log.shift_ns) if log.shift_ns else record)
     waits.facts = growing.so_far()
     return waits
+
+
+def _shifted(record: AnyRecord, shift_ns: int) -> AnyRecord:
+    if isinstance(record, PcSampleBlock):
+        return replace(record, time=record.time + shift_ns)
+    return next(with_shift((record,), shift_ns))

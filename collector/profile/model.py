@@ -126,7 +126,8 @@ class Recording:
     processes that were waited for, recorded or not; None where nobody was there to see it. Times of a job on several nodes are
     put together by their wall clocks: `clock_moved_ns` is by how much one of those was seen to move against its own node's time, None if there is
     one clock only; `clock_error_ns` how far two may be apart, as their time services say, None if one has none.
-    `waits` are texts of the form name=value: how each launcher found out where threads wait, and how often a look at one was of use or not; empty if it was not asked.
+    `waits` are texts of the form name=value: how each launcher found out where threads wait, and how often a look at one was of use or not;
+    empty if it was not asked to.
     """
 
     path: str

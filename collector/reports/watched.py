@@ -20,7 +20,12 @@ _NS_PER_MS = 1_000_000
 
 def describe_watching(profile: Profile, total: Values) -> str:
     """The time in which threads were on no processor, how that is known, and what was lost; empty where nobody watched."""
-    told = [dict(text.partition("=")[::2] for text in recording.waits) for recording in profile.recordings if recording.waits]
+    told: list[dict[str, str]] = []
+    for text in (text for recording in profile.recordings for text in recording.waits):
+        name, _, value = text.partition("=")
+        if name == "way" or not told:  # of another launcher
+            told.append({})
+        told[-1][name] = value
     if not told:
         return ""
     figures = {metric.name: value for metric, value in zip(profile.metrics, total)}

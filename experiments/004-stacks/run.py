@@ -19,8 +19,8 @@ from measure import NATIVE, ROOT, Bench, CannotMeasure, Report, main, remove, ru
 
 ROOTS = re.compile(r"^(_start|_dl_start_user|_dl_start|__clone3?|clone3?|start_thread|__libc_start_main\S*|__libc_start_call_main|thread_start)\b")
 UNWINDER = ("base/os", "base/own_io", "base/clock", "base/text_format", "base/safe_read", "base/remote_memory", "base/instruction", "target/range_table", "target/mapping_lines", "target/executable_mappings", "target/eh_frame_index", "target/eh_frame",
-            "target/remote_modules", "target/code_finder", "sample/unwind_cache",
-            "sample/unwind_expression", "sample/unwind_row", "sample/unwind_cfi", "sample/unwind_code", "sample/unwind_fp", "sample/unwind_frames", "sample/unwind")
+            "target/remote_modules", "target/code_finder", "target/parallel_region", "sample/unwind_cache",
+            "sample/unwind_expression", "sample/unwind_row", "sample/unwind_cfi", "sample/unwind_code", "sample/unwind_fp", "sample/unwind_frames", "sample/unwind_region", "sample/unwind_step", "sample/unwind")
 
 
 def complete_in_perf(output: Path) -> tuple[int, int]:
@@ -54,7 +54,7 @@ def rooted_in_ours(bench: Bench, output: Path) -> tuple[int, int]:
 def iter_stepped(bench: Bench) -> Iterator[tuple[str, int, int]]:
     """Programs run one instruction at a time, each stack held against a shadow stack: name, instructions, exact ones."""
     stepper = bench.scratch / "stepper.so"
-    sources = [NATIVE / "src" / f"{name}.c" for name in UNWINDER]
+    sources = [*(NATIVE / "src" / f"{name}.c" for name in UNWINDER), ROOT / "tests/c/no_java.c"]
     run(["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-fPIC", "-shared", f"-I{NATIVE / 'src'}", ROOT / "tests/c/unwind_stepper.c", *sources, "-o", stepper])
     commands = {"ls -l /usr/bin": ["ls", "-l", "/usr/bin"], "git --version": ["git", "--version"], "perl -e": ["perl", "-e", "print 1"], "python3 -S -c": ["/usr/bin/python3", "-S", "-c", "print(1)"]}
     for name, command in commands.items():

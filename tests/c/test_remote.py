@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from test_unwind import FLAGS, GROUND, SOURCE, TARGETS, UNWINDER, WARNINGS, run
+from test_unwind import FLAGS, GROUND, NO_JAVA, SOURCE, TARGETS, UNWINDER, WARNINGS, run
 
 HERE = Path(__file__).parent
 WALKER = [
@@ -41,7 +41,7 @@ def walker(directory: Path, *options: str) -> tuple[Path, ...]:
     """The walker's object files, compiled once for each choice of options."""
     target = directory / f"walker{len(options)}"
     target.mkdir()
-    sources = [SOURCE / f"{name}.c" for name in [*GROUND, *UNWINDER, *WALKER]]
+    sources = [SOURCE / f"{name}.c" for name in [*GROUND, *UNWINDER, *WALKER]] + [NO_JAVA]
     for half in (sources[::2], sources[1::2]):
         subprocess.run(["gcc", *FLAGS, *WARNINGS, *OTHER_FLAGS, *options, "-c", *half], cwd=target, check=True, timeout=300)
     return tuple(target.glob("*.o"))

@@ -44,8 +44,10 @@ UNWINDER = [
     "sample/unwind_frames",
     "target/parallel_region",
     "sample/unwind_region",
+    "sample/unwind_step",
     "sample/unwind",
 ]
+NO_JAVA = HERE / "no_java.c"
 WARNINGS = (
     "-Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wwrite-strings -Werror"
 ).split()
@@ -80,10 +82,10 @@ def objects(directory: Path, name: str, compiler: str, *options: str) -> tuple[P
     """The unwinder's object files, compiled once for each choice of options."""
     made = []
     (directory / name).mkdir()
-    for source in GROUND + UNWINDER:
-        target = directory / name / (source.replace("/", "_") + ".o")
-        warnings = WARNINGS if source in UNWINDER else []
-        run([compiler, *FLAGS, *warnings, "-fvisibility=hidden", *options, "-c", SOURCE / f"{source}.c", "-o", target])
+    for source in [*(SOURCE / f"{part}.c" for part in GROUND + UNWINDER), NO_JAVA]:
+        target = directory / name / f"{source.parent.name}_{source.stem}.o"
+        warnings = [] if source in {SOURCE / f"{part}.c" for part in GROUND} else WARNINGS
+        run([compiler, *FLAGS, *warnings, "-fvisibility=hidden", *options, "-c", source, "-o", target])
         made.append(target)
     return tuple(made)
 

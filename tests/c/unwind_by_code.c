@@ -5,6 +5,7 @@
  * are passed over: a walk does not tell it. Prints to the file UNWIND_BY_CODE_REPORT: frames, right ones, wrong ones; of those by their entry
  * right ones, wrong ones.
  */
+#define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
  * Run with the path of a library that exports plugin_work, bound lazily. Truth: everything is below main > load_once
  * or main > use > plugin_work; first calls go through the linker: plugin_work > [ld-linux-x86-64.so.2].
  */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -23,7 +23,8 @@ bool col_unwind_region_leave(struct col_unwind_region *region, struct col_unwind
                              struct col_stack_reader *reader, struct col_regs *regs)
 {
     struct col_parallel_region opened;
-    if (regs->pc != (uintptr_t)col_parallel_region_return || !col_parallel_region_of_frame(regs->fp, &opened))
+    if (reader->memory != NULL || regs->pc != (uintptr_t)col_parallel_region_return ||
+        !col_parallel_region_of_frame(regs->fp, &opened))
         return false;
     go_to_opener(region, &opened, output, reader, regs);
     return true;
@@ -33,7 +34,7 @@ bool col_unwind_region_join_last(struct col_unwind_region *region, struct col_un
                                  struct col_stack_reader *reader, struct col_regs *regs)
 {
     struct col_parallel_region opened;
-    if (region->has_joined || output->turns != 0 || output->count <= START_FRAMES ||
+    if (reader->memory != NULL || region->has_joined || output->turns != 0 || output->count <= START_FRAMES ||
         !col_parallel_region_hold_last(&opened))
         return false;
     region->is_holding = true;

@@ -141,15 +141,15 @@ static bool look_again(struct col_watching *watching, struct col_waiting_thread 
     struct col_wait_pace *pace = &thread->pace;
     if (!col_look_schedule(thread->process->pid, thread->tid, &now))
         return false;
-    uint64_t now_ns = col_clock_now(), wall_ns = now_ns - thread->accounted_ns,
-             delay_ns = now.delay_ns - pace->delay_ns, busy_ns = now.cpu_ns - pace->cpu_ns + delay_ns;
+    uint64_t now_ns = col_clock_now(), wall_ns = now_ns - thread->accounted_ns, cpu_ns = now.cpu_ns - pace->cpu_ns;
+    uint64_t off_ns = wall_ns > cpu_ns ? wall_ns - cpu_ns : 0, delay_ns = now.delay_ns - pace->delay_ns;
+    if (delay_ns >
+        off_ns) /* a delay is known when it is over, and was taken for a wait before: settling puts that right */
+        delay_ns = off_ns;
     bool has_run = now.turns != pace->turns || now.cpu_ns != pace->cpu_ns;
     if (is_its_turn(thread, has_run))
         look_well(watching, thread, now.turns);
-    struct col_wait wait = {.ns = wall_ns > busy_ns ? wall_ns - busy_ns : 0,
-                            .whole_ns = UINT64_MAX,
-                            .is_over = has_run,
-                            .stack = thread->seen};
+    struct col_wait wait = {.ns = off_ns - delay_ns, .whole_ns = UINT64_MAX, .is_over = has_run, .stack = thread->seen};
     col_wait_account_add(&thread->account, &wait);
     col_wait_account_add_ready(&thread->account, delay_ns);
     thread->settled.has_run |= has_run;

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from collector.analysis.placed_values import values_declared
 from collector.analysis.seam import NOBODY, Analysis
@@ -19,7 +20,7 @@ from collector.load.image_memory import ImageMemory
 from collector.load.jit_sources import add_jit_sources
 from collector.load.log_facts import LogFacts, read_facts, word_of
 from collector.load.metric_values import series_of
-from collector.load.naming import NameTable
+from collector.load.naming import Names, NameTable
 from collector.load.ranks import missing_ranks, with_ranks
 from collector.load.recording import PartFacts, launched_statuses, process_of, recording_of
 from collector.load.stand_ins import stand_in
@@ -27,9 +28,8 @@ from collector.load.threads import ThreadLives, balanced, thread_of, unsampled_n
 from collector.load.waits import Waits, read_waits
 from collector.profile import model
 from collector.profile.metric_series import MetricSeries
-from collector.profile.metrics import metrics_of, ordered_values
+from collector.profile.metrics import Value, metrics_of, ordered_values
 from collector.readings import readings_of
-from collector.symbols.symbolizer import Symbolizer
 from collector.target.process import Thread
 
 Progress = Callable[[int, int, str], None]
@@ -37,11 +37,29 @@ Progress = Callable[[int, int, str], None]
 _EVERY_VIEW = 3  # the severity of what every view has to say
 
 
+class ReadPiece(NamedTuple):
+    """What one launcher recorded, or some processes of it: of others `ancestors` left them code, and `relatives` a rank."""
+
+    objects_path: str | None
+    facts: PartFacts
+    ancestors: Sequence[LogFacts] = ()
+    relatives: Sequence[model.Process] = ()
+
+
+def describe(path: str, directory: ExperimentDirectory, parts: Sequence[PartFacts]) -> tuple[model.Recording, list[str]]:
+    """An experiment as a whole, and what is to be complained of. `parts` are what the launchers of all of it recorded."""
+    recording, error = recording_of(path, parts), directory.clock_error
+    if error is not None:
+        recording = replace(recording, clock_moved_ns=error.moved_ns, clock_error_ns=error.service_ns)
+    waits = tuple(text for part in parts if part.waits for text in part.waits.told)
+    return replace(recording, waits=waits), [*directory.complaints, *missing_ranks(directory.parts, recording.options)]
+
+
 class Loader:
     """`add` every experiment, then `finish`. `read` gives what a log says, and has its samples in the analysis."""
 
     def __init__(
-        self, symbolizer: Symbolizer, analysis: Analysis, progress: Progress | None = None, has_interpreter_frames: bool = False,
+        self, symbolizer: Names, analysis: Analysis, progress: Progress | None = None, has_interpreter_frames: bool = False,
         read: Callable[[LogFile, Analysis], LogFacts] = read_facts, read_waits: Callable[[LogFile], Waits] = read_waits,
     ) -> None:
         self._symbolizer = symbolizer
@@ -51,10 +69,11 @@ class Loader:
         self._read_waits = read_waits
         self._has_interpreter_frames = has_interpreter_frames
         self._names = NameTable(symbolizer)
-        self._read_logs: list[tuple[str, ExperimentDirectory, list[tuple[ExperimentDirectory, PartFacts]]]] = []
+        self._pieces: list[tuple[int, ReadPiece]] = []
+        self._values: tuple[Value, ...] = ()
         self._logs: list[int] = []
         self._recordings: list[model.Recording] = []
-        self._processes: list[model.Process] = []
+        self.processes: list[model.Process] = []
         self._threads: list[model.Thread] = []
         self._points: list[model.SamplePoint] = []
         self._losses: list[model.Loss] = []
@@ -62,38 +81,34 @@ class Loader:
         self._pauses: list[model.Pause] = []
         self._unrecorded: dict[tuple[int, int], model.Unrecorded] = {}
         self._series: list[MetricSeries] = []
-        self._failures: list[ExperimentError] = []  # of the experiment that is being added
+        self.failures: list[tuple[LogFile, ExperimentError]] = []
 
     def add(self, path: str) -> None:
         """Read an experiment. ExperimentNotFoundError or ExperimentError if there is nothing to be read."""
         directory = align(open_directory(path))
-        parts = [(part, self._read_facts(part, len(self._read_logs))) for part in directory.parts or (directory,)]
-        if not any(facts.logs for _, facts in parts) and self._failures:
-            raise self._failures[0]
-        self._failures.clear()
-        self._read_logs.append((path, directory, parts))
+        parts = [(part, self.read_part(part)) for part in directory.parts or (directory,)]
+        if not any(facts.logs for _, facts in parts) and self.failures:
+            raise self.failures[0][1]
+        recording, complaints = describe(path, directory, [facts for _, facts in parts])
+        self.add_pieces(recording, [*complaints, *self._add_archive(path)], [ReadPiece(part.objects_path, facts) for part, facts in parts])
 
-    def _join(self, path: str, directory: ExperimentDirectory, parts: list[tuple[ExperimentDirectory, PartFacts]]) -> None:
-        """Make an experiment part of the profile."""
-        experiment, error = len(self._recordings), directory.clock_error
-        recording = recording_of(path, [facts for _, facts in parts])
-        if error is not None:
-            recording = replace(recording, clock_moved_ns=error.moved_ns, clock_error_ns=error.service_ns)
-        waits = tuple(text for _, facts in parts if facts.waits for text in facts.waits.told)
-        self._recordings.append(replace(recording, waits=waits))
-        for text in (*directory.complaints, *missing_ranks(directory.parts, recording.options), *self._add_archive(path)):
+    def add_pieces(self, recording: model.Recording, complaints: Iterable[str], pieces: Iterable[ReadPiece]) -> None:
+        """Take in what `read_part` gave of an experiment, or of some of its processes."""
+        experiment = len(self._recordings)
+        self._recordings.append(recording)
+        for log, failure in self.failures:
+            self._messages.append(model.Message(experiment, 2, str(failure), subject=os.path.basename(log.path)))
+        self.failures.clear()
+        for text in complaints:
             self._messages.append(model.Message(experiment, 1, text))
-        for part, facts in parts:
-            self._add_part(part, experiment, facts)
+        self._pieces += [(experiment, piece) for piece in pieces]
 
-    def _add_part(self, directory: ExperimentDirectory, experiment: int, part: PartFacts) -> None:
-        """Add what one launcher recorded."""
-        launch, node, logs = part.launch, part.node, part.logs
-        waits = part.waits.by_image(logs) if part.waits else {}
-        objects_path = directory.objects_path
-        for text in add_jit_sources(objects_path, logs):
+    def _add_piece(self, experiment: int, piece: ReadPiece) -> None:
+        objects_path, (launch, node, logs, waits) = piece.objects_path, piece.facts
+        waits_of = waits.by_image(logs) if waits else {}
+        for text in add_jit_sources(objects_path, [*piece.ancestors, *logs]):
             self._messages.append(model.Message(experiment, 1, text))
-        first_process = len(self._processes)
+        first_process = len(self.processes)
         identities, ended = ProcessIdentities(), dict[ProcessIdentity, LogFacts]()
         statuses = launched_statuses(launch)
         progress = _Progress(self._progress, sum(facts.size_bytes for facts in logs))
@@ -101,14 +116,14 @@ class Loader:
             identity = facts.identify(identities)
             process = process_of(experiment, identity, facts, ended.get(identity), statuses)
             ended[identity] = facts
-            self._series += series_of(experiment, len(self._processes), facts, launch)
+            self._series += series_of(experiment, len(self.processes), facts, launch)
             progress.tell(facts)
-            self._add_process(objects_path, facts, process, waits.get(facts.number, ()))
-        self._processes[first_process:] = with_ranks(self._processes[first_process:])
+            self._add_process(objects_path, facts, process, waits_of.get(facts.number, ()))
+        self.processes[first_process:] = with_ranks([*piece.relatives, *self.processes[first_process:]])[len(piece.relatives) :]
         if node is not None:
             self._series += series_of(experiment, None, node, launch)
-        images = _images_by_pid(self._processes, first_process)
-        for facts in filter(None, (launch, node, *part.with_samples)):
+        images = _images_by_pid(self.processes, first_process)
+        for facts in filter(None, (launch, node, *piece.facts.with_samples)):
             self._add_points(experiment, facts, images)
             self._add_losses(experiment, facts)
         found = [facts.interpreter for facts in reversed(logs) if facts.interpreter and facts.interpreter.detail]
@@ -124,15 +139,19 @@ class Loader:
             return [str(error)]
         return []
 
+    def expand(self) -> bool:
+        """Put together all that was added, and name all addresses; see `expand_entries`."""
+        declared = dict.fromkeys(values for _, piece in self._pieces for facts in piece.facts.with_samples for values in facts.declared)
+        self._values = ordered_values(value for source in declared for value in values_declared(source))
+        self._analysis.measure(self._values)
+        for read in self._pieces:
+            self._add_piece(*read)
+        self._pieces.clear()
+        return expand_entries(self._analysis, self._names, self._logs, self._progress)
+
     def finish(self) -> model.Profile:
-        """Join all experiments, and name all addresses."""
-        declared = dict.fromkeys(values for *_, parts in self._read_logs for _, part in parts for facts in part.with_samples for values in facts.declared)
-        values = ordered_values(value for source in declared for value in values_declared(source))
-        self._analysis.measure(values)
-        for read in self._read_logs:
-            self._join(*read)
-        self._read_logs.clear()
-        has_all_cells = expand_entries(self._analysis, self._names, self._logs, self._progress)
+        """The profile of all that was added."""
+        has_all_cells = self.expand()
         nameless = self._symbolizer.nameless
         warnings = tuple(model.Message(0, 1, text, nameless=nameless.get(text, "")) for text in self._symbolizer.warnings)
         scales = [thread.gain for thread in self._threads]
@@ -141,7 +160,7 @@ class Loader:
             modules=self._names.modules,
             functions=self._names.functions,
             frames=self._names.frames,
-            processes=tuple(self._processes),
+            processes=tuple(self.processes),
             threads=tuple(self._threads),
             samples=self._analysis.samples(scales, len(self._names.frames), has_all_cells),
             points=tuple(self._points),
@@ -152,10 +171,11 @@ class Loader:
             unrecorded=tuple(self._unrecorded.values()),
             digests=tuple(model.SourceDigest(*pair) for pair in self._symbolizer.digests_of(self._names.source_paths).items()),
             series=tuple(self._series),
-            metrics=metrics_of(values),
+            metrics=metrics_of(self._values),
         )
 
-    def _read_facts(self, directory: ExperimentDirectory, experiment: int) -> PartFacts:
+    def read_part(self, directory: ExperimentDirectory) -> PartFacts:
+        """What the logs of one launcher say; those that cannot be read are added to `failures`."""
         launch = node = waits = None
         logs = []
         for log in directory.all_logs:
@@ -165,8 +185,7 @@ class Loader:
                     continue
                 facts = self._read(log, self._analysis)
             except ExperimentError as error:
-                self._failures.append(error)
-                self._messages.append(model.Message(experiment, 2, str(error), subject=os.path.basename(log.path)))
+                self.failures.append((log, error))
                 continue
             if log is directory.launch_log:
                 launch = facts
@@ -177,8 +196,8 @@ class Loader:
         return PartFacts(launch, node, logs, waits)
 
     def _add_process(self, objects_path: str | None, facts: LogFacts, process: model.Process, waits: Sequence[PcSampleBlock]) -> None:
-        index, first_thread = len(self._processes), len(self._threads)
-        self._processes.append(process)
+        index, first_thread = len(self.processes), len(self._threads)
+        self.processes.append(process)
         for cause, start_ns, end_ns in facts.all_pauses:
             self._pauses.append(model.Pause(index, cause, start_ns, end_ns))
         self._threads += [thread_of(index, thread, process) for thread in facts.threads]

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, Protocol
 
 from collector.analysis.seam import Entry
 from collector.profile.model import METHOD, REGION, REGION_MARK, Code, Frame, Function, Module, identity_of
 from collector.symbols.demangle import short_name
-from collector.symbols.symbolizer import Location, Symbolizer, lookup_address
+from collector.symbols.symbolizer import Location, lookup_address
 from collector.symbols.terms import Layout
 from collector.target.address_space import RecordedFile
 
@@ -109,10 +109,40 @@ class Memory(Protocol):
         """What it is at a moment; None if no report shows it."""
 
 
+class Names(Protocol):
+    """What addresses of modules are called; see `symbols.symbolizer.Symbolizer`."""
+
+    @property
+    def has_inlines(self) -> bool:
+        """Whether calls that were inlined have locations of their own."""
+
+    @property
+    def nameless(self) -> dict[str, str]:
+        """{a sentence: the module that it says to be shown without names}"""
+
+    @property
+    def warnings(self) -> list[str]:
+        """Sentences about what was expected and could not be used."""
+
+    def add_archive(self, experiment: str) -> None:
+        """Prefer what the experiment has in its archive."""
+
+    def locate_chains(
+        self, path: str, build_id: bytes | None, elf_addresses: Iterable[int], layout: Layout = "image", file: RecordedFile | None = None
+    ) -> dict[int, tuple[Location, ...]]:
+        """{elf address: locations}, the caller first."""
+
+    def python_methods(self, path: str, build_id: bytes | None, layout: Layout = "image", file: RecordedFile | None = None) -> dict[int, str]:
+        """{elf address where it begins: name} of what Python programs can call."""
+
+    def digests_of(self, paths: Iterable[str]) -> dict[str, str]:
+        """MD5 sums of source files as they were compiled."""
+
+
 class NameTable:
     """The modules, functions and frames of a profile."""
 
-    def __init__(self, symbolizer: Symbolizer) -> None:
+    def __init__(self, symbolizer: Names) -> None:
         self._symbolizer = symbolizer
         self._spaces: list[ModuleKey | Memory] = []
         self._module_spaces: dict[ModuleKey, int] = {}
@@ -224,17 +254,17 @@ class NameTable:
 
     def _fold(self, located: dict[int, tuple[Location, ...]], methods: dict[int, str]) -> dict[int, tuple[Location, ...]]:
         """What lies in a method is its function, without what is inlined there; all else is nothing."""
-        names = {start: methods.get(start, "") for start in {chain[0].function_start for chain in located.values()} if start is not None}
+        names = {start: methods.get(start, "") for start in {chain[0].function_start for chain in located.values() if chain} if start is not None}
         shared: dict[Location, tuple[Location, ...]] = {}
 
         def folded(outer: Location) -> tuple[Location, ...]:
             name = "garbage collection" if outer.raw_name == _COLLECTING else names.get(outer.function_start or -1, "")
             return (replace(outer, function=name),) if name else ()
 
-        for chain in located.values():
+        for chain in filter(None, located.values()):
             if chain[0] not in shared:
                 shared[chain[0]] = folded(chain[0])
-        return {address: shared[chain[0]] for address, chain in located.items()}
+        return {address: shared[chain[0]] if chain else () for address, chain in located.items()}
 
     def _kind_of(self, where: Location, key: ModuleKey) -> str:
         return METHOD if key in self._folded and where.raw_name != _COLLECTING else _KINDS.get(where.kind, "native")

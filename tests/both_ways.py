@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +22,7 @@ from collector.profile.filters import select
 from collector.profile.groupings import by_function
 from collector.profile.model import Profile
 from collector.profile.samples import BASE, OWN, THROUGH, CategoryFilter, Span, StackFilter
+from collector.profile.source_lines import source_lines
 from collector.profile.timeline import timeline
 
 
@@ -140,3 +143,22 @@ def _neighbours(profile: Profile, index: int) -> Any:
         sorted((row.function.name if row.function else "", row.values) for row in rows) for rows in (found.callers, found.callees)
     ]
     return _name(profile, index), found.exclusive, tuple(round(value, 12) for value in found.inclusive), sides
+
+
+def is_close(one: Any, other: Any) -> bool:
+    """Whether two values are the same but for the last bits of their floats."""
+    if dataclasses.is_dataclass(one):
+        return type(one) is type(other) and is_close(dataclasses.astuple(one), dataclasses.astuple(other))  # type: ignore[call-overload]
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(is_close(one[key], other[key]) for key in one)
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(is_close, one, other))
+    return math.isclose(one, other, rel_tol=1e-11, abs_tol=1e-11) if isinstance(one, float) else one == other
+
+
+def shown(profile: Profile) -> dict[str, Any]:
+    """All that both_ways compares, and the lines of files."""
+    found = answers(profile)
+    del found["total"]
+    files = sorted({frame.file for frame in profile.frames if frame.file})
+    return {**found, "source": [source_lines(profile, file) for file in files], "sums": list(aggregate.total_values(profile))}

@@ -15,7 +15,7 @@ from collector.profile.groupings import by_function, by_line, by_module, by_sour
 from collector.profile.kept_samples import KeptSamples, ask_all, merged_addresses, read_answers
 from collector.profile.lock import HELD, held_cells
 from collector.profile.metrics import SAMPLES, Value, in_base_order, metrics_of, ordered_values, values_of
-from collector.profile.model import Frame, Function, Message, Module, Profile
+from collector.profile.model import Frame, Function, Message, Module, Profile, Recording
 from collector.profile.samples import NOTHING, CallSums, Cells, Columns, EdgeSums, Grouping, GroupSums
 
 Numbers = Sequence[int]
@@ -30,7 +30,7 @@ class _Part:
     modules: Numbers
     functions: Numbers
     frames: tuple[Frame, ...]
-    offsets: dict[str, int]
+    places: dict[str, Numbers]
 
 
 @dataclass(slots=True)
@@ -40,20 +40,29 @@ class _Tables:
     modules: dict[Module, int] = field(default_factory=dict)
     functions: dict[tuple[str, str, int, str | None], int] = field(default_factory=dict)
     function_rows: list[Function] = field(default_factory=list)
-    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("recordings", "processes", "threads", "codes"), 0))
+    recordings: list[Recording] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("processes", "threads", "codes"), 0))
 
-    def add(self, profile: Profile) -> _Part:
-        offsets = dict(self.counts)
+    def add(self, profile: Profile, of_same: bool) -> _Part:
         modules = [self.modules.setdefault(module, len(self.modules)) for module in profile.modules]
         functions = [self._number(replace(function, module=modules[function.module])) for function in profile.functions]
         frames = merged_addresses(
-            frame._replace(function=functions[frame.function], code=frame.code + offsets["codes"] if frame.code >= 0 else -1)
+            frame._replace(function=functions[frame.function], code=frame.code + self.counts["codes"] if frame.code >= 0 else -1)
             for frame in profile.frames
         )
-        for name in ("recordings", "processes", "threads"):
+        places: dict[str, Numbers] = {"recordings": [self._place(recording, of_same) for recording in profile.recordings]}
+        for name in ("processes", "threads"):
+            first = self.counts[name]
             self.counts[name] += len(getattr(profile, name))
+            places[name] = range(first, self.counts[name])
         self.counts["codes"] += max([len(profile.codes), *(frame.code + 1 for frame in profile.frames)])
-        return _Part(profile, modules, functions, frames, offsets)
+        return _Part(profile, modules, functions, frames, places)
+
+    def _place(self, recording: Recording, of_same: bool) -> int:
+        if not of_same or recording not in self.recordings:
+            self.recordings.append(recording)
+            return len(self.recordings) - 1
+        return self.recordings.index(recording)
 
     def _number(self, function: Function) -> int:
         number = self.functions.setdefault(function.identity, len(self.functions))
@@ -62,16 +71,19 @@ class _Tables:
         return number
 
 
-def merge(profiles: Sequence[Profile]) -> Profile:
-    """One profile of several; of a metric that some do not have, these have nothing. ValueError if there is none."""
+def merge(profiles: Sequence[Profile], *, of_same: bool = False) -> Profile:
+    """One profile of several; of a metric that some do not have, these have nothing. ValueError if there is none.
+
+    `of_same`: recordings that are equal are one, of which the profiles have different processes.
+    """
     if not profiles:
         raise ValueError("there are no profiles to be merged")
     tables = _Tables()
     values = ordered_values([value for profile in profiles for value in values_of(profile.metrics)])
-    parts = [tables.add(_measured(profile, values)) for profile in profiles]
+    parts = [tables.add(_measured(profile, values), of_same) for profile in profiles]
     samples = KeptSamples({})
     merged = Profile(
-        recordings=tuple(row for part in parts for row in part.profile.recordings),
+        recordings=tuple(tables.recordings),
         modules=tuple(tables.modules),
         functions=tuple(tables.function_rows),
         frames=tuple(dict.fromkeys(frame for part in parts for frame in part.frames)),
@@ -88,8 +100,8 @@ def merge(profiles: Sequence[Profile]) -> Profile:
         series=_moved(parts, "series", experiment="recordings", process="processes"),
         metrics=metrics_of(values),
     )
-    samples.answers["cells", "cells"] = _merge_cells([(part.profile.samples.cells(), part.offsets["threads"]) for part in parts])
-    held = [(cells, part.offsets["threads"]) for part in parts if (cells := held_cells(part.profile)) is not None]
+    samples.answers["cells", "cells"] = _merge_cells([(part.profile.samples.cells(), part.places["threads"]) for part in parts])
+    held = [(cells, part.places["threads"]) for part in parts if (cells := held_cells(part.profile)) is not None]
     if held:
         samples.answers["cells", HELD] = _merge_cells(held)
     _merge_groups(samples, parts, merged)
@@ -128,22 +140,27 @@ def _moved(parts: Iterable[_Part], table: str, **fields: str) -> tuple[Any, ...]
     for part in parts:
         for row in getattr(part.profile, table):
             places = {name: getattr(row, name) for name in fields}
-            rows.append(replace(row, **{name: None if place is None else place + part.offsets[fields[name]] for name, place in places.items()}))
+            rows.append(replace(row, **{name: None if place is None else part.places[fields[name]][place] for name, place in places.items()}))
     return tuple(rows)
 
 
 def _once(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """What is said of a file, and not of a moment, is said once."""
+    """What is said of a file, and not of a moment, is said once, and a hint once for each experiment."""
     known: dict[object, Message] = {}
     for message in messages:
-        known.setdefault(message if message.time_ns is not None else (message.severity, message.text, message.subject), message)
+        key: object = message
+        if message.time_ns is None:
+            key = message.severity, message.text, message.subject
+        elif message.is_hint:
+            key = message.experiment, message.text, message.subject
+        known.setdefault(key, message)
     return tuple(known.values())
 
 
-def _merge_cells(cells: Sequence[tuple[Cells, int]]) -> Cells:
-    """Each with the position of its first thread."""
+def _merge_cells(cells: Sequence[tuple[Cells, Numbers]]) -> Cells:
+    """Each with the positions of its threads."""
     return Cells(
-        [thread + offset for each, offset in cells for thread in each.threads],
+        [places[thread] for each, places in cells for thread in each.threads],
         [end for each, _ in cells for end in each.ends],
         [count for each, _ in cells for count in each.counts],
         tuple([value for each, _ in cells for value in each.values[base]] for base in range(len(cells[0][0].values))),

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
 import random
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from both_ways import answers
+from both_ways import is_close, shown
 from small_experiment import ArithmeticSymbolizer
 from test_both_ways import framed, random_frames, write
 from tiny_profile import S, START_NS, build_profile, random_profile
@@ -21,28 +18,8 @@ from collector.profile import aggregate
 from collector.profile.call_tree import call_tree
 from collector.profile.merge import merge
 from collector.profile.metrics import Value, metrics_of, ordered_values
-from collector.profile.model import Loss, Message, Profile
+from collector.profile.model import Loss, Message
 from collector.profile.plain_samples import PlainSample, PlainSamples, PlainStack
-from collector.profile.source_lines import source_lines
-
-
-def is_close(one: Any, other: Any) -> bool:
-    """Whether two values are the same but for the last bits of their floats."""
-    if dataclasses.is_dataclass(one):
-        return type(one) is type(other) and is_close(dataclasses.astuple(one), dataclasses.astuple(other))  # type: ignore[call-overload]
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(is_close(one[key], other[key]) for key in one)
-    if isinstance(one, (list, tuple)):
-        return len(one) == len(other) and all(map(is_close, one, other))
-    return math.isclose(one, other, rel_tol=1e-11, abs_tol=1e-11) if isinstance(one, float) else one == other
-
-
-def shown(profile: Profile) -> dict[str, Any]:
-    """All that both_ways compares, and the lines of files."""
-    found = answers(profile)
-    del found["total"]
-    files = sorted({frame.file for frame in profile.frames if frame.file})
-    return {**found, "source": [source_lines(profile, file) for file in files], "sums": list(aggregate.total_values(profile))}
 
 
 def experiments(tmp_path: Path, seed: int) -> list[Path]:

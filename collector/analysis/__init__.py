@@ -12,10 +12,11 @@ Both ways give the same answers; a test holds them together. The seam is `seam.p
 from __future__ import annotations
 
 from collector.analysis.seam import Analysis
+from collector.format import Kind
 
 
-def open_analysis() -> Analysis:
-    """The analysis in C, if its library can be loaded, else the one in Python."""
+def open_analysis(skipped: frozenset[Kind] = frozenset()) -> Analysis:
+    """The analysis in C, if its library can be loaded, else the one in Python. Records of `skipped` kinds are of no use, and may be left out."""
     from collector.analysis.library import load_library
 
     library = load_library()
@@ -25,4 +26,4 @@ def open_analysis() -> Analysis:
         return PlainAnalysis()
     from collector.analysis.native import NativeAnalysis
 
-    return NativeAnalysis(library)
+    return NativeAnalysis(library, skipped)

@@ -37,7 +37,7 @@ from collector.experiment.open_frames import MissingRecords, pack_block
 from collector.experiment.samples import PcSampleBlock, SampleHead
 from collector.experiment.scanned_log import ScannedLog
 from collector.experiment.source_values import SourceValues
-from collector.format import SAMPLE_MAX_VALUES as MOST_VALUES
+from collector.format import SAMPLE_MAX_VALUES as MOST_VALUES, Kind
 from collector.profile.metrics import CPU_VALUES, Value
 from collector.profile.samples import Samples
 from collector.regular_file import open_regular
@@ -53,10 +53,11 @@ _NO_FILE = -1
 class NativeAnalysis:
     """See `seam.Analysis`."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, skipped: frozenset[Kind] = frozenset()) -> None:
         handle = library.open()
         if not handle:
             raise MemoryError
+        self._skipped = skipped
         self._engine = Engine(library, handle)
         finalize(self._engine, library.close, handle)
         self._declared: dict[int, list[SourceValues]] = {}
@@ -88,7 +89,7 @@ class NativeAnalysis:
         number, scan = self._scan(log, descriptor)
         items = _ITEM.iter_unpack(bytes_at(scan.items, scan.item_count * _ITEM.size))
         heads = list(_HEAD.iter_unpack(bytes_at(scan.heads, scan.record_count * _HEAD.size)))
-        reader = ScannedLog(log.origin, items, heads, bytes_at(scan.bytes, scan.byte_count), scan.settled)
+        reader = ScannedLog(log.origin, items, heads, bytes_at(scan.bytes, scan.byte_count), scan.settled, self._skipped)
         records = reader.read_all()
         self._declared[number] = [record.declared for record in records if isinstance(record, SampleHead)]
         if is_uncut:

@@ -23,7 +23,7 @@ from collector.experiment.origin import Origin, parse_log_name
 from collector.experiment.records import MetricRow, RecordError, make_event, resolve_metric, split_metric
 from collector.experiment.samples import PcSample, PcSampleBlock
 from collector.experiment.source_values import CPU_VALUES, SourceValues, declared_values
-from collector.format import FRAME_HEADER_BYTES, FRAME_MAX_BYTES, VERSION_MAJOR, DropCause
+from collector.format import FRAME_HEADER_BYTES, FRAME_MAX_BYTES, VERSION_MAJOR, DropCause, Kind
 
 _ZERO_TAIL_BYTES = 64 << 20  # on a file system without holes: so many zeros are space never written
 _MAX_ARRAY_ITEMS = 1 << 16
@@ -61,6 +61,8 @@ class EventReader:
     ) -> None:
         self.state = State.OK
         self.origin = origin
+        self.skipped: frozenset[Kind] = frozenset()
+        """Records of these kinds are passed over."""
         self.unknown_kinds: Counter[int] = Counter()
         """How many records of each unknown kind were skipped."""
         self._strict = strict
@@ -278,6 +280,8 @@ class EventReader:
         return True
 
     def _take(self, values: object, offset: int, length: int) -> None:
+        if self.skipped and type(values) is list and values and type(values[0]) is int and values[0] in self.skipped:
+            return
         try:
             event = make_event(values, offset, self._serial, self.origin, self._declared)
             if type(event) is MetricRow:

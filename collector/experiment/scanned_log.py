@@ -8,7 +8,7 @@ from collector.experiment.events import Event
 from collector.experiment.log_reader import EventReader, make_unpacker
 from collector.experiment.origin import Origin
 from collector.experiment.samples import SampleHead
-from collector.format import DropCause
+from collector.format import DropCause, Kind
 
 _FRAME, _RECORDS, _SAMPLES, _DAMAGE, _MISSING, _TRUNCATED = range(6)
 
@@ -21,8 +21,9 @@ Item = tuple[int, int, int, int]
 class ScannedLog(EventReader):
     """A log of which `items` say what it holds, in its order; `data` are the bytes of all records but those of samples, of which `heads` tell."""
 
-    def __init__(self, origin: Origin, items: Iterator[Item], heads: Sequence[tuple[int, ...]], data: bytes, settled: int) -> None:
+    def __init__(self, origin: Origin, items: Iterator[Item], heads: Sequence[tuple[int, ...]], data: bytes, settled: int, skipped: frozenset[Kind]) -> None:
         super().__init__(origin=origin)
+        self.skipped = skipped
         self._items = items
         self._heads = heads
         self._data = data

@@ -19,9 +19,7 @@ def series_of(experiment: int, process: int | None, facts: LogFacts, launch: Log
     """
     if not facts.readings:
         return
-    looks = {event.name: _attributes_of(event) for event in launch.metrics.values()} if launch else {}
-    attributes = {source: looks.get(event.name, {}) | _attributes_of(event) for source, event in facts.metrics.items()}
-    integrals = {values["integral"] for values in (*looks.values(), *attributes.values()) if "integral" in values}
+    attributes, integrals = _definitions(facts, launch)
     for source, event in sorted(facts.metrics.items()):
         readings = [reading for reading in facts.readings.get(source, ()) if reading.value is not None]
         if readings:
@@ -35,6 +33,20 @@ def series_of(experiment: int, process: int | None, facts: LogFacts, launch: Log
                 experiment,
                 (facts.initialize.host or "") if facts.initialize else "",
             )
+
+
+def kinds_of(facts: LogFacts, launch: LogFacts | None) -> dict[int, str]:
+    """The kind of each metric in a log, by its id: that of `PluginMetric`."""
+    attributes, integrals = _definitions(facts, launch)
+    return {source: _metric_of(event, attributes[source], integrals).kind for source, event in facts.metrics.items()}
+
+
+def _definitions(facts: LogFacts, launch: LogFacts | None) -> tuple[dict[int, dict[str, str]], set[str]]:
+    """The attributes of each metric in a log, and the metrics that others name as their integrals."""
+    looks = {event.name: _attributes_of(event) for event in launch.metrics.values()} if launch else {}
+    attributes = {source: looks.get(event.name, {}) | _attributes_of(event) for source, event in facts.metrics.items()}
+    integrals = {values["integral"] for values in (*looks.values(), *attributes.values()) if "integral" in values}
+    return attributes, integrals
 
 
 def _time_of(reading: Metric) -> int:

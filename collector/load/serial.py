@@ -15,7 +15,8 @@ import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
 
 import msgpack
 
@@ -56,9 +57,7 @@ _TABLES: Final[dict[str, type]] = {
 
 def write_profile(profile: model.Profile, path: str | os.PathLike[str]) -> None:
     """Write all that views show of a whole profile. The same profile gives the same bytes. ExperimentError if it cannot be written."""
-    kept = KeptSamples({}, profile.samples)
-    ask_all(dataclasses.replace(profile, samples=kept))
-    pieces = pack(profile, kept.answers)
+    pieces = pack_whole(profile)
     try:
         with open(path, "wb") as file:
             file.writelines(pieces)
@@ -66,8 +65,8 @@ def write_profile(profile: model.Profile, path: str | os.PathLike[str]) -> None:
         raise ExperimentError(f"the profile {os.fspath(path)} cannot be written: {(error.strerror or str(error)).lower()}") from error
 
 
-def read_profile(path: str | os.PathLike[str]) -> model.Profile:
-    """The profile in a file. ExperimentNotFoundError or ExperimentError if there is none, or it is damaged.
+def read_profile(path: str | os.PathLike[str] | bytes) -> model.Profile:
+    """The profile in a file, or in its bytes. ExperimentNotFoundError or ExperimentError if there is none, or it is damaged.
 
     It answers what was asked when it was written: views of a whole profile, not of some threads or of a span of time.
     """
@@ -75,6 +74,13 @@ def read_profile(path: str | os.PathLike[str]) -> model.Profile:
     for table in (profile.functions, profile.frames, profile.series):
         len(tuple(table))
     return dataclasses.replace(profile, samples=KeptSamples(read_answers(profile)))
+
+
+def pack_whole(profile: model.Profile) -> list[bytes]:
+    """The bytes of write_profile, piece by piece."""
+    kept = KeptSamples({}, profile.samples)
+    ask_all(dataclasses.replace(profile, samples=kept))
+    return pack(profile, kept.answers)
 
 
 def pack(profile: model.Profile, answers: Answers, made_from: Sequence[object] = ()) -> list[bytes]:
@@ -115,7 +121,7 @@ def _pack(profile: model.Profile, answers: Answers, made_from: Sequence[object])
     return [MAGIC, _PART.pack(*_describe(head)), *head, *(piece for part in parts.values() for piece in part)]
 
 
-def open_profile(path: str | os.PathLike[str]) -> tuple[model.Profile, Sequence[Any]]:
+def open_profile(path: str | os.PathLike[str] | bytes) -> tuple[model.Profile, Sequence[Any]]:
     """The profile in a file, whose parts are read as they are wanted, and what it was made from. Errors are those of read_profile, now or then."""
     file = _File(path)
     document = _telling(file.name, file.read_head)()
@@ -125,10 +131,16 @@ def open_profile(path: str | os.PathLike[str]) -> tuple[model.Profile, Sequence[
 
 
 class _File:
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str] | bytes) -> None:
+        self._file: BinaryIO
+        if isinstance(path, bytes):
+            self.name, self._file, self._size = "in memory", BytesIO(path), len(path)
+            self._parts_at = len(MAGIC) + _PART.size
+            return
         self.name = os.fspath(path)
         try:
             self._file = open_binary(path, may_follow=True)
+            self._size = os.fstat(self._file.fileno()).st_size
         except FileNotFoundError as error:
             raise ExperimentNotFoundError(f"there is no profile at {self.name}") from error
         except OSError as error:
@@ -146,9 +158,10 @@ class _File:
 
     def read_part(self, offset: int, checksum: int, length: int) -> Any:
         """The part at an offset behind the head."""
-        if length > os.fstat(self._file.fileno()).st_size:
+        if length > self._size:
             raise ValueError("it is cut off")
-        data = os.pread(self._file.fileno(), length, self._parts_at + offset)
+        self._file.seek(self._parts_at + offset)
+        data = self._file.read(length)
         if zlib.crc32(data) != checksum:
             raise ValueError("a checksum is wrong")
         return msgpack.unpackb(data, use_list=False, unicode_errors="surrogatepass")
@@ -211,7 +224,7 @@ def _profile(document: Document, file: _File) -> model.Profile:
     frames = _read_frames(document["frames"], strings, len(functions), name)
     metrics = tuple(make_rows(Metric, document["metrics"]))
     groups, bases = len(functions) + len(frames) + len(tables["modules"]), 1 + max(max(metric.parts) for metric in metrics)
-    sizes = Sizes(len(functions), groups, len(tables["threads"]), bases)
+    sizes = Sizes(len(functions), groups, len(tables["modules"]), len(tables["threads"]), bases)
     answers: Answers = {}
     offset = 0
     for title, (checksum, length) in document["answers"].items():

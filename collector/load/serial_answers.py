@@ -10,6 +10,7 @@ from operator import ge
 from typing import Any, NamedTuple
 
 from collector.profile.causes import STACK_ENDS
+from collector.profile.place_sums import Place, PlaceSums
 from collector.profile.samples import CallSums, Cells, Columns, EdgeSums, GroupSums
 
 Document = dict[str, Any]
@@ -47,6 +48,9 @@ def pack_answer(answer: Any) -> Document:
     if isinstance(answer, Cells):
         cells = pack_column("I", answer.threads), pack_column("Q", answer.counts), [pack_column("d", column) for column in answer.values]
         return {"threads": cells[0], "ends": list(answer.ends), "counts": cells[1], "values": cells[2]}
+    if isinstance(answer, PlaceSums):
+        places = [list(place) for place in answer.places]
+        return {"places": places, "groups": pack_column("i", answer.groups), "columns": [pack_column("f", column) for column in answer.columns]}
     columns = {field.name: getattr(answer, field.name) for field in dataclasses.fields(answer)}
     return {name: _pack_sums(column) if isinstance(column, tuple) else pack_column("I", column) for name, column in columns.items()}
 
@@ -62,6 +66,7 @@ class Sizes(NamedTuple):
 
     functions: int
     groups: int
+    modules: int
     threads: int
     base_metrics: int
 
@@ -70,6 +75,8 @@ def read_answer(kind: str, packed: Document, sizes: Sizes) -> object:
     """What a method gave, by its name. ValueError, or whatever comes of it, if it contradicts itself."""
     if kind == "cells":
         return _read_cells(packed, sizes)
+    if kind == "place_sums":
+        return _read_place_sums(packed, sizes)
     if kind == "sum_groups":
         return GroupSums(*(_read_sums(packed[name], sizes.groups, sizes) for name in ("exclusive", "inclusive")))
     return _read_calls(packed, sizes) if kind == "call_sums" else _read_edges(packed, sizes)
@@ -84,6 +91,19 @@ def _read_cells(packed: Document, sizes: Sizes) -> Cells:
     if not STACK_ENDS.keys() >= set(cells.ends):
         raise ValueError("an unknown end of stacks")
     return cells
+
+
+def _read_place_sums(packed: Document, sizes: Sizes) -> PlaceSums:
+    places = [Place(*place) for place in packed["places"]]
+    if any((type(place.node), type(place.rank)) != (str, int) for place in places):
+        raise ValueError("a place is none")
+    groups: Sequence[int] = read_column("i", packed["groups"])
+    check_positions(groups, max(sizes.functions, sizes.modules))
+    check_positions([-1 - group for group in groups if group < 0], sizes.modules)
+    columns: Columns = tuple(read_column("f", column) for column in packed["columns"])
+    if len(columns) != 2 * sizes.base_metrics or {len(groups) * len(places)} != set(map(len, columns)):
+        raise ValueError("columns of different lengths")
+    return PlaceSums(places, groups, columns)
 
 
 def _read_calls(packed: Document, sizes: Sizes) -> CallSums:

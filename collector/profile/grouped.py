@@ -138,10 +138,9 @@ def _processes(profile: Profile, _: Categories) -> list[tuple[Group, Part]]:
 
 def _members(profile: Profile, _: Categories, by: str) -> list[tuple[Group, Part]]:
     found: list[tuple[Group, Part]] = []
-    for member in over_ranks.members(profile, by):
-        part = over_ranks.part_of(profile, member)
-        values = aggregate.total_values(part)
-        found.append((Group(str(member.key), values, values), partial(_part, part, None)))
+    listed = over_ranks.members(profile, by)
+    for member, values in zip(listed, over_ranks.totals(profile, listed)):
+        found.append((Group(str(member.key), values, values), partial(over_ranks.part_of, profile, member)))
     return found
 
 

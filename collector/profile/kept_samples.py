@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 from collector.profile.groupings import by_function, by_line, by_module, by_source_line
 from collector.profile.lock import held_cells
 from collector.profile.model import Frame, Profile
+from collector.profile.place_sums import PlaceSums
 from collector.profile.samples import EVERY_STACK, CallSums, Cells, EdgeSums, Grouping, GroupSums, PhaseCells, SampleRows, Samples, Spans, StackFilter
 
 Question = tuple[str, str]
@@ -69,6 +70,15 @@ class KeptSamples:
         if self._source is None:
             raise NotKeptError
         return self._source.select(spans, stacks)
+
+    def place_sums(self, name: str) -> PlaceSums | None:
+        """What was kept by rank and node; None if the samples themselves are here. NotKeptError if there is neither."""
+        answer = self.answers.get(("place_sums", name))
+        if answer is None and self._source is None:
+            raise NotKeptError
+        if answer is None:
+            return self._source.place_sums(name) if isinstance(self._source, KeptSamples) else None
+        return cast(PlaceSums, answer() if callable(answer) else answer)
 
     def _answer(self, kind: str, name: str, ask: Callable[[Samples], T]) -> T:
         question = kind, name

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from collector.profile import aggregate
+from collector.profile import place_sums
 from collector.profile.filters import spans_of
 from collector.profile.groupings import by_function, by_line, by_module
-from collector.profile.metrics import reported_rows
+from collector.profile.kept_samples import KeptSamples
+from collector.profile.metrics import Values, add_values, reported_rows, reported_values
 from collector.profile.model import Function, Module, Process, Profile
-from collector.profile.samples import Grouping
+from collector.profile.samples import Grouping, GroupSums
 
 RANK: Final = "rank"
 NODE: Final = "node"
 VIEWS: Final = ("functions", "lines", "objects")
+
+
+_Title = tuple[Function | None, Module, str | None, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +88,31 @@ def part_of(profile: Profile, member: Member) -> Profile:
 def total_spread(profile: Profile, by: str, metric: int = 0) -> Spread:
     """How all time spreads."""
     running, listed = _Running(), members(profile, by)
-    for number, member in enumerate(listed):
-        running.add(number, aggregate.total_values(part_of(profile, member))[metric])
+    for number, values in enumerate(totals(profile, listed)):
+        running.add(number, values[metric])
     return running.result(listed)
+
+
+def totals(profile: Profile, listed: Sequence[Member]) -> list[Values]:
+    """The time of each member."""
+    cells = profile.samples.cells()
+    member_of = {thread: number for number, member in enumerate(listed) for thread in member.threads}
+    sums: list[Sequence[float]] = [(0.0,) * len(cells.values) for _ in listed]
+    for thread, values in zip(cells.threads, zip(*cells.values)):
+        number = member_of.get(thread)
+        if number is not None:
+            sums[number] = add_values(sums[number], values)
+    return [reported_values(profile.metrics, row) for row in sums]
 
 
 def spreads(profile: Profile, by: str, view: str = "functions", metric: int = 0) -> list[SpreadRow]:
     """The functions, lines or objects, the one with most exclusive time of all members together first."""
-    grouping, rows = _rows(profile, view)
     listed = members(profile, by)
+    rows, sums_of = _sums(profile, by, view)
     exclusive: dict[int, _Running] = {}
     inclusive: dict[int, _Running] = {}
     for number, member in enumerate(listed):
-        sums = part_of(profile, member).samples.sum_groups(grouping)
+        sums = sums_of(member)
         for found, columns in ((exclusive, sums.exclusive), (inclusive, sums.inclusive)):
             for group, values in enumerate(reported_rows(profile.metrics, columns)):
                 if values[metric]:
@@ -107,7 +123,21 @@ def spreads(profile: Profile, by: str, view: str = "functions", metric: int = 0)
     return sorted(made, key=SORT_KEYS["exclusive"])
 
 
-def _rows(profile: Profile, view: str) -> tuple[Grouping, Sequence[tuple[Function | None, Module, str | None, int | None]]]:
+def _sums(profile: Profile, by: str, view: str) -> tuple[Sequence[_Title], Callable[[Member], GroupSums]]:
+    """What the groups of a view are, and their sums of a member: from samples, or what a profile in a file has instead."""
+    samples = profile.samples
+    kept = samples.place_sums({"objects": "modules"}.get(view, view)) if isinstance(samples, KeptSamples) else None
+    if kept is None:
+        grouping, rows = _rows(profile, view)
+        return rows, lambda member: part_of(profile, member).samples.sum_groups(grouping)
+    positions: dict[int | str, list[int]] = {}
+    for position, place in enumerate(kept.places):
+        positions.setdefault(place.rank if by == RANK else place.node, []).append(position)
+    rows = [(None, profile.modules[group], None, None) for group in kept.groups] if view == "objects" else place_sums.titles(profile, kept)
+    return rows, lambda member: kept.sums_at(positions.get(member.key, ()))
+
+
+def _rows(profile: Profile, view: str) -> tuple[Grouping, Sequence[_Title]]:
     """The groups of a view, and what each of them is."""
     if view == "objects":
         return by_module(profile), [(None, module, None, None) for module in profile.modules]

@@ -52,7 +52,9 @@ MAY_IMPORT = {
 FOREIGN_HOMES = {
     "msgpack": {"experiment", "load/serial.py"},
     "elftools": {"symbols"},
-    "pyarrow": {"exports/arrow_table.py"},
+    "pyarrow": {"exports/arrow_table.py", "exports/arrow_dataset.py"},
+    "mpi4py": {"load/engines.py"},
+    "distributed": {"load/engines.py"},
     "ctypes": {"capture/native.py", "capture/open_watch.py", "symbols/demangle.py", "symbols/native_dwarf.py", "analysis"},
     "argparse": {"cli"},
     "pytest": {"pytest_phases.py"},  # pytest itself imports it
@@ -144,7 +146,7 @@ def test_no_import_goes_in_circles() -> None:
 
 
 def test_only_the_standard_library_and_two_packages() -> None:
-    allowed = set(sys.stdlib_module_names) | {"collector", "msgpack", "elftools", "pytest", "pyarrow"}  # the last only where it is asked for
+    allowed = set(sys.stdlib_module_names) | {"collector", "msgpack", "elftools", "pytest", "pyarrow", "mpi4py", "distributed"}  # the last three only where they are asked for
     used = {(name_of(path), module.split(".")[0]) for path in python_files() for _, module in imported_modules(path)}
     assert not [pair for pair in used if pair[1] not in allowed]
 

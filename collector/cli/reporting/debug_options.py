@@ -10,10 +10,15 @@ from collector.errors import UsageError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
+    add_debug_arguments(parser)
+    parser.add_argument("--source-map", metavar="FROM=TO", action="append", help="sources of the directory FROM lie in TO here; may be repeated")
+
+
+def add_debug_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add those that say where debug files are."""
     add = parser.add_argument
     add("--debug-dir", metavar="DIR", action="append", help="look for separate debug files below DIR first; may be repeated")
     add("--debuginfod", action="store_true", help="fetch debug files that are not here from the servers in $DEBUGINFOD_URLS")
-    add("--source-map", metavar="FROM=TO", action="append", help="sources of the directory FROM lie in TO here; may be repeated")
 
 
 def debug_dirs_of(args: argparse.Namespace) -> tuple[str, ...]:

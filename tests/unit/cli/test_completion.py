@@ -102,7 +102,7 @@ LINES = {
     "collector events apple.expt -k PCS": {"PCSAMPLE"},
     "collector compare --by l": {"line"},
     "collector completion z": {"zsh"},
-    "collector man re": {"record", "report"},
+    "collector man re": {"record", "reduce", "report"},
     "collector cache cl": {"clear"},
     "collector report apple.expt -o fi": {"file.txt"},
     "collector archive apple.expt --debug-dir in": {"inner"},

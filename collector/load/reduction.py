@@ -1,0 +1,361 @@
+"""reduction -- experiments of thousands of processes as one profile, by tasks that any executor may run
+
+    survey    which addresses the samples of some processes have            a task for each shard
+    look_up   what these are called                                         a task for each module
+    sum_up    the profile of some processes, as bytes (serial.py)           a task for each shard
+    join      several of these as one                                       a tree of tasks
+
+What a shard is, and which profiles are joined, follows from the logs alone: the same bytes come out whoever ran the tasks, and in which order.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, BinaryIO, Final, NamedTuple
+
+from collector.analysis import open_analysis
+from collector.analysis.seam import Analysis
+from collector.errors import ExperimentError
+from collector.experiment.directory import LogFile, open_directory
+from collector.experiment.origin import LAUNCHER
+from collector.format import Kind
+from collector.load.engines import Call, Engine, run_calls
+from collector.load.given_names import GivenNames, ModuleFile, ModuleNames, NamingOptions, Wanted, WantedNames, look_up
+from collector.load.loader import Loader, ReadPiece, describe
+from collector.load.log_facts import LogFacts, read_facts
+from collector.load.metric_values import kinds_of
+from collector.load.recording import PartFacts
+from collector.load.serial import pack, pack_whole, read_profile
+from collector.load.shards import DividedExperiment, Piece, Rest, Shard, abridged, divide
+from collector.load.thinning import thin_points, thin_readings
+from collector.profile.kept_samples import KeptSamples
+from collector.profile.merge import merge
+from collector.profile.model import Process, Recording
+from collector.profile.place_sums import PlaceFigures, cut_piece, groupings, join_pieces, threads_by_place
+
+Progress = Callable[[int, int, str], None]
+
+_MOST_READINGS: Final = 1 << 18
+_MOST_POINTS: Final = 1 << 16
+"""In all; of each process as many as it comes to, but never fewer than _LEAST."""
+_LEAST: Final = 4
+_OVER_TIME: Final = frozenset({Kind.METRIC, Kind.SAMPLE})
+_JOINED: Final = 8
+"""So many profiles are joined by one task."""
+
+_NOBODY: Final = Recording("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is shown, and how it is named; `most_readings` and `most_points` are for a metric of a process, and for a process."""
+
+    has_interpreter_frames: bool = False
+    most_readings: int = _MOST_READINGS
+    most_points: int = _MOST_POINTS
+    naming: NamingOptions = NamingOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a shard wants named, and what it says of its experiment."""
+
+    modules: dict[ModuleFile, Wanted]
+    parts: list[PartFacts]
+    processes: tuple[Process, ...]
+    log_count: int
+    metric_count: int
+    failure: str
+
+
+def reduce(paths: Sequence[str], engine: Engine, options: Options = Options(), progress: Progress | None = None) -> bytes:
+    """The profile of experiments, and of files that have one, as the bytes of a file.
+
+    ExperimentNotFoundError or ExperimentError if one of them cannot be read; CollectorError if workers were lost again and again.
+    """
+    tell = progress or (lambda done, total, text: None)
+    experiments = [divide(path) for path in paths if not os.path.isfile(path)]
+    shards = [shard for experiment in experiments for shard in experiment.shards]
+    names = _Names()
+    surveys: dict[int, Survey] = {}
+
+    def surveyed(number: int, survey: Survey) -> None:
+        surveys[number] = replace(survey, modules={})
+        names.want(number, survey.modules)
+
+    run_calls(engine, (Call(_task, (_survey, shard, options)) for shard in shards), surveyed, lambda done: tell(done, len(shards), "reading logs"))
+    naming = replace(options.naming, experiments=tuple(os.path.abspath(experiment.path) for experiment in experiments))
+    wanted = names.wanted()
+    calls = (Call(_task, (_look_up, module, each, naming)) for module, each in wanted)
+    run_calls(engine, calls, names.take, lambda done: tell(done, len(wanted), "naming functions"))
+    options = _limited(options, list(surveys.values()))
+    heads = _heads(experiments, [surveys[number] for number in range(len(shards))], options)
+    files = [os.path.abspath(path) for path in paths if os.path.isfile(path)]
+    leaves = [Call(_task, (_read, path)) for path in files]
+    leaves += [Call(_task, (_sum_up, shard, head, names.of(number), options)) for number, (shard, head) in enumerate(zip(shards, heads))]
+    tree = _Tree(leaves)
+    with tempfile.TemporaryFile() as file:
+        pieces = _Pieces(file)
+
+        def take(number: int, part: Part) -> None:
+            tree.take(number, pieces.take(number, part))
+
+        run_calls(engine, tree.calls(), take, lambda done: tell(done, tree.task_count, "adding up"))
+        return tree.root if files else pieces.added_to(tree.root)
+
+
+def _limited(options: Options, surveys: Sequence[Survey]) -> Options:
+    """The same with numbers for each process instead of all together."""
+    metric_count, process_count = sum(survey.metric_count for survey in surveys), sum(len(survey.processes) for survey in surveys)
+    return replace(
+        options,
+        most_readings=max(_LEAST, options.most_readings // max(1, metric_count)),
+        most_points=max(_LEAST, options.most_points // max(1, process_count)),
+    )
+
+
+def _heads(experiments: Sequence[DividedExperiment], surveys: Sequence[Survey], options: Options) -> Iterator[ShardHead]:
+    """What is said of an experiment as a whole, for each of its shards; complaints for the first. ExperimentError if no log can be read."""
+    first = 0
+    for experiment in experiments:
+        own = surveys[first : first + len(experiment.shards)]
+        first += len(experiment.shards)
+        if not any(survey.log_count for survey in own) and any(survey.failure for survey in own):
+            raise ExperimentError(next(survey.failure for survey in own if survey.failure))
+        launches = [PartFacts(launch, None, []) for launch in experiment.launches.values()]
+        parts = [*launches, *(part for survey in own for part in survey.parts)]
+        recording, complaints = describe(experiment.path, experiment.directory, parts)
+        recording = replace(recording, log_count=len(launches) + sum(survey.log_count for survey in own))
+        rests = experiment.rests({number: survey.processes for number, survey in enumerate(own)}, options.most_points)
+        for number, rest in enumerate(rests):
+            yield ShardHead(recording, () if number else (*complaints, *experiment.failures), rest)
+
+
+@dataclass(frozen=True, slots=True)
+class ShardHead:
+    """What a shard has to be told of its experiment, and of each of its pieces."""
+
+    recording: Recording
+    complaints: tuple[str, ...]
+    rests: tuple[Rest, ...]
+
+
+class Part(NamedTuple):
+    """A profile as bytes; of a shard also what its ranks and nodes took, which is wanted again when all profiles are one."""
+
+    profile: bytes
+    pieces: bytes = b""
+
+
+class _Pieces:
+    """What ranks and nodes took, in a file: all of it is more than memory should hold."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._places: dict[int, tuple[int, int]] = {}
+
+    def take(self, number: int, part: Part) -> bytes:
+        """Put the pieces of a profile away."""
+        if part.pieces:
+            self._places[number] = self._file.tell(), len(part.pieces)
+            self._file.write(part.pieces)
+        return part.profile
+
+    def added_to(self, data: bytes) -> bytes:
+        """The profile with what of them there is room for."""
+        profile = read_profile(data)
+        kept = profile.samples
+        assert isinstance(kept, KeptSamples)
+        if len(threads_by_place(profile)) < _FEWEST_PLACES:
+            return data
+        for number, grouping in enumerate(groupings(profile)):
+            kept.answers["place_sums", grouping.name] = join_pieces(profile, grouping, self._iter(number))
+        return b"".join(pack(profile, kept.answers))
+
+    def _iter(self, number: int) -> Iterator[PlaceFigures]:
+        for _, (offset, length) in sorted(self._places.items()):
+            self._file.seek(offset)
+            pieces: list[PlaceFigures] = pickle.loads(zlib.decompress(self._file.read(length)))
+            yield pieces[number]
+
+
+_FEWEST_PLACES: Final = 2
+
+
+class _Names:
+    """What shards want named, and the names of each module as bytes."""
+
+    def __init__(self) -> None:
+        self._wanted: dict[ModuleFile, Wanted] = {}
+        self._by_shard: dict[int, list[ModuleFile]] = {}
+        self._modules: list[ModuleFile] = []
+        self._found: dict[ModuleFile, bytes] = {}
+
+    def want(self, shard: int, modules: Mapping[ModuleFile, Wanted]) -> None:
+        """Note what a shard wants."""
+        self._by_shard[shard] = list(modules)
+        for module, wanted in modules.items():
+            self._wanted.setdefault(module, Wanted()).add(wanted)
+
+    def wanted(self) -> list[tuple[ModuleFile, Wanted]]:
+        """All that is wanted, the most first: the last tasks are short then."""
+        found = sorted(self._wanted.items(), key=lambda pair: (-len(pair[1].addresses), pair[0].path))
+        self._modules = [module for module, _ in found]
+        self._wanted = {}
+        return found
+
+    def take(self, number: int, names: bytes) -> None:
+        """The names of one of the modules that `wanted` gave."""
+        self._found[self._modules[number]] = names
+
+    def of(self, shard: int) -> tuple[tuple[ModuleFile, bytes], ...]:
+        """The modules of a shard with their names."""
+        return tuple((module, self._found[module]) for module in self._by_shard.get(shard, ()))
+
+
+class _Tree:
+    """Leaves, and the joining of what came of them: always the same neighbours."""
+
+    def __init__(self, leaves: Sequence[Call]) -> None:
+        self._leaves = leaves
+        self._widths = [len(leaves)]
+        while self._widths[-1] > 1:
+            self._widths.append(-(-self._widths[-1] // _JOINED))
+        self.task_count = sum(self._widths)
+        self._there: list[dict[int, bytes]] = [{} for _ in self._widths]
+        self._places: list[tuple[int, int]] = []
+
+    @property
+    def root(self) -> bytes:
+        """What everything became."""
+        return self._there[-1][0]
+
+    def calls(self) -> Iterator[Call | None]:
+        """What can be done next; None while it has to be waited for something."""
+        started = 0
+        while len(self._places) < self.task_count:
+            join = self._next_join()
+            if join is not None:
+                yield join
+            elif started < self._widths[0]:
+                self._places.append((0, started))
+                yield self._leaves[started]
+                started += 1
+            else:
+                yield None
+
+    def _next_join(self) -> Call | None:
+        for level in range(len(self._widths) - 2, -1, -1):
+            there, width = self._there[level], self._widths[level]
+            for group in sorted({place // _JOINED for place in there}):
+                members = range(group * _JOINED, min((group + 1) * _JOINED, width))
+                if all(place in there for place in members):
+                    self._places.append((level + 1, group))
+                    return Call(_task, (_join, [there.pop(place) for place in members],))
+        return None
+
+    def take(self, number: int, result: bytes) -> None:
+        """What the call of this number gave."""
+        level, place = self._places[number]
+        self._there[level][place] = result
+
+
+def _task(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Run a task. All that it makes stays until it ends, and is collected then, without a look at what was there before."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    gc.freeze()
+    try:
+        return function(*arguments)
+    finally:
+        gc.collect()
+        gc.unfreeze()
+        if was_enabled:
+            gc.enable()
+
+
+def _survey(shard: Shard, options: Options) -> Survey:
+    names = WantedNames()
+    loader = Loader(names, open_analysis(skipped=_OVER_TIME), has_interpreter_frames=options.has_interpreter_frames)
+    parts = [loader.read_part(piece.directory) for piece in shard]
+    failure = str(loader.failures[0][1]) if loader.failures else ""
+    loader.add_pieces(_NOBODY, (), [ReadPiece(piece.directory.objects_path, part, _ancestors(piece, part)) for piece, part in zip(shard, parts)])
+    loader.expand()
+    logs = [facts for part in parts for facts in (part.launch, part.node, *part.logs) if facts]
+    return Survey(names.modules, abridged(parts), tuple(loader.processes), len(logs), sum(len(facts.metrics) for facts in logs), failure)
+
+
+def _ancestors(piece: Piece, part: PartFacts) -> list[LogFacts]:
+    """The facts of processes in other pieces that forked some of this one, and of those that forked them."""
+    found: list[LogFacts] = []
+    known = {facts.log.origin.pid for facts in part.logs}
+    missing = _parents_of(part.logs) - known if piece.is_divided else set()
+    while missing:
+        known |= missing
+        shift_ns = piece.directory.logs[0].shift_ns
+        others = [replace(log, shift_ns=shift_ns) for log in open_directory(piece.directory.path).logs if log.origin.pid in missing]
+        parents = [read_facts(log, open_analysis(skipped=_OVER_TIME)) for log in others]
+        found += parents
+        missing = _parents_of(parents) - known
+    return found
+
+
+def _parents_of(logs: Sequence[LogFacts]) -> set[int]:
+    return {facts.process.parent_pid or 0 for facts in logs if facts.process is not None and facts.process.is_forked}
+
+
+def _look_up(module: ModuleFile, wanted: Wanted, options: NamingOptions) -> bytes:
+    return zlib.compress(pickle.dumps(look_up(module, wanted, options), pickle.HIGHEST_PROTOCOL), 1)
+
+
+@lru_cache(maxsize=64)
+def _module_names(packed: bytes) -> ModuleNames:
+    names: ModuleNames = pickle.loads(zlib.decompress(packed))
+    return names
+
+
+def _sum_up(shard: Shard, head: ShardHead, names: Sequence[tuple[ModuleFile, bytes]], options: Options) -> Part:
+    given = GivenNames({module: _module_names(packed) for module, packed in names}, options.naming.has_inlines)
+    launch: LogFacts | None = None
+
+    def read(log: LogFile, analysis: Analysis) -> LogFacts:
+        nonlocal launch
+        facts = read_facts(log, analysis)
+        launch = facts if log.origin == LAUNCHER else launch
+        for source, kind in kinds_of(facts, launch).items():
+            facts.readings[source] = thin_readings(facts.readings.get(source, ()), kind, options.most_readings)
+        facts.points = thin_points(facts.points, options.most_points)
+        return facts
+
+    loader = Loader(given, open_analysis(), has_interpreter_frames=options.has_interpreter_frames, read=read)
+    parts = []
+    for piece, rest in zip(shard, head.rests):
+        launch = rest.launch
+        part = loader.read_part(piece.directory)
+        parts.append(part._replace(launch=rest.launch) if piece.is_divided else part)
+    pieces = [
+        ReadPiece(piece.directory.objects_path, part, _ancestors(piece, part), rest.relatives)
+        for piece, part, rest in zip(shard, parts, head.rests)
+    ]
+    loader.add_pieces(head.recording, head.complaints, pieces)
+    profile = loader.finish()
+    # Of code that was made at run time there is no listing without samples, and so it can be the same in all processes.
+    frames = tuple(frame._replace(code=-1) for frame in profile.frames)
+    profile = replace(profile, frames=frames)
+    figures = [cut_piece(profile, grouping) for grouping in groupings(profile)]
+    return Part(b"".join(pack_whole(profile)), zlib.compress(pickle.dumps(figures, pickle.HIGHEST_PROTOCOL), 1))
+
+
+def _read(path: str) -> Part:
+    return Part(b"".join(pack_whole(read_profile(path))))
+
+
+def _join(parts: Sequence[bytes]) -> Part:
+    return Part(parts[0] if len(parts) == 1 else b"".join(pack_whole(merge([read_profile(part) for part in parts], of_same=True))))

@@ -75,7 +75,10 @@ def run(args: argparse.Namespace) -> int:
         profile = filter_options.chosen(name_options.renamed(loaded, args, source_map), args, categories)
         if args.metric is not None:
             profile = metric_options.measured(profile, args.metric)
-        _write(_pieces(profile, args, categories), args.output)
+        if args.format == "parquet" and _is_dataset(profile, args.output):
+            _write_dataset(profile, args.output)
+        else:
+            _write(_pieces(profile, args, categories), args.output)
     except NotKeptError as error:
         raise UsageError(str(error)) from error
     except ImportError as error:
@@ -108,6 +111,22 @@ def _pieces(profile: Profile, args: argparse.Namespace, categories: Categories |
         more |= {"is_count": args.unit == "samples", "has_threads": args.threads}
     pieces: Iterator[bytes] = write(profile, **more)
     return pieces
+
+
+def _is_dataset(profile: Profile, path: str | None) -> bool:
+    """Whether it is a parallel job that is to be written, or a directory was named."""
+    if path is not None and path.endswith("/"):
+        return True
+    return path not in (None, "-") and any(process.rank is not None for process in profile.processes)
+
+
+def _write_dataset(profile: Profile, path: str) -> None:
+    from collector.exports.arrow_dataset import write_dataset
+
+    try:
+        write_dataset(profile, path)
+    except OSError as error:
+        raise CollectorError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}") from error
 
 
 def _write(pieces: Iterator[bytes], path: str | None) -> None:

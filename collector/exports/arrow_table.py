@@ -23,7 +23,7 @@ _ROWS_A_BATCH: Final = 1 << 16
 
 def parquet(profile: Profile) -> Iterator[bytes]:
     """A Parquet file."""
-    pyarrow = _pyarrow()
+    pyarrow = import_pyarrow()
     from pyarrow import parquet
 
     pieces = _Pieces()
@@ -37,7 +37,7 @@ def parquet(profile: Profile) -> Iterator[bytes]:
 
 def arrow(profile: Profile) -> Iterator[bytes]:
     """A file of Arrow's inter-process format, also called Feather."""
-    pyarrow = _pyarrow()
+    pyarrow = import_pyarrow()
     pieces = _Pieces()
     batches = _Batches(pyarrow, profile)
     with pyarrow.ipc.new_file(pieces, batches.schema) as writer:
@@ -47,11 +47,12 @@ def arrow(profile: Profile) -> Iterator[bytes]:
     yield pieces.taken()
 
 
-def _pyarrow() -> Any:
+def import_pyarrow() -> Any:
+    """The package. ImportError, with a sentence, if it is not there."""
     try:
         import pyarrow
     except ImportError as error:
-        raise ImportError("parquet and arrow need the package pyarrow: pip install 'collector[arrow]'", name="pyarrow") from error
+        raise ImportError("parquet and arrow need the package pyarrow: pip install 'collector[parquet]'", name="pyarrow") from error
     return pyarrow
 
 

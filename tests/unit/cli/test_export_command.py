@@ -93,7 +93,7 @@ def test_a_profile_in_a_file_has_no_samples(name: str, capsys) -> None:
 @pytest.mark.parametrize("name", ["parquet", "arrow"])
 def test_without_pyarrow(name: str, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    sentence = "parquet and arrow need the package pyarrow: pip install 'collector[arrow]'"
+    sentence = "parquet and arrow need the package pyarrow: pip install 'collector[parquet]'"
     assert complaint(capsys, "small.expt", "-f", name, "-o", "out") == (1, sentence)
     assert not Path("out").exists()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,14 +19,16 @@ import pytest
 import read_back
 from read_back import Stacks
 from test_export_formats import FORMATS, HOSTILE, expected, renamed, small
-from tiny_profile import build_profile
+from tiny_profile import PROCESS, THREAD, build_profile
 
+from collector.exports.arrow_dataset import write_dataset
 from collector.exports.arrow_table import arrow, parquet
 from collector.exports.callgrind import callgrind
 from collector.exports.folded import folded
 from collector.printable import printable
 from collector.profile import aggregate
 from collector.profile.model import Profile
+from collector.profile.over_ranks import spreads
 
 HERE = Path(__file__).parent
 VENV = HERE.parents[2] / ".venv"
@@ -245,3 +248,50 @@ def duckdb(directory: Path, query: str) -> list[list[Any]]:
     code = "import duckdb, json, sys; print(json.dumps(duckdb.sql(sys.argv[1]).fetchall()))"
     rows: list[list[Any]] = json.loads(run(sys.executable, "-c", code, query, cwd=directory))
     return rows
+
+
+class TestDataset:
+    """A parallel job as a directory of Parquet files, and the queries of its page."""
+
+    @pytest.fixture
+    def job(self, tmp_path: Path) -> Profile:
+        for package in ("duckdb", "pyarrow"):
+            if not find_spec(package):
+                pytest.skip(f"this system has no {package}")
+        processes = [replace(PROCESS, pid=99), *(replace(PROCESS, pid=200 + rank, rank=rank, node=f"n/{rank // 2}") for rank in range(4))]
+        threads = [replace(THREAD, process=number, tid=process.pid) for number, process in enumerate(processes)]
+        samples = [("mpirun", 7, 0, {"thread": 0})]
+        samples += [(f"main;{'solve;' * (rank % 2)}step:{rank % 2}", 1 + rank, 0, {"thread": 1 + rank}) for rank in range(4) for _ in range(3)]
+        profile = build_profile(samples, processes=processes, threads=threads)
+        write_dataset(profile, str(tmp_path / "job"))
+        return profile
+
+    def test_nothing_is_lost(self, job: Profile, tmp_path: Path) -> None:
+        total = aggregate.total_values(job)[0]
+        assert duckdb(tmp_path, "select count(*), sum(cpu) from 'job/samples/**/*.parquet'") == [[13, pytest.approx(total, abs=2e-8)]]
+        stacks = "select stack, frames from 'job/stacks/**/*.parquet'"
+        assert duckdb(tmp_path, f"select count(*), count(distinct stack) from ({stacks})") == [[3, 3]]
+        leaves = f"select count(*) from 'job/samples/**/*.parquet' join ({stacks}) using (stack) where frames[-1] = frame"
+        assert duckdb(tmp_path, leaves) == [[13]]
+        assert duckdb(tmp_path, "select name, tid, pid, rank from 'job/threads.parquet' join 'job/processes.parquet' using (process) where rank = 2") == [["test", 202, 202, 2]]
+
+    def test_worked_queries(self, job: Profile, tmp_path: Path) -> None:
+        """They are taken from the page."""
+        page = (Path(__file__).resolve().parents[3] / "docs/commands/export.md").read_text()
+        excess, share, busy = (duckdb(tmp_path, query) for query in re.findall(r"```sql\n(.*?)```", page, re.DOTALL))
+        rows = {row.function.name: row for row in spreads(job, "rank") if row.function}
+        step = rows["step"].exclusive
+        assert [excess[0][0], *excess[0][3:4]] == ["step", step.max_at]
+        assert [excess[0][1], excess[0][2], excess[0][4]] == pytest.approx([step.mean, step.max, step.excess], rel=1e-6)
+        assert dict(share) == pytest.approx({"n/0": 2 / 3, "n/1": 4 / 7}, rel=1e-6)
+        assert sum(row[2] for row in busy) == pytest.approx(30, rel=1e-6) and {row[0] for row in busy} == {"n/0", "n/1"}
+
+    def test_numbers_are_the_same_in_other_datasets(self, job: Profile, tmp_path: Path) -> None:
+        other = build_profile([("main;step:0", 1, 0)])
+        write_dataset(other, str(tmp_path / "other"))
+        both = "select count(*) from 'job/stacks/**/*.parquet' join 'other/stacks/**/*.parquet' using (stack)"
+        assert duckdb(tmp_path, both) == [[1]]
+
+    def test_a_directory_that_is_there_stays_as_it_is(self, job: Profile, tmp_path: Path) -> None:
+        with pytest.raises(FileExistsError):
+            write_dataset(job, str(tmp_path / "job"))

@@ -284,12 +284,18 @@ def _task(function: Callable[..., Any], *arguments: Any) -> Any:
 def _survey(shard: Shard, options: Options) -> Survey:
     names = WantedNames()
     loader = Loader(names, open_analysis(skipped=_OVER_TIME), has_interpreter_frames=options.has_interpreter_frames)
-    parts = [loader.read_part(piece.directory) for piece in shard]
+    parts = [_read_piece(loader, piece) for piece in shard]
     failure = str(loader.failures[0][1]) if loader.failures else ""
     loader.add_pieces(_NOBODY, (), [ReadPiece(piece.directory.objects_path, part, _ancestors(piece, part)) for piece, part in zip(shard, parts)])
     loader.expand()
     logs = [facts for part in parts for facts in (part.launch, part.node, *part.logs) if facts]
-    return Survey(names.modules, abridged(parts), tuple(loader.processes), len(logs), sum(len(facts.metrics) for facts in logs), failure)
+    log_count = len(logs) + sum(part.waits is not None and piece.is_first for piece, part in zip(shard, parts))
+    return Survey(names.modules, abridged(parts), tuple(loader.processes), log_count, sum(len(facts.metrics) for facts in logs), failure)
+
+
+def _read_piece(loader: Loader, piece: Piece) -> PartFacts:
+    part = loader.read_part(piece.directory)
+    return part._replace(waits=part.waits.unreported()) if part.waits and not piece.is_first else part
 
 
 def _ancestors(piece: Piece, part: PartFacts) -> list[LogFacts]:
@@ -338,7 +344,7 @@ def _sum_up(shard: Shard, head: ShardHead, names: Sequence[tuple[ModuleFile, byt
     parts = []
     for piece, rest in zip(shard, head.rests):
         launch = rest.launch
-        part = loader.read_part(piece.directory)
+        part = _read_piece(loader, piece)
         parts.append(part._replace(launch=rest.launch) if piece.is_divided else part)
     pieces = [
         ReadPiece(piece.directory.objects_path, part, _ancestors(piece, part), rest.relatives)

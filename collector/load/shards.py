@@ -20,6 +20,7 @@ from collector.load.log_facts import LogFacts, read_facts
 from collector.load.ranks import with_ranks
 from collector.load.recording import PartFacts
 from collector.load.thinning import thin_points
+from collector.load.waits import Waits
 from collector.profile.model import Process
 
 SHARD_BYTES: Final = 16 << 20
@@ -28,10 +29,14 @@ SHARD_LOGS: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What one launcher recorded, or, if it `is_divided`, some processes of it with all their images; the launcher's log then comes with the rest."""
+    """What one launcher recorded, or, if it `is_divided`, some processes of it with all their images; the launcher's log then comes with the rest.
+
+    waits.log is of all processes: each piece has it, and the one that `is_first` tells how it went.
+    """
 
     directory: ExperimentDirectory
     is_divided: bool = False
+    is_first: bool = True
 
 
 Shard = tuple[Piece, ...]
@@ -96,17 +101,18 @@ def divide(path: str) -> DividedExperiment:
 def _pieces(part: ExperimentDirectory) -> Iterator[Piece]:
     """Processes in groups of about the same size; the first has the readings of the node as well."""
     node_log = part.node_log
+    is_first = True
     logs: list[LogFile] = []
     size_bytes = 0
     for _, images in groupby(part.logs, key=lambda log: log.origin.pid):
         process = list(images)
         process_bytes = sum(map(_size_of, process))
         if logs and (size_bytes + process_bytes > SHARD_BYTES or len(logs) + len(process) > SHARD_LOGS):
-            yield Piece(replace(part, logs=tuple(logs), launch_log=None, node_log=node_log), is_divided=True)
-            node_log, logs, size_bytes = None, [], 0
+            yield Piece(replace(part, logs=tuple(logs), launch_log=None, node_log=node_log), is_divided=True, is_first=is_first)
+            node_log, is_first, logs, size_bytes = None, False, [], 0
         logs += process
         size_bytes += process_bytes
-    yield Piece(replace(part, logs=tuple(logs), launch_log=None, node_log=node_log), is_divided=True)
+    yield Piece(replace(part, logs=tuple(logs), launch_log=None, node_log=node_log), is_divided=True, is_first=is_first)
 
 
 def _size_of(log: LogFile) -> int:
@@ -160,6 +166,10 @@ def abridged(parts: Sequence[PartFacts]) -> list[PartFacts]:
             user_ns = sum((one.user_ns or 0) + (one.system_ns or 0) for one in closed if one)
             launch.close = replace(closed[0] or CloseLog(0, 0), user_ns=user_ns, system_ns=0)
     found = [PartFacts(launch, node, [log] if log else [])]
+    for part in parts:
+        if part.waits is not None and part.waits.facts.size_bytes:
+            waits = replace(part.waits.facts, heads=[], process=None, readings={})
+            found.append(PartFacts(None, None, [], Waits(waits)))
     hosts = {launch.initialize.host} if launch and launch.initialize else set()
     for facts in (*launches, *logs):
         begun = facts.initialize

@@ -31,6 +31,10 @@ class Waits:
                 found.setdefault(_at(images[pid], block.time + self.facts.log.shift_ns).number, []).append(block)
         return found
 
+    def unreported(self) -> Waits:
+        """The samples alone, for all but one of the readers of the log: how it went is told once."""
+        facts = replace(self.facts, size_bytes=0, clock=None, points=[], drops={}, messages={})
+        return Waits(facts, self.blocks)
 
     @property
     def told(self) -> tuple[str, ...]:

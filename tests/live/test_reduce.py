@@ -12,8 +12,11 @@ import pytest
 from recorded import Recorded, execute
 from simulated_ranks import read_recorded, simulate
 
+from collector.cli.reporting.metric_options import measured
 from collector.cli.reporting.pages import PageOptions, make_page
-from collector.load import load
+from collector.load import load, shards
+from collector.load.engines import open_engine
+from collector.load.reduction import reduce
 from collector.load.serial import read_profile
 from collector.profile.over_ranks import spreads
 
@@ -59,6 +62,19 @@ def test_every_view_of_the_file_is_that_of_the_experiment(job: Path) -> None:
     found, expected = read_profile(job / "one.profile"), load([job / "job.expt"])
     for view in ("overview", "functions", "lines", "objects", "calltree", "processes", "threads", "metrics"):
         pages = [make_page(profile, view, None, PageOptions("text", 0, threshold=0.0)) for profile in (found, expected)]
+        assert pages[0] == pages[1], view
+
+
+def test_waits_of_processes_in_several_shards(record: Callable[..., Recorded], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """waits.log is of all processes of a launcher: each shard takes its own, and how it went is told once."""
+    path = record(["/bin/sh", "-c", "for i in 1 2 3; do /bin/sleep 0.2; done"], ["--wall"], experiment=tmp_path / "a.expt").path
+    monkeypatch.setattr(shards, "SHARD_LOGS", 1)
+    with open_engine(1, environment={}) as engine:
+        found, expected = read_profile(reduce([str(path)], engine)), load([path])
+    assert len(expected.processes) == 4 and sum(metric.name == "blocked" for metric in expected.metrics) == 1
+    assert (found.recordings, found.losses, found.threads) == (expected.recordings, expected.losses, expected.threads)
+    for view in ("overview", "functions", "threads"):
+        pages = [make_page(measured(profile, "wall"), view, None, PageOptions("text")) for profile in (found, expected)]
         assert pages[0] == pages[1], view
 
 

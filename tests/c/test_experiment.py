@@ -30,7 +30,7 @@ FLAGS = (
 SANITIZED = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all".split()
 THREAD_SANITIZED = "-O1 -fsanitize=thread".split()
 PARTS = "crc32 directory event event_source log_windows log_writer msgpack open_frame open_records open_slots record sample_rows sparse_file stack_table"
-WRITER = [*(SOURCE / "experiment" / f"{name}.c" for name in PARTS.split()), *(SOURCE / "base" / name for name in ("os.c", "own_io.c", "clock.c", "text_format.c", "safe_read.c"))]
+WRITER = [*(SOURCE / "experiment" / f"{name}.c" for name in PARTS.split()), *(SOURCE / "base" / name for name in ("os.c", "own_io.c", "clock.c", "text_format.c", "safe_read.c", "remote_memory.c"))]
 PCSAMPLE = int(fmt.Kind.PCSAMPLE)
 
 

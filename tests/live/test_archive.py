@@ -32,7 +32,7 @@ __attribute__((noinline)) long NAME(long until_ms)
 }
 """
 _MAIN = "long linked(long); long nameless(long); long split(long);\nint main(void) { return (linked(150) + nameless(300) + split(450)) == 42; }\n"
-_ARGUMENTS = {"FUNCTION": ["linked", "split", "linked.c:step"], "FILE|FUNCTION": ["split.c", "nameless"]}
+_ARGUMENTS = {"CATEGORY": ["OpenMP"], "FUNCTION": ["linked", "split", "linked.c:step"], "FILE|FUNCTION": ["split.c", "nameless"]}
 
 
 def run(*command: object, directory: Path) -> None:

@@ -84,13 +84,14 @@ WAITED_FOR: Final = {
 }
 """What threads wait for, as words of metrics: `blocked_lock` is part of `blocked`."""
 
+_BLOCKED: Final = "blocked"
 _TITLES: Final = {
+    _BLOCKED: "time waiting for something",
     **{f"blocked_{cause}": f"time waiting for {what}" for cause, what in WAITED_FOR.items()},
     "runnable": "time ready and waiting for a processor",
     **{name: meaning.removesuffix(" so far") for name, _, meaning in READINGS if name.endswith(("_faults", "_switches"))},
     "looks": "number of looks at waiting threads",
 }
-_BLOCKED: Final = "blocked"
 
 
 def ordered_values(declared: Iterable[Value]) -> tuple[Value, ...]:
@@ -118,7 +119,7 @@ def metrics_of(values: Sequence[Value]) -> tuple[Metric, ...]:
     waiting = (*blocked, *(positions[name] for name in ("runnable", _BLOCKED) if name in positions))
     sums = [Metric("wall", "s", "wall time", (USER, SYSTEM, *waiting))] if waiting else []
     if blocked and _BLOCKED not in positions:
-        sums.append(Metric(_BLOCKED, "s", "time waiting for something", blocked))
+        sums.append(Metric(_BLOCKED, "s", _TITLES[_BLOCKED], blocked))
     return (*CPU_METRICS, *sums, *others)
 
 

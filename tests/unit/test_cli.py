@@ -55,13 +55,13 @@ def test_the_beginning_of_a_command_is_enough(capsys: pytest.CaptureFixture[str]
         assert main([word, "missing.expt"]) == 1
         assert capsys.readouterr().err == "collector: there is no experiment at missing.expt\n"
     assert main(["re", "missing.expt"]) == 2
-    assert capsys.readouterr().err == "collector: the command 're' is not clear: record or report?\n"
+    assert capsys.readouterr().err == "collector: the command 're' is not clear: record, reduce or report?\n"
 
 
 @pytest.mark.parametrize("name", iter_commands())
 def test_help_of_each_command(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        main([name, "-h"])
+        main([name, "--help"])
     assert ended.value.code == 0
     assert f"usage: collector {name} " in capsys.readouterr().out
 

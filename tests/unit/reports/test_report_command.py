@@ -110,7 +110,7 @@ def test_options_stand_before_between_and_behind_the_words(experiment: str, caps
     for place in range(len(words)):
         assert report(capsys, *words[:place], "--width", "70", "--csv", *words[place:]) == expected
     assert report(capsys, words[0], "-w", "70", words[1], "--csv", words[2]) == expected
-    assert complaint(capsys, experiment, "functions", "--colour") == (2, "unrecognized arguments: --colour (collector report -h tells more)")
+    assert complaint(capsys, experiment, "functions", "--colour") == (2, "unrecognized arguments: --colour (collector report --help tells more)")
 
 
 def test_callers_and_callees_of_a_function(experiment: str, capsys) -> None:

@@ -192,7 +192,7 @@ static void take_tick(struct col_thread *thread, const ucontext_t *context, enum
     bool is_recording = !col_tracer_watch_tick(thread, time_ns) && col_recording_is_on_at(time_ns);
     col_context_switches_drain(thread, self.source, self.pid, is_recording);
     if (!is_recording) {
-        thread->waiting_ns = 0;
+        thread->waiting_ns = thread->late_user_ns = thread->late_system_ns = 0;
         col_thread_counters_forget(thread);
     } else if (weight.user_ns + weight.system_ns != 0) {
         walk(thread, context);
@@ -248,7 +248,8 @@ static uint64_t pending_ns(const struct col_thread *thread, uint64_t cpu_ns, boo
     uint64_t dead_ns =
         thread->silent_ns > WITHHELD_NS ? thread->silent_ns : 0; /* where the event was dead, samples were due */
     uint64_t seen_ns = thread->cpu_ns + dead_ns;
-    return is_recording ? (cpu_ns > seen_ns ? cpu_ns - seen_ns : 0) + thread->waiting_ns : 0;
+    uint64_t waiting_ns = thread->waiting_ns + thread->late_user_ns + thread->late_system_ns;
+    return is_recording ? (cpu_ns > seen_ns ? cpu_ns - seen_ns : 0) + waiting_ns : 0;
 }
 
 static void write_end(struct col_thread *thread, const char *name, uint64_t time_ns, uint64_t user_ns,

@@ -13,6 +13,7 @@
 #define SILENCE_PERIODS 16u           /* a thread that runs so long without a tick has lost its event, */
 #define SHORTEST_SILENCE_NS 32000000u /* but a busy machine withholds the ticks of some milliseconds */
 #define ON_TIME 8                     /* so small a part of a period may a tick be early or late */
+#define KERNEL_TICK_NS 4000000u       /* or less: the kernel's account of a thread's system time grows by that */
 #define WORTH_COUNTING_FAULTS_NS 4000000u
 #define USUAL_FAULTS_NS 250000u /* that a fault tick stands for, to begin with: a microsecond each */
 
@@ -48,34 +49,61 @@ static void advance(struct col_thread *thread, uint64_t ns)
     thread->time_ns += ns;
 }
 
-/* The time of missing ticks that nothing explained goes to the present stack: as system time as far as the kernel accounts the thread any, else as user time of a
- * thread whose ticks were withheld. */
-static void release_waiting(struct col_thread *thread, struct col_weight *weight)
+/* So much of the time of missing ticks, which nothing explained, as system time as far as the kernel accounts the thread any, else as user time of a thread whose
+ * ticks were withheld. */
+static struct col_weight take_waiting(struct col_thread *thread, uint64_t ns)
 {
     uint64_t user_ns, system_ns;
     col_clock_thread_times(&user_ns, &system_ns);
     uint64_t unplaced_ns = system_ns > thread->system_ns ? system_ns - thread->system_ns : 0;
-    uint64_t kernel_ns = smaller(thread->waiting_ns, unplaced_ns);
+    uint64_t kernel_ns = smaller(ns, unplaced_ns);
     thread->unseen_system_ns += kernel_ns;
-    weight->system_ns += kernel_ns;
-    weight->user_ns += thread->waiting_ns - kernel_ns;
     thread->system_ns += kernel_ns;
-    thread->waiting_ns = 0;
+    thread->waiting_ns -= ns;
+    return (struct col_weight){ns - kernel_ns, kernel_ns};
+}
+
+/* Where it passed is not known any more, and the present stack need not be the one: it is spread over the next ticks, and what is left at the thread's end over all
+ * of its samples. */
+static void put_off_waiting(struct col_thread *thread)
+{
+    struct col_weight weight = take_waiting(thread, thread->waiting_ns);
+    thread->late_user_ns += weight.user_ns;
+    thread->late_system_ns += weight.system_ns;
+}
+
+/* No tick takes more than a period of it, and none stands for more than the time since the last one. */
+static void add_late(struct col_thread *thread, struct col_weight *weight, uint64_t room_ns)
+{
+    uint64_t most_ns = smaller(room_ns, self.period_ns);
+    uint64_t system_ns = smaller(thread->late_system_ns, most_ns);
+    uint64_t user_ns = smaller(thread->late_user_ns, most_ns - system_ns);
+    thread->late_system_ns -= system_ns;
+    thread->late_user_ns -= user_ns;
+    weight->system_ns += system_ns;
+    weight->user_ns += user_ns;
 }
 
 /*
  * The event ticks once a period of CPU time, but only if that finds the thread in its own code, and only if the host lets the interrupt through. So a tick that is
  * missing was system time or was withheld; which of them the slow timer finds out. A thread that it never finds in the kernel need not wait for the answer.
+ * `room_ns`: for so long it did not run.
  */
-static struct col_weight weigh_user(struct col_thread *thread, uint64_t passed_ns)
+static struct col_weight weigh_user(struct col_thread *thread, uint64_t passed_ns, uint64_t room_ns)
 {
     uint64_t periods = (passed_ns + self.period_ns / 2) / self.period_ns;
     uint64_t missing_ns = periods > 1 ? (periods - 1) * self.period_ns : 0;
     struct col_weight weight = {passed_ns - missing_ns, 0};
     thread->tick_count++;
     thread->waiting_ns += missing_ns;
-    if (thread->waiting_ns != 0 && thread->kernel_history == 0 && thread->history_count >= OFTEN_IN_KERNEL)
-        release_waiting(thread, &weight);
+    if (thread->waiting_ns != 0 && thread->kernel_history == 0 && thread->history_count >= OFTEN_IN_KERNEL) {
+        struct col_weight missing = take_waiting(thread, missing_ns);
+        weight.user_ns += missing.user_ns;
+        weight.system_ns += missing.system_ns;
+        put_off_waiting(thread);
+    }
+    if (thread->late_user_ns + thread->late_system_ns != 0)
+        add_late(thread, &weight, room_ns);
     return weight;
 }
 
@@ -141,18 +169,20 @@ static struct col_weight weigh_slow(struct col_thread *thread, const ucontext_t 
     uint64_t system_growth_ns = take_system_growth(thread);
     /* A system call is known by its instruction, a page fault by the kernel's account, which grows when its own tick finds it at work. That account also grows with
      * a thread that its first ticks found there, until one finds it elsewhere: where no tick is missing it means nothing. */
-    bool is_in_kernel = col_arch_follows_syscall(context) || (whole_ns != 0 && system_growth_ns * 4 >= slow_ns * 3);
+    bool is_call = col_arch_follows_syscall(context);
+    bool is_in_kernel = is_call || (whole_ns != 0 && system_growth_ns * 4 >= slow_ns * 3);
     struct col_weight weight = {0, 0};
     thread->slow_cpu_ns = cpu_ns;
     thread->kernel_history = (uint16_t)(thread->kernel_history << 1 | is_in_kernel);
     thread->history_count += thread->history_count < HISTORY;
     if (is_in_kernel && whole_ns != 0) { /* a brief call in code that ticks as it should explains nothing */
-        weight.system_ns = smaller(thread->waiting_ns + whole_ns, slow_ns);
+        uint64_t most_ns = is_call ? slow_ns : smaller(slow_ns, whole_ns > KERNEL_TICK_NS ? whole_ns : KERNEL_TICK_NS);
+        weight.system_ns = smaller(thread->waiting_ns + whole_ns, most_ns);
         thread->waiting_ns += whole_ns - weight.system_ns;
         thread->system_ns += weight.system_ns;
         advance(thread, whole_ns); /* the rest of the period belongs to the event's next tick */
     } else if (!is_in_kernel && thread->waiting_ns != 0 && !may_be_often_in_kernel(thread))
-        release_waiting(thread, &weight);
+        put_off_waiting(thread);
     pace_slow_timer(thread, is_in_kernel || system_growth_ns * 4 >= slow_ns);
     if (thread->unseen_system_ns + thread->waiting_ns > WORTH_COUNTING_FAULTS_NS && thread->faults == -1)
         begin_faults(thread, cpu_ns);
@@ -217,11 +247,12 @@ struct col_weight col_weight_take(struct col_thread *thread, enum col_tick kind,
 {
     if (kind == COL_TICK_USER && is_on_time(thread, time_ns)) {
         advance(thread, self.period_ns);
-        return weigh_user(thread, self.period_ns);
+        return weigh_user(thread, self.period_ns, 0);
     }
     uint64_t cpu_ns = col_clock_thread_cpu();
-    uint64_t passed_ns = smaller(difference(cpu_ns, thread->cpu_ns),
-                                 difference(time_ns, thread->time_ns)); /* nobody runs for longer than time passes */
+    uint64_t since_ns = difference(time_ns, thread->time_ns);
+    uint64_t passed_ns =
+        smaller(difference(cpu_ns, thread->cpu_ns), since_ns); /* nobody runs for longer than time passes */
     if (kind == COL_TICK_FAULTS)
         return weigh_faults(thread, passed_ns, cpu_ns);
     if (kind != COL_TICK_USER)
@@ -231,5 +262,6 @@ struct col_weight col_weight_take(struct col_thread *thread, enum col_tick kind,
     if (cpu_ns > thread->cpu_ns)
         thread->cpu_ns = cpu_ns;
     thread->time_ns = time_ns;
-    return kind == COL_TICK_USER ? weigh_user(thread, passed_ns) : weigh_timer(thread, context, passed_ns);
+    return kind == COL_TICK_USER ? weigh_user(thread, passed_ns, since_ns - passed_ns)
+                                 : weigh_timer(thread, context, passed_ns);
 }

@@ -46,28 +46,29 @@ struct col_thread {
     bool is_announced; /* THR_CREATE was written */
     bool is_unloading; /* it is inside dlclose */
     bool has_frame;    /* an open frame was acquired */
-    unsigned overflow_frames;  /* the same for the frames of events, as bits */
-    int clock;                 /* the rung it was armed for */
-    int event;                 /* handle of a perf event of this thread alone, or -1 */
-    int faults;                /* handle of the event that counts its page faults; -1: none yet, -2: refused */
-    int timer;                 /* POSIX timer of this thread, or -1 */
-    uint64_t cpu_ns, time_ns;  /* the thread's CPU clock and the time at its last sample */
-    uint64_t cpu_us_rest_ns;   /* user ns not yet written, less than a microsecond */
-    uint64_t system_rest_ns;   /* system ns not yet written, less than a microsecond */
-    uint64_t waiting_ns;       /* CPU time of missing ticks, not yet attributed */
-    uint64_t system_ns;        /* system time attributed so far */
-    uint64_t stime_ns;         /* the kernel's account at the last slow tick */
-    uint64_t slow_cpu_ns;      /* CPU clock at the last slow tick */
-    uint64_t unseen_system_ns; /* system time that neither slow nor fault ticks saw */
-    uint64_t fault_cpu_ns;     /* CPU clock at the last fault tick */
-    uint64_t fault_median_ns;  /* CPU time between fault ticks, usually */
-    uint16_t kernel_history;   /* the last slow ticks, a bit each, the latest lowest: was the thread in the kernel? */
-    unsigned history_count;    /* so many there were, 16 at most */
-    bool is_slow_timer_fast;   /* it fires at every kernel tick */
-    unsigned quiet_count;      /* slow ticks in a row that found no system time */
-    uint64_t tick_count;       /* of the perf event */
-    uint64_t slow_tick_count;  /* tick_count at the last slow tick */
-    uint64_t silent_ns;        /* of its own code without a tick: has the event died? */
+    unsigned overflow_frames; /* the same for the frames of events, as bits */
+    int clock;                /* the rung it was armed for */
+    int event;                /* handle of a perf event of this thread alone, or -1 */
+    int faults;               /* handle of the event that counts its page faults; -1: none yet, -2: refused */
+    int timer;                /* POSIX timer of this thread, or -1 */
+    uint64_t cpu_ns, time_ns; /* the thread's CPU clock and the time at its last sample */
+    uint64_t cpu_us_rest_ns;  /* user ns not yet written, less than a microsecond */
+    uint64_t system_rest_ns;  /* system ns not yet written, less than a microsecond */
+    uint64_t waiting_ns;      /* CPU time of missing ticks, not yet attributed */
+    uint64_t late_user_ns, late_system_ns; /* the same, when it is not known any more where it passed */
+    uint64_t system_ns;                    /* system time attributed so far */
+    uint64_t stime_ns;                     /* the kernel's account at the last slow tick */
+    uint64_t slow_cpu_ns;                  /* CPU clock at the last slow tick */
+    uint64_t unseen_system_ns;             /* system time that neither slow nor fault ticks saw */
+    uint64_t fault_cpu_ns;                 /* CPU clock at the last fault tick */
+    uint64_t fault_median_ns;              /* CPU time between fault ticks, usually */
+    uint16_t kernel_history;  /* the last slow ticks, a bit each, the latest lowest: was the thread in the kernel? */
+    unsigned history_count;   /* so many there were, 16 at most */
+    bool is_slow_timer_fast;  /* it fires at every kernel tick */
+    unsigned quiet_count;     /* slow ticks in a row that found no system time */
+    uint64_t tick_count;      /* of the perf event */
+    uint64_t slow_tick_count; /* tick_count at the last slow tick */
+    uint64_t silent_ns;       /* of its own code without a tick: has the event died? */
     struct col_thread_stack last; /* the stack of its last tick */
     uintptr_t start_address;      /* function it was started with, 0 if unknown */
     uint64_t drops[COL_DROP_CAUSES], drops_written[COL_DROP_CAUSES];

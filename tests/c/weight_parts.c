@@ -1,0 +1,118 @@
+/* weight_parts.c -- sample/weight.c with a clock of our own: a thread that begins in the kernel and goes on in its own code. Prints what is wrong */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arch.h"
+#include "base/clock.h"
+#include "sample/weight.h"
+
+#define PERIOD_NS 1000000u
+#define SLOW_NS 4000000u
+#define KERNEL_PHASE_SLOW_TICKS 12
+#define OWN_PHASE_SLOW_TICKS 60
+
+static uint64_t cpu_ns, system_ns;
+static bool is_in_kernel;
+static int failures;
+
+uint64_t col_clock_thread_cpu(void)
+{
+    return cpu_ns;
+}
+
+void col_clock_thread_times(uint64_t *user, uint64_t *system)
+{
+    *system = system_ns;
+    *user = cpu_ns - system_ns;
+}
+
+/* All code that is looked at is what is before the interrupted instruction. */
+bool col_safe_read_bytes(uintptr_t address, void *into, size_t bytes)
+{
+    (void)address;
+    uint32_t instruction = bytes == 2 ? 0x050f /* x86-64 */ : 0xd4000001 /* aarch64 */;
+    memset(into, 0, bytes);
+    memcpy(into, &instruction, is_in_kernel ? bytes : 0);
+    return true;
+}
+
+bool col_safe_read_copy(struct col_proved_pages *proved, uintptr_t address, void *into, size_t bytes)
+{
+    (void)proved;
+    return col_safe_read_bytes(address, into, bytes);
+}
+
+void col_clock_source_follow(struct col_thread *thread)
+{
+    (void)thread;
+}
+
+void col_clock_source_revive(struct col_thread *thread)
+{
+    (void)thread;
+}
+
+void col_clock_source_pace(struct col_thread *thread, bool is_fast)
+{
+    thread->is_slow_timer_fast = is_fast;
+}
+
+void col_clock_source_count_faults(struct col_thread *thread)
+{
+    (void)thread;
+}
+
+static uint64_t tick(struct col_thread *thread, enum col_tick kind, uint64_t *before_ns)
+{
+    ucontext_t context;
+    memset(&context, 0, sizeof context);
+    struct col_weight weight = col_weight_take(thread, kind, &context, 2 * cpu_ns); /* there is another thread on its processor */
+    uint64_t ns = weight.user_ns + weight.system_ns;
+    if (ns > 2 * (cpu_ns - *before_ns)) { /* the time that has passed */
+        printf("at %" PRIu64 " ms: %" PRIu64 " us, of which %" PRIu64 " system, after %" PRIu64 "\n", cpu_ns / 1000000, ns / 1000,
+               weight.system_ns / 1000, (cpu_ns - *before_ns) / 1000);
+        failures++;
+    }
+    *before_ns = cpu_ns;
+    return ns;
+}
+
+/* It begins with half of its time in page faults, where no event ticks; `found_of_4` of 4 slow ticks come in a system call. */
+static void begin_in_kernel(int found_of_4)
+{
+    struct col_thread thread = {.tid = 1, .event = -1, .faults = -2, .timer = -1};
+    uint64_t slow_ns, user_ns, sum_ns = 0;
+    cpu_ns = system_ns = 0;
+    col_weight_start(PERIOD_NS);
+    col_weight_baseline(&thread, 0, 0);
+    slow_ns = user_ns = cpu_ns;
+    for (int i = 0; i < KERNEL_PHASE_SLOW_TICKS; i++) {
+        cpu_ns += SLOW_NS;
+        system_ns += SLOW_NS / 2;
+        user_ns = cpu_ns - SLOW_NS;
+        sum_ns += tick(&thread, COL_TICK_USER, &user_ns);
+        is_in_kernel = i % 4 < found_of_4;
+        sum_ns += tick(&thread, COL_TICK_SLOW, &slow_ns);
+    }
+    is_in_kernel = false;
+    user_ns = cpu_ns - PERIOD_NS;
+    for (int i = 0; i < OWN_PHASE_SLOW_TICKS * 4; i++) {
+        cpu_ns += PERIOD_NS;
+        sum_ns += tick(&thread, COL_TICK_USER, &user_ns);
+        if (i % 4 == 3)
+            sum_ns += tick(&thread, COL_TICK_SLOW, &slow_ns);
+    }
+    uint64_t all_ns = sum_ns + thread.waiting_ns + thread.late_user_ns + thread.late_system_ns + (cpu_ns - thread.cpu_ns);
+    if (all_ns != cpu_ns) {
+        printf("weights and what waits are %" PRIu64 " us of %" PRIu64 "\n", all_ns / 1000, cpu_ns / 1000);
+        failures++;
+    }
+}
+
+int main(void)
+{
+    for (int found = 0; found <= 4; found++)
+        begin_in_kernel(found);
+    return failures != 0;
+}

@@ -12,6 +12,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 _FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGSYS}
@@ -164,7 +165,8 @@ def _handle(info: signal.struct_siginfo, pid: int) -> None:
         _follow_stop(pid)
     elif _is_from_a_process(info) and info.si_pid != pid and info.si_signo not in _NOT_PASSED_ON:
         if info.si_signo != signal.SIGCONT or _is_stopped(pid):
-            os.kill(pid, info.si_signo)
+            with suppress(OSError):  # one that cannot be passed on does not end the recording
+                os.kill(pid, info.si_signo)
 
 
 def _is_from_a_process(info: signal.struct_siginfo) -> bool:

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from tiny_profile import S, START_NS, THREAD, build_profile
 
-from collector.profile.metrics import Value, metrics_of, ordered_values
+from collector.profile.metrics import CPU_VALUES, Value, metrics_of
 from collector.profile.model import Profile
 from collector.profile.plain_samples import PlainSample, PlainSamples
 
-KINDS = ordered_values([Value("blocked", "ns"), Value("runnable", "ns"), Value("looks", "", True)])
+KINDS = (*CPU_VALUES, Value("blocked", "ns"), Value("runnable", "ns"), Value("looks", "", True))
 
 
 def waiting_profile() -> Profile:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collector.profile.categories import Categories
 
 _BINARY: Final = ("pprof", "parquet", "arrow")
+_OF_CPU_TIME: Final = ("firefox", "chrome")
 _OF_FUNCTIONS: Final = ("folded", "speedscope", "chrome", "json", "csv")
 
 FORMATS: Final = {
@@ -53,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-f", "--format", metavar="FORMAT", required=True, help=", ".join(FORMATS))
     add("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
     add("--unit", choices=("us", "samples"), help="folded: microseconds of CPU time, which is the default, or numbers of samples")
-    metric_options.add_arguments(parser, several=False)
+    metric_options.add_arguments(parser)
     add("--threads", action="store_true", help="folded: begin stacks with their process and thread")
     add("--fold-recursion", action="store_true", help=f"{', '.join(_OF_FUNCTIONS)}: let a function that is on the stack already go on from there")
     name_options.add_arguments(parser)
@@ -92,9 +93,13 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> None:
     if args.format not in FORMATS:
         raise UsageError(f"there is no format {args.format!r}; the formats are {', '.join(FORMATS)}")
-    for option, is_given in (("--unit", args.unit), ("--metric", args.metric), ("--threads", args.threads)):
+    for option, is_given in (("--unit", args.unit), ("--threads", args.threads)):
         if is_given and args.format != "folded":
             raise UsageError(f"{option} is for the format folded, not for {args.format}")
+    if args.metric is not None and args.format in _OF_CPU_TIME:
+        raise UsageError(f"{args.format} shows CPU time over time, and takes no --metric")
+    if args.metric is not None and "," in args.metric and args.format == "folded":
+        raise UsageError("folded has one number a stack: --metric NAME")
     if args.fold_recursion and args.format not in _OF_FUNCTIONS:
         raise UsageError(f"--fold-recursion is for {listed(_OF_FUNCTIONS)}, not for {args.format}")
     if args.format in _BINARY and args.output in (None, "-") and sys.stdout.isatty():

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from collector.exports.arrow_table import import_pyarrow
 from collector.exports.names import begin_ns, function_names, process_name, thread_name
-from collector.exports.sample_table import SampleTable, sample_table
+from collector.exports.sample_table import Column, SampleTable, sample_table
 from collector.printable import printable
 from collector.profile.filters import spans_of
 from collector.profile.groupings import by_line
@@ -126,10 +126,15 @@ def _samples(profile: Profile, table: SampleTable, stacks: Sequence[int], number
         "cpu": ("float64", [value / NS_PER_S for value in table.cpu_ns]),
         "user": ("float64", [value / NS_PER_S for value in table.user_ns]),
         "system": ("float64", [value / NS_PER_S for value in table.system_ns]),
+        **{column.metric.name: _column(column) for column in table.others},
         "finished": ("bool_", list(map(bool, table.is_finished))),
         "frame": ("int64", [numbers[table.groups[node]] for node in table.nodes]),
         "stack": ("int64", [stacks[node] for node in table.nodes]),
     }
+
+
+def _column(column: Column) -> tuple[str, Any]:
+    return ("float64", [value / NS_PER_S for value in column.values]) if column.is_time else ("int64", column.values)
 
 
 def _stacks(table: SampleTable, new: Mapping[int, int], numbers: Sequence[int]) -> dict[str, tuple[str, Any]]:

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from collector.exports.names import begin_ns, function_names
 from collector.exports.phase_labels import phase_labels
-from collector.exports.sample_rows import COLUMNS, thread_facts
-from collector.exports.sample_table import Stacks, sample_table
+from collector.exports.sample_rows import FACTS, thread_facts
+from collector.exports.sample_table import Column, Stacks, sample_table
 from collector.printable import printable
 from collector.profile.groupings import by_line, numbered
 from collector.profile.model import Profile
@@ -97,12 +97,14 @@ class _Batches:
         self._names = pyarrow.array(function_names(profile))
         self._files, self._file_numbers = self._numbered([printable(file or "") or None for file, _, _ in self._lines])
         self._places, self._place_numbers = self._numbered([_place(file, line) for file, line, _ in self._lines])
-        self._facts: dict[str, list[Any]] = dict(zip(COLUMNS, map(list, zip(*(thread_facts(profile, thread) for thread in range(len(profile.threads)))))))
+        self._facts: dict[str, list[Any]] = dict(zip(FACTS, map(list, zip(*(thread_facts(profile, thread) for thread in range(len(profile.threads)))))))
         text = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
         whole, real, texts, truth = pyarrow.int64(), pyarrow.float64(), pyarrow.list_(text), pyarrow.bool_()
+        others = {column.metric.name: real if column.is_time else whole for column in self._table.others}
         kinds = {
             "experiment": text, "process": text, "pid": whole, "thread": text, "tid": whole, "label": text, "time": real, "cpu": real, "user": real,
-            "system": real, "finished": truth, "stack": texts, "function": text, "module": text, "file": text, "line": pyarrow.int32(), "lines": texts,
+            "system": real, **others, "finished": truth, "stack": texts, "function": text, "module": text, "file": text, "line": pyarrow.int32(),
+            "lines": texts,
         }  # fmt: skip
         self.schema = pyarrow.schema(list(kinds.items()))
 
@@ -129,6 +131,7 @@ class _Batches:
                 "cpu": self._seconds(self._table.cpu_ns[part]),
                 "user": self._seconds(self._table.user_ns[part]),
                 "system": self._seconds(self._table.system_ns[part]),
+                **{column.metric.name: self._values(column, part) for column in self._table.others},
                 "finished": self._pyarrow.array(map(bool, self._table.is_finished[part]), "bool", size=len(nodes)),
                 "stack": self._lists(self._names, names, nodes),
                 "function": self._texts(self._names, leaf_functions),
@@ -141,6 +144,10 @@ class _Batches:
 
     def _seconds(self, values_ns: Iterable[int]) -> Any:
         return self._pyarrow.array([value / NS_PER_S for value in values_ns], "float64")
+
+    def _values(self, column: Column, part: slice) -> Any:
+        values = column.values[part]
+        return self._seconds(values) if column.is_time else self._pyarrow.array(values, "int64")
 
     def _numbered(self, texts: Sequence[str | None]) -> tuple[Any, Sequence[int]]:
         """The distinct texts, and the number of each, -1 for none."""

@@ -13,18 +13,17 @@ from dataclasses import dataclass, field
 from itertools import repeat
 
 from collector.exports.names import function_names
-from collector.exports.sample_table import UNFINISHED, SampleTable, sample_table
+from collector.exports.sample_table import UNFINISHED, Column, SampleTable, sample_table
 from collector.printable import printable
 from collector.profile.groupings import by_line
+from collector.profile.metrics import CPU_METRICS
 from collector.profile.model import Profile
 
-_EVENTS = ("cpu", "user", "system", "samples")
-_MEANINGS = ("CPU time in ns", "user CPU time in ns", "system CPU time in ns", "number of samples")
 _UNKNOWN = "???"
 _ALL = "(all)"
 
 Costs = list[int]
-"""One figure for each of the events."""
+"""One figure for each of the events, and how many samples they are of."""
 
 _Place = tuple[str, int]
 """Source file and line; 0 is no line."""
@@ -43,13 +42,14 @@ def callgrind(profile: Profile) -> Iterator[bytes]:
     unfinished = len(profile.functions)
     names = _Names(profile, [file for file, _, _ in lines], [function for _, _, function in lines])
     places = [(printable(file or "") or names.files[function], line or 0) for file, line, function in lines] + [(_UNKNOWN, 0)]
-    functions = _functions(table, [*(function for _, _, function in lines), unfinished], places, unfinished + 1)
+    columns = [*map(Column, CPU_METRICS, (table.cpu_ns, table.user_ns, table.system_ns, table.counts)), *table.others]
+    functions = _functions(table, columns, [*(function for _, _, function in lines), unfinished], places, unfinished + 1)
     yield b"# callgrind format\nversion: 1\ncreator: collector\n"
     for recording in profile.recordings:
         yield f"cmd: {printable(' '.join(recording.command))}\n".encode()
-    yield f"positions: line\nevents: {' '.join(_EVENTS)}\n".encode()
-    yield "".join(f"event: {event} : {meaning}\n" for event, meaning in zip(_EVENTS, _MEANINGS)).encode()
-    yield f"summary: {_joined([sum(table.cpu_ns), sum(table.user_ns), sum(table.system_ns), len(table.nodes)])}\n".encode()
+    yield f"positions: line\nevents: {' '.join([column.metric.name for column in columns])}\n".encode()
+    yield "".join(f"event: {column.metric.name} : {_meaning(column)}\n" for column in columns).encode()
+    yield f"summary: {_joined([sum(column.values) for column in columns])}\n".encode()
     for number in sorted(functions):
         yield "".join(_iter_function(names, number, functions[number])).encode()
 
@@ -98,13 +98,18 @@ def _iter_function(names: _Names, number: int, function: _Function) -> Iterator[
             yield f"fi={names.file(file)}\n"
         if callee >= 0:
             yield f"{names.position(callee, 'c')}calls={costs[-1]} {line}\n"
-        yield f"{place[1]} {_joined(costs)}\n"
+        yield f"{place[1]} {_joined(costs[:-1])}\n"
 
 
-def _functions(table: SampleTable, functions: Sequence[int], places: Sequence[_Place], everything: int) -> dict[int, _Function]:
-    """The costs of each function that has any; `functions` and `places` are those of the groups, `everything` calls those that nobody calls."""
-    own = [array("q", bytes(8 * len(table.parents))) for _ in _EVENTS]
-    for column, values in zip(own, (table.cpu_ns, table.user_ns, table.system_ns, repeat(1))):
+def _functions(
+    table: SampleTable, events: Sequence[Column], functions: Sequence[int], places: Sequence[_Place], everything: int
+) -> dict[int, _Function]:
+    """The costs of each function that has any, and behind them how many samples of any kind.
+
+    `functions` and `places` are those of the groups, `everything` calls those that nobody calls.
+    """
+    own = [array("q", bytes(8 * len(table.parents))) for _ in range(len(events) + 1)]
+    for column, values in zip(own, (*(event.values for event in events), repeat(1))):
         for node, value in zip(table.nodes, values):
             column[node] += value
     inclusive = [array("q", column) for column in own]
@@ -116,11 +121,11 @@ def _functions(table: SampleTable, functions: Sequence[int], places: Sequence[_P
         group, parent = table.groups[node], table.parents[node]
         caller, place = (functions[table.groups[parent]], places[table.groups[parent]]) if parent else (everything, (_UNKNOWN, 0))
         if inclusive[-1][node]:
-            _add(found[caller].calls.setdefault((place, functions[group], places[group][1]), [0] * len(_EVENTS)), inclusive, node)
+            _add(found[caller].calls.setdefault((place, functions[group], places[group][1]), [0] * len(own)), inclusive, node)
     for node in range(1, len(table.parents)):
         if own[-1][node]:
             group = table.groups[node]
-            _add(found[functions[group]].own.setdefault(places[group], [0] * len(_EVENTS)), own, node)
+            _add(found[functions[group]].own.setdefault(places[group], [0] * len(own)), own, node)
     return found
 
 
@@ -149,6 +154,10 @@ def _iter_outermost(table: SampleTable, functions: Sequence[int]) -> Iterator[in
 def _add(into: Costs, columns: Sequence[Sequence[int]], node: int) -> None:
     for place, column in enumerate(columns):
         into[place] += column[node]
+
+
+def _meaning(column: Column) -> str:
+    return f"{printable(column.metric.title)} in ns" if column.is_time else printable(column.metric.title)
 
 
 def _joined(costs: Sequence[int]) -> str:

@@ -1,7 +1,8 @@
 """perf_script -- samples as the text that `perf script` prints: what stackcollapse-perf.pl, inferno, speedscope and the Firefox Profiler read
 
-A sample's period is its CPU time in nanoseconds, as of the event cpu-clock. Blanks in names of threads and modules become underscores,
-because readers take them for the end of the name; and they leave out functions that begin with a parenthesis, so that becomes a bracket.
+A sample's period is its CPU time in nanoseconds, as of the event cpu-clock; what else was measured are events behind these.
+Blanks in names of threads and modules become underscores, because readers take them for the end of the name; and they leave out functions that
+begin with a parenthesis, so that becomes a bracket.
 """
 
 from __future__ import annotations
@@ -32,12 +33,16 @@ def perf_script(profile: Profile) -> Iterator[bytes]:
 
     stacks = Stacks(table, lambda path: "".join([line(group) for group in path]))
     pids, tids = process_numbers(profile), thread_numbers(profile)
-    for thread, places in table.iter_threads():
-        known = profile.threads[thread]
-        start = f"{_word(thread_name(profile, thread)).ljust(_SHORTEST_NAME, '_')} {pids[known.process]}/{tids[thread]} "
-        for place in places:
-            whole, rest = divmod(table.times_ns[place], NS_PER_S)
-            yield f"{start}{whole}.{rest:09d}: {table.cpu_ns[place]} cpu-clock: \n{stacks.of(table.nodes[place])}\n".encode()
+    for column in table.measured:
+        event = "cpu-clock" if column.metric.name == "cpu" else _word(printable(column.metric.name))
+        for thread, places in table.iter_threads():
+            known = profile.threads[thread]
+            start = f"{_word(thread_name(profile, thread)).ljust(_SHORTEST_NAME, '_')} {pids[known.process]}/{tids[thread]} "
+            for place in places:
+                if event != "cpu-clock" and not column.values[place]:
+                    continue
+                whole, rest = divmod(table.times_ns[place], NS_PER_S)
+                yield f"{start}{whole}.{rest:09d}: {column.values[place]} {event}: \n{stacks.of(table.nodes[place])}\n".encode()
 
 
 def _word(name: str) -> str:

@@ -19,7 +19,7 @@ from collector.profile.model import Module, Profile
 
 _ALL_ADDRESSES = (1 << 64) - 1
 _GZIP = 31
-_VALUES = (("samples", "count"), ("user", "nanoseconds"), ("system", "nanoseconds"), ("cpu", "nanoseconds"))
+_CPU_VALUES = (("samples", "count"), ("user", "nanoseconds"), ("system", "nanoseconds"), ("cpu", "nanoseconds"))
 _USUAL_PERIOD_NS = 1_000_000
 
 
@@ -68,7 +68,8 @@ class _Locations:
 def _iter_fields(profile: Profile) -> Iterator[bytes]:
     table = sample_table(profile, by_frame(profile))
     strings, locations = _Strings(), _Locations(profile)
-    for kind, unit in _VALUES:
+    others = ((column.metric.name, "nanoseconds" if column.is_time else column.metric.unit or "count") for column in table.others)
+    for kind, unit in (*_CPU_VALUES, *others):
         yield block(1, number(1, strings.number(kind)) + number(2, strings.number(unit)))
     yield from _iter_samples(profile, table, strings, locations)
     yield from (block(3, _mapping(place, module, strings)) for place, module in enumerate(profile.modules, 1))
@@ -90,17 +91,17 @@ def _iter_samples(profile: Profile, table: SampleTable, strings: _Strings, locat
     titles, phases = phase_labels(profile, table)
     marks = [_label(strings, "label", title) if title else b"" for title in titles]
     ends = _label(strings, "stack", "unfinished"), b""
+    columns = [table.counts, table.user_ns, table.system_ns, table.cpu_ns, *(column.values for column in table.others)]
     for thread, places in table.iter_threads():
         labels = _labels(profile, thread, strings)
         sums: dict[tuple[int, int, int], list[int]] = {}
         for place in places:
-            known = sums.setdefault((table.nodes[place], table.is_finished[place], phases[place]), [0, 0, 0])
-            known[0] += 1
-            known[1] += table.user_ns[place]
-            known[2] += table.system_ns[place]
-        for (node, is_finished, phase), (count, user, system) in sums.items():
-            values = b"".join((varint(count), varint(user), varint(system), varint(user + system)))
-            yield block(2, stacks.of(node) + block(2, values) + labels + marks[phase] + ends[is_finished])
+            known = sums.setdefault((table.nodes[place], table.is_finished[place], phases[place]), [0] * len(columns))
+            for event, column in enumerate(columns):
+                known[event] += column[place]
+        for (node, is_finished, phase), values in sums.items():
+            figures = b"".join(map(varint, values))
+            yield block(2, stacks.of(node) + block(2, figures) + labels + marks[phase] + ends[is_finished])
 
 
 def _label(strings: _Strings, key: str, word: str) -> bytes:
@@ -137,6 +138,6 @@ def _iter_ends(profile: Profile, strings: _Strings) -> Iterator[bytes]:
         yield number(9, first.wall_ns) + number(10, max(recording.end_ns for recording in profile.recordings) - begin_ns(profile))
     clocks = [process.clock.period_ns for process in profile.processes if process.clock]
     yield block(11, number(1, strings.number("cpu")) + number(2, strings.number("nanoseconds")))
-    yield number(12, min(clocks, default=_USUAL_PERIOD_NS)) + number(14, strings.number("cpu"))
+    yield number(12, min(clocks, default=_USUAL_PERIOD_NS)) + number(14, strings.number(profile.metrics[0].name))
     for recording in profile.recordings:
         yield number(13, strings.number(f"{printable(recording.name)}: {printable(' '.join(recording.command))}"))

@@ -20,7 +20,8 @@ from collector.profile.groupings import by_function
 from collector.profile.model import Profile
 from collector.units import NS_PER_S
 
-COLUMNS: Final = ("experiment", "process", "pid", "thread", "tid", "label", "time", "cpu", "user", "system", "finished", "stack")
+FACTS: Final = ("experiment", "process", "pid", "thread", "tid")
+_FIGURES: Final = ("time", "cpu", "user", "system")
 _ROWS_A_PIECE = 1000
 
 
@@ -31,13 +32,14 @@ def sample_json(profile: Profile, is_folded: bool = False) -> Iterator[bytes]:
     stacks = Stacks(table, lambda path: f"[{', '.join([names[group] for group in reversed(path)])}]")
     labels, numbers = phase_labels(profile, table)
     words = list(map(json.dumps, labels))
+    keys = [f", {json.dumps(name)}: " for name in figure_names(table)]
     yield b'{"rows": ['
     separator = "\n"
     for thread, places in table.iter_threads():
-        start = json.dumps(dict(zip(COLUMNS, thread_facts(profile, thread))))[:-1]
-        for label, (time, cpu, user, system), finished, node in iter_figures(profile, table, places, numbers):
-            figures = f'"label": {words[label]}, "time": {time}, "cpu": {cpu}, "user": {user}, "system": {system}, "finished": {finished}'
-            yield f'{separator}{start}, {figures}, "stack": {stacks.of(node)}}}'.encode()
+        start = json.dumps(dict(zip(FACTS, thread_facts(profile, thread))))[:-1]
+        for label, values, finished, node in iter_figures(profile, table, places, numbers):
+            figures = "".join([f"{key}{value}" for key, value in zip(keys, values)])
+            yield f'{separator}{start}, "label": {words[label]}{figures}, "finished": {finished}, "stack": {stacks.of(node)}}}'.encode()
             separator = ",\n"
     yield b"\n]}\n"
 
@@ -51,7 +53,7 @@ def sample_csv(profile: Profile, is_folded: bool = False) -> Iterator[bytes]:
     words = [spreadsheet_cell(label or "") for label in labels]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    writer.writerow((*FACTS, "label", *map(spreadsheet_cell, figure_names(table)), "finished", "stack"))
     for thread, places in table.iter_threads():
         start = [spreadsheet_cell(fact) if isinstance(fact, str) else fact for fact in thread_facts(profile, thread)]
         for count, (label, figures, finished, node) in enumerate(iter_figures(profile, table, places, numbers)):
@@ -62,21 +64,25 @@ def sample_csv(profile: Profile, is_folded: bool = False) -> Iterator[bytes]:
 
 
 def thread_facts(profile: Profile, thread: int) -> tuple[str, str, int, str, int]:
-    """What the rows of a thread begin with: the first of the columns."""
+    """What the rows of a thread begin with: `FACTS`."""
     known = profile.threads[thread]
     process = profile.processes[known.process]
     name = printable(profile.recordings[process.experiment].name)
     return name, process_name(process), process.pid, thread_name(profile, thread), known.tid
 
 
-def iter_figures(
-    profile: Profile, table: SampleTable, places: range, labels: Sequence[int]
-) -> Iterator[tuple[int, tuple[float, float, float, float], str, int]]:
-    """Of each sample the number of its label, its time, CPU, user and system time in seconds, whether its stack is whole, and its node."""
+def figure_names(table: SampleTable) -> list[str]:
+    """The names of the columns of figures: time, CPU time, and what else was measured, each once."""
+    return [*_FIGURES, *(column.metric.name for column in table.others)]
+
+
+def iter_figures(profile: Profile, table: SampleTable, places: range, labels: Sequence[int]) -> Iterator[tuple[int, list[float], str, int]]:
+    """Of each sample the number of its label, its time in seconds, its figures, whether its stack is whole, and its node."""
     start_ns = begin_ns(profile)
+    times = table.cpu_ns, table.user_ns, table.system_ns
     for place in places:
-        user_ns, system_ns = table.user_ns[place], table.system_ns[place]
-        figures = (table.times_ns[place] - start_ns) / NS_PER_S, (user_ns + system_ns) / NS_PER_S, user_ns / NS_PER_S, system_ns / NS_PER_S
+        figures = [(table.times_ns[place] - start_ns) / NS_PER_S, *(column[place] / NS_PER_S for column in times)]
+        figures += [column.values[place] / NS_PER_S if column.is_time else column.values[place] for column in table.others]
         yield labels[place], figures, "true" if table.is_finished[place] else "false", table.nodes[place]
 
 

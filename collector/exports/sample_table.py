@@ -12,7 +12,7 @@ from itertools import accumulate, chain, pairwise
 from operator import add, sub
 from typing import Final, Generic, Protocol, TypeVar
 
-from collector.profile.metrics import SYSTEM, USER, Metric
+from collector.profile.metrics import CPU_METRICS, CPU_NAMES, SAMPLES, SYSTEM, USER, Metric
 from collector.profile.model import Profile
 from collector.profile.samples import Grouping, SampleRows
 from collector.units import NS_PER_S
@@ -26,6 +26,19 @@ class _Sized(Protocol):
 
 
 Text = TypeVar("Text", bound=_Sized)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A metric of each sample: times in nanoseconds, or numbers."""
+
+    metric: Metric
+    values: Sequence[int]
+
+    @property
+    def is_time(self) -> bool:
+        """Whether it is one of the times."""
+        return self.metric.unit == "s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +57,18 @@ class SampleTable:
     user_ns: Sequence[int]
     system_ns: Sequence[int]
     cpu_ns: Sequence[int]
-    shown: Sequence[int]
-    """The first metric of the profile: times in nanoseconds, or numbers."""
+    counts: Sequence[int]
+    """What each counts as in `samples`: 1, or 0 where it counts in another metric."""
+    others: Sequence[Column]
+    """What the profile has beside CPU time, in its order."""
+    shown: Column
+    """The first metric of the profile."""
+
+    @property
+    def measured(self) -> list[Column]:
+        """CPU time and all others, the first metric of the profile first."""
+        cpu = Column(CPU_METRICS[0], self.cpu_ns)
+        return [self.shown, *(column for column in (cpu, *self.others) if column.metric.name != self.shown.metric.name)]
 
     def iter_threads(self) -> Iterator[tuple[int, range]]:
         """Each thread with samples, and the positions of these."""
@@ -100,23 +123,32 @@ def sample_table(profile: Profile, grouping: Grouping, has_root: bool = False, i
     """
     rows = profile.samples.rows(grouping, is_folded)
     columns: list[Sequence[int]] = [rows.threads, rows.times_ns, rows.nodes, rows.is_finished]
-    columns += [whole_ns(rows.values[USER]), whole_ns(rows.values[SYSTEM])]
-    if profile.metrics[0].name != "cpu":
-        columns.append(_shown(profile.metrics[0], rows))
+    columns += [whole_ns(rows.values[USER]), whole_ns(rows.values[SYSTEM]), _whole(rows.values[SAMPLES])]
+    metrics = {metric.name: metric for metric in profile.metrics}
+    others = [metric for name, metric in metrics.items() if name not in CPU_NAMES]
+    columns += [_column(metric, rows) for metric in others]
     if any(before > after for before, after in pairwise(zip(rows.threads, rows.times_ns))):
         positions = sorted(range(len(rows.threads)), key=list(zip(rows.threads, rows.times_ns)).__getitem__)
         columns = [[column[place] for place in positions] for column in columns]
-    threads, times_ns, nodes, is_finished, user_ns, system_ns, *shown = columns
+    threads, times_ns, nodes, is_finished, user_ns, system_ns, counts, *values = columns
     cpu_ns = array("q", map(add, user_ns, system_ns))
     parents, groups = rows.parents, rows.groups
     if has_root and not all(is_finished):
         parents, groups, nodes = _rooted(parents, groups, nodes, is_finished, grouping.count)
-    return SampleTable(parents, groups, threads, times_ns, nodes, is_finished, user_ns, system_ns, cpu_ns, *(shown or [cpu_ns]))
+    named = list(map(Column, others, values))
+    by_name = dict(zip(CPU_NAMES, (cpu_ns, user_ns, system_ns, counts))) | {column.metric.name: column.values for column in named}
+    shown = Column(profile.metrics[0], by_name[profile.metrics[0].name])
+    return SampleTable(parents, groups, threads, times_ns, nodes, is_finished, user_ns, system_ns, cpu_ns, counts, named, shown)
 
 
-def _shown(metric: Metric, rows: SampleRows) -> Sequence[int]:
-    values = list(map(sum, zip(*(rows.values[part] for part in metric.parts))))
-    return whole_ns(values) if metric.unit == "s" else array("q", map(round, values))
+def _column(metric: Metric, rows: SampleRows) -> Sequence[int]:
+    first, *more = (rows.values[part] for part in metric.parts)
+    values = list(map(sum, zip(first, *more))) if more else first
+    return whole_ns(values) if metric.unit == "s" else _whole(values)
+
+
+def _whole(values: Iterable[float]) -> Sequence[int]:
+    return array("q", map(round, values))
 
 
 def whole_ns(values: Sequence[float]) -> Sequence[int]:

@@ -101,3 +101,9 @@ def test_without_pyarrow(name: str, capsys, monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_file_that_cannot_be_written(capsys) -> None:
     assert complaint(capsys, "small.expt", "-f", "csv", "-o", "no/where") == (1, "no/where cannot be written: no such file or directory")
     assert complaint(capsys, "missing.expt", "-f", "csv")[0] == 1
+
+
+def test_metrics_are_for_formats_with_room_for_them(capsys) -> None:
+    assert complaint(capsys, "small.expt", "-f", "chrome", "--metric", "user") == (2, "chrome shows CPU time over time, and takes no --metric")
+    assert complaint(capsys, "small.expt", "-f", "folded", "--metric", "user,system") == (2, "folded has one number a stack: --metric NAME")
+    assert main(["export", "small.expt", "-f", "csv", "--metric", "user,system"]) == 0

@@ -20,6 +20,11 @@ def format_seconds(value: float) -> str:
     return "0.000" if text == "-0.000" else text
 
 
+def format_amount(value: float, unit: str) -> str:
+    """A figure of a metric: seconds, or a whole number."""
+    return format_seconds(value) if unit == "s" else format_count(round(value))
+
+
 def format_percent(part: float, whole: float) -> str:
     """`part` of `whole` in percent with one decimal and no sign: `66.0`; `-` where there is no whole."""
     if whole <= 0:

@@ -11,7 +11,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from collector.cli.reporting import debug_options, name_options
+from collector.cli.reporting import debug_options, metric_options, name_options
 from collector.cli.reporting.paper import page_style, show_profile, write_page
 from collector.cli.reporting.sides import WORDS, check_run, check_sides, divided
 from collector.errors import UsageError
@@ -37,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("before", metavar="BEFORE", nargs="*", help="experiments of the program as it was")
     add("--after", metavar="AFTER", nargs="*", help="experiments of the program as it is now; -- is short for it")
     add("--by", choices=list(RUNS), default="function", help="compare functions (default), source lines or call paths")
+    metric_options.add_arguments(parser, several=False)
     add("--fail-above", metavar="PERCENT", help=f"exit with {SLOWER} if more than this is lost in the total or an important function")
     add("-l", "--limit", metavar="N", type=int, help=f"show N rows; 0 is all of them; default {_ROWS}, with --json and --csv all")
     add("-s", "--sort", metavar="COLUMN", choices=list(SORT_KEYS), help=f"sort by {', '.join(SORT_KEYS)}; default: findings, then difference")
@@ -59,6 +60,8 @@ def run(args: argparse.Namespace) -> int:
     check_sides(args.before, args.after, NAME)
     if args.limit is not None and args.limit < 0:
         raise UsageError(f"--limit is a number of rows, not {args.limit}")
+    if args.metric is not None and "," in args.metric:
+        raise UsageError("one metric is compared at a time: --metric NAME")
     limit = _percent(args.fail_above)
     style = page_style(args.width, args.output)
     debug_dirs, source_map = debug_options.debug_dirs_of(args), debug_options.source_map_of(args)
@@ -76,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
         document = compare_document.compare(comparison, selection.rows, limit, failed)
         write_page(json_text.to_json(document) if args.format == "json" else csv_text.to_csv(document), args.output)
     if failed and limit is not None:
-        print(f"collector: {printable(failure(failed, limit))}", file=sys.stderr)
+        print(f"collector: {printable(failure(failed, limit, comparison.metric))}", file=sys.stderr)
     return SLOWER if failed else 0
 
 
@@ -85,7 +88,7 @@ def _run_of(path: str, args: argparse.Namespace, debug_dirs: tuple[str, ...], so
 
     def make(profile: Profile) -> None:
         check_run(profile, path)
-        made.append(RUNS[args.by](with_sources_at(profile, source_map)))
+        made.append(RUNS[args.by](metric_options.measured(with_sources_at(profile, source_map), args.metric or "cpu")))
 
     show_profile((path,), make, not args.no_inlines, args.pieces, debug_dirs, args.debuginfod, args.interpreter_frames)
     return made[-1]

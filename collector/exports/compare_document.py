@@ -19,6 +19,7 @@ def compare(
         "before": [run.name for run in comparison.before],
         "after": [run.name for run in comparison.after],
         "by": comparison.by,
+        "metric": comparison.metric.name,
         "method": "runs" if comparison.has_spread else "samples",
         "confidence": CONFIDENCE,
         "level": LEVEL,

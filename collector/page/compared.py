@@ -124,7 +124,7 @@ def _units(nodes: Sequence[ComparedNode]) -> dict[str, float]:
 
 
 def _error(change: Change) -> float:
-    return change.difference_high - change.difference
+    return 0.0 if change.difference_high is None else change.difference_high - change.difference
 
 
 def _tree_columns(nodes: Sequence[ComparedNode]) -> dict[str, list[int]]:

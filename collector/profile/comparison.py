@@ -1,8 +1,9 @@
 """comparison -- runs of a program before and after a change: where the time differs, and whether by more than chance
 
-Compared is exclusive CPU time. With one run on each side, chance is that of the samples: their counts are Poisson, and two of them are
+Compared is exclusive CPU time, or another metric. With one run on each side, chance is that of the samples: their counts are Poisson, and two of them are
 compared exactly. With more, it is the spread between runs of one side (both sides' together), by Student's t; yet never less than what
 sampling leaves uncertain, for few runs can agree by luck. That is the binomial variance, which for the total is none: the kernel accounts it.
+Of other metrics nobody knows what chance their samples have, so that only several runs tell; of events it is no less than that of as many by accident.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, Final, NamedTuple
 
 from collector.profile import aggregate
 from collector.profile.call_tree import CallNode, call_tree
+from collector.profile.metrics import CPU_METRICS, CPU_NAMES, Metric
 from collector.profile.model import Clock, Function, Module, Profile
 from collector.profile.significance import counts_p, holm, student_quantile, t_p
 
@@ -29,7 +31,7 @@ Key = tuple[object, ...]
 
 
 class Measure(NamedTuple):
-    """CPU time in seconds, and the number of samples it rests on."""
+    """CPU time in seconds, or another metric, and the number of samples it rests on."""
 
     time: float
     samples: float
@@ -60,11 +62,12 @@ class Run:
     total: Measure
     times: Mapping[Key, Measure]
     places: Mapping[Key, Place]
+    metric: Metric = CPU_METRICS[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Mean time of a run before and after, their difference and ratio, each with the ends of its confidence interval.
+    """Mean time of a run before and after, their difference and ratio, each with the ends of its confidence interval, None if nothing is known of it.
 
     `p` is how likely chance alone makes such a difference, with the number of comparisons taken into account; None if there are too few
     samples to compare. `verdict`: `slower`, `faster`, `new` or `gone` where that is significant, else `none`.
@@ -75,8 +78,8 @@ class Change:
     before_samples: int
     after_samples: int
     difference: float
-    difference_low: float
-    difference_high: float
+    difference_low: float | None
+    difference_high: float | None
     ratio: float | None
     ratio_low: float | None
     ratio_high: float | None
@@ -112,6 +115,16 @@ class Comparison:
     def kind(self) -> str:
         """What a row is, in words."""
         return "call path" if self.by == "path" else self.by
+
+    @property
+    def metric(self) -> Metric:
+        """What is compared."""
+        return self.before[0].metric
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether the number of samples says how certain it is."""
+        return _is_sampled(self.metric)
 
     @property
     def has_spread(self) -> bool:
@@ -174,7 +187,11 @@ def _run(
     total = aggregate.total_values(profile)
     recording = profile.recordings[0]
     clocks = frozenset(process.clock for process in profile.processes if process.clock)
-    return Run(recording.name, recording.command, recording.host, clocks, Measure(total[0], total[3]), times, places)
+    return Run(recording.name, recording.command, recording.host, clocks, Measure(total[0], total[3]), times, places, profile.metrics[0])
+
+
+def _is_sampled(metric: Metric) -> bool:
+    return metric.name in CPU_NAMES
 
 
 def function_key(function: Function, module: Module) -> Key:
@@ -188,28 +205,32 @@ def _base(file: str | None) -> str:
 
 
 def compare(before: Sequence[Run], after: Sequence[Run], by: str = "function") -> Comparison:
-    """Compare runs of the same program, one or several on each side."""
+    """Compare runs of the same program by the metric of the first, one or several on each side."""
+    metric = before[0].metric
     renamed = other_modules(*({key for run in side for key in run.times} for side in (before, after)))
     totals = [[run.total for run in side] for side in (before, after)]
-    total, p = _change(totals, totals)
+    total, p = _change(totals, totals, metric)
     places = {key: place for run in before for key, place in run.places.items()}
     places |= {renamed.get(key, key): place for run in after for key, place in run.places.items()}
     tables: list[list[Mapping[Key, Measure]]] = [
         [run.times for run in before],
         [{renamed.get(key, key): time for key, time in run.times.items()} for run in after],
     ]
-    changes = judged_changes(tables, totals, places)
+    changes = judged_changes(tables, totals, places, metric)
     rows = [ComparedRow(key, places[key], change) for key, change in changes.items()]
     rows.sort(key=lambda row: (row.change.verdict == "none", -abs(row.change.difference), row.place.function.name))
     compared = sum(row.change.p is not None for row in rows)
     return Comparison(tuple(before), tuple(after), by, _judged(total, p), tuple(rows), compared, renamed)
 
 
-def judged_changes(tables: Sequence[Sequence[Mapping[Any, Measure]]], totals: Sequence[Sequence[Measure]], keys: Iterable[Any]) -> dict[Any, Change]:
+def judged_changes(
+    tables: Sequence[Sequence[Mapping[Any, Measure]]], totals: Sequence[Sequence[Measure]], keys: Iterable[Any], metric: Metric = CPU_METRICS[0]
+) -> dict[Any, Change]:
     """How each changed from the tables of the runs before to those after, all judged together."""
-    changes = {key: _change([[table.get(key, NOTHING) for table in side] for side in tables], totals) for key in keys}
-    tested = [key for key, (change, _) in changes.items() if change.before_samples + change.after_samples >= LEAST_SAMPLES]
-    adjusted = dict(zip(tested, holm([changes[key][1] for key in tested])))
+    changes = {key: _change([[table.get(key, NOTHING) for table in side] for side in tables], totals, metric) for key in keys}
+    least = LEAST_SAMPLES if _is_sampled(metric) else 0
+    tested = {key: p for key, (change, p) in changes.items() if p is not None and change.before_samples + change.after_samples >= least}
+    adjusted = dict(zip(tested, holm(list(tested.values()))))
     return {key: _judged(change, adjusted.get(key)) for key, (change, _) in changes.items()}
 
 
@@ -239,19 +260,25 @@ def _judged(change: Change, p: float | None) -> Change:
     return replace(change, p=p, verdict="new" if not change.before else "gone" if not change.after else verdict)
 
 
-def _change(sides: Sequence[Sequence[Measure]], totals: Sequence[Sequence[Measure]]) -> tuple[Change, float]:
-    """How a row changed, and its p among no others."""
+def _change(sides: Sequence[Sequence[Measure]], totals: Sequence[Sequence[Measure]], metric: Metric) -> tuple[Change, float | None]:
+    """How a row changed, and its p among no others; None if that cannot be told."""
     counts = [len(side) for side in sides]
     before, after = (fmean(measure.time for measure in side) for side in sides)
     samples = [sum(measure.samples for measure in side) for side in sides]
-    weights = _weights(sides, totals)
+    ratio = after / before if before else None
     freedom = sum(counts) - 2
     difference = after - before
+    if not freedom and not _is_sampled(metric):
+        return Change(before, after, round(samples[0]), round(samples[1]), difference, None, None, ratio, None, None, None, "none"), None
+    weights = _weights(sides, totals)
+    p: float | None
     if freedom:
         # Both of the same program, if nothing changed: then the best guess at its time is that of all samples.
         exposures = [count / weight for count, weight in zip(counts, weights)]
         time, whole = (_common_time(one, exposures) for one in (sides, totals))
         sampling = time * (1 - time / whole) * sum(1 / exposure for exposure in exposures) if whole else 0.0
+        if not _is_sampled(metric):
+            sampling = 0.0 if metric.unit == "s" else before / counts[0] + after / counts[1]
         squares = sum((measure.time - mean) ** 2 for side, mean in zip(sides, (before, after)) for measure in side)
         variance = max(sampling, squares / freedom * sum(1 / count for count in counts))
         p = t_p(difference, sqrt(variance), freedom)
@@ -261,7 +288,6 @@ def _change(sides: Sequence[Sequence[Measure]], totals: Sequence[Sequence[Measur
         errors = [before * weights[0], after * weights[1]]
     reach = _reach(freedom)
     error = reach * sqrt(sum(errors))
-    ratio = after / before if before else None
     low, high = _ratio_ends(before, after, errors, reach)
     ends = difference - error, difference + error
     return Change(before, after, round(samples[0]), round(samples[1]), difference, *ends, ratio, low, high, None, "none"), p

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from collector.profile.comparison import LEAST_SAMPLES, LEVEL, Change, ComparedRow, Comparison, Place, Run
-from collector.units import format_percent, format_rate, format_seconds, plural
+from collector.profile.metrics import Metric
+from collector.units import format_amount, format_percent, format_rate, plural
 
 _FEW_RUNS = 5
 _TOLD = 3
@@ -15,10 +16,20 @@ _MOST = 0.5
 def rules(comparison: Comparison) -> list[tuple[str, str]]:
     """What is compared, and what counts as a finding."""
     chance = "spread between runs" if comparison.has_spread else "number of samples"
+    enough = f" with {LEAST_SAMPLES} samples or more" if comparison.is_sampled else ""
+    found = f"more than chance by the {chance}, at {100 * (1 - LEVEL):g} % for all rows together"
     return [
-        ("Compared", f"{plural(comparison.compared, comparison.kind)} with {LEAST_SAMPLES} samples or more: exclusive CPU time, mean of a run"),
-        ("Finding", f"more than chance by the {chance}, at {100 * (1 - LEVEL):g} % for all rows together"),
+        ("Compared", f"{plural(_row_count(comparison), comparison.kind)}{enough}: exclusive {comparison.metric.title}, mean of a run"),
+        ("Finding", found if _is_judged(comparison) else "none without several runs"),
     ]
+
+
+def _is_judged(comparison: Comparison) -> bool:
+    return comparison.is_sampled or comparison.has_spread
+
+
+def _row_count(comparison: Comparison) -> int:
+    return comparison.compared if _is_judged(comparison) else len(comparison.rows)
 
 
 def notes(comparison: Comparison) -> list[str]:
@@ -28,7 +39,12 @@ def notes(comparison: Comparison) -> list[str]:
         sides = [_listed(facts(side)) for side in (comparison.before, comparison.after)]
         if sides[0] != sides[1]:
             told.append(f"{words}: {sides[0] or 'unknown'} before, {sides[1] or 'unknown'} after.")
-    if not comparison.has_spread:
+    if not _is_judged(comparison):
+        told.append(
+            f"One run on each side does not say how much its {comparison.metric.title} differs from one to the next:"
+            f" record {_FEW_RUNS} of each, taking turns."
+        )
+    elif not comparison.has_spread:
         told.append(
             "With one run on each side, chance is only that of samples: how much runs differ from one to the next is not known."
             f" Record {_FEW_RUNS} of each, taking turns."
@@ -37,7 +53,7 @@ def notes(comparison: Comparison) -> list[str]:
         told.append(f"So few runs can only show what is much larger than the spread between them: {_FEW_RUNS} or more on each side show more.")
     judged = sum(row.change.before + row.change.after for row in comparison.rows if row.change.p is not None)
     whole = comparison.total.before + comparison.total.after
-    if judged < _MOST * whole:
+    if comparison.is_sampled and judged < _MOST * whole:
         told.append(
             f"Only {format_percent(judged, whole)} % of the time is in {comparison.kind}s with {LEAST_SAMPLES} samples or more:"
             " take more runs, longer ones, or more samples a second (record -p hi)."
@@ -61,16 +77,20 @@ def answer(comparison: Comparison) -> str:
     """The whole comparison in one sentence."""
     total, changed = comparison.total, [row for row in comparison.rows if row.change.verdict != "none"]
     compared = plural(comparison.compared, comparison.kind)
+    metric = comparison.metric
     if not total.before_samples and not total.after_samples:
         return "There are no samples to compare."
-    span = _span(total)
+    if not _is_judged(comparison):
+        return f"Its {metric.title} went from {_amount(total.before, metric)} to {_amount(total.after, metric)}; whether by more than chance is not known."
+    span = _span(total, metric)
     if total.verdict != "none":
         words = "more" if total.difference > 0 else "less"
-        text = f"The program takes {words} CPU time: {percent(total)} ({span})"
-        return f"{text}; {_groups(changed)}." if changed else f"{text}{_likely(comparison)}."
+        verb = "takes" if comparison.is_sampled else "has"
+        text = f"The program {verb} {words} {metric.title}: {percent(total, metric)} ({span})"
+        return f"{text}; {_groups(changed, metric)}." if changed else f"{text}{_likely(comparison)}."
     if changed:
-        return f"The total does not differ for certain ({span}), but {len(changed)} of {compared} did change; {_groups(changed)}."
-    is_hint = total.difference_low > 0 or total.difference_high < 0
+        return f"The total does not differ for certain ({span}), but {len(changed)} of {compared} did change; {_groups(changed, metric)}."
+    is_hint = total.difference_low is not None and total.difference_high is not None and (total.difference_low > 0 or total.difference_high < 0)
     words = "There may be a difference, but none is certain" if is_hint else "No difference that these runs can show"
     return f"{words}: the total changed by {span}, and none of {compared} differs by more than chance."
 
@@ -83,28 +103,29 @@ def _likely(comparison: Comparison) -> str:
     most = max(judged, key=lambda row: row.change.difference / whole, default=None)
     if most is None or most.change.difference / whole < _MOST:
         return certain
-    return f"{certain}; most likely in {_changed(most)}"
+    return f"{certain}; most likely in {_changed(most, comparison.metric)}"
 
 
-def _span(change: Change) -> str:
+def _span(change: Change, metric: Metric) -> str:
     """The interval in words."""
     if change.ratio_low is None or change.ratio_high is None:
-        return f"{signed_seconds(change.difference_low)} to {signed_seconds(change.difference_high)} s"
+        low, high = change.difference_low or 0.0, change.difference_high or 0.0
+        return f"{signed_amount(low, metric)} to {signed_amount(high, metric)} {metric.unit}".rstrip()
     return f"{_percent(change.ratio_low)} to {_percent(change.ratio_high)}"
 
 
-def _groups(rows: Sequence[ComparedRow]) -> str:
+def _groups(rows: Sequence[ComparedRow], metric: Metric) -> str:
     groups = []
     for verdict in ("slower", "faster", "new", "gone"):
-        names = [_changed(row) for row in rows if row.change.verdict == verdict]
+        names = [_changed(row, metric) for row in rows if row.change.verdict == verdict]
         if names:
             more = [f"{len(names) - _TOLD} more"] if len(names) > _TOLD else []
             groups.append(f"{verdict}: {', '.join(names[:_TOLD] + more)}")
     return "; ".join(groups)
 
 
-def _changed(row: ComparedRow) -> str:
-    return f"{title(row)} ({percent(row.change)})"
+def _changed(row: ComparedRow, metric: Metric) -> str:
+    return f"{title(row)} ({percent(row.change, metric)})"
 
 
 def title(row: ComparedRow) -> str:
@@ -124,22 +145,26 @@ def path_steps(place: Place, is_short: bool = True) -> list[str]:
     return ["(unfinished stacks)" if function is None else function.short_name if is_short else function.name for function in functions]
 
 
-def percent(change: Change) -> str:
-    """By how much it changed: in percent, or in seconds where it is on one side only."""
-    return f"{signed_seconds(change.difference)} s" if not change.ratio else _percent(change.ratio)
+def percent(change: Change, metric: Metric) -> str:
+    """By how much it changed: in percent, or as it is where it is on one side only."""
+    return f"{signed_amount(change.difference, metric)} {metric.unit}".rstrip() if not change.ratio else _percent(change.ratio)
 
 
 def _percent(ratio: float) -> str:
     return f"{100 * (ratio - 1):+.1f} %".replace("-0.0 ", "+0.0 ")
 
 
-def signed_seconds(value: float) -> str:
-    """Seconds with their sign."""
-    text = format_seconds(value)
+def signed_amount(value: float, metric: Metric) -> str:
+    """Seconds, or a number, with their sign."""
+    text = format_amount(value, metric.unit)
     return text if text.startswith("-") else f"+{text}"
 
 
-def failure(found: Sequence[Change | ComparedRow], limit: float) -> str:
+def _amount(value: float, metric: Metric) -> str:
+    return f"{format_amount(value, metric.unit)} {metric.unit}".rstrip()
+
+
+def failure(found: Sequence[Change | ComparedRow], limit: float, metric: Metric) -> str:
     """What is slower than `limit` allows."""
-    names: list[str] = [_changed(one) if isinstance(one, ComparedRow) else f"the total ({percent(one)})" for one in found]
+    names: list[str] = [_changed(one, metric) if isinstance(one, ComparedRow) else f"the total ({percent(one, metric)})" for one in found]
     return f"slower by more than {100 * limit:g} %: {', '.join(names)}"

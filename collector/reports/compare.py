@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from collector.profile.comparison import CONFIDENCE, Change, ComparedRow, Comparison, Run
-from collector.profile.findings import answer, notes, path_steps, rules, signed_seconds
+from collector.profile.findings import answer, notes, path_steps, rules, signed_amount
 from collector.profile.views import Selection
 from collector.reports import layout
 from collector.reports.style import Style, shorten
 from collector.reports.table import figure, name, table_lines
-from collector.units import format_seconds, plural
+from collector.units import plural
 
 _CONFIDENCE = f"{100 * CONFIDENCE:g} %"
 COLUMNS = (
@@ -31,16 +31,16 @@ _LINE_COLUMNS = (*COLUMNS[:-2], replace(COLUMNS[-2], rank=6), replace(COLUMNS[-1
 _PATH_COLUMNS = (*COLUMNS[:-3], name("Call path", least=20, keep="end"), COLUMNS[-2])
 _COLUMNS = {"line": _LINE_COLUMNS, "path": _PATH_COLUMNS}
 _COMMAND_WIDTH = 60
-_TOTAL = "total CPU time"
 
 
 def render(comparison: Comparison, selection: Selection, style: Style) -> str:
     """The table of changes; a finding is what differs by more than chance."""
-    lines = [style.bold(shorten(f"CPU time of each {comparison.kind} before and after", style.width)), ""]
+    lines = [style.bold(shorten(f"{comparison.metric.title} of each {comparison.kind} before and after", style.width)), ""]
     lines += layout.pair_lines(_what_is_compared(comparison), style)
-    columns = _COLUMNS.get(comparison.by, COLUMNS)
-    total = [*_cells(comparison.total), _TOTAL, "", ""]
-    table = table_lines(columns, [cells[: len(columns)] for cells in (total, *map(_row_cells, selection.rows))], style)
+    metric = comparison.metric
+    columns = [replace(column, unit=metric.unit) if column.unit == "s" else column for column in _COLUMNS.get(comparison.by, COLUMNS)]
+    total = [*_cells(comparison.total, comparison), f"total {metric.title}", "", ""]
+    table = table_lines(columns, [cells[: len(columns)] for cells in (total, *(_row_cells(row, comparison) for row in selection.rows))], style)
     lines += ["", *table[:2], style.bold(table[2]), *table[3:]]
     lines += layout.hidden_line(selection.hidden, comparison.kind, style)
     for sentence in (*notes(comparison), answer(comparison)):
@@ -58,20 +58,21 @@ def _runs(runs: Sequence[Run]) -> str:
     return f"{plural(len(runs), 'run')} of {command}: {', '.join(run.name for run in runs)}"
 
 
-def _cells(change: Change) -> list[str]:
-    has_ratio = change.ratio_low is not None
+def _cells(change: Change, comparison: Comparison) -> list[str]:
+    has_ratio, metric = change.ratio_low is not None, comparison.metric
+    few = "too few" if comparison.is_sampled else "-"
     return [
-        format_seconds(change.before) if change.before else "-",
-        format_seconds(change.after) if change.after else "-",
-        signed_seconds(change.difference),
-        format_seconds(change.difference_high - change.difference),
+        layout.amount(change.before, metric) if change.before else "-",
+        layout.amount(change.after, metric) if change.after else "-",
+        signed_amount(change.difference, metric),
+        "-" if change.difference_high is None else layout.amount(change.difference_high - change.difference, metric),
         f"{change.ratio:.3f}" if change.ratio else "-",
         f"{change.ratio_low:.3f}–{change.ratio_high:.3f}" if has_ratio else "-",
-        "too few" if change.p is None else "" if change.verdict == "none" else change.verdict,
+        few if change.p is None else "" if change.verdict == "none" else change.verdict,
     ]
 
 
-def _row_cells(row: ComparedRow) -> list[str]:
+def _row_cells(row: ComparedRow, comparison: Comparison) -> list[str]:
     place = row.place
     name = layout.function_title(place.function) if place.callers is None else " → ".join(path_steps(place))
-    return [*_cells(row.change), name, place.module.name, layout.place(place.file, place.line)]
+    return [*_cells(row.change, comparison), name, place.module.name, layout.place(place.file, place.line)]

@@ -14,7 +14,7 @@ from collector.profile.precision import sampling_error
 from collector.profile.warnings import Titled, brief_warnings, few_samples
 from collector.reports.style import Style, printable, shorten
 from collector.reports.table import INDENT, Column, figure, name, table_lines
-from collector.units import format_count, format_percent, format_seconds, plural
+from collector.units import format_amount, format_count, format_percent, format_seconds, plural
 
 _SAMPLES = [metric.name for metric in CPU_METRICS].index("samples")
 
@@ -80,7 +80,7 @@ def whole_of(profile: Profile, total: Values) -> Whole:
 
 def amount(value: float, metric: Metric) -> str:
     """A figure as it is written: seconds, or a number."""
-    return format_seconds(value) if metric.unit == "s" else format_count(round(value))
+    return format_amount(value, metric.unit)
 
 
 def time_cells(value: float, whole: Whole) -> tuple[str, str]:

@@ -124,3 +124,11 @@ def test_what_is_kept_of_an_experiment_compares_the_same(capsys) -> None:
         first, second = (run(capsys, "--by", by, "a1.expt", "a2.expt", "--", "b1.expt", "--json") for _ in range(2))
         assert first == second
         assert json.loads(first[1])["rows"] == json.loads(run(capsys, "--by", by, "--no-inlines", "a1.expt", "a2.expt", "--", "b1.expt", "--json")[1])["rows"]
+
+
+def test_another_metric(capsys) -> None:
+    document = json.loads(run(capsys, "--metric", "user", "a1.expt", "--", "b1.expt", "--json")[1])
+    assert document["metric"] == "user" and document["rows"][0]["verdict"] == "slower"
+    assert run(capsys, "--metric", "wall", "a1.expt", "--", "b1.expt")[0] == 2
+    status, _, complaint = run(capsys, "--metric", "user,system", "a1.expt", "--", "b1.expt")
+    assert (status, complaint) == (2, "collector: one metric is compared at a time: --metric NAME\n")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from math import sqrt
 
 import pytest
 from simulated_runs import EQUAL, HIGH, NORMAL, made_run, random_run
 from tiny_profile import build_profile
 
-from collector.profile.comparison import Comparison, compare, function_run, line_run, slower_than
+from collector.profile.comparison import Comparison, Measure, Run, compare, function_run, line_run, slower_than
+from collector.profile.findings import answer, notes
+from collector.profile.metrics import Metric
 
 SLOWER = {**EQUAL, "f7": 0.525}
 MANY = {f"g{number}": 3 / (1 + number) ** 1.3 for number in range(60)}
@@ -162,3 +165,25 @@ def test_runs_without_samples() -> None:
     comparison = compare([made_run({})], [made_run({})])
     assert comparison.rows == () and comparison.total.verdict == "none" and comparison.total.ratio is None
     assert verdicts(compare([made_run({})], [made_run({"f": 1})])) == {"f": "new"}
+
+
+COUNTED = Metric("page-faults", "", "page-faults", (3,))
+
+
+def counted_run(name: str, **counts: float) -> Run:
+    """A run that caused so many page faults by function, of which one sample stands for hundreds."""
+    run = made_run({function: count / 1000 for function, count in counts.items()}, name)
+    times = {key: Measure(measure.time * 1000, measure.samples) for key, measure in run.times.items()}
+    return replace(run, times=times, total=Measure(run.total.time * 1000, run.total.samples), metric=COUNTED)
+
+
+def test_another_metric_is_judged_by_several_runs_only() -> None:
+    one = compare([counted_run("a", hash=1000, sort=10)], [counted_run("b", hash=4000, sort=10)])
+    assert one.rows[0].change.difference == 3000 and one.rows[0].change.p is None and one.rows[0].change.difference_low is None
+    assert {row.change.verdict for row in one.rows} == {"none"} and one.total.verdict == "none"
+    assert "5 of each" in " ".join(notes(one)) and answer(one) == "Its page-faults went from 1,010 to 4,010; whether by more than chance is not known."
+    before = [counted_run(f"a{n}", hash=1000 + n, sort=10) for n in range(5)]
+    many = compare(before, [counted_run(f"b{n}", hash=1300 + n, sort=10, rare=1) for n in range(5)])
+    by_name = {row.place.function.name: row.change.verdict for row in many.rows}
+    assert by_name == {"hash": "slower", "sort": "none", "rare": "none"}, "few accidents are no finding, however alike the runs are"
+    assert answer(many).startswith("The program has more page-faults: +29.7 %")

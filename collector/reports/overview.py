@@ -10,6 +10,7 @@ from collector.profile import aggregate
 from collector.profile.call_tree import hot_path
 from collector.profile.causes import DROP_CAUSES, GUESSED, NOT_SAMPLED, STACK_ENDS, describe_ending, exit_status, is_finished
 from collector.profile.lock import held_seconds
+from collector.profile.metrics import CPU_NAMES, Values
 from collector.profile.model import Process, Profile, Recording
 from collector.profile.sample_points import labelled_points
 from collector.profile.samples import sample_count
@@ -106,6 +107,7 @@ def _what_was_measured(profile: Profile) -> list[tuple[str, str]]:
     return [
         ("CPU time", f"{format_seconds(cpu)} s: {format_seconds(user)} user, {format_seconds(system)} system{load}"),
         ("Waits" if waits else "Off-CPU", waits or _off_cpu(profile)),
+        ("Metrics", _other_metrics(profile, total)),
         ("Coverage" if coverage else "Unattributed", coverage or _unattributed(profile)),
         ("Samples", f"{format_count(_samples_taken(profile))} in {_scope(profile)}"),
         ("Clock", _clocks(profile)),
@@ -119,15 +121,27 @@ def _what_was_measured(profile: Profile) -> list[tuple[str, str]]:
 
 def _what_is_left(profile: Profile) -> list[tuple[str, str]]:
     """The same of samples that were chosen: what concerns the whole recording would be wrong of them."""
-    _, user, system, samples, *_ = aggregate.total_values(profile)
+    _, user, system, samples, *_ = total = aggregate.total_values(profile)
     return [
         ("Only", layout.filters_line(profile)),
         ("CPU time", f"{format_seconds(user + system)} s: {format_seconds(user)} user, {format_seconds(system)} system"),
+        ("Metrics", _other_metrics(profile, total)),
         ("Samples", format_count(round(samples))),
         ("Clock", _clocks(profile)),
         ("Stacks", _stacks(profile)),
         ("Lost", _losses(profile)),
     ]
+
+
+def _other_metrics(profile: Profile, total: Values) -> str:
+    """What else can be asked for, with its total; of waits only those there were."""
+    named = {metric.name: (metric, value) for metric, value in zip(profile.metrics, total) if metric.name not in CPU_NAMES}
+    told = [
+        f"{printable(metric.name)} {layout.amount(value, metric)} {metric.unit}".rstrip()
+        for metric, value in named.values()
+        if value or metric.unit != "s"
+    ]
+    return f"{', '.join(told)}; --metric NAME shows one by function" if told else ""
 
 
 def _off_cpu(profile: Profile) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from busy_profile import LISTINGS, LONG_NAME, SOURCE_TEXT, busy_profile, position_of
 from tiny_profile import PROCESS, RECORDING, S, START_NS, THREAD, build_profile
+from waiting_profile import waiting_profile
 
 from collector.profile import views
 from collector.profile.call_tree import hot_path
@@ -169,6 +170,12 @@ def test_the_overview_says_everything_that_went_wrong() -> None:
         "read input",
     ):
         assert sentence in text
+
+
+def test_the_overview_names_other_metrics_with_their_totals() -> None:
+    text = overview.render(waiting_profile(), None, Style(200))
+    assert "wall 24.000 s, blocked 18.000 s, runnable 2.000 s, looks 3; --metric NAME shows one by function" in text
+    assert "  Metrics " in text and "  Metrics " not in overview.render(PROFILE, None, Style(200))
 
 
 def test_control_characters_of_names_stay_on_their_line() -> None:

@@ -63,6 +63,8 @@ static void read_word(struct col_options *options, const char *name, size_t name
         options->has_context_switches = number != 0;
     else if (is_named(name, name_length, "events"))
         options->events = value;
+    else if (is_named(name, name_length, "counted"))
+        options->counted = value;
     else if (is_named(name, name_length, "faults"))
         options->counters |= number != 0 ? COL_COUNT_FAULTS : 0;
     else if (is_named(name, name_length, "switches"))

@@ -32,6 +32,7 @@
 #include "sample/recording.h"
 #include "sample/overflow.h"
 #include "sample/sampler.h"
+#include "sample/counter_group.h"
 #include "sample/thread_counters.h"
 #include "sample/tracer_watch.h"
 #include "target/code_finder.h"
@@ -142,6 +143,7 @@ static void start_clock(struct col_thread *thread)
     col_clock_source_start(self.options.clock, CPU_SOURCE, self.options.period_ns, thread);
     uint64_t user_ns, system_ns;
     col_clock_process_times(&user_ns, &system_ns);
+    col_counter_group_allow(); /* the event of a whole process takes the place of all before */
     col_sampler_thread_baseline(thread);
     col_tracer_watch_start();
     col_event_pmcattach(head_now(0), CPU_SOURCE, (uint32_t)self.pid, (user_ns + system_ns) / 1000);
@@ -168,7 +170,7 @@ static void begin_within_limits(enum col_recording state, pid_t parent_pid)
     col_plugins_load_own();
     if (parent_pid == 0) /* what a fork child inherits is right, and the list might be locked for ever */
         col_code_finder_refresh();
-    col_thread_counters_start(self.options.counters);
+    col_thread_counters_start(self.options.counters, self.options.counted);
     col_sampler_start(CPU_SOURCE, self.options.period_ns, self.options.has_context_switches);
     col_jit_files_begin();
     col_modules_begin(parent_pid != 0);

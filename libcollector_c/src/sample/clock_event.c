@@ -7,6 +7,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
@@ -30,9 +33,26 @@ void col_clock_event_start(uint64_t period_ns)
     self.has_handed_over = false;
 }
 
+const char *col_clock_event_parse(const char *text, struct col_clock_event_asked *event)
+{
+    char *rest;
+    event->type = (uint32_t)strtoul(text, &rest, 10);
+    event->config = strtoull(rest + (*rest == '.'), &rest, 10);
+    event->period = strtoull(rest + (*rest == '.'), &rest, 10);
+    rest += *rest == '.';
+    size_t length = strcspn(rest, "+,"), most = sizeof event->name - 1;
+    snprintf(event->name, sizeof event->name, "%.*s", (int)(length < most ? length : most), rest);
+    return rest[length] == '+' ? rest + length + 1 : NULL;
+}
+
+static long open_in_group(const struct perf_event_attr *attr, int leader)
+{
+    return col_arch_syscall(SYS_perf_event_open, (long)attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC, 0);
+}
+
 static long open_bare(const struct perf_event_attr *attr)
 {
-    return col_arch_syscall(SYS_perf_event_open, (long)attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
+    return open_in_group(attr, -1);
 }
 
 /* All end with the program image that they watch: whoever has them open, the next one must not be signalled. */
@@ -93,13 +113,13 @@ long col_clock_event_open_faults(uint32_t tid)
 }
 
 /* Without the right to count in the kernel, what user mode does counts. */
-long col_clock_event_open_overflow(uint32_t thread, unsigned use, uint32_t type, uint64_t config, uint64_t period,
+long col_clock_event_open_overflow(uint32_t thread, unsigned use, const struct col_clock_event_asked *event,
                                    uint64_t data)
 {
-    struct perf_event_attr attr = {.type = type,
+    struct perf_event_attr attr = {.type = event->type,
                                    .size = sizeof attr,
-                                   .config = config,
-                                   .sample_period = period,
+                                   .config = event->config,
+                                   .sample_period = event->period,
                                    .exclude_kernel = 1,
                                    .exclude_hv = 1,
                                    .inherit = 1,
@@ -108,6 +128,18 @@ long col_clock_event_open_overflow(uint32_t thread, unsigned use, uint32_t type,
                                    .sigtrap = 1,
                                    .sig_data = data};
     return hand_over(open_bare(&attr), thread, use);
+}
+
+long col_clock_event_open_counter(const struct col_clock_event_asked *event, int leader)
+{
+    struct perf_event_attr attr = {.type = event->type,
+                                   .size = sizeof attr,
+                                   .config = event->config,
+                                   .exclude_kernel = 1,
+                                   .exclude_hv = 1,
+                                   .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
+                                                  PERF_FORMAT_TOTAL_TIME_RUNNING};
+    return open_in_group(&attr, leader);
 }
 
 long col_clock_event_open_thread(uint32_t tid)

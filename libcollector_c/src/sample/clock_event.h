@@ -14,6 +14,17 @@
 #define COL_CLOCK_FAULT_MAGIC (COL_CLOCK_EVENT_MAGIC + 1)
 #define COL_CLOCK_OVERFLOW_MAGIC (COL_CLOCK_EVENT_MAGIC + 2) /* and more, by the number of the event */
 
+/* A perf event that a user asked for; `period` is 0 where it is only to be counted. */
+#define COL_CLOCK_EVENT_NAME_BYTES 64
+struct col_clock_event_asked {
+    uint32_t type;
+    uint64_t config, period;
+    char name[COL_CLOCK_EVENT_NAME_BYTES];
+};
+
+/* The first event of `text`, written type.config.period.name and joined to the next one by a plus sign; where that begins, NULL at a comma or the end. Ordinary code. */
+const char *col_clock_event_parse(const char *text, struct col_clock_event_asked *event);
+
 /* All of this is signal-safe. Events tick from the moment they are opened; the opens give a handle of target/descriptors.h, or -errno. */
 
 /* In a process that begins: there are no events yet. */
@@ -28,9 +39,13 @@ long col_clock_event_open_thread(uint32_t tid);
 /* Signals the calling thread, `tid`, after so many page faults; COL_CLOCK_EVENT_SIGNAL with COL_CLOCK_FAULT_MAGIC. */
 long col_clock_event_open_faults(uint32_t tid);
 
-/* Signals the thread that counted, of all that the calling one makes from now on, whenever `period` events have happened; COL_CLOCK_EVENT_SIGNAL with `data`. */
-long col_clock_event_open_overflow(uint32_t thread, unsigned use, uint32_t type, uint64_t config, uint64_t period,
+/* Signals the thread that counted, of all that the calling one makes from now on, whenever as many events as its period have happened; COL_CLOCK_EVENT_SIGNAL with `data`. */
+long col_clock_event_open_overflow(uint32_t thread, unsigned use, const struct col_clock_event_asked *event,
                                    uint64_t data);
+
+/* Counts an event of the calling thread alone, and signals nobody. A descriptor of the caller's, or -errno: the first of a group (`leader` -1), which is read with all
+   that are opened with its descriptor as `leader`. */
+long col_clock_event_open_counter(const struct col_clock_event_asked *event, int leader);
 
 /* Has the launcher switch off and close what it holds for this process, and waits for it, `patience_ms` at most; false if it may still tick. */
 bool col_clock_event_release(int patience_ms);

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -16,12 +15,9 @@
 
 #define FIRST_SOURCE 0x10000u /* behind those of metrics */
 #define FIRST_USE 2u          /* of what the launcher holds; the first two are the clock's */
-#define NAME_BYTES 64
 
 struct event {
-    uint32_t type;
-    uint64_t config, period;
-    char name[NAME_BYTES];
+    struct col_clock_event_asked asked;
     int handle;
 };
 
@@ -36,21 +32,7 @@ struct col_overflow_frames {
     uint8_t private[];
 };
 
-/* The next event of the text; where the one after it begins, NULL at the end. */
-static const char *parse(const char *text, struct event *event)
-{
-    char *rest;
-    *event = (struct event){.handle = -1};
-    event->type = (uint32_t)strtoul(text, &rest, 10);
-    event->config = strtoull(rest + (*rest == '.'), &rest, 10);
-    event->period = strtoull(rest + (*rest == '.'), &rest, 10);
-    rest += *rest == '.';
-    size_t length = strcspn(rest, "+,");
-    snprintf(event->name, sizeof event->name, "%.*s", (int)(length < NAME_BYTES ? length : NAME_BYTES - 1), rest);
-    return rest[length] == '+' ? rest + length + 1 : NULL;
-}
-
-static void declare(const struct event *event, uint32_t source, uint32_t pid)
+static void declare(const struct col_clock_event_asked *event, uint32_t source, uint32_t pid)
 {
     const char *values[] = {event->name};
     struct col_event_head head = {col_clock_now(), 0};
@@ -67,7 +49,7 @@ static void declare(const struct event *event, uint32_t source, uint32_t pid)
     col_event_pmcattach(head, source, pid, 0);
 }
 
-static void tell_refused(const struct event *event, const char *why)
+static void tell_refused(const struct col_clock_event_asked *event, const char *why)
 {
     char text[160];
     snprintf(text, sizeof text, "%s was not counted: %s", event->name, why);
@@ -77,20 +59,21 @@ static void tell_refused(const struct event *event, const char *why)
 void col_overflow_start(const char *events, uint32_t pid, bool is_possible)
 {
     self.count = 0;
-    for (struct event event; events != NULL && !is_possible;) {
-        events = parse(events, &event);
+    for (struct col_clock_event_asked event; events != NULL && !is_possible;) {
+        events = col_clock_event_parse(events, &event);
         tell_refused(&event, "the clock is not sigtrap");
     }
     while (events != NULL && self.count < COL_OVERFLOW_EVENTS) {
         unsigned number = self.count;
         struct event *event = &self.events[number];
-        events = parse(events, event);
-        declare(event, FIRST_SOURCE + number, pid);
+        event->handle = -1;
+        events = col_clock_event_parse(events, &event->asked);
+        declare(&event->asked, FIRST_SOURCE + number, pid);
         self.count++; /* it may tick as soon as it is open */
-        long handle = col_clock_event_open_overflow(pid, number + FIRST_USE, event->type, event->config, event->period,
-                                                    COL_CLOCK_OVERFLOW_MAGIC + number);
+        long handle =
+            col_clock_event_open_overflow(pid, number + FIRST_USE, &event->asked, COL_CLOCK_OVERFLOW_MAGIC + number);
         if (handle < 0)
-            tell_refused(event, strerror((int)-handle));
+            tell_refused(&event->asked, strerror((int)-handle));
         else
             event->handle = (int)handle;
     }
@@ -127,7 +110,7 @@ int col_overflow_add(struct col_thread *thread, unsigned event, uint64_t time_ns
         return -ENOMEM;
     int error = thread->overflow_frames & 1u << event ? 0 : acquire(thread, frames, event, time_ns);
     if (error == 0)
-        error = col_open_frame_add(&frames->frames[event], time_ns, &self.events[event].period, stack->pcs,
+        error = col_open_frame_add(&frames->frames[event], time_ns, &self.events[event].asked.period, stack->pcs,
                                    stack->count, stack->end);
     if (error == -EBADF)
         thread->overflow_frames &= ~(1u << event); /* the log was closed and opened again */

@@ -12,6 +12,7 @@
 #include "experiment/open_frame.h"
 #include "sample/clock_source.h"
 #include "sample/context_switches.h"
+#include "sample/counter_group.h"
 #include "sample/metrics.h"
 #include "sample/overflow.h"
 #include "sample/python_stack.h"
@@ -256,6 +257,7 @@ static void write_end(struct col_thread *thread, const char *name, uint64_t time
                       uint64_t system_ns, uint64_t pending, bool is_exit)
 {
     col_context_switches_end(thread);
+    col_thread_counters_end(thread);
     write_drops(thread, time_ns);
     for (unsigned cause = 1; cause < COL_DROP_CAUSES; cause++)
         __atomic_fetch_add(&self.drop_count, thread->drops[cause], __ATOMIC_RELAXED);
@@ -323,6 +325,7 @@ void col_sampler_close(bool is_recording)
     uint64_t lost_count = col_thread_lost_count(), unsafe_count = col_thread_unsafe_count();
     for (uint32_t next = 0; (thread = col_thread_each_closing(&next)) != NULL;)
         close_thread(thread, time_ns, is_recording);
+    col_counter_group_close();
     __atomic_fetch_add(&self.drop_count, lost_count + unsafe_count, __ATOMIC_RELAXED);
     if (lost_count != 0)
         col_event_dropnotify((struct col_event_head){time_ns, 0}, COL_DROP_NO_MEMORY, lost_count);

@@ -31,10 +31,22 @@ struct col_switches {
     uint64_t voluntary_count, involuntary_count;
 };
 
-/* Of sample/thread_counters.c: the kernel's counts when they were last looked at, and what of them no sample has. */
-enum { COL_THREAD_COUNTERS = 4 };
+enum { COL_USAGE_COUNTERS = 4, COL_GROUP_EVENTS = 6, COL_THREAD_COUNTERS = COL_USAGE_COUNTERS + COL_GROUP_EVENTS };
+
+/* Of sample/thread_counters.c: the kernel's counts when they were last looked at, and what of them, and of the group, no sample has. */
 struct col_counted {
-    uint64_t known[COL_THREAD_COUNTERS], pending[COL_THREAD_COUNTERS];
+    uint64_t known[COL_USAGE_COUNTERS], pending[COL_THREAD_COUNTERS];
+};
+
+/* Of sample/counter_group.c, as the kernel writes it behind the number of events: how long they were to count, and did, and what. */
+struct col_group_reading {
+    uint64_t enabled_ns, running_ns, values[COL_GROUP_EVENTS];
+};
+struct col_group {
+    int leader; /* handle of the first; -1: none is open */
+    int members[COL_GROUP_EVENTS];
+    unsigned opening_count;
+    struct col_group_reading known, entered;
 };
 
 enum { COL_OVERFLOW_EVENTS = 4 }; /* of sample/overflow.c, at most */
@@ -76,6 +88,7 @@ struct col_thread {
     uint32_t suspension_count; /* of the clocks, when it last ticked */
     struct col_switches switches;
     struct col_counted counted;
+    struct col_group group;
     struct col_stack_bounds bounds;
     struct col_deep_stack deep;
     struct col_open_frame frame;

@@ -11,8 +11,6 @@ from dataclasses import dataclass, fields
 
 from collector.errors import UsageError
 
-COUNTERS = ("faults", "switches")
-"""What the kernel counts of each thread, and can be read at its ticks."""
 CLOCKS = ("auto", "sigtrap", "task-clock", "cpu-timer")
 DEFAULT_PERIOD_NS = 1_003_009
 _NAMED_PERIODS_NS = {"on": DEFAULT_PERIOD_NS, "hi": 100_271, "lo": 10_309_279}
@@ -36,6 +34,7 @@ class RecorderOptions:
     end: int | None = None
     context_switches: bool | None = None
     events: str | None = None
+    counted: str | None = None
     faults: bool | None = None
     switches: bool | None = None
     root: int | None = None
@@ -82,15 +81,6 @@ def parse_interval(text: str) -> int | None:
     if interval_ns < 1_000_000:
         raise UsageError(f"-S takes at least 0.001 seconds, not {text!r}")
     return interval_ns
-
-
-def parse_counters(text: str | None) -> frozenset[str]:
-    """Give what is to be counted at each tick: faults, switches or both, joined by commas. UsageError for anything else."""
-    words = frozenset(text.split(",")) if text is not None else frozenset()
-    unknown = sorted(words - set(COUNTERS))
-    if unknown:
-        raise UsageError(f"--counters takes {' and '.join(COUNTERS)}, joined by commas, not {unknown[0]!r}")
-    return words
 
 
 def parse_window(text: str) -> Window:

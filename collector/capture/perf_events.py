@@ -1,20 +1,25 @@
-"""perf_events -- what -h counts: events by the names of perf, how often one is sampled, and which of them this machine has"""
+"""perf_events -- what -h and --counters count: events by the names of perf, how often one is sampled, and which of them this machine has"""
 
 from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from collector.errors import UsageError
 
 MOST_EVENTS: Final = 4
-_HARDWARE, _SOFTWARE, _RAW = 0, 1, 4  # enum perf_type_id
+MOST_COUNTED: Final = 6
+USAGE: Final = ("faults", "switches")
+"""What the kernel counts of each thread anyway."""
+_HARDWARE, _SOFTWARE, _CACHE, _RAW = 0, 1, 3, 4  # enum perf_type_id
+_MISSES: Final = 1 << 16
 _PERIODS: Final = {
     _HARDWARE: {"on": 1_000_003, "hi": 100_003, "lo": 10_000_019},
     _SOFTWARE: {"on": 101, "hi": 11, "lo": 1009},
+    _CACHE: {"on": 1_000_003, "hi": 100_003, "lo": 10_000_019},
     _RAW: {"on": 1_000_003, "hi": 100_003, "lo": 10_000_019},
 }
 _FREQUENT: Final = {"on": 9_999_991, "hi": 999_983, "lo": 99_999_989}
@@ -23,7 +28,7 @@ _FREQUENT: Final = {"on": 9_999_991, "hi": 999_983, "lo": 99_999_989}
 
 @dataclass(frozen=True, slots=True)
 class PerfEvent:
-    """An event, sampled every `period` times that it happens."""
+    """An event, sampled every `period` times that it happens; 0: only counted."""
 
     name: str
     type: int
@@ -57,6 +62,14 @@ KNOWN: Final[dict[str, _Known]] = {
     "stalled-cycles-frontend": _Known(_HARDWARE, 7, "cycles without an instruction to begin"),
     "stalled-cycles-backend": _Known(_HARDWARE, 8, "cycles in which instructions waited for data or units"),
     "ref-cycles": _Known(_HARDWARE, 9, "cycles at the nominal clock"),
+    "L1-dcache-loads": _Known(_CACHE, 0, "loads through the first data cache"),
+    "L1-dcache-load-misses": _Known(_CACHE, 0 | _MISSES, "loads that it could not serve"),
+    "LLC-loads": _Known(_CACHE, 2, "loads through the last-level cache"),
+    "LLC-load-misses": _Known(_CACHE, 2 | _MISSES, "loads that it could not serve"),
+    "dTLB-loads": _Known(_CACHE, 3, "look-ups of addresses of data"),
+    "dTLB-load-misses": _Known(_CACHE, 3 | _MISSES, "look-ups that took a walk of the page tables"),
+    "iTLB-loads": _Known(_CACHE, 4, "look-ups of addresses of code"),
+    "iTLB-load-misses": _Known(_CACHE, 4 | _MISSES, "look-ups that took a walk of the page tables"),
     "page-faults": _Known(_SOFTWARE, 2, "page faults", ("faults",)),
     "minor-faults": _Known(_SOFTWARE, 5, "page faults without I/O"),
     "major-faults": _Known(_SOFTWARE, 6, "page faults with I/O"),
@@ -75,22 +88,38 @@ def parse_events(text: str) -> tuple[PerfEvent, ...]:
     """The events of the -h of collect(1): EVENT[,on|hi|lo|NUMBER], more of them behind commas. UsageError if it makes no sense."""
     events: list[PerfEvent] = []
     for word in text.split(","):
-        name = _BY_ALIAS.get(word, word)
         if events and (word in _FREQUENT or re.fullmatch("[0-9]+", word)):
             last = events.pop()
-            events.append(PerfEvent(last.name, last.type, last.config, _period(last.name, last.type, word)))
-        elif name in KNOWN:
-            known = KNOWN[name]
-            events.append(PerfEvent(name, known.type, known.config, _period(name, known.type, "on")))
-        elif re.fullmatch("r[0-9a-f]{1,16}", name):
-            events.append(PerfEvent(name, _RAW, int(name[1:], 16), _period(name, _RAW, "on")))
+            events.append(replace(last, period=_period(last.name, last.type, word)))
         else:
-            raise UsageError(f"-h: there is no event {word!r}; -h alone lists those of this machine")
-    if len(events) > MOST_EVENTS:
-        raise UsageError(f"-h counts {MOST_EVENTS} events at a time, not {len(events)}")
-    if len({event.name for event in events}) < len(events):
-        raise UsageError("-h names an event twice")
+            event = _event(word, "-h")
+            events.append(replace(event, period=_period(event.name, event.type, "on")))
+    _check_number(events, MOST_EVENTS, "-h")
     return tuple(events)
+
+
+def parse_counters(text: str) -> tuple[frozenset[str], tuple[PerfEvent, ...]]:
+    """What --counters reads at each tick: of what the kernel counts anyway, and as events. UsageError if it makes no sense."""
+    words = text.split(",")
+    events = [_event(word, "--counters") for word in words if word not in USAGE]
+    _check_number(events, MOST_COUNTED, "--counters")
+    return frozenset(words) & set(USAGE), tuple(events)
+
+
+def _event(word: str, option: str) -> PerfEvent:
+    name = _BY_ALIAS.get(word, word)
+    if name in KNOWN:
+        return PerfEvent(name, KNOWN[name].type, KNOWN[name].config, 0)
+    if re.fullmatch("r[0-9a-f]{1,16}", name):
+        return PerfEvent(name, _RAW, int(name[1:], 16), 0)
+    raise UsageError(f"{option}: there is no event {word!r}; -h alone lists those of this machine")
+
+
+def _check_number(events: Sequence[PerfEvent], most: int, option: str) -> None:
+    if len(events) > most:
+        raise UsageError(f"{option} counts {most} events at a time, not {len(events)}")
+    if len({event.name for event in events}) < len(events):
+        raise UsageError(f"{option} names an event twice")
 
 
 def _period(name: str, type_of: int, word: str) -> int:
@@ -101,18 +130,18 @@ def _period(name: str, type_of: int, word: str) -> int:
     return int(word)
 
 
-def check_events(events: tuple[PerfEvent, ...], probe: Probe) -> None:
+def check_events(events: tuple[PerfEvent, ...], probe: Probe, option: str = "-h") -> None:
     """UsageError with one sentence if one of them cannot be counted here."""
     for event in events:
         problem = _problem(event.name, event.type, event.config, probe)
         if problem:
-            raise UsageError(f"-h {event.name}: {problem}")
+            raise UsageError(f"{option} {event.name}: {problem}")
 
 
 def describe_events(probe: Probe) -> list[str]:
     """The events of this machine, a line each; then what there is not, and why."""
     problems = {name: _problem(name, known.type, known.config, probe) for name, known in KNOWN.items()}
-    lines = ["Events that can be counted here (-h EVENT[,on|hi|lo|NUMBER],...):", ""]
+    lines = ["Events that can be counted here (-h EVENT[,on|hi|lo|NUMBER],... or --counters EVENT,...):", ""]
     lines += [f"  {', '.join((name, *KNOWN[name].aliases)):<30} {KNOWN[name].meaning}" for name, problem in problems.items() if not problem]
     if not problems["cycles"]:
         lines.append(f"  {'rNNN':<30} what the processor counts under this number (hexadecimal)")

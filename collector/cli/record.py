@@ -17,6 +17,7 @@ import os
 import sys
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 
 from collector.capture import destination, options, perf_events
 from collector.capture.environment import build_environment, make_preloadable
@@ -95,6 +96,7 @@ class Plan:
             "end": f"{self.window.end_ns} ns" if self.window and self.window.end_ns else None,
             "context_switches": 1 if self.wanted.context_switches else None,
             "events": self.wanted.events,
+            "counted": self.wanted.counted,
             "faults": 1 if self.wanted.faults else None,
             "switches": 1 if self.wanted.switches else None,
             "wall": f"{LOOKS_NS} ns" if self.records_waits else None,
@@ -133,7 +135,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--context-switches", action="store_true", help="also record how often threads are switched out")
     add("-h", "--events", metavar="EVENT[,on|hi|lo|NUMBER],...", nargs="?", const="",
         help="also sample the program whenever such events have happened so often: page faults, cache misses, ...; alone: list them")
-    add("--counters", metavar="faults,switches", help="also count page faults and context switches, by the code that the next tick finds")
+    add("--counters", metavar="EVENT,...", help="also count such events, and faults and switches, by the code that the next tick finds")
     add("--jit", action="store_true", help="have Java, node, .NET, mono, LuaJIT, PyPy and PHP name the code they make as they run")
     metrics.add_arguments(parser)
     add("command", metavar="PROGRAM", nargs=argparse.PARSER, help="the program, or a Python script, and its arguments behind it").required = False
@@ -197,10 +199,14 @@ def make_plan(args: argparse.Namespace) -> Plan:
     sample_signal = options.parse_signal(args.sample_signal, "-l") if args.sample_signal else None
     if pause_signal is not None and pause_signal == sample_signal:
         raise UsageError("-l and -y name the same signal; it cannot mean both")
-    counters = options.parse_counters(args.counters)
+    usage, counted = perf_events.parse_counters(args.counters) if args.counters is not None else (frozenset(), ())
+    perf_events.check_events(counted, partial(probe_event, is_signalled=False), "--counters")
     job = Job(read_rank(os.environ), parse_ranks(args.ranks) if args.ranks else None)
     events = perf_events.parse_events(args.events) if args.events else ()
     perf_events.check_events(events, probe_event)
+    for event in events:
+        if event.name in [other.name for other in counted]:
+            raise UsageError(f"-h and --counters both name {event.name}, which would count it twice")
     installation = find_installation()
     return Plan(
         command=command,
@@ -216,8 +222,9 @@ def make_plan(args: argparse.Namespace) -> Plan:
             paused=is_paused or None,
             context_switches=args.context_switches or None,
             events="+".join(event.encode() for event in events) or None,
-            faults="faults" in counters or None,
-            switches="switches" in counters or None,
+            counted="+".join(event.encode() for event in counted) or None,
+            faults="faults" in usage or None,
+            switches="switches" in usage or None,
             ranks=None if job.wanted is None else str(job.wanted).replace(",", "+"),
         ),
         job=job,

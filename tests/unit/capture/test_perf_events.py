@@ -7,15 +7,15 @@ from collections.abc import Callable
 
 import pytest
 
-from collector.capture.perf_events import KNOWN, PerfEvent, check_events, describe_events, parse_events
+from collector.capture.perf_events import KNOWN, PerfEvent, check_events, describe_events, parse_counters, parse_events
 from collector.errors import UsageError
 
-HARDWARE, SOFTWARE, RAW = 0, 1, 4
+HARDWARE, SOFTWARE, CACHE, RAW = 0, 1, 3, 4
 
 
 def machine(**answers: int) -> Callable[[int, int], int]:
     """A kernel that answers by the type of the event; 0 where nothing is said."""
-    types = {HARDWARE: "hardware", SOFTWARE: "software", RAW: "raw"}
+    types = {HARDWARE: "hardware", SOFTWARE: "software", CACHE: "hardware", RAW: "raw"}
     return lambda event_type, config: answers.get(types[event_type], 0)
 
 
@@ -73,3 +73,15 @@ def test_a_machine_without_hardware_counters() -> None:
     assert any(line.startswith("  page-faults, faults ") for line in lines) and not any("rNNN" in line for line in lines)
     (none,) = (line for line in lines if "this machine has none" in line)
     assert none.startswith("Not cycles, instructions, ") and none.count("this machine") == 1
+
+
+def test_what_is_counted_at_ticks() -> None:
+    assert parse_counters("switches,faults") == ({"faults", "switches"}, ())
+    usage, events = parse_counters("faults,instructions,LLC-load-misses,r1c2")
+    assert usage == {"faults"} and [event.encode() for event in events] == ["0.1.0.instructions", "3.65538.0.LLC-load-misses", "4.450.0.r1c2"]
+    words = {"": "there is no event ''", "cycles,hi": "no event 'hi'", "cs,context-switches": "names an event twice", ",".join(KNOWN): "counts 6 events"}
+    for text, told in words.items():
+        with pytest.raises(UsageError, match=told):
+            parse_counters(text)
+    with pytest.raises(UsageError, match="^--counters cycles: this machine has none"):
+        check_events(parse_counters("page-faults,cycles")[1], VIRTUAL, "--counters")

@@ -102,22 +102,15 @@ def test_bad_follow(text: str) -> None:
         options.parse_follow(text)
 
 
-def test_counters() -> None:
-    assert options.parse_counters(None) == frozenset()
-    assert options.parse_counters("switches,faults") == {"faults", "switches"}
-    for wrong in ("", "faults,", "cycles"):
-        with pytest.raises(UsageError, match="--counters takes faults and switches, joined by commas"):
-            options.parse_counters(wrong)
-
 
 def test_encode_leaves_out_what_was_not_asked() -> None:
     assert options.RecorderOptions().encode() == "clock=auto,period=1003009"
 
 
 def test_encode_all() -> None:
-    everything = options.RecorderOptions("sigtrap", 500_000, 10, 12, True, 5, 7, True, "1.2.101.page-faults", True, True, 42)
+    everything = options.RecorderOptions("sigtrap", 500_000, 10, 12, True, 5, 7, True, "1.2.101.page-faults", "0.0.0.cycles", True, True, 42)
     assert everything.encode() == (
-        "clock=sigtrap,period=500000,sample_signal=10,pause_signal=12,paused=1,start=5,end=7,context_switches=1,events=1.2.101.page-faults,faults=1,switches=1,root=42"
+        "clock=sigtrap,period=500000,sample_signal=10,pause_signal=12,paused=1,start=5,end=7,context_switches=1,events=1.2.101.page-faults,counted=0.0.0.cycles,faults=1,switches=1,root=42"
     )
 
 

@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     def show(profile: Profile) -> None:
         chosen = filter_options.chosen(name_options.renamed(profile, args, source_map), args, categories)
         if args.metric or request.view != "overview":
-            chosen = metric_options.measured(chosen, args.metric)
+            chosen = metric_options.measured(chosen, args.metric, takes_ratios=True)
         told = with_runtime_hints(with_outdated(chosen))
         write_page(make_page(told, request.view, request.argument, options), args.output)
 

@@ -17,7 +17,7 @@ from collector.profile.callers_callees import Neighbours
 from collector.profile.causes import exit_status
 from collector.profile.code_rows import Figure, call_times, function_times, line_times, module_times, neighbour_times
 from collector.profile.instructions import Listing
-from collector.profile.metrics import Metric, Values, figures
+from collector.profile.metrics import Metric, Values, figures, ratios_of
 from collector.profile.model import Function, Module, Profile
 from collector.profile.precision import sampling_error
 from collector.profile.process_rows import experiment_facts, moment, process_times, thread_times
@@ -181,7 +181,7 @@ def framed(profile: Profile, rows: Iterable[object] = (), titled: Titled = ()) -
     names = [recording.name for recording in profile.recordings]
     return {
         "experiment": names[0] if len(names) == 1 else names,
-        "metrics": [{"name": metric.name, "unit": metric.unit} for metric in {metric.name: metric for metric in profile.metrics}.values()],
+        "metrics": [{"name": name, "unit": unit} for name, unit in _units(profile).items()],
         "filters": list(profile.filters),
         "total": figures(profile.metrics, aggregate.total_values(profile)),
         "warnings": warnings_of(profile, titled),
@@ -192,6 +192,10 @@ def framed(profile: Profile, rows: Iterable[object] = (), titled: Titled = ()) -
 def figure_of(profile: Profile, has_errors: bool = False) -> Figure[Mapping[str, float | None]]:
     """What makes the figures of a row, all by the names of their metrics."""
     return partial(_with_error if has_errors else figures, profile.metrics)
+
+
+def _units(profile: Profile) -> dict[str, str]:
+    return {metric.name: metric.unit for metric in profile.metrics} | {place.ratio.name: place.ratio.unit for place in ratios_of(profile.metrics)}
 
 
 def _with_error(metrics: Sequence[Metric], values: Values) -> Mapping[str, float | None]:

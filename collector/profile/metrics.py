@@ -2,6 +2,7 @@
 
 A sample stores one value for each *base* metric. A reported metric is the sum of some of them:
 `cpu` is `user` and `system` together. How many samples a figure rests on is a metric like the others.
+Ratios of two metrics are made when a row is shown, of its sums: they cannot be added up themselves.
 User and system time and the number of samples are in every profile, and first; what else there is sources declare.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from collector.readings import READINGS
 
@@ -19,8 +20,8 @@ Values = tuple[float, ...]
 """One figure for each reported metric of a profile, in the order of `Profile.metrics`. Views sort by the first; the next three are user time,
 system time and the number of samples."""
 
-Figures = dict[str, float]
-"""The same by the metrics' names."""
+Figures = dict[str, "float | None"]
+"""The same by the metrics' names, and ratios of them, None where there is nothing to divide by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,54 @@ _TITLES: Final = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """One metric divided by another, by their names; `is_share`: it is shown in percent."""
+
+    name: str
+    part: str
+    whole: str
+    is_share: bool = True
+
+    @property
+    def unit(self) -> str:
+        """What is divided by what."""
+        return f"{self.part}/{self.whole}"
+
+
+RATIOS: Final = (
+    Ratio("IPC", "instructions", "cycles", is_share=False),
+    Ratio("cache-miss-rate", "cache-misses", "cache-references"),
+    Ratio("branch-miss-rate", "branch-misses", "branches"),
+    Ratio("L1-dcache-miss-rate", "L1-dcache-load-misses", "L1-dcache-loads"),
+    Ratio("LLC-miss-rate", "LLC-load-misses", "LLC-loads"),
+    Ratio("dTLB-miss-rate", "dTLB-load-misses", "dTLB-loads"),
+    Ratio("iTLB-miss-rate", "iTLB-load-misses", "iTLB-loads"),
+)
+"""What is shown wherever both parts were recorded."""
+
+
+class RatioPlace(NamedTuple):
+    """A ratio, and where its parts are among the metrics."""
+
+    ratio: Ratio
+    part: int
+    whole: int
+
+    def of(self, values: Values) -> float | None:
+        """The ratio of a row."""
+        return values[self.part] / values[self.whole] if values[self.whole] else None
+
+
+def ratios_of(metrics: Sequence[Metric]) -> list[RatioPlace]:
+    """The ratios whose parts are among these metrics."""
+    if len(metrics) < len(CPU_METRICS) + 1:
+        return []
+    places = {metric.name: place for place, metric in reversed(list(enumerate(metrics)))}
+    found = [ratio for ratio in RATIOS if ratio.part in places and ratio.whole in places and ratio.name not in places]
+    return [RatioPlace(ratio, places[ratio.part], places[ratio.whole]) for ratio in found]
+
+
 def ordered_values(declared: Iterable[Value]) -> tuple[Value, ...]:
     """All values that sources declare, each name once: CPU time, then those that have a fixed order, then others as they come."""
     found: dict[str, Value] = {}
@@ -149,8 +198,12 @@ def has_figures(values: Values) -> bool:
 
 
 def figures(metrics: Sequence[Metric], values: Values) -> Figures:
-    """The figures by their names, without what adding them up cost in precision."""
-    return {metric.name: round(value, 9) if metric.unit else round(value) for metric, value in zip(metrics, values)}
+    """The figures by their names, and their ratios, without what adding them up cost in precision."""
+    found: Figures = {metric.name: round(value, 9) if metric.unit else round(value) for metric, value in zip(metrics, values)}
+    for place in ratios_of(metrics):
+        value = place.of(values)
+        found[place.ratio.name] = None if value is None else round(value, 9)
+    return found
 
 
 def primary(metrics: Sequence[Metric], base: Sequence[float]) -> float:

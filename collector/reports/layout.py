@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from collector.profile.aggregate import FunctionRow
 from collector.profile.causes import exit_status, signal_name
-from collector.profile.metrics import CPU_METRICS, Metric, Values
+from collector.profile.metrics import CPU_METRICS, Metric, RatioPlace, Values, ratios_of
 from collector.profile.model import Function, Process, Profile
 from collector.profile.precision import sampling_error
 from collector.profile.warnings import Titled, brief_warnings, few_samples
@@ -111,12 +111,20 @@ def measured_columns(columns: Iterable[Column], profile: Profile, has_others: bo
         if has_others and column.title == "Samples":
             title = "Exclusive" if named[0].title == "Exclusive" else "Total"
             named += [figure(title, metric_heading(other), rank=1) for other in others]
+            named += [figure(title, f"{place.ratio.name} %" if place.ratio.is_share else place.ratio.name, rank=1) for place in ratios_of(profile.metrics)]
     return named
 
 
 def other_cells(profile: Profile, values: Values) -> list[str]:
-    """The figures of the other metrics, for the columns behind that of samples."""
-    return [amount(value, metric) for value, metric in zip(values[4:], profile.metrics[4:])]
+    """The figures of the other metrics and their ratios, for the columns behind that of samples."""
+    cells = [amount(value, metric) for value, metric in zip(values[4:], profile.metrics[4:])]
+    return cells + [ratio_text(place, values) for place in ratios_of(profile.metrics)]
+
+
+def ratio_text(place: RatioPlace, values: Values) -> str:
+    """A ratio of a row: in percent, or with two decimals; `-` where there is nothing to divide by."""
+    value = place.of(values)
+    return "-" if value is None else format_percent(value, 1) if place.ratio.is_share else f"{value:.2f}"
 
 
 def error_cell(values: Values) -> str:

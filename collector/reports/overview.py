@@ -10,7 +10,7 @@ from collector.profile import aggregate
 from collector.profile.call_tree import hot_path
 from collector.profile.causes import DROP_CAUSES, GUESSED, NOT_SAMPLED, STACK_ENDS, describe_ending, exit_status, is_finished
 from collector.profile.lock import held_seconds
-from collector.profile.metrics import CPU_NAMES, Values
+from collector.profile.metrics import CPU_NAMES, Values, ratios_of
 from collector.profile.model import Process, Profile, Recording
 from collector.profile.sample_points import labelled_points
 from collector.profile.samples import sample_count
@@ -141,6 +141,8 @@ def _other_metrics(profile: Profile, total: Values) -> str:
         for metric, value in named.values()
         if value or metric.unit != "s"
     ]
+    for place in ratios_of(profile.metrics):
+        told.append(f"{place.ratio.name} {layout.ratio_text(place, total)}{' %' if place.ratio.is_share else ''}")
     return f"{', '.join(told)}; --metric NAME shows one by function" if told else ""
 
 

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 
 from collector.errors import UsageError
-from collector.profile.metrics import shown_metrics
+from collector.profile.metrics import ratios_of, shown_metrics
 from collector.profile.model import Profile
 
 
@@ -16,11 +16,14 @@ def add_arguments(parser: argparse.ArgumentParser, several: bool = True) -> None
     parser.add_argument("--metric", metavar="NAME[,NAME]" if several else "NAME", help=what)
 
 
-def measured(profile: Profile, text: str | None) -> Profile:
-    """The profile with the metrics of these names. UsageError if there is no such metric."""
-    names = text.split(",") if text is not None else []
+def measured(profile: Profile, text: str | None, takes_ratios: bool = False) -> Profile:
+    """The profile with the metrics of these names, for a ratio its two parts. UsageError if there is no such metric."""
     known = [metric.name for metric in profile.metrics]
+    places = ratios_of(profile.metrics) if takes_ratios else []
+    ratios = {place.ratio.name: (place.ratio.whole, place.ratio.part) for place in places}
+    words = text.split(",") if text is not None else []
+    names = list(dict.fromkeys(name for word in words for name in ratios.get(word, (word,))))
     for name in names:
         if name not in known:
-            raise UsageError(f"there is no metric {name!r} here; there are {', '.join(known)}")
+            raise UsageError(f"there is no metric {name!r} here; there are {', '.join([*known, *ratios])}")
     return replace(profile, metrics=shown_metrics(profile.metrics, names))

@@ -28,7 +28,7 @@ from collector.profile.model import Profile
 
 Sums = dict[str, Counter[tuple[str, ...]]]
 NAMES = ("cpu", "wall", "blocked", "runnable", "looks")
-TITLES = {"wall time": "wall", "time waiting for something": "blocked", "blocked": "blocked", "time ready and waiting for a processor": "runnable",
+TITLES = {"wall time": "wall", "time waiting for something": "blocked", "time ready and waiting for a processor": "runnable",
           "number of looks at waiting threads": "looks"}  # fmt: skip
 
 
@@ -130,7 +130,7 @@ def test_what_was_asked_for_is_shown_first() -> None:
     message = read_back.pprof_message(b"".join(pprof(profile)))
     assert message[6][message[14][0]] == b"blocked" and len(message[1]) == 5
     document = json.loads(b"".join(speedscope(profile)))
-    assert document["profiles"][document["activeProfileIndex"]]["name"].endswith(": blocked")
+    assert document["profiles"][document["activeProfileIndex"]]["name"].endswith(": time waiting for something")
     assert b"".join(perf_script(profile)).split(b"\n")[0].split()[-1] == b"blocked:"
 
 

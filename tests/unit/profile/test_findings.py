@@ -67,4 +67,4 @@ def test_different_clocks_and_machines_are_noted() -> None:
 
 def test_a_failure_names_what_is_slower() -> None:
     comparison = compare([made_run({"f": 10, "g": 1})], [made_run({"f": 10, "g": 2})])
-    assert failure(slower_than(comparison, 0.05), 0.05) == "slower by more than 5 %: the total (+9.1 %), g (+100.0 %)"
+    assert failure(slower_than(comparison, 0.05), 0.05, comparison.metric) == "slower by more than 5 %: the total (+9.1 %), g (+100.0 %)"

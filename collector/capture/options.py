@@ -32,7 +32,6 @@ class RecorderOptions:
     paused: bool | None = None
     start: int | None = None
     end: int | None = None
-    context_switches: bool | None = None
     events: str | None = None
     counted: str | None = None
     faults: bool | None = None

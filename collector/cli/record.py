@@ -94,7 +94,6 @@ class Plan:
             "paused": 1 if self.wanted.paused else None,
             "start": f"{self.window.start_ns} ns" if self.window else None,
             "end": f"{self.window.end_ns} ns" if self.window and self.window.end_ns else None,
-            "context_switches": 1 if self.wanted.context_switches else None,
             "events": self.wanted.events,
             "counted": self.wanted.counted,
             "faults": 1 if self.wanted.faults else None,
@@ -132,7 +131,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-n", "--dry-run", action="store_true", help="say what would be done, and do nothing")
     add("--clock", choices=options.CLOCKS, default="auto", help="the clock to use; auto takes the best that works here")
     add("--wall", action="store_true", help="also record where each thread waits, watched from outside")
-    add("--context-switches", action="store_true", help="also record how often threads are switched out")
     add("-h", "--events", metavar="EVENT[,on|hi|lo|NUMBER],...", nargs="?", const="",
         help="also sample the program whenever such events have happened so often: page faults, cache misses, ...; alone: list them")
     add("--counters", metavar="EVENT,...", help="also count such events, and faults and switches, by the code that the next tick finds")
@@ -220,7 +218,6 @@ def make_plan(args: argparse.Namespace) -> Plan:
             sample_signal=sample_signal,
             pause_signal=pause_signal,
             paused=is_paused or None,
-            context_switches=args.context_switches or None,
             events="+".join(event.encode() for event in events) or None,
             counted="+".join(event.encode() for event in counted) or None,
             faults="faults" in usage or None,

@@ -52,7 +52,6 @@ static void write_sources(void)
     col_event_pmcallocate(HEAD(6), &allocate);
     col_event_pmcattach(HEAD(7), N(7, 0), N(7, 1), N(7, 2));
     col_event_pmcdetach(HEAD(8), N(8, 0), N(8, 1));
-    col_event_proccsw(HEAD(9), N(9, 0), N(9, 1), N(9, 2), true, N(9, 4));
     col_event_metric(HEAD(37), &metric);
     metric.value_count = 4;
     col_event_metric(HEAD(37), &metric);

@@ -479,7 +479,7 @@ def test_a_command_line_that_makes_no_sense(words: list[str], sentence: str) -> 
 def test_long_names() -> None:
     outcome = run(
         "--output", "a.expt", "--profile", "on", "--sample", "off", "--sample-signal", "USR1", "--pause-signal", "USR2,r",
-        "--time", "1m", "--follow", "off", "--comment", "x", "--clock", "auto", "--context-switches", "true",
+        "--time", "1m", "--follow", "off", "--comment", "x", "--clock", "auto", "true",
     )
     assert outcome.status == 0 and logs()
 

@@ -9,7 +9,7 @@ from collector.errors import UsageError
 
 PYTHON: Final = "python3"
 _OPTIONS: Final = {"-m": "a module", "-c": "code"}
-_WITHOUT_VALUE: Final = {"-n", "--dry-run", "--context-switches", "--jit", "--list-metrics"}
+_WITHOUT_VALUE: Final = {"-n", "--dry-run", "--jit", "--list-metrics"}
 
 
 def with_interpreter(words: list[str]) -> list[str]:

@@ -59,8 +59,6 @@ static void read_word(struct col_options *options, const char *name, size_t name
         options->pause_signal = (int)number;
     else if (is_named(name, name_length, "paused"))
         options->is_paused = number != 0;
-    else if (is_named(name, name_length, "context_switches"))
-        options->has_context_switches = number != 0;
     else if (is_named(name, name_length, "events"))
         options->events = value;
     else if (is_named(name, name_length, "counted"))

@@ -19,12 +19,11 @@ struct col_options {
     int sample_signal;         /* 0: none */
     int pause_signal;          /* 0: none */
     bool is_paused;            /* begin paused */
-    bool has_context_switches;
-    const char *events;  /* as sample/overflow.h takes them; NULL: none */
-    unsigned counters;   /* bits of sample/thread_counters.h, */
-    const char *counted; /* and events of sample/counter_group.h; NULL: none */
-    const char *ranks;   /* to be recorded, as --ranks has them with + for commas; NULL: all */
-    bool is_followed;    /* this process is to be recorded, as COLLECTOR_FOLLOW and root= say */
+    const char *events;        /* as sample/overflow.h takes them; NULL: none */
+    unsigned counters;         /* bits of sample/thread_counters.h, */
+    const char *counted;       /* and events of sample/counter_group.h; NULL: none */
+    const char *ranks;         /* to be recorded, as --ranks has them with + for commas; NULL: all */
+    bool is_followed;          /* this process is to be recorded, as COLLECTOR_FOLLOW and root= say */
 };
 
 /* Reads COLLECTOR_EXPERIMENT, COLLECTOR_OPTIONS and COLLECTOR_FOLLOW. The strings are copies that stay.

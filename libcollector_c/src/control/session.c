@@ -171,7 +171,7 @@ static void begin_within_limits(enum col_recording state, pid_t parent_pid)
     if (parent_pid == 0) /* what a fork child inherits is right, and the list might be locked for ever */
         col_code_finder_refresh();
     col_thread_counters_start(self.options.counters, self.options.counted);
-    col_sampler_start(CPU_SOURCE, self.options.period_ns, self.options.has_context_switches);
+    col_sampler_start(CPU_SOURCE, self.options.period_ns);
     col_jit_files_begin();
     col_modules_begin(parent_pid != 0);
     col_sampler_thread_begin(thread, 0);

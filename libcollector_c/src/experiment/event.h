@@ -82,8 +82,6 @@ int col_event_pmcallocate(struct col_event_head head, const struct col_event_pmc
 int col_event_pmcattach(struct col_event_head head, uint32_t source, uint32_t pid,
                         uint64_t value); /* `value`: of the source, when it was attached */
 int col_event_pmcdetach(struct col_event_head head, uint32_t source, uint32_t pid);
-int col_event_proccsw(struct col_event_head head, uint32_t source, uint32_t pid, uint64_t value, bool is_voluntary,
-                      uint64_t count);
 int col_event_procexec(struct col_event_head head, uint32_t pid, uint64_t entry, const char *path);
 int col_event_procfork(struct col_event_head head, uint32_t parent_pid, uint32_t child_pid);
 

@@ -53,12 +53,6 @@ int col_event_pmcdetach(struct col_event_head head, uint32_t source, uint32_t pi
     return write_numbers(head, COL_KIND_PMCDETACH, 2, (const uint64_t[]){source, pid});
 }
 
-int col_event_proccsw(struct col_event_head head, uint32_t source, uint32_t pid, uint64_t value, bool is_voluntary,
-                      uint64_t count)
-{
-    return write_numbers(head, COL_KIND_PROCCSW, 5, (const uint64_t[]){source, pid, value, is_voluntary, count});
-}
-
 static size_t encode_source(struct col_event_head head, const struct col_event_pmcallocate *source, uint32_t pid,
                             uint8_t *start, size_t capacity)
 {

@@ -11,7 +11,6 @@
 #include "experiment/event.h"
 #include "experiment/open_frame.h"
 #include "sample/clock_source.h"
-#include "sample/context_switches.h"
 #include "sample/counter_group.h"
 #include "sample/metrics.h"
 #include "sample/overflow.h"
@@ -32,17 +31,15 @@ static struct {
     int walker_count;    /* threads that are walking their stacks */
     int unloading_count; /* threads inside dlclose */
     uint64_t drop_count;
-    bool has_context_switches;
     uint32_t pid;
 } self;
 
-void col_sampler_start(uint32_t source, uint64_t period_ns, bool has_context_switches)
+void col_sampler_start(uint32_t source, uint64_t period_ns)
 {
     col_weight_start(period_ns);
     self.source = source;
     self.walker_count = self.unloading_count = 0; /* a fork child has none of its parent's */
     self.drop_count = 0;
-    self.has_context_switches = has_context_switches;
     self.pid = (uint32_t)col_os_process_id();
 }
 
@@ -191,7 +188,6 @@ static void take_tick(struct col_thread *thread, const ucontext_t *context, enum
     col_tracer_watch_look(kind, time_ns);
     struct col_weight weight = col_weight_take(thread, kind, context, time_ns);
     bool is_recording = !col_tracer_watch_tick(thread, time_ns) && col_recording_is_on_at(time_ns);
-    col_context_switches_drain(thread, self.source, self.pid, is_recording);
     if (!is_recording) {
         thread->waiting_ns = thread->late_user_ns = thread->late_system_ns = 0;
         col_thread_counters_forget(thread);
@@ -233,8 +229,6 @@ void col_sampler_thread_begin(struct col_thread *thread, uintptr_t start_address
     col_os_thread_name(thread->tid, name, sizeof name);
     col_event_thr_create((struct col_event_head){time_ns, thread->tid}, name, start_address);
     col_thread_counters_begin(thread, start_address != 0);
-    if (self.has_context_switches)
-        col_context_switches_begin(thread);
 }
 
 void col_sampler_thread_baseline(struct col_thread *thread)
@@ -256,7 +250,6 @@ static uint64_t pending_ns(const struct col_thread *thread, uint64_t cpu_ns, boo
 static void write_end(struct col_thread *thread, const char *name, uint64_t time_ns, uint64_t user_ns,
                       uint64_t system_ns, uint64_t pending, bool is_exit)
 {
-    col_context_switches_end(thread);
     col_thread_counters_end(thread);
     write_drops(thread, time_ns);
     for (unsigned cause = 1; cause < COL_DROP_CAUSES; cause++)
@@ -276,7 +269,6 @@ void col_sampler_thread_end(struct col_thread *thread)
     col_os_thread_name(thread->tid, name, sizeof name);
     col_clock_thread_times(&user_ns, &system_ns);
     bool is_recording = col_recording_is_on_at(time_ns);
-    col_context_switches_drain(thread, self.source, self.pid, is_recording);
     write_end(thread, name, time_ns, user_ns, system_ns, pending_ns(thread, user_ns + system_ns, is_recording), true);
 }
 
@@ -285,7 +277,6 @@ static void close_thread(struct col_thread *thread, uint64_t time_ns, bool is_re
     uint64_t cpu_ns = col_clock_cpu_of(thread->tid);
     char name[16] = "";
     col_os_thread_name(thread->tid, name, sizeof name);
-    col_context_switches_drain(thread, self.source, self.pid, is_recording);
     col_clock_source_thread_end(thread);
     write_end(thread, name, time_ns, cpu_ns, 0, pending_ns(thread, cpu_ns, is_recording), false);
 }

@@ -10,7 +10,7 @@
 #include "target/thread.h"
 
 /* Begins sampling: `source` is the id the clock was given in the log. Before the first thread begins. */
-void col_sampler_start(uint32_t source, uint64_t period_ns, bool has_context_switches);
+void col_sampler_start(uint32_t source, uint64_t period_ns);
 
 /* One sample of the calling thread. Only from the handler of a clock's signal. */
 void col_sampler_tick(const ucontext_t *context, enum col_tick kind);

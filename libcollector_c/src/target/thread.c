@@ -152,7 +152,6 @@ static void begin_block(struct col_thread *thread)
     thread->start_address = 0;
     thread->off_cpu_ns = 0;
     thread->suspension_count = 0;
-    thread->switches = (struct col_switches){.is_on = false};
     thread->group = (struct col_group){.leader = -1};
     thread->bounds = (struct col_stack_bounds){0, 0};
     thread->deep = (struct col_deep_stack){.debt = 0};

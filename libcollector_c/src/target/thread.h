@@ -25,12 +25,6 @@ struct col_thread_walk {
     uintptr_t pcs[COL_THREAD_DEPTH], sps[COL_THREAD_DEPTH], python[COL_THREAD_DEPTH];
 };
 
-/* Of sample/context_switches.c, where the user asked for it: what was written of the kernel's counts. */
-struct col_switches {
-    bool is_on;
-    uint64_t voluntary_count, involuntary_count;
-};
-
 enum { COL_USAGE_COUNTERS = 4, COL_GROUP_EVENTS = 6, COL_THREAD_COUNTERS = COL_USAGE_COUNTERS + COL_GROUP_EVENTS };
 
 /* Of sample/thread_counters.c: the kernel's counts when they were last looked at, and what of them, and of the group, no sample has. */
@@ -86,7 +80,6 @@ struct col_thread {
     uint64_t drops[COL_DROP_CAUSES], drops_written[COL_DROP_CAUSES];
     int64_t off_cpu_ns;        /* wall time less CPU time at its last tick (sample/tracer_watch.c) */
     uint32_t suspension_count; /* of the clocks, when it last ticked */
-    struct col_switches switches;
     struct col_counted counted;
     struct col_group group;
     struct col_stack_bounds bounds;

@@ -37,6 +37,16 @@ def test_descriptors_without_a_launcher(unharmed_case: Callable[[], Recorded], c
     assert recorded.lost_count == 0
 
 
+@planned(lambda compiled, case: plan(compiled("descriptor_games.c"), case, options=["--counters", "page-faults,minor-faults"]))
+@pytest.mark.parametrize("case", ["raw_overwritten", "close_loop", "raw_ranges"])
+def test_descriptors_of_counters(unharmed_case: Callable[[], Recorded], case: str) -> None:
+    """A group of counters has a descriptor, hidden like that of a clock without a launcher; nothing of the program's is read in its place."""
+    recorded = unharmed_case()
+    judge_at_least(recorded, "afterwards", 0.9 * 200e6)
+    assert recorded.lost_count == 0
+    assert [metric.name for metric in recorded.profile.metrics][4:] == ["page-faults", "minor-faults"]
+
+
 @pytest.mark.parametrize("name", ["with blank", "quote'quote\"", "new\nline", "$HOME;x", "b\\ack", "ünï", "100%d,a=b", "-dash"])
 def test_odd_characters(record: Callable[..., Recorded], compiled: Callable[..., Path], tmp_path: Path, name: str) -> None:
     place = tmp_path / name

@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Final
 
 from collector.profile.groupings import numbered
@@ -35,11 +36,13 @@ SMALL: Final = -2
 class CellTable:
     """Nodes by parent (node 0 is the root, its own parent) and group; cells in the order of thread, step and node, times in microseconds.
 
-    A group is a position in `lines`, `UNFINISHED` or `SMALL`. Steps of `step_ns` count from the start of the thread's experiment. `small_s` is
-    the time of branches that were added up. `others` are the metrics of `others_of`, times in microseconds too.
+    A group is a position in `lines` and `places`, `UNFINISHED` or `SMALL`; a line has a group for each place on it.
+    Steps of `step_ns` count from the start of the thread's experiment. `small_s` is the time of branches that were added up. `others` are the metrics of
+    `others_of`, times in microseconds too.
     """
 
     lines: list[Line]
+    places: list[int]
     parents: list[int]
     groups: list[int]
     step_ns: int
@@ -54,9 +57,10 @@ class CellTable:
     others: dict[str, list[int]]
 
 
-def cells_of(profile: Profile, most_cells: int = MOST_CELLS, most_nodes: int = MOST_NODES) -> CellTable:
-    """The samples of the profile. NotKeptError if it has none."""
-    groups, lines = numbered((frame.function, frame.file, frame.line, frame.kind) for frame in profile.frames)
+def cells_of(profile: Profile, most_cells: int = MOST_CELLS, most_nodes: int = MOST_NODES, places: Sequence[int] = ()) -> CellTable:
+    """The samples of the profile, by line, and by `places` of its frames if there are any. NotKeptError if it has none."""
+    groups, placed_lines = numbered((frame.function, frame.file, frame.line, frame.kind, place) for frame, place in zip(profile.frames, places or repeat(-1)))
+    lines = [line[:4] for line in placed_lines]
     rows = profile.samples.rows(Grouping("", len(lines), lambda: groups), is_folded=False)
     nodes: Sequence[int]
     nodes, tree = _tree_of(rows, [line[0] for line in lines])
@@ -77,7 +81,7 @@ def cells_of(profile: Profile, most_cells: int = MOST_CELLS, most_nodes: int = M
     rest = [key // node_count for key in order]
     names = others_of(profile)
     return CellTable(
-        lines, tree.parents, tree.groups, step_ns, step_count,
+        lines, [line[4] for line in placed_lines], tree.parents, tree.groups, step_ns, step_count,
         [key // step_count for key in rest], [key % step_count for key in rest], [key % node_count for key in order],
         _rounded([sum(pair) for pair in zip(user, system)], _US_PER_S), _rounded(system, _US_PER_S), _rounded(samples), small_s,
         {metric.name: _rounded(column, _US_PER_S if metric.unit == "s" else 1.0) for metric, column in zip(names, others)},

@@ -15,7 +15,7 @@ from typing import Final
 
 from collector.page.cells import CellTable, cells_of
 from collector.page.facts import facts_of
-from collector.page.instructions import Listings, disassembly_of
+from collector.page.instructions import Listings, Places, disassembly_of, places_of
 from collector.page.packing import deltas, pack
 from collector.printable import printable
 from collector.profile.model import Profile
@@ -23,7 +23,7 @@ from collector.profile.model import Profile
 _ASSETS: Final = os.path.join(os.path.dirname(__file__), "assets")
 _SCRIPTS: Final = (
     "format.js", "data.js", "sums.js", "state.js", "links.js", "colours.js", "canvas.js", "lanes.js", "timeline.js", "layouts.js", "flame.js",
-    "tables.js", "tree.js", "source.js", "summary.js", "paper.js",
+    "tables.js", "tree.js", "figures.js", "source.js", "summary.js", "paper.js",
 )  # fmt: skip
 """In the order in which they build on each other; then what only some pages need, and the page itself."""
 _COMPARING: Final = ("difference.js", "compare.js", "sides.js")
@@ -54,13 +54,14 @@ def render(experiments: Sequence[str], title: str, has_disassembly: bool = False
 
 def experiment_data(profile: Profile, sources: Sources, listings: Listings | None = None) -> str:
     """All of a profile, packed. NotKeptError if it has no samples."""
-    cells = cells_of(profile)
+    places = places_of(profile, listings) if listings else Places([], {})
+    cells = cells_of(profile, places=places.of_frames)
     document = {
         **facts_of(profile, cells.lines, sources), "step": cells.step_ns / 1e9, "stepCount": cells.step_count, "small": cells.small_s,
     }  # fmt: skip
     if listings is not None:
-        document["disassembly"] = disassembly_of(profile, listings)
-    return pack(document, _columns(cells))
+        document["disassembly"] = disassembly_of(listings, places)
+    return pack(document, {**_columns(cells), "places": [place + 1 for place in cells.places] if listings else []})
 
 
 def _columns(cells: CellTable) -> dict[str, Sequence[int]]:

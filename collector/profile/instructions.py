@@ -55,11 +55,13 @@ class InstructionRow:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A piece of code, annotated; `note` says what is not as one would expect."""
+    """A piece of code, annotated; `note` says what is not as one would expect. It ends at `end`, and is part of `code` as in `CodeTimes`."""
 
     title: str
     rows: tuple[InstructionRow, ...]
     note: str = ""
+    code: int = -1
+    end: int = 0
 
 
 def code_times(profile: Profile, function: int) -> list[CodeTimes]:

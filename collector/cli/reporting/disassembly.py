@@ -67,7 +67,7 @@ def _dynamic_listing(profile: Profile, function: int, times: CodeTimes) -> Listi
     instructions = disassemble(code.data, code.start, profile.recordings[0].machine, {code.start: known.name})
     places = {a: (known.file, line_in_table(code.lines, a - code.start)) for a, _ in instructions} if code.lines and known.file else {}
     note = f"the first {len(code.data):,} bytes of it were kept" if len(code.data) < size else ""
-    return Listing(title, annotate(times, instructions, places, _width(profile)), note)
+    return Listing(title, annotate(times, instructions, places, _width(profile)), note, times.code, code.end)
 
 
 def _file_listings(profile: Profile, symbolizer: Symbolizer, function: int, times: CodeTimes) -> list[Listing]:
@@ -83,7 +83,8 @@ def _file_listings(profile: Profile, symbolizer: Symbolizer, function: int, time
         if data:
             rows = _file_rows(profile, module, symbolizer, times, start, data)
             symbol = symbolizer.locate_many(path, build_id, (start,), _layout_of(module), module.file)[start].raw_name
-            listings.append(Listing(f"{module.path}, from {start:x}" + (f" ({symbol})" if symbol != known.raw_name else ""), rows))
+            title = f"{module.path}, from {start:x}" + (f" ({symbol})" if symbol != known.raw_name else "")
+            listings.append(Listing(title, rows, end=start + len(data)))
     if not listings:
         raise SymbolError(symbolizer.warnings[0] if symbolizer.warnings else f"where it begins and ends in {module.path} is not known, or the file is not here")
     return listings

@@ -47,6 +47,7 @@ class Experiment {
     this.functionCount = count + 2;
     this.nodeParents = columns.parents.map((way, node) => node - way);
     this.nodeLines = columns.groups.map((group) => group - 2);
+    this.linePlaces = columns.places.map((place) => place - 1);
     this.cells = {
       threads: addUp(columns.threads), steps: addUp(columns.steps), nodes: columns.nodes,
       cpu: columns.cpu, system: columns.system, counts: columns.counts,
@@ -130,6 +131,16 @@ class Experiment {
       this.knownValues.set(metric, Float64Array.from({ length: cells.nodes.length }, (_, cell) => of(cells, cell)));
     }
     return this.knownValues.get(metric);
+  }
+
+  /* The place of each node, an address in the disassembly, or 0 where that has none; by place, how many; by node, the nearest one above of the same place, or 0. */
+  get places() {
+    if (!this.knownPlaces) {
+      const ofNodes = this.nodeLines.map((line) => line < 0 ? 0 : this.linePlaces[line] + 1);
+      const count = ofNodes.reduce((most, place) => Math.max(most, place), 0) + 1;
+      this.knownPlaces = { ofNodes, count, above: nearestAlike(this.nodeParents, ofNodes, count) };
+    }
+    return this.knownPlaces;
   }
 
   /* By node, the nearest one above it of the same line of the same file, or 0. */

@@ -6,45 +6,68 @@ class DisassemblyView {
     this.page = page;
     this.functions = make("select", { ariaLabel: "Function", onchange: () => page.state.set({ function: +this.functions.value }) });
     this.links = make("span", { className: "links" });
-    this.note = make("span", { className: "matches" });
     this.content = make("div", { className: "source disassembly", tabIndex: 0, ariaLabel: "Disassembly" });
-    container.append(make("div", { className: "bar" }, this.functions, this.links, this.note), this.content);
+    container.append(make("div", { className: "bar" }, this.functions, this.links), this.content);
   }
 
   update(changed) {
-    if (changed && !["metric", "function", "tab", "side"].some((name) => changed.has(name))) return;
-    const { state, experiment } = this.page, { disassembly, total } = experiment.facts;
-    this.metric = state.metric in total ? state.metric : "cpu";
-    this.total = total[this.metric];
-    const own = disassembly.map((one) => one.pieces.reduce((sum, piece) => sum + this.figures(piece).reduce((all, [, value]) => all + value, 0), 0));
+    if (changed && !["span", "threads", "metric", "function", "tab", "side"].some((name) => changed.has(name))) return;
+    const { state, experiment } = this.page, { disassembly } = experiment.facts;
     const picked = disassembly.find((one) => one.function === state.function);
     const isOther = !picked && state.function >= 0 && state.function < experiment.unfinished;
     const shown = picked || (isOther ? null : disassembly[0]);
-    this.functions.replaceChildren(...(isOther ? [make("option", { value: state.function, selected: true }, experiment.functionName(state.function))] : []),
-      ...disassembly.map((one, i) => make("option", { value: one.function, selected: one === shown }, `${one.note ? "no code " : formatPercent(own[i], this.total)}  ${experiment.functionName(one.function)}`)));
-    this.note.textContent = "time of the whole recording: instructions do not follow a selection";
+    // While somebody drags, the names stay and only their figures wait.
+    clearTimeout(this.filling);
+    if (changed?.has("span") && this.functions.options.length) this.filling = setTimeout(() => this.fill(shown), 200);
+    else this.fill(shown);
     this.links.replaceChildren(...linkButtons(this.page, shown ? shown.function : state.function, (parts) => this.page.state.set(parts)));
     if (shown) this.show(shown);
     else this.content.replaceChildren(make("p", { className: "empty" }, isOther ? `${experiment.functionName(state.function)} is not among the ${disassembly.length} functions with most time, whose instructions are in this page.` : "No function has much of the time."));
+    if (!shown) this.shown = null;
   }
 
-  /* Rows of a piece with time, as [row, exclusive, inclusive]. */
-  figures(piece) {
-    const column = piece.metrics.indexOf(this.metric);
-    return piece.times.map(([row, exclusive, inclusive]) => [row, exclusive[column], inclusive[column]]);
+  /* The list to choose from. */
+  fill(shown) {
+    const { state, experiment, sums } = this.page, { exclusive } = sums.places;
+    const timeOf = ({ pieces }) => pieces.reduce((sum, { places }) => places.reduce((all, [, place]) => all + exclusive[place], sum), 0);
+    const option = (index, isPicked, text) => make("option", { value: index, selected: isPicked }, `${text}${experiment.functionName(index)}`);
+    this.functions.replaceChildren(...(shown || state.function < 0 ? [] : [option(state.function, true, "")]),
+      ...experiment.facts.disassembly.map((one) => option(one.function, one === shown, one.note ? "no code  " : `${formatPercent(timeOf(one), sums.total)}  `)));
   }
 
   show(one) {
-    const head = make("div", { className: "line head" }, ...["exclusive", "%", "inclusive", "address"].map((title) => make("span", { className: title === "address" ? "address" : "number" }, title)), make("span", {}, "instruction"));
-    const parts = one.note ? [make("p", { className: "empty" }, one.note)] : one.pieces.flatMap((piece) => this.piece(piece));
-    this.content.replaceChildren(head, ...parts);
-    this.content.querySelector(".hottest")?.scrollIntoView({ block: "center" });
+    const isNew = this.shown !== one;
+    if (isNew) {
+      this.shown = one;
+      this.lines = one.pieces.map(() => []);
+      const parts = one.note ? [make("p", { className: "empty" }, one.note)] : one.pieces.flatMap((piece, number) => this.piece(piece, this.lines[number]));
+      this.content.replaceChildren(figureHead("address", "address", "instruction"), ...parts);
+    }
+    let hottest = null, heat = 0;
+    one.pieces.forEach((piece, number) => {
+      const values = this.valuesOf(piece), most = Math.max(0, ...[...values.values()].map(([exclusive]) => exclusive));
+      this.lines[number].forEach((line, row) => {
+        const [exclusive, inclusive] = values.get(row) || [0, 0];
+        showFigures(line, this.page.sums, most, exclusive, inclusive);
+        if (exclusive > heat) [hottest, heat] = [line, exclusive];
+      });
+    });
+    if (isNew) hottest?.scrollIntoView({ block: "center" });
   }
 
-  piece(piece) {
-    const times = new Map(this.figures(piece).map(([row, exclusive, inclusive]) => [row, [exclusive, inclusive]]));
-    const most = Math.max(1e-12, ...[...times.values()].map(([exclusive]) => exclusive));
-    const { format } = METRICS[this.metric], shown = [make("h3", {}, piece.title)];
+  /* Exclusive and inclusive values by row of a piece; a row may have several places. */
+  valuesOf(piece) {
+    const { exclusive, inclusive } = this.page.sums.places, rows = new Map();
+    for (const [row, place] of piece.places) {
+      const [own, whole] = rows.get(row) || [0, 0];
+      rows.set(row, [own + exclusive[place], whole + inclusive[place]]);
+    }
+    return rows;
+  }
+
+  /* The elements of a piece; those of its instructions are added to `lines`. */
+  piece(piece, lines) {
+    const shown = [make("h3", {}, piece.title)];
     if (piece.note) shown.push(make("p", { className: "empty" }, piece.note));
     if (piece.hidden) shown.push(make("p", { className: "empty" }, `${formatCount(piece.hidden)} instructions far from any time are left out`));
     let place = "";
@@ -52,14 +75,8 @@ class DisassemblyView {
       if (piece.index.length && row && piece.index[row] !== piece.index[row - 1] + 1) shown.push(make("div", { className: "line gap" }));
       if (line && `${file}:${line}` !== place) shown.push(this.sourceLine(piece.files[file], line));
       if (line) place = `${file}:${line}`;
-      const [exclusive, inclusive] = times.get(row) || [0, 0];
-      const item = make("div", { className: `line ${exclusive === most ? "hottest" : ""}` },
-        make("span", { className: "number" }, exclusive ? format(exclusive) : ""),
-        make("span", { className: "number share" }, exclusive ? formatPercent(exclusive, this.total) : ""),
-        make("span", { className: "number" }, inclusive ? format(inclusive) : ""),
-        make("span", { className: "address" }, address), make("code", {}, text));
-      if (exclusive) item.style.setProperty("--heat", (exclusive / most).toFixed(3));
-      shown.push(item);
+      lines.push(figureLine("", make("span", { className: "address" }, address), make("code", {}, text)));
+      shown.push(lines.at(-1));
     });
     return shown;
   }

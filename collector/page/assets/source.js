@@ -25,6 +25,7 @@ class SourceView {
     else this.fill(files, file, hasText);
     this.files.value = file;
     if (file < 0) {
+      this.linesOf = null;
       this.content.replaceChildren(make("p", { className: "empty" }, "No source line is known here: modules without debug information (-g)."));
       return;
     }
@@ -66,32 +67,36 @@ class SourceView {
   show(file, rows) {
     const { state, sums, experiment } = this.page;
     const [text, note] = experiment.facts.sources[file] || [null, ""];
-    const lines = text === null ? null : text.split("\n");
     this.note.textContent = text === null ? "only lines with time; the text comes with --sources, where it can be read" : note;
-    const heaviestLine = Math.max(1e-12, ...[...rows.values()].map((row) => row[0]));
-    const numbers = lines === null ? [...rows.keys()].sort((a, b) => a - b) : lines.map((_, i) => i + 1);
-    let before = 0;
-    const shown = numbers.map((number) => {
-      const row = rows.get(number);
-      const isGap = lines === null && number !== before + 1 && before;
-      before = number;
-      const heat = row ? row[0] / heaviestLine : 0;
-      const line = make("div", { className: `line ${isGap ? "gap" : ""} ${number === state.line ? "picked" : ""}`, id: `line-${number}` },
-        make("span", { className: "number" }, row && row[0] ? sums.metric.format(row[0]) : ""),
-        make("span", { className: "number share" }, row && row[0] ? formatPercent(row[0], sums.total) : ""),
-        make("span", { className: "number" }, row && row[1] ? sums.metric.format(row[1]) : ""),
-        make("span", { className: "where" }, String(number)),
-        make("code", {}, lines === null ? "" : lines[number - 1]));
-      if (row) line.onclick = () => this.pick(file, number);
-      if (heat) line.style.setProperty("--heat", heat.toFixed(3));
-      return line;
-    });
-    const head = make("div", { className: "line head" }, ...["exclusive", "%", "inclusive", "line", experiment.facts.files[file]].map((title, i) =>
-      make("span", { className: i < 3 ? "number" : i === 3 ? "where" : "" }, title)));
-    this.content.replaceChildren(head, ...shown);
+    if (this.linesOf !== file) {
+      this.linesOf = file;
+      this.lines = new Map(text === null ? [] : text.split("\n").map((line, i) => [i + 1, this.line(i + 1, line)]));
+      this.content.replaceChildren(figureHead("line", "where", experiment.facts.files[file]), ...this.lines.values());
+    }
+    if (text === null) this.showNumbers([...rows.keys()].sort((a, b) => a - b));
+    const most = Math.max(0, ...[...rows.values()].map((row) => row[0]));
+    for (const [number, line] of this.lines) {
+      const [exclusive, inclusive] = rows.get(number) || [0, 0];
+      showFigures(line, sums, most, exclusive, inclusive);
+      line.onclick = rows.has(number) ? () => this.pick(file, number) : null;
+      line.classList.toggle("picked", number === state.line);
+    }
     const wanted = state.line || heaviestOf(rows);
     if (this.shownFile !== `${file}:${state.line}`) this.content.querySelector(`#line-${wanted}`)?.scrollIntoView({ block: "center" });
     this.shownFile = `${file}:${state.line}`;
+  }
+
+  line(number, text) {
+    const line = figureLine("", make("span", { className: "where" }, String(number)), make("code", {}, text));
+    line.id = `line-${number}`;
+    return line;
+  }
+
+  /* Without a text only the lines with time; those that were there before stay. */
+  showNumbers(numbers) {
+    this.lines = new Map(numbers.map((number) => [number, this.lines.get(number) || this.line(number, "")]));
+    numbers.forEach((number, i) => this.lines.get(number).classList.toggle("gap", i > 0 && number !== numbers[i - 1] + 1));
+    this.content.replaceChildren(this.content.firstChild, ...this.lines.values());
   }
 }
 

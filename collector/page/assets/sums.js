@@ -106,6 +106,22 @@ class Sums {
     return this.knownFunctions;
   }
 
+  /* Exclusive and inclusive values by place, an address in the disassembly. */
+  get places() {
+    if (!this.knownPlaces) {
+      const { ofNodes, count, above } = this.experiment.places, whole = this.inclusiveNodes;
+      const exclusive = new Float64Array(count), inclusive = new Float64Array(count);
+      for (let node = 1; node < ofNodes.length; node++) {
+        const place = ofNodes[node];
+        if (!place) continue;
+        exclusive[place] += this.own[node];
+        if (!above[node]) inclusive[place] += whole[node];
+      }
+      this.knownPlaces = { exclusive: exclusive.subarray(1), inclusive: inclusive.subarray(1) };
+    }
+    return this.knownPlaces;
+  }
+
   /* Callers and callees of a function, as rows {function, value}, the greatest first; a caller of -1 is the start of the stack.
    * In recursion the caller is that of the outermost call, the callee that of the innermost. */
   neighbours(index) {

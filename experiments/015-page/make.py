@@ -64,8 +64,8 @@ def main() -> None:
     profile, count = multiplied(profile, int(sys.argv[3]), int(sys.argv[4]))
     made: list[CellTable] = []
 
-    def kept(one: Profile) -> CellTable:
-        made.append(cells_of(one))
+    def kept(one: Profile, **options: Any) -> CellTable:
+        made.append(cells_of(one, **options))
         return made[-1]
 
     document.cells_of = kept  # type: ignore[attr-defined]

@@ -66,6 +66,7 @@ class ScrolledCanvas {
     this.ratio = most ? 2 : 0;
     this.known = null;
     this.drawNow();
+    return Math.max(0, this.contentHeight - most);
   }
 
   /* Where an event is in what is drawn. */

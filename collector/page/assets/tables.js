@@ -37,11 +37,11 @@ class LongTable {
     this.drawNow();
   }
 
-  /* For paper: all rows, but no more than so many pixels; 0 takes it back. */
+  /* For paper: all rows, but no more than so many; 0 takes it back. How many are left out. */
   unroll(most) {
     this.most = most;
-    this.body.style.height = `${Math.min(this.rows.length * LINE, most || Infinity)}px`;
     this.drawNow();
+    return Math.max(0, this.rows.length - most);
   }
 
   draw() {
@@ -52,7 +52,7 @@ class LongTable {
 
   drawNow() {
     const first = this.most ? 0 : Math.max(0, Math.floor(this.scroller.scrollTop / LINE) - 2);
-    const last = Math.min(this.rows.length, this.most ? Math.floor(this.most / LINE) : first + Math.ceil(this.scroller.clientHeight / LINE) + 6);
+    const last = Math.min(this.rows.length, this.most ? this.most : first + Math.ceil(this.scroller.clientHeight / LINE) + 6);
     const shown = [];
     for (let i = first; i < last; i++) {
       const row = this.rows[i];

@@ -17,6 +17,7 @@ from waiting_profile import waiting_profile
 from collector.page.document import experiment_data, render
 from collector.profile.aggregate import functions
 from collector.profile.callers_callees import callers_callees
+from collector.profile.instructions import InstructionRow, Listing
 from collector.profile.model import Profile
 
 SAMPLES = [
@@ -338,6 +339,40 @@ def test_paper(browser: Browser, tmp_path: Path) -> None:
         browser.settle()
         assert browser.run(seen) == before
     assert len(browser.call("Page.printToPDF")["data"]) > 10_000
+    assert browser.complaints == []
+
+
+# What is cut on paper: is wider than that, hides a part of itself, or lies on what is above it.
+CUT = """(() => {
+  const seen = (one) => one.getClientRects().length > 0, told = (one) => `${one.tagName}.${one.className} ${one.textContent.slice(0, 40)}`;
+  const all = [...document.querySelectorAll("body *")].filter((one) => seen(one) && !one.closest(".spoken, canvas, option"));
+  const wide = all.filter((one) => one.getBoundingClientRect().right > PAPER_WIDTH + 1);
+  const hidden = all.filter((one) => getComputedStyle(one).overflowX !== "visible" && one.scrollWidth > one.clientWidth + 1);
+  const rows = [...document.querySelectorAll(".body .row, .source > .line")].filter(seen).map((one) => [one, one.getBoundingClientRect()]);
+  const covered = rows.filter(([, box], i) => i && box.top < rows[i - 1][1].bottom - 1).map(([one]) => one);
+  return [...wide, ...hidden, ...covered].map(told);
+})()"""
+
+
+def test_nothing_is_cut_on_paper(browser: Browser, tmp_path: Path) -> None:
+    """Whatever is shown, with long names and many processes; and all of it is on pages as wide as A4."""
+    long = "ns::function_template<" + "std::pair<int, int>, " * 12 + "void>::operator()"
+    profile = build_profile([(f"main:1;{long}:7", 9, 0), *((f"main:2;g{number}:3", 1, 0) for number in range(90))])
+    processes = tuple(replace(profile.processes[0], pid=100 + number, arguments=("./a-program", "--option=" + "x" * 300)) for number in range(30))
+    profile = replace(profile, processes=processes, recordings=tuple(replace(one, command=processes[0].arguments) for one in profile.recordings))
+    listing = Listing("prog, from 10", tuple(InstructionRow(number, "call " + long, "/src/" + "x" * 200 + ".c", number, (0.0,) * 4, (0.0,) * 4) for number in range(0x10, 0x60)), end=0x60)
+    (tmp_path / "page.html").write_text(render([experiment_data(profile, {"/src/main.c": ("a long line of source " * 20 + "\n") * 200 and (("a long line " * 30 + "\n") * 200, "")}, {0: (listing,)})], "a page", has_disassembly=True), encoding="utf-8")
+    browser.open(tmp_path / "page.html")
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    try:
+        for tab in browser.run("[...document.querySelectorAll('[role=tab]')].map((one) => one.id.slice(4))"):
+            set_state(browser, f"tab: '{tab}'")
+            browser.run("window.dispatchEvent(new Event('beforeprint'))")
+            assert browser.run(CUT.replace("PAPER_WIDTH", "700")) == [], tab
+            assert browser.run("document.getElementById('command').innerText").endswith("xxx")
+            browser.run("window.dispatchEvent(new Event('afterprint'))")
+    finally:
+        browser.call("Emulation.setEmulatedMedia", media="")
     assert browser.complaints == []
 
 

@@ -143,13 +143,29 @@ class Experiment {
     return this.knownPlaces;
   }
 
+  /* The source file of each node, or -1; where the nodes of each file begin in the list of them, and one more. */
+  get filed() {
+    if (!this.knownFiles) {
+      const files = Int32Array.from(this.facts.lines.file), ofNodes = this.nodeLines.map((line) => line < 0 ? -1 : files[line]);
+      const first = new Int32Array(this.facts.files.length + 1), nodes = new Int32Array(ofNodes.length);
+      for (const file of ofNodes) if (file >= 0) first[file + 1]++;
+      for (let file = 1; file < first.length; file++) first[file] += first[file - 1];
+      const next = first.slice();
+      ofNodes.forEach((file, node) => { if (file >= 0) nodes[next[file]++] = node; });
+      this.knownFiles = { ofNodes, first, nodes };
+    }
+    return this.knownFiles;
+  }
+
   /* By node, the nearest one above it of the same line of the same file, or 0. */
   get lineAbove() {
     if (!this.knownLines) {
-      const { file, line } = this.facts.lines, numbers = new Map();
-      const places = file.map((one, i) => `${one}:${line[i]}`).map((place) => numbers.get(place) ?? numbers.set(place, numbers.size + 1).get(place));
-      const placeOf = Int32Array.from(this.nodeLines, (group) => group < 0 ? 0 : places[group]);
-      this.knownLines = nearestAlike(this.nodeParents, placeOf, numbers.size + 1);
+      const { file, line } = this.facts.lines, numbers = new Map(), most = line.reduce((one, other) => Math.max(one, other), 0) + 1;
+      const places = Int32Array.from(file, (one, i) => {
+        const place = one * most + line[i];
+        return numbers.get(place) ?? numbers.set(place, numbers.size + 1).get(place);
+      });
+      this.knownLines = nearestAlike(this.nodeParents, this.nodeLines.map((group) => group < 0 ? 0 : places[group]), numbers.size + 1);
     }
     return this.knownLines;
   }

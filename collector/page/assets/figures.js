@@ -10,8 +10,8 @@ function showFigures(line, sums, most, exclusive, inclusive) {
   if (!exclusive && !inclusive && !line.hasFigures) return;
   line.hasFigures = true;
   const texts = [exclusive ? sums.metric.format(exclusive) : "", exclusive ? formatPercent(exclusive, sums.total) : "", inclusive ? sums.metric.format(inclusive) : ""];
-  texts.forEach((text, i) => { line.children[i].textContent = text; });
-  line.style.setProperty("--heat", most > 0 ? (exclusive / most).toFixed(3) : 0);
+  texts.forEach((text, i) => { if (line.children[i].textContent !== text) line.children[i].textContent = text; });
+  line.style.background = exclusive ? `color-mix(in srgb, var(--system) ${(45 * exclusive / most).toFixed(1)}%, transparent)` : "";
 }
 
 function figureHead(place, placeClass, title) {

@@ -42,14 +42,9 @@ class SourceView {
 
   /* Files with their exclusive time, the greatest first. */
   listFiles() {
-    const { nodeLines, facts: { lines, files } } = this.page.experiment, { own } = this.page.sums, times = new Float64Array(files.length), isThere = new Uint8Array(files.length);
-    for (let node = 1; node < own.length; node++) {
-      const file = nodeLines[node] < 0 ? -1 : lines.file[nodeLines[node]];
-      if (file < 0) continue;
-      times[file] += own[node];
-      isThere[file] = 1;
-    }
-    const sums = [...times].map((time, file) => [file, time]).filter(([file]) => isThere[file]);
+    const { filed: { ofNodes, first } } = this.page.experiment, { own } = this.page.sums, times = new Float64Array(first.length - 1);
+    for (let node = 1; node < own.length; node++) if (ofNodes[node] >= 0) times[ofNodes[node]] += own[node];
+    const sums = [...times].map((time, file) => [file, time]).filter(([file]) => first[file] < first[file + 1]);
     return sums.sort((one, other) => other[1] - one[1]).slice(0, 300);
   }
 
@@ -94,6 +89,7 @@ class SourceView {
 
   /* Without a text only the lines with time; those that were there before stay. */
   showNumbers(numbers) {
+    if (numbers.length === this.lines.size && numbers.every((number) => this.lines.has(number))) return;
     this.lines = new Map(numbers.map((number) => [number, this.lines.get(number) || this.line(number, "")]));
     numbers.forEach((number, i) => this.lines.get(number).classList.toggle("gap", i > 0 && number !== numbers[i - 1] + 1));
     this.content.replaceChildren(this.content.firstChild, ...this.lines.values());

@@ -143,9 +143,10 @@ class Sums {
 
   /* Exclusive and inclusive values by line of a source file; Maps from line to [exclusive, inclusive, samples]. */
   linesOf(file) {
-    const { nodeLines, lineAbove, facts: { lines } } = this.experiment, whole = this.inclusiveNodes, rows = new Map();
-    for (let node = 1; node < whole.length; node++) {
-      if (!whole[node] || nodeLines[node] < 0 || lines.file[nodeLines[node]] !== file) continue;
+    const { nodeLines, lineAbove, filed: { first, nodes }, facts: { lines } } = this.experiment, whole = this.inclusiveNodes, rows = new Map();
+    for (let i = first[file]; i < first[file + 1]; i++) {
+      const node = nodes[i];
+      if (!whole[node]) continue;
       const line = lines.line[nodeLines[node]], row = rows.get(line) || rows.set(line, [0, 0, 0]).get(line);
       row[0] += this.own[node];
       row[2] += this.ownCounts[node];

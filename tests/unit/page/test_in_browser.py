@@ -348,7 +348,7 @@ CUT = """(() => {
   const all = [...document.querySelectorAll("body *")].filter((one) => seen(one) && !one.closest(".spoken, canvas, option"));
   const wide = all.filter((one) => one.getBoundingClientRect().right > PAPER_WIDTH + 1);
   const hidden = all.filter((one) => getComputedStyle(one).overflowX !== "visible" && one.scrollWidth > one.clientWidth + 1);
-  const rows = [...document.querySelectorAll(".body .row, .source > .line")].filter(seen).map((one) => [one, one.getBoundingClientRect()]);
+  const rows = [...document.querySelectorAll(".body .row, .source > .line")].filter(seen).map((one) => [one, { top: one.getBoundingClientRect().top, bottom: Math.max(...[...one.children].map((child) => child.getBoundingClientRect().bottom)) }]);
   const covered = rows.filter(([, box], i) => i && box.top < rows[i - 1][1].bottom - 1).map(([one]) => one);
   return [...wide, ...hidden, ...covered].map(told);
 })()"""

@@ -96,8 +96,12 @@ def _processes(profile: Profile) -> Table:
             moment(profile, process.experiment, process.start_ns),
             None if process.end_ns is None else moment(profile, process.experiment, process.end_ns),
             "" if process.status is None or process.has_execed else describe_ending(process.status), _clock(process), _period(process), process.interpreter,
+            process.rank, process.node,
         ))  # fmt: skip
-    names = "experiment", "pid", "image", "parent", "isNextImage", "name", "arguments", "start", "end", "ending", "clock", "period", "interpreter"
+    names = (
+        "experiment", "pid", "image", "parent", "isNextImage", "name", "arguments", "start", "end", "ending", "clock", "period", "interpreter",
+        "rank", "node",
+    )  # fmt: skip
     return table(names, rows)
 
 

@@ -115,12 +115,28 @@ class Experiment {
 
   processName(index) {
     const { name, pid, image } = this.facts.processes;
-    return `${name[index] || "process"} ${pid[index]}${image[index] ? `.${image[index]}` : ""}`;
+    return `${this.rankName(index)}${name[index] || "process"} ${pid[index]}${image[index] ? `.${image[index]}` : ""}`;
+  }
+
+  /* Which rank of a parallel job a process is, in front of its name. */
+  rankName(process) {
+    const rank = this.facts.processes.rank[process];
+    return rank === null ? "" : `rank ${rank} · `;
+  }
+
+  /* The nodes of a job, and how many ranks each has. */
+  get nodes() {
+    const { node, rank } = this.facts.processes, found = new Map();
+    node.forEach((name, process) => {
+      if (!found.has(name)) found.set(name, new Set());
+      if (rank[process] !== null) found.get(name).add(rank[process]);
+    });
+    return found;
   }
 
   threadName(index) {
-    const { name, tid } = this.facts.threads;
-    return name[index] ? `${name[index]} ${tid[index]}` : `thread ${tid[index]}`;
+    const { name, tid, process } = this.facts.threads;
+    return `${this.rankName(process[index])}${name[index] || "thread"} ${tid[index]}`;
   }
 
   /* A metric of each cell. */

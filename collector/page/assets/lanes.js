@@ -20,7 +20,7 @@ function lanesOf(experiment) {
   const isShown = new Set();
   for (const one of processes) if (one.cpu >= least) for (let above = one; above && !isShown.has(above); above = above.parent) isShown.add(above);
   for (const one of processes.filter((process) => isShown.has(process))) {
-    if (!isAlone) add({ kind: "process", images: one.images, title: one.title, threads: one.threads, depth: one.depth, describe: () => describeProcess(facts, one) });
+    if (!isAlone) add({ kind: "process", images: one.images, title: one.title, threads: one.threads, depth: one.depth, describe: () => describeProcess(experiment, one) });
     if (one.threads.length > 1 && !(one.images.length > 1)) addThreads(experiment, one, isAlone ? 0 : one.depth + 1, times, sum, add);
   }
   const hidden = processes.filter((process) => !isShown.has(process));
@@ -55,10 +55,10 @@ function addThreads(experiment, { threads, images }, depth, times, sum, add) {
   const least = isMany(threads.length) ? 0.002 * sum(threads) : 0;
   const shown = threads.filter((thread) => times[thread] >= least), hidden = threads.filter((thread) => times[thread] < least);
   for (const thread of shown) {
-    const accounted = experiment.facts.threads.accounted[thread];
+    const accounted = experiment.facts.threads.accounted[thread], title = experiment.threadName(thread);
     add({
-      kind: "thread", images, title: experiment.threadName(thread), threads: [thread], depth,
-      describe: () => [["CPU time", formatTime(times[thread])], ...(accounted === null ? [] : [["by the kernel", formatTime(accounted)]]), ...waitsOf(experiment, thread)],
+      kind: "thread", images, title: depth ? title.slice(experiment.rankName(images[0]).length) : title, threads: [thread], depth,
+      describe: () => [...describeRank(experiment, images[0]), ["CPU time", formatTime(times[thread])], ...(accounted === null ? [] : [["by the kernel", formatTime(accounted)]]), ...waitsOf(experiment, thread)],
     });
   }
   if (hidden.length) {
@@ -80,7 +80,7 @@ function processesOf(experiment, sum) {
     byImage.set(image, one);
     one.images.push(image);
     one.threads.push(...own.sort((a, b) => threads.start[a] - threads.start[b]));
-    if (sum(own) > one.most) [one.most, one.title] = [sum(own), `${processes.name[image] || "process"} ${processes.pid[image]}`];
+    if (sum(own) > one.most) [one.most, one.title] = [sum(own), `${experiment.rankName(image)}${processes.name[image] || "process"} ${processes.pid[image]}`];
   }
   for (const one of found) one.cpu = sum(one.threads);
   return found;
@@ -91,20 +91,28 @@ function waitsOf({ uses: { first, seconds } }, thread) {
   return WAITING.filter((name) => seconds[name]).map((name) => [name, formatTime(seconds[name].slice(first[thread], first[thread + 1]).reduce((sum, value) => sum + value, 0))]);
 }
 
-function describeProcess(facts, { images, threads }) {
-  const { arguments: words, start, end, ending, clock } = facts.processes, last = images[images.length - 1];
+/* The rank of a process and, of several, its node. */
+function describeRank({ facts: { processes: { rank, node } }, nodes }, process) {
+  const rows = rank[process] === null ? [] : [["rank", String(rank[process])]];
+  return nodes.size > 1 ? [...rows, ["node", node[process]]] : rows;
+}
+
+function describeProcess(experiment, { images, threads }) {
+  const { arguments: words, start, end, ending, clock } = experiment.facts.processes, last = images[images.length - 1];
   return [
+    ...describeRank(experiment, images[0]),
     ...images.slice(0, 6).map((image, i) => [i ? "then" : "command", words[image]]),
     ["ran", `${formatTime(start[images[0]])} to ${end[last] === null ? "?" : formatTime(end[last])}`], ["threads", formatCount(threads.length)],
     ...(ending[last] ? [["ended", ending[last]]] : []), ...(clock[last] ? [["clock", clock[last]]] : []),
   ];
 }
 
-/* Processes with their depth in the tree of forks; the images of one process stand together. */
+/* Processes with their depth in the tree of forks, ranks in their order; the images of one process stand together. */
 function processOrder(processes) {
   const children = new Map(), order = [];
   processes.parent.forEach((parent, process) => children.set(parent, [...(children.get(parent) || []), process]));
-  const waiting = (children.get(-1) || []).map((process) => [process, 0]).reverse();
+  const first = (children.get(-1) || []).sort((one, other) => (processes.rank[one] ?? -1) - (processes.rank[other] ?? -1));
+  const waiting = first.map((process) => [process, 0]).reverse();
   while (waiting.length) {
     const [process, depth] = waiting.pop();
     order.push([process, depth]);

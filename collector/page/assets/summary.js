@@ -21,6 +21,7 @@ class SummaryView {
     container.append(card("What was measured", rows([
       ["CPU time", formatTime(facts.total.cpu)], ["of it user", formatTime(facts.total.user)], ["of it system", formatTime(facts.total.system)],
       ["samples", formatCount(facts.samples)], ["processes", page.processCount === facts.processes.pid.length ? formatCount(page.processCount) : `${formatCount(page.processCount)} (${formatCount(facts.processes.pid.length)} program images)`], ["threads", formatCount(page.threadCount)],
+      ...nodeRows(page.experiment.nodes),
       ["clock", [...clocks].map(([clock, count]) => clocks.size > 1 ? `${clock} (${count})` : clock).join(", ")],
       ["unattributed", formatTime(facts.threads.unattributed.reduce((sum, value) => sum + value, 0))],
       ["this page", `steps of ${formatTime(facts.step)}${facts.small ? `; ${formatTime(facts.small)} in branches too small to keep apart` : ""}`],
@@ -32,11 +33,11 @@ class SummaryView {
       : make("p", {}, "Nothing was lost, and there is nothing to warn of.")));
     if (facts.processes.pid.length > 1) {
       const { processes } = facts;
-      container.append(wide("Processes", make("table", { className: "grid" }, make("tr", {}, ...["process", "started", "ended", "how", "command"].map((title) => make("th", {}, title))),
+      container.append(wide("Processes", make("table", { className: "grid" }, make("tr", {}, ...["process", ...(page.experiment.nodes.size > 1 ? ["node"] : []), "started", "ended", "how", "command"].map((title) => make("th", {}, title))),
         ...processOrder(processes).slice(0, 500).map(([process, depth]) => {
           const name = make("td", {}, page.experiment.processName(process));
           name.style.paddingLeft = `${8 + 14 * depth}px`;
-          return make("tr", {}, name, make("td", {}, formatTime(processes.start[process])), make("td", {}, processes.end[process] === null ? "" : formatTime(processes.end[process])), make("td", {}, processes.ending[process]), make("td", { className: "command" }, processes.arguments[process]));
+          return make("tr", {}, name, ...(page.experiment.nodes.size > 1 ? [make("td", {}, processes.node[process])] : []), make("td", {}, formatTime(processes.start[process])), make("td", {}, processes.end[process] === null ? "" : formatTime(processes.end[process])), make("td", {}, processes.ending[process]), make("td", { className: "command" }, processes.arguments[process]));
         }))));
     }
     if (facts.metrics.length) {
@@ -52,4 +53,11 @@ class SummaryView {
   }
 
   update() {}
+}
+
+/* Of a parallel job, how many ranks it had, and where. */
+function nodeRows(nodes) {
+  const counts = [...nodes].map(([name, ranks]) => [name, ranks.size]), ranks = counts.reduce((sum, [, count]) => sum + count, 0), shown = counts.slice(0, 20);
+  const text = shown.map(([name, count]) => count ? `${name} (${formatCount(count)} ${count === 1 ? "rank" : "ranks"})` : name).join(", ");
+  return [["ranks", ranks ? formatCount(ranks) : null], [counts.length > 1 ? `${formatCount(counts.length)} nodes` : "node", ranks || counts.length > 1 ? `${text}${counts.length > shown.length ? ", …" : ""}` : null]];
 }

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from browser import CTRL, SHIFT, Browser
 from busy_profile import busy_profile
-from tiny_profile import THREAD, build_profile, random_profile
+from tiny_profile import PROCESS, THREAD, build_profile, random_profile
 from waiting_profile import waiting_profile
 
 from collector.page.document import experiment_data, render
@@ -373,6 +373,25 @@ def test_nothing_is_cut_on_paper(browser: Browser, tmp_path: Path) -> None:
             browser.run("window.dispatchEvent(new Event('afterprint'))")
     finally:
         browser.call("Emulation.setEmulatedMedia", media="")
+    assert browser.complaints == []
+
+
+def test_ranks_and_nodes_are_named(browser: Browser, tmp_path: Path) -> None:
+    """By lanes in the order of ranks, by tooltips, and by the summary."""
+    ranks = ((2, "north"), (0, "south"), (1, "north"))
+    processes = tuple(replace(PROCESS, pid=100 + rank, parent_pid=1, rank=rank, node=node) for rank, node in ranks)
+    threads = tuple(replace(THREAD, process=place, tid=100 + rank) for place, (rank, _) in enumerate(ranks))
+    open_page(browser, tmp_path / "page.html", build_profile([("main:1", 2, 0, {"thread": place}) for place in range(3)], processes=processes, threads=threads))
+    assert browser.run("collectorPage.timeline.lanes.map((lane) => lane.title)") == ["all", "rank 0 · test 100", "rank 1 · test 101", "rank 2 · test 102"]
+    browser.move(lane(browser, "rank 1"))
+    assert browser.run("[...document.querySelectorAll('#tooltip tr')].slice(0, 2).map((row) => row.innerText.split('\\t'))") == [["rank", "1"], ["node", "north"]]
+    browser.click(lane(browser, "rank 1"))
+    assert "rank 1 · test 101" in browser.run("document.querySelector('.chip').textContent")
+    set_state(browser, "tab: 'summary', threads: null")
+    assert "north (2 ranks), south (1 rank)" in browser.run("document.getElementById('view-summary').innerText")
+    open_page(browser, tmp_path / "page.html")
+    set_state(browser, "tab: 'summary'")
+    assert "rank" not in browser.run("document.getElementById('view-summary').innerText")
     assert browser.complaints == []
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from collector.exports.plain import plains
 from collector.profile import aggregate
-from collector.profile.call_tree import CallNode
+from collector.profile.call_tree import CallNode, hot_path
 from collector.profile.callers_callees import Neighbours
 from collector.profile.causes import exit_status
 from collector.profile.code_rows import Figure, call_times, function_times, line_times, module_times, neighbour_times
@@ -173,6 +173,7 @@ def overview(profile: Profile, rows: Iterable[aggregate.FunctionRow]) -> Documen
     document["stacks"] = {row.cause: row.sample_count for row in aggregate.stack_ends(profile)}
     document["losses"] = _losses(profile)
     document["labels"] = plains(labelled_points(profile))
+    document["hotpath"] = plains(call_times(hot_path(profile).nodes, figure_of(profile)))
     return document
 
 

@@ -179,10 +179,12 @@ void col_counter_group_end(struct col_thread *thread)
     close_group(&thread->group);
 }
 
+/* In tens of percent, so that the processes of a build say few different sentences. */
 void col_counter_group_close(void)
 {
     char text[200];
     uint64_t percent = self.enabled_ns / 100 == 0 ? 100 : self.running_ns / (self.enabled_ns / 100);
+    unsigned tens = (unsigned)(percent / 10 * 10);
     if (percent > WHOLE_PERCENT)
         return;
     if (self.running_ns == 0)
@@ -191,7 +193,7 @@ void col_counter_group_close(void)
     else
         col_text_print_into(
             text, sizeof text,
-            "the counters took turns with others: they counted %u %% of the time, and are scaled to all",
-            (unsigned)percent);
-    col_event_message((struct col_event_head){col_clock_now(), 0}, self.running_ns == 0, text, 1, NULL);
+            "the counters took turns with others: they counted %u to %u %% of the time, and are scaled to all of it",
+            tens, tens + 10);
+    col_event_message((struct col_event_head){col_clock_now(), 0}, 1, text, 1, NULL);
 }

@@ -145,6 +145,7 @@ def describe_events(probe: Probe) -> list[str]:
     lines += [f"  {', '.join((name, *KNOWN[name].aliases)):<30} {KNOWN[name].meaning}" for name, problem in problems.items() if not problem]
     if not problems["cycles"]:
         lines.append(f"  {'rNNN':<30} what the processor counts under this number (hexadecimal)")
+    lines += ["", "--counters takes faults and switches as well: page faults and context switches, as the kernel counts them of each thread anyway."]
     reasons: dict[str, list[str]] = {}
     for name, problem in problems.items():
         if problem:

@@ -22,7 +22,7 @@ _USUAL_PERIOD_NS = 1_000_000
 
 def chrome(profile: Profile, is_folded: bool = False) -> Iterator[bytes]:
     """The file, an event a line."""
-    table = sample_table(profile, by_function(profile), has_root=True, is_folded=is_folded)
+    table = sample_table(profile, by_function(profile), has_root=True, is_of_cpu=True, is_folded=is_folded)
     start_ns, pids, tids = begin_ns(profile), process_numbers(profile), thread_numbers(profile)
     names = [json.dumps(name) for name in (*function_names(profile), UNFINISHED)]
     slices = _Slices(table, names, start_ns)

@@ -35,7 +35,7 @@ _DISPLAY = ["marker-chart", "marker-table", "timeline-overview"]
 
 def firefox(profile: Profile, categories: Categories) -> Iterator[bytes]:
     """The file, a thread at a time, and last the tables that they share."""
-    table = sample_table(profile, by_frame(profile), has_root=True)
+    table = sample_table(profile, by_frame(profile), has_root=True, is_of_cpu=True)
     strings = _Strings()
     threads = _Threads(profile, table, strings)
     yield f'{{"meta":{_json(_meta(profile, categories))},\n"libs":{_json(_libs(profile))},\n"threads":['.encode()

@@ -39,7 +39,7 @@ def perf_script(profile: Profile) -> Iterator[bytes]:
             known = profile.threads[thread]
             start = f"{_word(thread_name(profile, thread)).ljust(_SHORTEST_NAME, '_')} {pids[known.process]}/{tids[thread]} "
             for place in places:
-                if event != "cpu-clock" and not column.values[place]:
+                if not column.values[place] and (event != "cpu-clock" or not table.counts[place]):
                     continue
                 whole, rest = divmod(table.times_ns[place], NS_PER_S)
                 yield f"{start}{whole}.{rest:09d}: {column.values[place]} {event}: \n{stacks.of(table.nodes[place])}\n".encode()

@@ -116,10 +116,11 @@ class Stacks(Generic[Text]):
         return text
 
 
-def sample_table(profile: Profile, grouping: Grouping, has_root: bool = False, is_folded: bool = False) -> SampleTable:
+def sample_table(profile: Profile, grouping: Grouping, has_root: bool = False, is_folded: bool = False, is_of_cpu: bool = False) -> SampleTable:
     """The samples of a profile; with `is_folded` recursion is folded, as in `CallSums`.
 
-    With `has_root` stacks whose outer callers are not known hang under a node of the group `grouping.count`.
+    With `has_root` stacks whose outer callers are not known hang under a node of the group `grouping.count`. `is_of_cpu`: without samples that stand for
+    something else than CPU time, as those of events.
     """
     rows = profile.samples.rows(grouping, is_folded)
     columns: list[Sequence[int]] = [rows.threads, rows.times_ns, rows.nodes, rows.is_finished]
@@ -130,6 +131,9 @@ def sample_table(profile: Profile, grouping: Grouping, has_root: bool = False, i
     if any(before > after for before, after in pairwise(zip(rows.threads, rows.times_ns))):
         positions = sorted(range(len(rows.threads)), key=list(zip(rows.threads, rows.times_ns)).__getitem__)
         columns = [[column[place] for place in positions] for column in columns]
+    if is_of_cpu and others:
+        kept = [place for place, figures in enumerate(zip(*columns[4:7])) if any(figures)]
+        columns = [[column[place] for place in kept] for column in columns]
     threads, times_ns, nodes, is_finished, user_ns, system_ns, counts, *values = columns
     cpu_ns = array("q", map(add, user_ns, system_ns))
     parents, groups = rows.parents, rows.groups

@@ -17,11 +17,14 @@ import read_back
 from waiting_profile import waiting_profile
 
 from collector.exports.callgrind import callgrind
+from collector.exports.chrome import chrome
+from collector.exports.firefox import firefox
 from collector.exports.perf_script import perf_script
 from collector.exports.pprof import pprof
 from collector.exports.sample_rows import sample_csv, sample_json
 from collector.exports.speedscope import speedscope
 from collector.profile import aggregate
+from collector.profile.categories import read_categories
 from collector.profile.groupings import by_function
 from collector.profile.metrics import reported_rows, shown_metrics
 from collector.profile.model import Profile
@@ -132,6 +135,13 @@ def test_what_was_asked_for_is_shown_first() -> None:
     document = json.loads(b"".join(speedscope(profile)))
     assert document["profiles"][document["activeProfileIndex"]]["name"].endswith(": time waiting for something")
     assert b"".join(perf_script(profile)).split(b"\n")[0].split()[-1] == b"blocked:"
+
+
+@pytest.mark.parametrize("write", [chrome, lambda profile: firefox(profile, read_categories())], ids=["chrome", "firefox"])
+def test_formats_of_cpu_time_leave_other_samples_out(write: Callable[[Profile], Any]) -> None:
+    read = read_back.chrome if write is chrome else read_back.firefox
+    found, cpu = read(b"".join(write(waiting_profile()))), expected(waiting_profile())["cpu"]
+    assert found == cpu and set(found) == set(cpu)
 
 
 def test_parquet_has_a_column_for_each(tmp_path: Path) -> None:

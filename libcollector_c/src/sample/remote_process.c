@@ -315,3 +315,9 @@ size_t col_remote_python(struct col_remote_process *process, pid_t thread, const
     *end = is_whole && !was_rooted ? COL_STACK_COMPLETE : *end;
     return count;
 }
+
+/* No other lock lies in the interpreter's own variables: those that it gives to programs are allocated. */
+bool col_remote_is_gil(const struct col_remote_process *process, uintptr_t address)
+{
+    return process->has_python && address - process->python.runtime < process->python.runtime_bytes;
+}

@@ -42,4 +42,7 @@ size_t col_remote_walk(struct col_remote_process *process, const struct col_remo
 size_t col_remote_python(struct col_remote_process *process, pid_t thread, const struct col_remote_registers *registers,
                          uintptr_t *pcs, size_t most, unsigned *end);
 
+/* True if the word is of the global interpreter lock, by the last walk of that kind. */
+bool col_remote_is_gil(const struct col_remote_process *process, uintptr_t address);
+
 #endif

@@ -71,7 +71,7 @@ static bool is_named(struct tables *tables, const ElfW(Sym) * symbol, const char
 }
 
 static uintptr_t look_in_chain(struct tables *tables, uintptr_t chain, uint32_t first, uint32_t index, uint32_t hash,
-                               const char *name)
+                               const char *name, size_t *bytes)
 {
     uint32_t word;
     for (unsigned i = 0; i < MOST_IN_CHAIN; i++, index++) {
@@ -80,8 +80,11 @@ static uintptr_t look_in_chain(struct tables *tables, uintptr_t chain, uint32_t 
             return 0;
         if ((word | 1) == (hash | 1) &&
             read(tables, tables->symbols + (uintptr_t)index * sizeof symbol, &symbol, sizeof symbol) &&
-            symbol.st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol.st_info) != STT_TLS && is_named(tables, &symbol, name))
+            symbol.st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol.st_info) != STT_TLS &&
+            is_named(tables, &symbol, name)) {
+            *bytes = symbol.st_size;
             return tables->bias + symbol.st_value;
+        }
         if (word & 1)
             return 0;
     }
@@ -90,6 +93,13 @@ static uintptr_t look_in_chain(struct tables *tables, uintptr_t chain, uint32_t 
 
 uintptr_t col_exported_symbols_find(struct col_remote_memory *memory, uintptr_t bias, uintptr_t dynamic,
                                     const char *name)
+{
+    size_t bytes;
+    return col_exported_symbols_measure(memory, bias, dynamic, name, &bytes);
+}
+
+uintptr_t col_exported_symbols_measure(struct col_remote_memory *memory, uintptr_t bias, uintptr_t dynamic,
+                                       const char *name, size_t *bytes)
 {
     struct tables tables = {.proved = {.memory = memory}, .bias = bias};
     struct header header;
@@ -104,5 +114,6 @@ uintptr_t col_exported_symbols_find(struct col_remote_memory *memory, uintptr_t 
         !read(&tables, buckets + hash % header.bucket_count * sizeof index, &index, sizeof index) ||
         index < header.first_symbol)
         return 0;
-    return look_in_chain(&tables, buckets + header.bucket_count * sizeof index, header.first_symbol, index, hash, name);
+    return look_in_chain(&tables, buckets + header.bucket_count * sizeof index, header.first_symbol, index, hash, name,
+                         bytes);
 }

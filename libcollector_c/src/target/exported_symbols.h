@@ -2,6 +2,7 @@
 #ifndef COL_TARGET_EXPORTED_SYMBOLS_H
 #define COL_TARGET_EXPORTED_SYMBOLS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/remote_memory.h"
@@ -12,5 +13,9 @@
  */
 uintptr_t col_exported_symbols_find(struct col_remote_memory *memory, uintptr_t bias, uintptr_t dynamic,
                                     const char *name);
+
+/* The same, and how many bytes the symbol is of. */
+uintptr_t col_exported_symbols_measure(struct col_remote_memory *memory, uintptr_t bias, uintptr_t dynamic,
+                                       const char *name, size_t *bytes);
 
 #endif

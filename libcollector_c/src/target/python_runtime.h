@@ -3,6 +3,7 @@
 #define COL_TARGET_PYTHON_RUNTIME_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "target/python_layout.h"
@@ -11,6 +12,7 @@
 struct col_python_runtime {
     struct col_python_layout layout;
     uintptr_t runtime;                /* _PyRuntime */
+    size_t runtime_bytes;             /* of it, where it is in another process */
     uintptr_t code_type;              /* PyCode_Type */
     uintptr_t low, high;              /* the module that it is in */
     uintptr_t loop_low, loop_high;    /* _PyEval_EvalFrameDefault */

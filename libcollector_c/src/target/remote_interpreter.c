@@ -45,9 +45,14 @@ bool col_remote_interpreter_find(struct col_remote_memory *memory, uint64_t owne
 {
     struct col_remote_object object;
     for (size_t index = 0; col_remote_modules_next_object(memory, &index, &object);) {
-        uintptr_t runtime = col_exported_symbols_find(memory, object.bias, object.dynamic, "_PyRuntime");
-        *found = (struct col_python_runtime){
-            .runtime = runtime, .low = object.low, .high = object.high, .memory = memory, .owner = owner};
+        size_t bytes = 0;
+        uintptr_t runtime = col_exported_symbols_measure(memory, object.bias, object.dynamic, "_PyRuntime", &bytes);
+        *found = (struct col_python_runtime){.runtime = runtime,
+                                             .runtime_bytes = bytes,
+                                             .low = object.low,
+                                             .high = object.high,
+                                             .memory = memory,
+                                             .owner = owner};
         if (runtime == 0 || !describe(memory, &object, found))
             continue;
         found->is_program = is_named_python(memory->pid);

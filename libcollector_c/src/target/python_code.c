@@ -165,14 +165,15 @@ static uint64_t take_addresses(uint64_t bytes)
     return COL_PYTHON_FIRST_ADDRESS + __atomic_fetch_add(&self.next, room, __ATOMIC_RELAXED);
 }
 
-static bool write_code(struct col_event_mappingchange *change, uint64_t bytes)
+static bool write_code(const struct col_remote_memory *memory, struct col_event_mappingchange *change, uint64_t bytes)
 {
     change->action = COL_MAP_INSERT;
     change->map_kind = COL_MAP_PYTHON_CODE;
     change->start = change->bias = take_addresses(bytes);
     change->end = change->start + 2 * bytes;
     change->path = "";
-    return col_event_mappingchange((struct col_event_head){col_clock_now(), 0}, change) == 0;
+    uint32_t owner = memory != NULL ? (uint32_t)memory->pid : 0;
+    return col_event_mappingchange((struct col_event_head){col_clock_now(), owner}, change) == 0;
 }
 
 /* Where the instructions are and how many bytes. False: the object is no code object. */
@@ -213,7 +214,7 @@ COL_READS_FOREIGN static bool write_object(const struct col_python_runtime *pyth
         change.lines = view(python, table + BYTES_AT, change.lines_bytes);
         change.lines_bytes = change.lines != NULL ? change.lines_bytes : 0;
     }
-    bool is_written = change.name != NULL && write_code(&change, code->bytes);
+    bool is_written = change.name != NULL && write_code(python->memory, &change, code->bytes);
     code->start = change.start;
     return is_written;
 }
@@ -299,7 +300,7 @@ uint64_t col_python_code_stand_in(enum col_python_stand_in which)
     uint64_t address = __atomic_load_n(&self.stand_ins[which], __ATOMIC_RELAXED);
     if (address == 0) {
         struct col_event_mappingchange change = {.name = names[which]};
-        if (!write_code(&change, 2))
+        if (!write_code(NULL, &change, 2))
             return 0;
         address = col_python_code_address(change.start, 0, true);
         __atomic_store_n(&self.stand_ins[which], address, __ATOMIC_RELAXED);
@@ -312,4 +313,9 @@ void col_python_code_forget(void)
     self.generation++;
     self.is_converting = false;
     memset(self.stand_ins, 0, sizeof self.stand_ins);
+}
+
+void col_python_code_watch(void)
+{
+    self.next = COL_PYTHON_WATCHED_ADDRESS - COL_PYTHON_FIRST_ADDRESS;
 }

@@ -9,7 +9,8 @@
 
 /* FROM ANYWHERE, SIGNAL HANDLERS INCLUDED. */
 
-#define COL_PYTHON_FIRST_ADDRESS (UINT64_C(1) << 56) /* where no process has memory */
+#define COL_PYTHON_FIRST_ADDRESS (UINT64_C(1) << 56)   /* where no process has memory */
+#define COL_PYTHON_WATCHED_ADDRESS (UINT64_C(3) << 55) /* and the first that its own log does not give away */
 
 /* A code object as stacks have it: each of its bytes is two at [start, start + 2 * bytes). */
 struct col_python_code {
@@ -43,5 +44,8 @@ uint64_t col_python_code_stand_in(enum col_python_stand_in which);
 
 /* For another log, which knows nothing yet. */
 void col_python_code_forget(void);
+
+/* For a log that has the code of other processes: each record's thread is the process, 0 of stand-ins. */
+void col_python_code_watch(void);
 
 #endif

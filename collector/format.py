@@ -29,6 +29,8 @@ METRIC_MAX_VALUES: Final = 64
 SAMPLE_MAX_VALUES: Final = 12
 FRAMES_LEFT_OUT: Final = 1
 """The address on a stack that stands for frames between its leaf's part and its root's."""
+WATCHED_CODE: Final = range(3 << 55, 2 << 56)
+"""Addresses on a stack of waits.log at which that log has code of the process."""
 REGIONS: Final = range(1 << 63, 3 << 62)
 """Addresses on a stack that stand for parallel regions: the return address of the call that opened it is 2^63 less."""
 

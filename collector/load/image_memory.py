@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from collector.analysis.seam import Segment
-from collector.format import FRAMES_LEFT_OUT, REGIONS, MapKind
+from collector.format import FRAMES_LEFT_OUT, REGIONS, WATCHED_CODE, MapKind
 from collector.load.imported_code import imported_place
 from collector.load.java_code import java_place
 from collector.load.log_facts import LogFacts
@@ -14,7 +14,7 @@ from collector.load.python_code import INTERPRETER, folded_mappings, is_c_librar
 from collector.profile.model import Code
 from collector.symbols.symbolizer import lookup_address
 from collector.symbols.terms import Layout
-from collector.target.address_space import Mapping
+from collector.target.address_space import AddressSpace, Mapping
 from collector.target.dynamic_code import first_line, line_at
 
 _DYNAMIC_MODULE_NAME = "(dynamic code)"
@@ -23,12 +23,17 @@ _DYNAMIC_MODULE_NAME = "(dynamic code)"
 class ImageMemory:
     """The memory of one process image; see `naming.Memory`. `objects_path` is where the experiment keeps copies of code, if it does.
 
+    `watched` is the code that stacks of waits have.
+
     Frames of an interpreter's own code are shown only with `has_interpreter_frames`.
     """
 
-    def __init__(self, names: NameTable, facts: LogFacts, objects_path: str | None, has_interpreter_frames: bool = False) -> None:
+    def __init__(
+        self, names: NameTable, facts: LogFacts, objects_path: str | None, has_interpreter_frames: bool = False, watched: AddressSpace | None = None
+    ) -> None:
         self._names = names
         self._space = facts.space
+        self._watched = watched or AddressSpace()
         self._objects_path = objects_path
         self._directory = (facts.initialize.directory or "") if facts.initialize else ""
         folded = [] if has_interpreter_frames else folded_mappings(facts.interpreter, facts.space)
@@ -54,8 +59,9 @@ class ImageMemory:
         if address in REGIONS and not is_leaf:
             return self.turning_points(address - REGIONS.start, False)
         wanted = lookup_address(address, is_leaf)
-        history = self._space.history(wanted)
-        return [] if all(_is_lasting(life) for life in history) and len(history) < 2 else self._space.turning_points(wanted)
+        space = self._space_at(wanted)
+        history = space.history(wanted)
+        return [] if all(_is_lasting(life) for life in history) and len(history) < 2 else space.turning_points(wanted)
 
     def place_at(self, address: int, is_leaf: bool, time_ns: int) -> Place | None:
         """See `naming.Memory`."""
@@ -63,8 +69,11 @@ class ImageMemory:
             opener = self.place_at(address - REGIONS.start, False, time_ns)
             return RegionPlace(UNMAPPED if opener is None or isinstance(opener, RegionPlace) else opener)
         wanted = lookup_address(address, is_leaf)
-        place = self._place(self._space.find(wanted, time_ns), address, is_leaf)
+        place = self._place(self._space_at(wanted).find(wanted, time_ns), address, is_leaf)
         return None if self._is_hidden(place) else place
+
+    def _space_at(self, address: int) -> AddressSpace:
+        return self._watched if address in WATCHED_CODE else self._space
 
     def _is_hidden(self, place: Place) -> bool:
         if isinstance(place, CodePlace):

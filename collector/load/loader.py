@@ -21,6 +21,7 @@ from collector.load.jit_sources import add_jit_sources
 from collector.load.log_facts import LogFacts, read_facts, word_of
 from collector.load.metric_values import series_of
 from collector.load.naming import Names, NameTable
+from collector.load.python_code import is_closed_from_outside
 from collector.load.ranks import missing_ranks, with_ranks
 from collector.load.recording import PartFacts, launched_statuses, process_of, recording_of
 from collector.load.stand_ins import stand_in
@@ -34,6 +35,7 @@ from collector.target.process import Thread
 
 Progress = Callable[[int, int, str], None]
 
+_NO_WAITS = "Python functions are not shown where they wait: that takes CPython 3.11."
 _EVERY_VIEW = 3  # the severity of what every view has to say
 
 
@@ -118,7 +120,11 @@ class Loader:
             ended[identity] = facts
             self._series += series_of(experiment, len(self.processes), facts, launch)
             progress.tell(facts)
-            self._add_process(objects_path, facts, process, waits_of.get(facts.number, ()))
+            watched = waits.code_of(process.pid) if waits else None
+            memory = ImageMemory(self._names, facts, objects_path, self._has_interpreter_frames, watched)
+            self._add_process(facts, process, memory, waits_of.get(facts.number, ()))
+        if any(is_closed_from_outside(facts.interpreter) for facts in logs if facts.number in waits_of):
+            self._messages.append(model.Message(experiment, 1, _NO_WAITS, is_hint=True))
         self.processes[first_process:] = with_ranks([*piece.relatives, *self.processes[first_process:]])[len(piece.relatives) :]
         if node is not None:
             self._series += series_of(experiment, None, node, launch)
@@ -195,7 +201,7 @@ class Loader:
                 logs.append(facts)
         return PartFacts(launch, node, logs, waits)
 
-    def _add_process(self, objects_path: str | None, facts: LogFacts, process: model.Process, waits: Sequence[PcSampleBlock]) -> None:
+    def _add_process(self, facts: LogFacts, process: model.Process, memory: ImageMemory, waits: Sequence[PcSampleBlock]) -> None:
         index, first_thread = len(self.processes), len(self._threads)
         self.processes.append(process)
         for cause, start_ns, end_ns in facts.all_pauses:
@@ -203,7 +209,6 @@ class Loader:
         self._threads += [thread_of(index, thread, process) for thread in facts.threads]
         owners = self._attribute(facts, process, first_thread)
         owners += self._add_waits(facts, first_thread, waits)
-        memory = ImageMemory(self._names, facts, objects_path, self._has_interpreter_frames)
         self._analysis.attribute(facts.number, owners, memory.segments(), memory.own_space)
         self._analysis.collect(facts.number)
         self._logs.append(facts.number)

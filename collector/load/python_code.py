@@ -60,6 +60,13 @@ def _absolute(file: str, directory: str) -> str:
     return file if not file or is_no_file(file) or not directory else os.path.normpath(os.path.join(directory, file))
 
 
+def is_closed_from_outside(interpreter: Interpreter | None) -> bool:
+    """Whether nothing in memory leads from a thread's number to its Python functions, as in CPython before 3.11."""
+    if interpreter is None or interpreter.name != "CPython" or interpreter.detail is not None:
+        return False
+    return re.match(r"3\.(9|10)\b", interpreter.version or "") is not None
+
+
 def folded_mappings(interpreter: Interpreter | None, space: AddressSpace) -> list[Mapping]:
     """The files whose native code counts for the Python functions it runs: the interpreter's, and what lay at its place at another time.
 

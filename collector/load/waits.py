@@ -6,19 +6,28 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from collector.experiment.directory import LogFile
-from collector.experiment.events import AnyRecord, PmcAttach
+from collector.experiment.events import AnyRecord, MappingChange, PmcAttach
 from collector.experiment.log_records import iter_records
 from collector.experiment.node_clocks import with_shift
 from collector.experiment.samples import PcSampleBlock
 from collector.load.log_facts import GrowingFacts, LogFacts
+from collector.target.address_space import AddressSpace
 
 
 @dataclass(slots=True)
 class Waits:
-    """What waits.log says besides its samples, and these by process id, with their times as they are in the log."""
+    """What waits.log says besides its samples, and these by process id, with their times as they are in the log.
+
+    `code` is that at addresses of format.WATCHED_CODE by process id, 0 of what is in all.
+    """
 
     facts: LogFacts
     blocks: dict[int, list[PcSampleBlock]] = field(default_factory=dict)
+    code: dict[int, list[MappingChange]] = field(default_factory=dict)
+
+    def code_of(self, pid: int) -> AddressSpace:
+        """The code of a process that stacks of waits have, and its log does not."""
+        return AddressSpace([*self.code.get(0, ()), *self.code.get(pid, ())])
 
     def by_image(self, logs: Sequence[LogFacts]) -> dict[int, list[PcSampleBlock]]:
         """The samples by number of the log of the process image that ran then; those of processes that were not recorded are left out."""
@@ -34,7 +43,7 @@ class Waits:
     def unreported(self) -> Waits:
         """The samples alone, for all but one of the readers of the log: how it went is told once."""
         facts = replace(self.facts, size_bytes=0, clock=None, points=[], drops={}, messages={})
-        return Waits(facts, self.blocks)
+        return replace(self, facts=facts)
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -61,6 +70,9 @@ def waits_of(log: LogFile, records: Iterable[AnyRecord]) -> Waits:
     for record in records:
         if isinstance(record, PcSampleBlock):
             waits.blocks.setdefault(pids.get(record.source, 0), []).append(record)
+        elif isinstance(record, MappingChange):
+            waits.code.setdefault(record.thread, []).append(record)
+            continue
         elif isinstance(record, PmcAttach):
             pids[record.source or 0] = record.pid or 0
         growing.add(_shifted(record, log.shift_ns) if log.shift_ns else record)

@@ -70,6 +70,7 @@ _SHOWN: Final = 4  # the position of the second metric that is shown, in `shown_
 
 WAITED_FOR: Final = {
     "lock": "a lock, or another thread",
+    "gil": "Python's global interpreter lock",
     "timer": "a time",
     "events": "one of several files, or an event",
     "socket": "a socket",

@@ -117,10 +117,10 @@ enum col_wait_cause col_look_cause(uint32_t pid, const struct col_look *look)
 const char *col_look_cause_name(enum col_wait_cause cause)
 {
     static const char *const names[COL_WAIT_CAUSES] = {
-        [COL_WAIT_UNKNOWN] = "unseen", [COL_WAIT_LOCK] = "lock",         [COL_WAIT_TIMER] = "timer",
-        [COL_WAIT_EVENTS] = "events",  [COL_WAIT_SOCKET] = "socket",     [COL_WAIT_PIPE] = "pipe",
-        [COL_WAIT_FILE] = "file",      [COL_WAIT_TERMINAL] = "terminal", [COL_WAIT_CHILD] = "child",
-        [COL_WAIT_SIGNAL] = "signal",  [COL_WAIT_MESSAGE] = "message",   [COL_WAIT_PAGE] = "page_fault",
-        [COL_WAIT_OTHER] = "other"};
+        [COL_WAIT_UNKNOWN] = "unseen",  [COL_WAIT_LOCK] = "lock",     [COL_WAIT_GIL] = "gil",
+        [COL_WAIT_TIMER] = "timer",     [COL_WAIT_EVENTS] = "events", [COL_WAIT_SOCKET] = "socket",
+        [COL_WAIT_PIPE] = "pipe",       [COL_WAIT_FILE] = "file",     [COL_WAIT_TERMINAL] = "terminal",
+        [COL_WAIT_CHILD] = "child",     [COL_WAIT_SIGNAL] = "signal", [COL_WAIT_MESSAGE] = "message",
+        [COL_WAIT_PAGE] = "page_fault", [COL_WAIT_OTHER] = "other"};
     return names[cause];
 }

@@ -31,6 +31,7 @@ bool col_look_schedule(uint32_t pid, uint32_t tid, struct col_schedule *schedule
 enum col_wait_cause {
     COL_WAIT_UNKNOWN,
     COL_WAIT_LOCK,
+    COL_WAIT_GIL, /* the global interpreter lock of CPython */
     COL_WAIT_TIMER,
     COL_WAIT_EVENTS, /* of several files: poll, select, epoll */
     COL_WAIT_SOCKET,

@@ -12,6 +12,7 @@
 #include "experiment/event.h"
 #include "experiment/log_writer.h"
 #include "experiment/stack_table.h"
+#include "target/python_code.h"
 
 #define LOG_NAME "waits.log"
 #define UNIT_NS 1000u
@@ -56,6 +57,7 @@ int col_wait_log_open(const char *experiment, const char *way, const char *detai
     self.way = way;
     self.detail = detail;
     self.looks_ns = looks_ns;
+    col_python_code_watch();
     if (error == 0)
         write_initialize();
     return error;

@@ -78,11 +78,15 @@ static struct col_wait_stack *walk(const struct col_waiting_thread *thread, cons
     else if (process->has_new_code)
         col_remote_changed(process->unwinder);
     process->has_new_code = false;
-    size_t count =
-        process->unwinder != NULL ? col_remote_walk(process->unwinder, &registers, pcs, MOST_FRAMES, &end) : 0;
+    size_t count = process->unwinder != NULL
+                       ? col_remote_python(process->unwinder, (pid_t)thread->tid, &registers, pcs, MOST_FRAMES, &end)
+                       : 0;
     if (count == 0 || end == COL_END_UNREADABLE)
         return NULL;
-    return col_wait_stack_take(pcs, count, end, col_look_cause(process->pid, look));
+    enum col_wait_cause cause = col_look_cause(process->pid, look);
+    if (cause == COL_WAIT_LOCK && col_remote_is_gil(process->unwinder, (uintptr_t)look->arguments[0]))
+        cause = COL_WAIT_GIL;
+    return col_wait_stack_take(pcs, count, end, cause);
 }
 
 /* What may not be looked at, or cannot be read, is left alone for a while. */

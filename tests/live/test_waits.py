@@ -7,7 +7,8 @@ from math import sqrt
 from pathlib import Path
 
 import pytest
-from recorded import Recorded, collector_command, execute, judge
+from pythons import Interpreter, every_interpreter
+from recorded import TARGETS, Recorded, collector_command, execute, judge
 
 from collector.profile import aggregate
 from collector.profile.causes import is_finished
@@ -93,6 +94,30 @@ def test_what_is_waited_for_and_from_where(watch: Callable[..., Recorded], compi
     ends = [(row.cause, row.values[blocked]) for row in aggregate.stack_ends(recorded.profile)]
     unfinished = sum(value for cause, value in ends if not is_finished(cause))
     assert unfinished < 0.01 * aggregate.total_values(recorded.profile)[blocked], ends
+
+
+@every_interpreter("3.11", "3.12", "3.13")
+def test_python_functions_wait(watch: Callable[..., Recorded], python: Interpreter) -> None:
+    """Each thread under its functions, with the line that waits and what for; what computing threads wait for is the interpreter's lock."""
+    recorded = watch("switches", python.path, TARGETS / "python" / "known_waits.py", 500)
+    truth, profile = recorded.outcome.truth, recorded.profile
+    rows = {row.function.name: row.inclusive for row in aggregate.functions(profile)}
+    frames = [(profile.functions[frame.function].name, frame) for frame in profile.frames]
+    wrong = []
+    for name, cause in (("sleeping", "timer"), ("locking", "lock"), ("computing", "gil")):
+        waited_ns, off_ns = 1e9 * rows[name][metric(recorded, f"blocked_{cause}")], off_cpu_ns(recorded, rows[name])
+        # A wait for a time or lock ends in one for the interpreter's lock.
+        allowed_ns = 0.02 * truth[name] + 1e9 * rows["wait"][metric(recorded, "runnable")] + 5e6
+        if cause != "gil" and abs(waited_ns - truth[name]) > allowed_ns + 1e9 * rows[name][metric(recorded, "blocked_gil")]:
+            wrong.append(f"{name}: {truth[name] / 1e6:.1f} ms true, {waited_ns / 1e6:.1f} for {cause}, {off_ns / 1e6:.1f} in all")
+        if cause == "gil" and not truth[name] / 2 < waited_ns < truth[name] + allowed_ns:
+            wrong.append(f"{name}: {truth[name] / 1e6:.1f} ms on no processor, {waited_ns / 1e6:.1f} for the interpreter's lock")
+    judge(not wrong, "; ".join(wrong))
+    for name in ("sleeping", "locking"):
+        assert truth[f"{name}.line"] in [frame.line for function, frame in frames if function == name and frame.kind.startswith("python")]
+    names = {profile.functions[frame.function].name for frame in profile.frames if frame.kind.startswith("python")}
+    assert {"Thread.run", "wait", "sleeping", "locking", "computing", "Thread.join"} <= names
+    assert not any(name.startswith("_PyEval") for name in rows)
 
 
 def test_the_overview_names_the_way(watch: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:

@@ -26,6 +26,7 @@ static struct col_wait_threads all = {.looks_ns = LOOKS};
 static struct col_waiting_thread *thread;
 static uint64_t now_ns = 1000 * MS, next_look_ns = 1000 * MS + LOOKS;
 static uint64_t blocked_ns[KINDS + 1], ready_ns[KINDS + 1];
+static double variance_ns2[KINDS + 1];
 
 static struct col_wait_stack *stack_of(unsigned kind)
 {
@@ -42,6 +43,7 @@ static void settle(bool is_last)
         unsigned kind = sums[i].stack != NULL ? (unsigned)(sums[i].stack->pcs[0] - 0x1000) : NOBODY;
         blocked_ns[kind] += sums[i].blocked_ns;
         ready_ns[kind] += sums[i].ready_ns;
+        variance_ns2[kind] += sums[i].variance_ns2;
     }
     col_wait_account_release(sums, count);
 }
@@ -104,6 +106,50 @@ static void check_sums(void)
     check(all.torn_count > 0 && all.kept_count > 100 * all.torn_count / 30, "looks that ran into the end", (double)all.torn_count);
 }
 
+static void forget_sums(void)
+{
+    for (unsigned kind = 0; kind <= KINDS; kind++)
+        blocked_ns[kind] = ready_ns[kind] = 0, variance_ns2[kind] = 0;
+}
+
+/* Of many recordings 95 % are within 1.96 standard errors: of each kind, and of two together, whose error is that of all others. */
+static void check_errors(uint64_t length_ns, unsigned waits, unsigned waits_between_sums, bool is_of_many_threads)
+{
+    enum { RECORDINGS = 400, ROWS = 4 };
+    static struct col_wait_pool pool;
+    unsigned right[ROWS] = {0};
+    for (unsigned recording = 0; recording < RECORDINGS; recording++) {
+        double truth[KINDS + 1] = {0}, sum = 0;
+        forget_sums();
+        for (unsigned i = 0; i < waits; i++) {
+            unsigned kind = "0000011123"[rand() % 10] - '0';
+            wait_for(kind, length_ns);
+            truth[kind] += (double)length_ns + 5 * US;
+            if ((i + 1) % waits_between_sums == 0 && is_of_many_threads)
+                col_wait_account_pool(&thread->account, &pool, (uint64_t)rand() << 16 | (uint64_t)rand());
+            if ((i + 1) % waits_between_sums == 0)
+                settle(is_of_many_threads);
+        }
+        settle(true);
+        thread->account.share_count = 0; /* the next recording knows nothing of this one */
+        col_wait_pool_empty(&pool);
+        for (unsigned kind = 0; kind < KINDS; kind++)
+            sum += variance_ns2[kind];
+        for (unsigned row = 0; row < ROWS; row++) {
+            unsigned other = row == 3 ? 2 : NOBODY; /* the last row is of two */
+            double off = (double)(blocked_ns[row] + ready_ns[row]) - truth[row];
+            double variance = variance_ns2[row] + (row == 3 ? variance_ns2[other] : 0);
+            off += row == 3 ? (double)(blocked_ns[other] + ready_ns[other]) - truth[other] : 0;
+            variance = fmin(variance, sum - variance);
+            right[row] += fabs(off) <= 1.96 * sqrt(variance);
+        }
+    }
+    for (unsigned row = 0; row < ROWS; row++) {
+        double share = (double)right[row] / RECORDINGS;
+        check(share > 0.9 && share < 0.99, "recordings within 1.96 standard errors", share);
+    }
+}
+
 /* Two kinds of one length share what was not looked at as often as they were seen. */
 static void check_shares(void)
 {
@@ -156,6 +202,9 @@ int main(void)
     check_sums();
     check_shares();
     check_pool();
+    check_errors(400 * US, 6000, 500, false);
+    check_errors(3 * MS, 600, 20, false);
+    check_errors(3 * MS, 600, 1, true);
     check_table();
     col_wait_threads_free(&all);
     return failures != 0;

@@ -46,6 +46,15 @@ void col_wait_account_add(struct col_wait_account *account, const struct col_wai
     struct col_wait_share *share = wait->stack != NULL ? share_of(account, wait->stack, octave) : NULL;
     account->known_ns += wait->ns;
     account->known_count += wait->is_over;
+    account->looks_ns = wait->looks_ns;
+    if (share != NULL && wait->is_over) {
+        share->ever++;
+        account->ever++;
+    }
+    if (share != NULL && wait->is_guess) {
+        share->squares_ns2 += (double)wait->ns * (double)wait->ns;
+        share->looks++;
+    }
     if (share != NULL && is_always_seen(wait)) {
         share->whole_ns += wait->ns;
         share->count += wait->is_over;
@@ -54,6 +63,7 @@ void col_wait_account_add(struct col_wait_account *account, const struct col_wai
     if (share != NULL) {
         share->weight_ns += wait->whole_ns > wait->looks_ns ? wait->whole_ns : wait->looks_ns;
         share->looks++;
+        share->seen++;
         share->ages_ns += (double)wait->age_ns;
     }
     account->unseen_ns[octave] += wait->ns;
@@ -74,13 +84,18 @@ void col_wait_account_pool(struct col_wait_account *account, struct col_wait_poo
         if (share->weight_ns != 0)
             col_wait_pool_add(pool, share->stack, share->octave, share->weight_ns);
         share->weight_ns = 0;
+        share->seen = 0;
     }
     for (unsigned octave = 0; octave < COL_WAIT_OCTAVES; octave++, random = random * 6364136223846793005u + 1) {
+        double likely;
         struct col_wait_stack *stack =
-            account->unseen_ns[octave] != 0 ? col_wait_pool_draw(pool, (uint8_t)octave, random >> 16) : NULL;
+            account->unseen_ns[octave] != 0 ? col_wait_pool_draw(pool, (uint8_t)octave, random >> 16, &likely) : NULL;
         struct col_wait_share *share = stack != NULL ? share_of(account, stack, octave) : NULL;
-        if (share != NULL)
-            share->weight_ns = 1;
+        if (share == NULL)
+            continue;
+        share->weight_ns = 1;
+        share->seen = 1;
+        share->drawn = likely;
     }
 }
 
@@ -99,6 +114,25 @@ static struct part *part_of(struct part *parts, size_t *count, struct col_wait_s
     return &parts[(*count)++];
 }
 
+/*
+ * How likely a wait of this length is another stack's, by all looks that are remembered. As there are few of them, one more counts that found what those at all of the thread's waits
+ * did, and these have half a one of another stack, so that it is never quite nothing.
+ */
+static double other_part(const struct col_wait_account *account, const struct col_wait_share *share)
+{
+    double looks = 0, others = 0, ever = account->ever;
+    if (share->drawn > 0)
+        return 1 - share->drawn;
+    for (uint32_t i = 0; i < account->share_count; i++) {
+        const struct col_wait_share *one = &account->shares[i];
+        double found = one->octave == share->octave ? one->looks + one->count : 0;
+        looks += found;
+        others += one->stack != share->stack ? found : 0;
+        ever -= one->stack == share->stack ? one->ever : 0;
+    }
+    return (others + (ever + 0.5) / (account->ever + 1)) / (looks + 1);
+}
+
 static void add_whole(const struct col_wait_account *account, struct part *parts, size_t *count)
 {
     for (uint32_t i = 0; i < account->share_count; i++) {
@@ -107,6 +141,7 @@ static void add_whole(const struct col_wait_account *account, struct part *parts
             continue;
         struct part *part = part_of(parts, count, share->stack);
         part->sum.blocked_ns += share->whole_ns;
+        part->sum.variance_ns2 += share->squares_ns2 > 0 ? share->squares_ns2 * other_part(account, share) : 0;
         part->waits += share->count;
     }
 }
@@ -190,6 +225,28 @@ static unsigned find_looks(const struct col_wait_account *account, unsigned octa
     return NO_OCTAVE;
 }
 
+/* How many looks those weights are of. */
+static double looks_of(const struct col_wait_account *account, unsigned octave, unsigned which)
+{
+    double looks = 0;
+    for (uint32_t i = 0; i < account->share_count; i++) {
+        const struct col_wait_share *share = &account->shares[i];
+        if (share->octave == octave)
+            looks += which == BY_CHANCE ? share->seen : which == WHOLE ? share->count : share->looks;
+    }
+    return looks > 1 ? looks : 1;
+}
+
+/* Of a stack that was drawn it is the pool's as well: there each look stands for the time between two. As the pool grows the first ones count for more, which makes it twice as much. */
+static double variance_of(const struct col_wait_account *account, const struct col_wait_share *share, double blocked_ns,
+                          double part_of_all, double looks)
+{
+    double square = blocked_ns * blocked_ns / looks;
+    if (share->drawn > 0)
+        square += 2 * blocked_ns * (double)account->looks_ns;
+    return square * part_of_all * other_part(account, share);
+}
+
 /* By the best looks that there are. */
 static void share_octave(const struct col_wait_account *account, unsigned looked, uint64_t blocked_ns,
                          uint64_t ready_ns, struct part *parts, size_t *count)
@@ -197,6 +254,7 @@ static void share_octave(const struct col_wait_account *account, unsigned looked
     uint64_t weights[WEIGHTS];
     weigh_octave(account, looked, weights);
     unsigned which = weights[BY_CHANCE] != 0 ? BY_CHANCE : weights[WHOLE] != 0 ? WHOLE : OLD;
+    double looks = looks_of(account, looked, which);
     for (uint32_t i = 0; i < account->share_count; i++) {
         const struct col_wait_share *share = &account->shares[i];
         uint64_t weight = share->octave == looked ? weight_of(share, which) : 0;
@@ -206,6 +264,7 @@ static void share_octave(const struct col_wait_account *account, unsigned looked
         struct part *part = part_of(parts, count, share->stack);
         part->sum.blocked_ns += (uint64_t)((double)blocked_ns * part_of_all + 0.5);
         part->sum.ready_ns += (uint64_t)((double)ready_ns * part_of_all + 0.5);
+        part->sum.variance_ns2 += variance_of(account, share, (double)blocked_ns, part_of_all, looks);
     }
 }
 
@@ -316,6 +375,7 @@ static void age_shares(struct col_wait_account *account)
         share->weight_ns = share->whole_ns = share->count = 0;
         share->looks /= 2;
         share->ages_ns /= 2;
+        share->seen = share->squares_ns2 = share->drawn = 0;
         if (share->old_ns < LEAST_OLD_NS) {
             col_wait_stack_drop(share->stack);
             *share = account->shares[--account->share_count];

@@ -24,6 +24,10 @@ struct col_wait_share {
     uint64_t old_ns;    /* both, of earlier times, fading */
     double looks;       /* by chance, fading */
     double ages_ns;     /* and how long those waits had gone on then: half of what they took in all */
+    double seen;        /* looks by chance since the last sums */
+    double ever;        /* looks of any kind, not fading */
+    double squares_ns2; /* of what is taken to be this stack's because it was the next to be seen */
+    double drawn;       /* how likely it was, if it was drawn from a pool; 0: it was not */
 };
 
 struct col_wait_account {
@@ -34,14 +38,20 @@ struct col_wait_account {
         known_count; /* waited and ready since they were last held against the scheduler, and how many waits that was */
     int64_t late_ns; /* ready beyond that, as the scheduler has it: at the ends of waits */
     int64_t over_ns; /* not waited at all: the switches themselves, at the ends of waits as well */
+    uint64_t looks_ns; /* at the last wait */
+    double ever;       /* looks of any kind */
     struct col_wait_share *shares;
     uint32_t share_count, share_room;
 };
 
-/* What comes of it: the time of a stack; NULL is that of no known stack. */
+/*
+ * What comes of it: the time of a stack; NULL is that of no known stack. The variance is that of blocked_ns, as far as looks decided it: of n looks that share out a time t, a
+ * stack with the part p has t^2 p (1 - p) / n. That of several stacks together is their variances' sum at most, and that of all others of the account.
+ */
 struct col_wait_sum {
     struct col_wait_stack *stack;
     uint64_t blocked_ns, ready_ns;
+    double variance_ns2;
 };
 
 /* A wait, or a part of one that goes on. `looks_ns` is the time between looks then; `stack` NULL: it was not seen. */
@@ -51,6 +61,7 @@ struct col_wait {
     uint64_t looks_ns;
     uint64_t age_ns; /* when it was seen */
     bool is_over;
+    bool is_guess; /* there may have been others before the one that was seen */
     struct col_wait_stack *stack;
 };
 void col_wait_account_add(struct col_wait_account *account, const struct col_wait *wait);

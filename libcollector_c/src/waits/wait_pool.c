@@ -19,7 +19,8 @@ void col_wait_pool_add(struct col_wait_pool *pool, struct col_wait_stack *stack,
     pool->shares[at].weight_ns = weight_ns;
 }
 
-struct col_wait_stack *col_wait_pool_draw(const struct col_wait_pool *pool, uint8_t octave, uint64_t random)
+struct col_wait_stack *col_wait_pool_draw(const struct col_wait_pool *pool, uint8_t octave, uint64_t random,
+                                          double *share)
 {
     uint64_t sum_ns = 0;
     for (uint32_t i = 0; i < pool->count; i++)
@@ -28,6 +29,7 @@ struct col_wait_stack *col_wait_pool_draw(const struct col_wait_pool *pool, uint
     for (uint32_t i = 0; i < pool->count; i++) {
         if (pool->shares[i].octave != octave)
             continue;
+        *share = (double)pool->shares[i].weight_ns / (double)sum_ns;
         if (left_ns < pool->shares[i].weight_ns)
             return pool->shares[i].stack;
         left_ns -= pool->shares[i].weight_ns;

@@ -21,8 +21,9 @@ struct col_wait_pool {
 /* One that does not fit takes the place of the lightest. */
 void col_wait_pool_add(struct col_wait_pool *pool, struct col_wait_stack *stack, uint8_t octave, uint64_t weight_ns);
 
-/* A stack by chance, as often as its share is large; `random` is any number. NULL: none of that octave is known. It is the pool's. */
-struct col_wait_stack *col_wait_pool_draw(const struct col_wait_pool *pool, uint8_t octave, uint64_t random);
+/* A stack by chance, as often as its share is large, and what that is; `random` is any number. NULL: none of that octave is known. It is the pool's. */
+struct col_wait_stack *col_wait_pool_draw(const struct col_wait_pool *pool, uint8_t octave, uint64_t random,
+                                          double *share);
 
 void col_wait_pool_empty(struct col_wait_pool *pool);
 

@@ -149,7 +149,11 @@ static bool look_again(struct col_watching *watching, struct col_waiting_thread 
     bool has_run = now.turns != pace->turns || now.cpu_ns != pace->cpu_ns;
     if (is_its_turn(thread, has_run))
         look_well(watching, thread, now.turns);
-    struct col_wait wait = {.ns = off_ns - delay_ns, .whole_ns = UINT64_MAX, .is_over = has_run, .stack = thread->seen};
+    struct col_wait wait = {.ns = off_ns - delay_ns,
+                            .whole_ns = UINT64_MAX,
+                            .is_over = has_run,
+                            .is_guess = has_run,
+                            .stack = thread->seen};
     col_wait_account_add(&thread->account, &wait);
     col_wait_account_add_ready(&thread->account, delay_ns);
     thread->settled.has_run |= has_run;

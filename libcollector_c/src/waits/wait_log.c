@@ -16,7 +16,8 @@
 
 #define LOG_NAME "waits.log"
 #define UNIT_NS 1000u
-#define VALUES 2u /* blocked, runnable */
+#define VALUES 3u        /* blocked, runnable, and the variance of the first */
+#define VARIANCE_NS2 1e8 /* its unit */
 #define ROWS_BYTES (COL_FRAME_MAX_BYTES / 2)
 #define NAME_BYTES 32
 
@@ -66,7 +67,7 @@ int col_wait_log_open(const char *experiment, const char *way, const char *detai
 static uint32_t source_of(struct col_waiting_process *process, enum col_wait_cause cause, uint64_t time_ns)
 {
     char blocked[NAME_BYTES];
-    const char *const values[VALUES] = {blocked, "runnable ns"};
+    const char *const values[VALUES] = {blocked, "runnable ns", "variance 1e-10s2"};
     if (process->sources[cause] != 0)
         return process->sources[cause];
     col_text_print_into(blocked, sizeof blocked, "blocked_%s ns", col_look_cause_name(cause));
@@ -110,6 +111,12 @@ static void write_rows(struct col_waiting_thread *thread, uint64_t time_ns, enum
     col_stack_table_reset(self.stacks);
 }
 
+static uint32_t in_variance_units(double ns2)
+{
+    double units = ns2 / VARIANCE_NS2 + 0.5;
+    return units < UINT32_MAX ? (uint32_t)units : UINT32_MAX;
+}
+
 /* False: it does not fit any more. */
 static bool add_row(const struct col_wait_sum *sum)
 {
@@ -117,8 +124,9 @@ static bool add_row(const struct col_wait_sum *sum)
     if (sum->stack != NULL)
         stack = (struct col_stack){sum->stack->pcs, sum->stack->count, sum->stack->end};
     uint64_t hash = col_stack_table_hash(&stack);
-    uint32_t index, row_bytes = COL_SAMPLE_ROW_BYTES(VALUES),
-                    values[VALUES] = {in_units(sum->blocked_ns), in_units(sum->ready_ns)};
+    uint32_t index,
+        row_bytes = COL_SAMPLE_ROW_BYTES(VALUES),
+        values[VALUES] = {in_units(sum->blocked_ns), in_units(sum->ready_ns), in_variance_units(sum->variance_ns2)};
     size_t definition_bytes = 0;
     if (self.row_bytes + row_bytes + col_stack_table_bound(self.stacks, &stack) > ROWS_BYTES ||
         self.stacks->stack_count == COL_STACK_TABLE_STACKS)

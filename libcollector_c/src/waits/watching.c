@@ -133,6 +133,7 @@ static void make_up(struct col_wait_sum *sums, size_t count, uint64_t expected_n
     for (size_t i = 0; i < count && known_ns > 0; i++) {
         sums[i].blocked_ns = (uint64_t)((double)sums[i].blocked_ns * factor);
         sums[i].ready_ns = (uint64_t)((double)sums[i].ready_ns * factor);
+        sums[i].variance_ns2 *= factor * factor;
     }
 }
 

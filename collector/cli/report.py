@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     def show(profile: Profile) -> None:
         chosen = filter_options.chosen(name_options.renamed(profile, args, source_map), args, categories)
         if args.metric or request.view != "overview":
-            chosen = metric_options.measured(chosen, args.metric, takes_ratios=True)
+            chosen = metric_options.measured(chosen, args.metric, takes_ratios=True, has_errors=args.errors)
         told = with_runtime_hints(with_outdated(chosen))
         write_page(make_page(told, request.view, request.argument, options), args.output)
 

@@ -19,7 +19,7 @@ from collector.profile.code_rows import Figure, call_times, function_times, line
 from collector.profile.instructions import Listing
 from collector.profile.metrics import Metric, Values, figures, ratios_of
 from collector.profile.model import Function, Module, Profile
-from collector.profile.precision import sampling_error
+from collector.profile.precision import error_of, exact_variance
 from collector.profile.process_rows import experiment_facts, moment, process_times, thread_times
 from collector.profile.sample_points import SampleReading, labelled_points
 from collector.profile.samples import sample_count
@@ -192,15 +192,17 @@ def framed(profile: Profile, rows: Iterable[object] = (), titled: Titled = ()) -
 
 def figure_of(profile: Profile, has_errors: bool = False) -> Figure[Mapping[str, float | None]]:
     """What makes the figures of a row, all by the names of their metrics."""
-    return partial(_with_error if has_errors else figures, profile.metrics)
+    if not has_errors:
+        return partial(figures, profile.metrics)
+    return partial(_with_error, profile.metrics, exact_variance(profile, aggregate.total_values(profile)))
 
 
 def _units(profile: Profile) -> dict[str, str]:
     return {metric.name: metric.unit for metric in profile.metrics} | {place.ratio.name: place.ratio.unit for place in ratios_of(profile.metrics)}
 
 
-def _with_error(metrics: Sequence[Metric], values: Values) -> Mapping[str, float | None]:
-    error = sampling_error(values)
+def _with_error(metrics: Sequence[Metric], whole: float, values: Values) -> Mapping[str, float | None]:
+    error = error_of(metrics, values, whole)
     return {**figures(metrics, values), "error": None if error is None else round(error, 9)}
 
 

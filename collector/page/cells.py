@@ -13,7 +13,7 @@ from itertools import repeat
 from typing import Final
 
 from collector.profile.groupings import numbered
-from collector.profile.metrics import SAMPLES, SYSTEM, USER, Metric
+from collector.profile.metrics import SAMPLES, SYSTEM, USER, VARIANCE, Metric
 from collector.profile.model import Profile
 from collector.profile.samples import Grouping, SampleRows
 
@@ -79,18 +79,18 @@ def cells_of(profile: Profile, most_cells: int = MOST_CELLS, most_nodes: int = M
     order = sorted(set(keys))
     user, system, samples, *others = _sums(keys, order, rows.values)
     rest = [key // node_count for key in order]
-    names = others_of(profile)
     return CellTable(
         lines, [line[4] for line in placed_lines], tree.parents, tree.groups, step_ns, step_count,
         [key // step_count for key in rest], [key % step_count for key in rest], [key % node_count for key in order],
         _rounded([sum(pair) for pair in zip(user, system)], _US_PER_S), _rounded(system, _US_PER_S), _rounded(samples), small_s,
-        {metric.name: _rounded(column, _US_PER_S if metric.unit == "s" else 1.0) for metric, column in zip(names, others)},
+        {metric.name: _rounded(others[metric.parts[0] - SAMPLES - 1], _US_PER_S if metric.unit == "s" else 1.0) for metric in others_of(profile)},
     )  # fmt: skip
 
 
 def others_of(profile: Profile) -> list[Metric]:
     """The metrics that cells have beside CPU time: those that are stored, in the order of their columns."""
-    return sorted((metric for metric in profile.metrics if len(metric.parts) == 1 and metric.parts[0] > SAMPLES), key=lambda metric: metric.parts[0])
+    stored = (metric for metric in profile.metrics if len(metric.parts) == 1 and metric.parts[0] > SAMPLES and metric.name != VARIANCE)
+    return sorted(stored, key=lambda metric: metric.parts[0])
 
 
 def _keys(rows: SampleRows, nodes: Sequence[int], times: Sequence[int], step_ns: int, step_count: int, node_count: int) -> list[int]:

@@ -87,12 +87,18 @@ WAITED_FOR: Final = {
 """What threads wait for, as words of metrics: `blocked_lock` is part of `blocked`."""
 
 _BLOCKED: Final = "blocked"
+
+VARIANCE: Final = "variance"
+"""The metric that says how far off `blocked` may be; shown only where that is asked for."""
+VARIANCE_S2: Final = 1e-10
+"""Its unit."""
 _TITLES: Final = {
     _BLOCKED: "time waiting for something",
     **{f"blocked_{cause}": f"time waiting for {what}" for cause, what in WAITED_FOR.items()},
     "runnable": "time ready and waiting for a processor",
     **{name: meaning.removesuffix(" so far") for name, _, meaning in READINGS if name.endswith(("_faults", "_switches"))},
     "looks": "number of looks at waiting threads",
+    "variance": "variance of time waiting, as far as looks say whose it was",
 }
 
 
@@ -212,17 +218,19 @@ def primary(metrics: Sequence[Metric], base: Sequence[float]) -> float:
     return sum(base[part] for part in metrics[0].parts)
 
 
-def shown_metrics(metrics: Sequence[Metric], names: Sequence[str] = ()) -> tuple[Metric, ...]:
+def shown_metrics(metrics: Sequence[Metric], names: Sequence[str] = (), has_errors: bool = False) -> tuple[Metric, ...]:
     """The metrics of these names, the one that views sort by first. Without names all are shown, and wall time comes first if there is any.
 
     User time, system time and the number of samples keep their positions, 1 to 3; other metrics that are shown stand behind them.
-    LookupError if there is no metric of a name.
+    With `has_errors` the variance of time waiting is the last one, if that is what views sort by. LookupError if there is no metric of a name.
     """
     known = {metric.name: metric for metric in metrics}
     if not names:
-        others = [name for name in known if name not in CPU_NAMES]
+        others = [name for name in known if name not in (*CPU_NAMES, VARIANCE)]
         names = ["wall", "cpu", *others[1:]] if "wall" in known else ["cpu", *others]
     first, *others = names
+    if has_errors and first == _BLOCKED and VARIANCE in known:
+        others = [*(name for name in others if name != VARIANCE), VARIANCE]
     return (known[first], *CPU_METRICS[1:], *(known[name] for name in others))
 
 

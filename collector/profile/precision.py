@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from collections.abc import Sequence
+from math import inf, sqrt
 from typing import Final
 
-from collector.profile.metrics import CPU_METRICS, Values
+from collector.profile.metrics import CPU_METRICS, VARIANCE, VARIANCE_S2, Metric, Values
+from collector.profile.model import Profile
 
 _SAMPLES = [metric.name for metric in CPU_METRICS].index("samples")
 _DEVIATIONS = 1.96  # of a normal distribution, 95 % lie within so many
@@ -23,3 +25,20 @@ def sampling_error(values: Values) -> float | None:
         return None
     error = _DEVIATIONS * sqrt(count) if count >= len(_UPPER_BOUNDS) else _UPPER_BOUNDS[count] - count
     return error * values[0] / count
+
+
+def waiting_error(variance: float, whole: float) -> float:
+    """The same of time waiting (s). All rows together are exact, if their variance is `whole`: then a row is as far off as all others are."""
+    return _DEVIATIONS * sqrt(max(0.0, min(variance, whole - variance)) * VARIANCE_S2)
+
+
+def error_of(metrics: Sequence[Metric], values: Values, whole: float = inf) -> float | None:
+    """How far off the first of some metrics may be; `whole` as for `waiting_error`. None if that is not known."""
+    if metrics[0].name != "blocked":
+        return sampling_error(values)
+    return waiting_error(values[-1], whole) if metrics[-1].name == VARIANCE else None
+
+
+def exact_variance(profile: Profile, total: Values) -> float:
+    """The variance that all rows have together where what they add up to is exact: of whole threads. Infinite elsewhere."""
+    return total[-1] if profile.metrics[-1].name == VARIANCE and not profile.filters else inf

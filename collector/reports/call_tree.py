@@ -47,7 +47,7 @@ def render(
     for node, indent in zip(selection.rows, indents):
         exclusive = [] if is_bottom_up else [layout.amount(node.exclusive[0], whole.metric) if node.exclusive[0] else ""]
         if has_errors and not is_bottom_up:
-            exclusive.append(layout.error_cell(node.exclusive))
+            exclusive.append(layout.error_cell(node.exclusive, whole))
         title = node.title if node.function is None else layout.function_title(node.function)
         module = node.module.name if node.module else ""
         inclusive = layout.figure_cells(node.inclusive, whole, has_errors)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from collector.profile.aggregate import FunctionRow
 from collector.profile.causes import exit_status, signal_name
-from collector.profile.metrics import CPU_METRICS, Metric, RatioPlace, Values, ratios_of
+from collector.profile.metrics import CPU_METRICS, VARIANCE, Metric, RatioPlace, Values, ratios_of
 from collector.profile.model import Function, Process, Profile
-from collector.profile.precision import sampling_error
+from collector.profile.precision import error_of, exact_variance
 from collector.profile.warnings import Titled, brief_warnings, few_samples
 from collector.reports.style import Style, printable, shorten
 from collector.reports.table import INDENT, Column, figure, name, table_lines
@@ -62,9 +63,10 @@ _OF_METRIC = {"Exclusive": "Exclusive", "Inclusive": "Inclusive", "Time": "Total
 
 
 class Whole(float):
-    """The total of the metric that a view is about: what shares are of."""
+    """The total of the metric that a view is about: what shares are of. `error` says of a row how far off it may be."""
 
     metric: Metric
+    error: Callable[[Values], float | None]
 
     def __new__(cls, value: float, metric: Metric) -> Whole:
         """A total, and the metric that it is of."""
@@ -75,7 +77,9 @@ class Whole(float):
 
 def whole_of(profile: Profile, total: Values) -> Whole:
     """The total of the profile's first metric, of all its totals."""
-    return Whole(total[0], profile.metrics[0])
+    whole = Whole(total[0], profile.metrics[0])
+    whole.error = partial(error_of, profile.metrics, whole=exact_variance(profile, total))
+    return whole
 
 
 def amount(value: float, metric: Metric) -> str:
@@ -91,7 +95,7 @@ def time_cells(value: float, whole: Whole) -> tuple[str, str]:
 def figure_cells(values: Values, whole: Whole, has_errors: bool) -> list[str]:
     """A time in seconds, perhaps its sampling error, and its share of the whole."""
     seconds, percent = time_cells(values[0], whole)
-    return [seconds, error_cell(values), percent] if has_errors else [seconds, percent]
+    return [seconds, error_cell(values, whole), percent] if has_errors else [seconds, percent]
 
 
 def metric_heading(metric: Metric) -> str:
@@ -102,6 +106,7 @@ def metric_heading(metric: Metric) -> str:
 def measured_columns(columns: Iterable[Column], profile: Profile, has_others: bool = True) -> list[Column]:
     """The columns of a table, those of time named by the metric that is shown; behind that of samples, the other metrics."""
     first, _, _, _, *others = profile.metrics
+    others = [other for other in others if other.name != VARIANCE]
     named: list[Column] = []
     for column in columns:
         if first.name != "cpu" and column.title in _OF_METRIC:
@@ -117,7 +122,7 @@ def measured_columns(columns: Iterable[Column], profile: Profile, has_others: bo
 
 def other_cells(profile: Profile, values: Values) -> list[str]:
     """The figures of the other metrics and their ratios, for the columns behind that of samples."""
-    cells = [amount(value, metric) for value, metric in zip(values[4:], profile.metrics[4:])]
+    cells = [amount(value, metric) for value, metric in zip(values[4:], profile.metrics[4:]) if metric.name != VARIANCE]
     return cells + [ratio_text(place, values) for place in ratios_of(profile.metrics)]
 
 
@@ -127,9 +132,9 @@ def ratio_text(place: RatioPlace, values: Values) -> str:
     return "-" if value is None else format_percent(value, 1) if place.ratio.is_share else f"{value:.2f}"
 
 
-def error_cell(values: Values) -> str:
-    """The sampling error of a time; empty without samples."""
-    error = sampling_error(values)
+def error_cell(values: Values, whole: Whole) -> str:
+    """How far off a time may be; empty without samples."""
+    error = whole.error(values)
     return "" if error is None else format_seconds(error)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import sqrt
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from recorded import TARGETS, Recorded, collector_command, execute, judge
 
 from collector.profile import aggregate
 from collector.profile.causes import is_finished
+from collector.profile.precision import waiting_error
 
 WAYS = ("switches", "looks")
 LOOKS_NS = 10e6
@@ -59,7 +59,7 @@ def test_known_waits(watch: Callable[..., Recorded], compiled: Callable[..., Pat
     recorded = watch(way, compiled("known_waits.c"), RUN_MS)
     truth, profile = recorded.outcome.truth, recorded.profile
     threads = {row.thread.tid: row.values for row in aggregate.threads(profile)}
-    functions = {row.function.name: row.inclusive for row in aggregate.functions(profile)}
+    functions, total = {row.function.name: row.inclusive for row in aggregate.functions(profile)}, aggregate.total_values(profile)
     wrong = []
     for name in (*LONG, "wait_file", "wait_both"):
         # Without records, when a thread begins and ends is known to a look or two.
@@ -70,11 +70,7 @@ def test_known_waits(watch: Callable[..., Recorded], compiled: Callable[..., Pat
     for name in (*LONG, *(SHORT if way == "switches" else ())):
         ready_ns = 1e9 * threads[truth[f"{name if name in LONG else 'wait_both'}.tid"]][metric(recorded, "runnable")]
         allowed_ns = 0.02 * truth[name] + ready_ns + 5e6
-        if name in SHORT:
-            share = truth[name] / truth["wait_both"]
-            allowed_ns += 2 * sqrt(share * (1 - share) / (truth["wait_both"] / LOOKS_NS)) * truth["wait_both"]
-        if way == "looks":  # what came between two looks is taken to be what the later one saw
-            allowed_ns += 4 * sqrt(truth[name] * LOOKS_NS)
+        allowed_ns += 1e9 * waiting_error(functions[name][metric(recorded, "variance")], total[metric(recorded, "variance")])
         row_ns = off_cpu_ns(recorded, functions[name])
         if abs(row_ns - truth[name]) > allowed_ns:
             wrong.append(f"{name}: {truth[name] / 1e6:.1f} ms true, {row_ns / 1e6:.1f} recorded, {allowed_ns / 1e6:.1f} allowed")

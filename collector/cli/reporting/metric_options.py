@@ -16,8 +16,8 @@ def add_arguments(parser: argparse.ArgumentParser, several: bool = True) -> None
     parser.add_argument("--metric", metavar="NAME[,NAME]" if several else "NAME", help=what)
 
 
-def measured(profile: Profile, text: str | None, takes_ratios: bool = False) -> Profile:
-    """The profile with the metrics of these names, for a ratio its two parts. UsageError if there is no such metric."""
+def measured(profile: Profile, text: str | None, takes_ratios: bool = False, has_errors: bool = False) -> Profile:
+    """The profile with the metrics of these names, for a ratio its two parts, and what errors take. UsageError if there is no such metric."""
     known = [metric.name for metric in profile.metrics]
     places = ratios_of(profile.metrics) if takes_ratios else []
     ratios = {place.ratio.name: (place.ratio.whole, place.ratio.part) for place in places}
@@ -26,4 +26,4 @@ def measured(profile: Profile, text: str | None, takes_ratios: bool = False) -> 
     for name in names:
         if name not in known:
             raise UsageError(f"there is no metric {name!r} here; there are {', '.join([*known, *ratios])}")
-    return replace(profile, metrics=shown_metrics(profile.metrics, names))
+    return replace(profile, metrics=shown_metrics(profile.metrics, names, has_errors))

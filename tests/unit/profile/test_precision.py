@@ -6,7 +6,7 @@ from math import exp, factorial, inf
 
 import pytest
 
-from collector.profile.precision import sampling_error
+from collector.profile.precision import sampling_error, waiting_error
 
 
 def poisson(mean: float, most: int) -> float:
@@ -34,3 +34,10 @@ def test_what_has_no_sample_has_no_error() -> None:
 def test_the_error_grows_slower_than_the_time() -> None:
     shares = [(sampling_error((float(count), 0.0, 0.0, count)) or inf) / count for count in range(1, 200)]
     assert shares == sorted(shares, reverse=True)
+
+
+def test_a_row_of_waits_is_as_far_off_as_all_others() -> None:
+    """Two rows that share an exact sum: 1e8 units of variance are (0.1 s)^2."""
+    assert waiting_error(1e8, inf) == pytest.approx(0.196)
+    assert waiting_error(3e8, 4e8) == waiting_error(1e8, 4e8) == pytest.approx(0.196)
+    assert waiting_error(4e8, 4e8) == 0

@@ -17,10 +17,10 @@ FUNCTIONS = {"prog+0x2010": "runs", "prog+0x3010": "waits"}
 
 @pytest.fixture
 def experiment(tmp_path: Path) -> Path:
-    """Function 0x2010 runs for 10 ms and has 40 faults, 0x3010 runs for 1 ms, waits 70 ms and is ready for 3 ms; 0x1010 calls both."""
+    """Function 0x2010 runs for 10 ms and has 40 faults, 0x3010 runs for 1 ms, waits 70 ms, with a standard error of 20 ms, and is ready for 3 ms; 0x1010 calls both."""
     stacks = [(SHORT, 0), (LONG, 0)]
-    records = [begin(), clock(), mapping(), source(2, ["blocked ns", "runnable ns"], "looks"), source(3, ["minor_faults"], "overflows")]
-    records += [samples(stacks, [0, 0, 1], user_us=[5000, 5000, 1000]), samples(stacks, [1, 1], source=2, values=[[60_000, 10_000], [3000, 0]])]
+    records = [begin(), clock(), mapping(), source(2, ["blocked ns", "runnable ns", "variance 1e-10s2"], "looks"), source(3, ["minor_faults"], "overflows")]
+    records += [samples(stacks, [0, 0, 1], user_us=[5000, 5000, 1000]), samples(stacks, [1, 1], source=2, values=[[60_000, 10_000], [3000, 0], [4_000_000, 0]])]
     records += [samples(stacks, [0], source=3, values=[[40]]), thread_end(PID, user_ns=11_000_000), close()]
     directory = tmp_path / "a.expt"
     directory.mkdir()
@@ -74,9 +74,21 @@ def test_documents_have_all_that_are_shown(capsys: pytest.CaptureFixture[str], e
     assert document["rows"][0]["exclusive"]["blocked"] == 0.07
 
 
+def test_the_error_of_waiting(capsys: pytest.CaptureFixture[str], experiment: Path) -> None:
+    """What all rows add up to is exact; what a filter leaves is not."""
+    words = ["functions", "--metric", "blocked,runnable", "--errors"]
+    lines = lines_of(capsys, experiment, *words)
+    assert lines[3] == "blocked s ± % system runnable s blocked s ± %".split()
+    assert row_of(lines, "prog+0x3010")[:3] == ["0.070", "0.000", "100.0"]
+    assert row_of(lines_of(capsys, experiment, *words, "--function", "x3010"), "prog+0x3010")[:3] == ["0.070", "0.039", "100.0"]
+    assert main(["report", str(experiment), *words, "--leaf", "x3010", "--json"]) == 0
+    (row, *_) = json.loads(capsys.readouterr().out)["rows"]
+    assert row["exclusive"]["error"] == pytest.approx(1.96 * 0.02)
+
+
 def test_a_metric_that_there_is_not(capsys: pytest.CaptureFixture[str], experiment: Path) -> None:
     assert main(["report", str(experiment), "functions", "--metric", "cpu,cycles"]) == 2
     told = capsys.readouterr().err
-    assert "there is no metric 'cycles' here; there are cpu, user, system, samples, wall, blocked, runnable, minor_faults, looks, overflows" in told
-    assert main(["report", str(experiment), "functions", "--metric", "blocked", "--errors"]) == 2
-    assert "sampling errors are known of CPU time" in capsys.readouterr().err
+    assert "there is no metric 'cycles' here; there are cpu, user, system, samples, wall, blocked, runnable, minor_faults, looks, variance, overflows" in told
+    assert main(["report", str(experiment), "functions", "--metric", "runnable", "--errors"]) == 2
+    assert "sampling errors are known of CPU time and waiting" in capsys.readouterr().err

@@ -31,6 +31,10 @@ FRAMES_LEFT_OUT: Final = 1
 """The address on a stack that stands for frames between its leaf's part and its root's."""
 WATCHED_CODE: Final = range(3 << 55, 2 << 56)
 """Addresses on a stack of waits.log at which that log has code of the process."""
+PREEMPTED: Final = WATCHED_CODE.stop - 2
+"""The leaf of such a stack that stands for time in which the thread's processor had been taken away."""
+WAIT_UNSEEN: Final = WATCHED_CODE.stop - 1
+"""The same for waits that no look was at."""
 REGIONS: Final = range(1 << 63, 3 << 62)
 """Addresses on a stack that stand for parallel regions: the return address of the call that opened it is 2^63 less."""
 

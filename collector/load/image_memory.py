@@ -9,7 +9,7 @@ from collector.format import FRAMES_LEFT_OUT, REGIONS, WATCHED_CODE, MapKind
 from collector.load.imported_code import imported_place
 from collector.load.java_code import java_place
 from collector.load.log_facts import LogFacts
-from collector.load.naming import ANONYMOUS, LEFT_OUT, UNMAPPED, CodePlace, InlinedPlaces, ModuleKey, NamedPlace, NameTable, Place, RegionPlace
+from collector.load.naming import ANONYMOUS, LEFT_OUT, STAND_INS, UNMAPPED, CodePlace, InlinedPlaces, ModuleKey, NamedPlace, NameTable, Place, RegionPlace
 from collector.load.python_code import INTERPRETER, folded_mappings, is_c_library, is_trampoline, python_place
 from collector.profile.model import Code
 from collector.symbols.symbolizer import lookup_address
@@ -84,7 +84,7 @@ class ImageMemory:
 
     def _place(self, mapping: Mapping | None, address: int, is_leaf: bool) -> Place:
         if mapping is None:
-            return LEFT_OUT if address == FRAMES_LEFT_OUT and not is_leaf else UNMAPPED
+            return LEFT_OUT if address == FRAMES_LEFT_OUT and not is_leaf else STAND_INS.get(address, UNMAPPED)
         if mapping.kind == MapKind.DYNAMIC_FUNCTION:
             return self._dynamic_place(mapping, address, is_leaf)
         if mapping.kind == MapKind.PYTHON_CODE:

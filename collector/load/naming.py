@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, Protocol
 
 from collector.analysis.seam import Entry
+from collector.format import PREEMPTED, WAIT_UNSEEN
 from collector.profile.model import METHOD, REGION, REGION_MARK, Code, Frame, Function, Module, identity_of
 from collector.symbols.demangle import short_name
 from collector.symbols.symbolizer import Location, lookup_address
@@ -94,6 +95,11 @@ UNMAPPED: Final = NamedPlace("(no module)", "(no module)", kind="unknown")
 LEFT_OUT: Final = NamedPlace("(frames left out)", "(frames left out)", kind="unknown")
 ANONYMOUS: Final = NamedPlace("(anonymous code)", "(anonymous code)", kind="unknown")
 NOT_SAMPLED: Final = NamedPlace("(not sampled)", "(not sampled)", kind="unknown")
+STAND_INS: Final = {
+    PREEMPTED: NamedPlace("(preempted)", "(preempted)", kind="unknown"),
+    WAIT_UNSEEN: NamedPlace("(wait not seen)", "(wait not seen)", kind="unknown"),
+}
+"""What stands for stacks of waits that nobody has, by address."""
 LOST_STACK: Final = NamedPlace("(stack lost)", "(stack lost)", kind="unknown")
 
 Place = CodePlace | NamedPlace | InlinedPlaces | RegionPlace

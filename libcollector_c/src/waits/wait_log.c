@@ -20,6 +20,8 @@
 #define VARIANCE_NS2 1e8 /* its unit */
 #define ROWS_BYTES (COL_FRAME_MAX_BYTES / 2)
 #define NAME_BYTES 32
+#define PREEMPTED ((UINT64_C(2) << 56) - 2) /* stands for the stack of time in which a thread had been preempted */
+#define UNSEEN ((UINT64_C(2) << 56) - 1)    /* and of waits that nobody looked at */
 
 static struct {
     const char *way, *detail;
@@ -120,7 +122,8 @@ static uint32_t in_variance_units(double ns2)
 /* False: it does not fit any more. */
 static bool add_row(const struct col_wait_sum *sum)
 {
-    struct col_stack stack = {.end = COL_END_NOT_SAMPLED};
+    uintptr_t stand_in = sum->blocked_ns == 0 ? PREEMPTED : UNSEEN;
+    struct col_stack stack = {&stand_in, 1, COL_END_COMPLETE};
     if (sum->stack != NULL)
         stack = (struct col_stack){sum->stack->pcs, sum->stack->count, sum->stack->end};
     uint64_t hash = col_stack_table_hash(&stack);

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import shutil
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -35,10 +37,10 @@ SHORT = ("wait_briefly", "wait_a_little")
 def watch(compiled: Callable[..., Path], tmp_path: Path) -> Callable[..., Recorded]:
     """watch(way, command) records where a command waits; without perf events there are looks alone."""
 
-    def run(way: str, *command: object) -> Recorded:
+    def run(way: str, *command: object, around: Sequence[str] = ()) -> Recorded:
         refusing = [compiled("refuse_events.c")] if way == "looks" else []
         path = tmp_path / "waits.expt"
-        outcome = execute([*refusing, *collector_command("record", "--wall", "-O", path, "--", *command)])
+        outcome = execute([*around, *refusing, *collector_command("record", "--wall", "-O", path, "--", *command)])
         return Recorded(outcome, path)
 
     return run
@@ -47,6 +49,15 @@ def watch(compiled: Callable[..., Path], tmp_path: Path) -> Callable[..., Record
 def metric(recorded: Recorded, name: str) -> int:
     """The position of a metric among the figures of a row."""
     return [metric.name for metric in recorded.profile.metrics].index(name)
+
+
+def without_right_to_look() -> list[str]:
+    """What runs a command without the right to look at others' processes, which root has."""
+    if os.geteuid() != 0:
+        return []
+    if not shutil.which("setpriv"):
+        pytest.skip("this system has no setpriv")
+    return ["setpriv", "--bounding-set=-sys_ptrace", "--"]
 
 
 def off_cpu_ns(recorded: Recorded, figures: tuple[float, ...]) -> float:
@@ -114,6 +125,40 @@ def test_python_functions_wait(watch: Callable[..., Recorded], python: Interpret
     names = {profile.functions[frame.function].name for frame in profile.frames if frame.kind.startswith("python")}
     assert {"Thread.run", "wait", "sleeping", "locking", "computing", "Thread.join"} <= names
     assert not any(name.startswith("_PyEval") for name in rows)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_sums_hold_where_nobody_may_look(watch: Callable[..., Recorded], compiled: Callable[..., Path], way: str) -> None:
+    """Of a program that has made itself undumpable the time is known and no stack; the overview says so."""
+    recorded = watch(way, compiled("known_waits.c"), 600, "undumpable", around=without_right_to_look())
+    truth, profile = recorded.outcome.truth, recorded.profile
+    threads = {row.thread.tid: row.values for row in aggregate.threads(profile)}
+    wrong = []
+    for name in (*LONG, "wait_file", "wait_both"):
+        allowed_ns = 0.01 * truth[name] + (5e6 if way == "switches" else 4 * LOOKS_NS)
+        sum_ns = off_cpu_ns(recorded, threads[truth[f"{name}.tid"]])
+        if abs(sum_ns - truth[name]) > allowed_ns:
+            wrong.append(f"thread of {name}: {truth[name] / 1e6:.1f} ms true, {sum_ns / 1e6:.1f} recorded")
+    judge(not wrong, "; ".join(wrong))
+    rows = {row.function.name: row.inclusive for row in aggregate.functions(profile)}
+    total = aggregate.total_values(profile)
+    for name in ("blocked", "blocked_unseen"):
+        assert rows["(wait not seen)"][metric(recorded, name)] > 0.99 * total[metric(recorded, "blocked")]
+    overview = execute(collector_command("report", recorded.path, "--width", 400)).stdout
+    assert "were refused by the system" in overview and "nobody saw where" in overview
+
+
+def test_preempted_time_has_a_name(watch: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    """Four threads that compute on one processor are ready for most of their time, and wait for nothing."""
+    recorded = watch("switches", "taskset", "1", compiled("uneven_threads.c"), "split", 100)
+    runnable, rows = metric(recorded, "runnable"), {row.function.name: row.inclusive for row in aggregate.functions(recorded.profile)}
+    workers = [row for row in aggregate.threads(recorded.profile) if row.values[0] > 0.005]
+    # Ready time is more: a thread that has not run yet does not know that it is there.
+    off_s, ready_s = (sum(figures) for figures in zip(*[(row.off_cpu_s, row.values[runnable]) for row in workers]))
+    preempted_s, whole_s = rows["(preempted)"][runnable], aggregate.total_values(recorded.profile)[runnable]
+    judge(ready_s > 0.98 * off_s - 0.01, f"{off_s:.3f} s on no processor, {ready_s:.3f} ready")
+    judge(preempted_s > 0.9 * whole_s, f"{preempted_s:.3f} s of {whole_s:.3f} preempted")
+    assert rows["(preempted)"][metric(recorded, "blocked")] == 0
 
 
 def test_the_overview_names_the_way(watch: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:

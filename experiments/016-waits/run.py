@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from measure import TARGETS, Bench, Cost, Report, Spread, main, remove, run, spread, take_turns
+from measure import TARGETS, Bench, CannotMeasure, Cost, Report, Spread, main, remove, run, spread, take_turns
 
 HERE = Path(__file__).resolve().parent
 READ = """
@@ -27,6 +29,22 @@ for row in aggregate.threads(profile):
 for row in aggregate.functions(profile):
     print("function", row.function.name.replace(" ", "_"), sum(row.inclusive[place] for place in off), row.inclusive[off[1]])
 """
+ENDS = """
+import sys
+from collector.load import load
+from collector.profile import aggregate
+from collector.profile.causes import is_finished
+profile = load([sys.argv[1]])
+names = [metric.name for metric in profile.metrics]
+blocked, looks = names.index("blocked"), names.index("looks")
+total = aggregate.total_values(profile)
+rooted = sum(row.values[blocked] for row in aggregate.stack_ends(profile) if is_finished(row.cause))
+unseen = next((row.inclusive[blocked] for row in aggregate.functions(profile) if row.function.name == "(wait not seen)"), 0)
+threads = sum(row.values[blocked] > 0 for row in aggregate.threads(profile))
+told = dict(text.split("=", 1) for text in profile.recordings[0].waits)
+print(threads, total[blocked], rooted - unseen, unseen, *(int(told.get(name, 0)) for name in ("looks", "torn", "unread", "refused")))
+"""
+PROGRAMS = ("postgres", "redis", "nginx", "node", "java", "python3")
 
 
 def variants(bench: Bench, command: tuple[object, ...]) -> dict[str, Callable[[], Cost]]:
@@ -83,8 +101,21 @@ def cost_of_idling(bench: Bench, report: Report) -> None:
             report.head("1,000 idle threads watched", f"{share.text(100, 2)} % of a processor", "", "<= 1.2 %", share.median <= 0.012)
 
 
-def truth(bench: Bench, report: Report) -> None:
+@contextmanager
+def busy(count: int) -> Iterator[None]:
+    """So many processes that compute all the time beside what is measured."""
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+
+
+def truth(bench: Bench, report: Report, place: str) -> None:
     """Threads with known waits: errors of their sums, and of rows."""
+    report.say(f"known waits, {place}:")
     program = bench.compile(TARGETS / "known_waits.c")
     sums: list[float] = []
     rows: dict[str, list[float]] = {}
@@ -104,17 +135,40 @@ def truth(bench: Bench, report: Report) -> None:
             elif name not in ("wait_both", "wait_file"):
                 rows.setdefault(name, []).append(values["function", name][0] * 1e9 / ns - 1)
     worst = max(map(abs, sums))
-    report.say(f"time on no processor of each thread: error {spread(sums).text(100, 2, '+')} %, at most {100 * worst:.2f} %")
-    report.say(f"of it ready to run, on this machine: {spread(ready).text(100, 1)} %")
+    report.say(f"  time on no processor of each thread: error {spread(sums).text(100, 2, '+')} %, at most {100 * worst:.2f} %")
+    report.say(f"  of it ready to run: {spread(ready).text(100, 1)} %")
     for name, errors in rows.items():
         report.say(f"  {name:16} error of the row {spread(errors).text(100, 1, '+')} %")
-    report.head("waits of a thread, error of the sum", f"{spread(sums).text(100, 2, '+')} %", "", "<= 1 %", abs(spread(sums).median) <= 0.01)
+    report.head(f"waits of a thread, error of the sum, {place}", f"{spread(sums).text(100, 2, '+')} %", "", "<= 1 %", abs(spread(sums).median) <= 0.01)
+
+
+def programs(bench: Bench, report: Report) -> None:
+    """Programs that people run: how much of what they wait for has a stack that comes from the start of its thread."""
+    report.say(f"{'':10} {'threads':>7} {'waited s':>9} {'rooted %':>9} {'cut off %':>9} {'unseen %':>9} {'looks':>7} {'torn':>6} {'unread':>6} {'refused':>7}")
+    shares = []
+    for name in PROGRAMS:
+        output = bench.scratch / f"{name}.expt"
+        try:
+            run([bench.collector, "record", "--wall", "-o", output, "--", "bash", HERE / "programs.sh", name, bench.choose(3, 10)])
+            threads, waited, rooted, unseen, *counts = map(float, run([bench.python, "-c", ENDS, output]).output.split())
+        except CannotMeasure as reason:
+            report.say(f"{name:10} not measured: {reason}")
+            continue
+        shares.append(rooted / waited)
+        cut = max(0.0, waited - rooted - unseen)
+        counted = " ".join(f"{count:{width}.0f}" for count, width in zip(counts, (7, 6, 6, 7)))
+        report.say(f"{name:10} {threads:7.0f} {waited:9.1f} {100 * rooted / waited:9.2f} {100 * cut / waited:9.2f} {100 * unseen / waited:9.2f} {counted}")
+    if shares:
+        report.head("waiting stacks of servers that are rooted, at worst", f"{100 * min(shares):.1f} %", "", ">= 99 %", min(shares) >= 0.99)
 
 
 def measure_waits(bench: Bench) -> Report:
     """All of it."""
     report = Report()
-    truth(bench, report)
+    truth(bench, report, "as the machine is")
+    with busy(8):
+        truth(bench, report, "beside eight busy processes")
+    programs(bench, report)
     costs_of_switches(bench, report)
     cost_of_idling(bench, report)
     return report

@@ -26,7 +26,7 @@
 
 enum {
     KNOWN_FRAMES = 64,
-    KNOWN_STATES = 64,
+    KNOWN_STATES = 4096,
     SEARCHED_WORDS = 4096,
     MOST_ATTEMPTS = 32, /* walks */
     LONGEST_CHAIN_BYTES = 1 << 20,

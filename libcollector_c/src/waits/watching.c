@@ -7,7 +7,7 @@
 #include "waits/wait_log.h"
 
 #define SETTLE_NS 500000000u
-#define MOST_LOOKS_NS 200000000u
+#define MOST_LOOKS_NS 1000000000u
 #define LOOKS_SHARE 50u /* of the time, one part in so many is spent on looks */
 #define MOST_FRAMES 1024u
 #define FAILURES 8u

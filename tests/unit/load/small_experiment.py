@@ -100,7 +100,7 @@ def python_code(number: int, name: str, source: str | None = "/src/app.py", *, f
         action=int(MapAction.INSERT), map_kind=int(MapKind.PYTHON_CODE), start=start, end=start + 2 * size, bias=start, name=name, alias=None, source=source,
         lines=lines, code=None, copy=None, first_line=first_line, line_table=int(LineTable.LNOTAB),
     )
-    return record(Kind.MAPPINGCHANGE, fields.pop("at_ns", T0), 0, **{**known, **fields})
+    return record(Kind.MAPPINGCHANGE, fields.pop("at_ns", T0), fields.pop("thread", 0), **{**known, **fields})
 
 
 def python_frame(number: int, lasti: int = 0, has_lock: bool = True) -> int:

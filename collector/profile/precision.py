@@ -33,10 +33,10 @@ def waiting_error(variance: float, whole: float) -> float:
 
 
 def error_of(metrics: Sequence[Metric], values: Values, whole: float = inf) -> float | None:
-    """How far off the first of some metrics may be; `whole` as for `waiting_error`. None if that is not known."""
+    """How far off the first of some metrics may be; `whole` as for `waiting_error`. None if there is nothing of it, or that is not known."""
     if metrics[0].name != "blocked":
         return sampling_error(values)
-    return waiting_error(values[-1], whole) if metrics[-1].name == VARIANCE else None
+    return waiting_error(values[-1], whole) if metrics[-1].name == VARIANCE and values[0] else None
 
 
 def exact_variance(profile: Profile, total: Values) -> float:

@@ -43,7 +43,7 @@ def render(profile: Profile, by: str, selection: Selection, style: Style, has_er
     hidden = layout.summed((group.exclusive for group in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, f"{by}|{_PLURALS.get(by, by + 's')}", style, hidden, total[0])
     if by in (over_ranks.RANK, over_ranks.NODE):
-        lines += ["", *layout.paragraph(spread_line(over_ranks.total_spread(profile, by), by), style)]
+        lines += ["", *layout.paragraph(spread_line(over_ranks.total_spread(profile, by), by, profile.metrics[0]), style)]
     return "\n".join(lines)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collector.profile.metrics import Metric
 from collector.profile.model import Profile
 from collector.profile.over_ranks import NODE, Spread, SpreadRow, members, total_spread
 from collector.profile.views import Selection
 from collector.reports import layout
 from collector.reports.style import Style
 from collector.reports.table import Column, figure, name, table_lines
-from collector.units import format_percent, format_seconds, plural
+from collector.units import format_percent, plural
 
 
 def render(profile: Profile, view: str, by: str, selection: Selection, style: Style) -> str:
@@ -19,48 +20,53 @@ def render(profile: Profile, view: str, by: str, selection: Selection, style: St
         return "\n".join([*lines, *layout.paragraph(f"There is no {by} here: nothing was recorded as part of a parallel job.", style)])
     if not selection.rows:
         return "\n".join(lines + layout.nothing_lines(style))
-    lines += table_lines(_columns(view, by), [_cells(row, view) for row in selection.rows], style)
+    metric = profile.metrics[0]
+    lines += table_lines(_columns(view, by, metric), [_cells(row, view, metric) for row in selection.rows], style)
     lines += layout.hidden_line(selection.hidden, "object" if view == "objects" else view[:-1], style)
-    lines += ["", *layout.paragraph(f"{plural(count, by)}: {spread_line(total_spread(profile, by), by)}", style)]
+    lines += ["", *layout.paragraph(f"{plural(count, by)}: {spread_line(total_spread(profile, by), by, metric)}", style)]
     return "\n".join(lines)
 
 
-def spread_line(spread: Spread, by: str) -> str:
-    """A spread in words."""
+def spread_line(spread: Spread, by: str, metric: Metric) -> str:
+    """A spread of a metric in words."""
+    mean, least, most, deviation = (
+        f"{layout.amount(value, metric)} {metric.unit}".rstrip() for value in (spread.mean, spread.min, spread.max, spread.deviation)
+    )
+    title = metric.title if metric.name == "cpu" else metric.name
     return (
-        f"CPU time {format_seconds(spread.mean)} s on average, from {format_seconds(spread.min)} s ({by} {spread.min_at}) to "
-        f"{format_seconds(spread.max)} s ({by} {spread.max_at}), deviation {format_seconds(spread.deviation)} s, "
-        f"imbalance {format_percent(spread.imbalance, 1.0)} %"
+        f"{title} {mean} on average, from {least} ({by} {spread.min_at}) to {most} ({by} {spread.max_at}), "
+        f"deviation {deviation}, imbalance {format_percent(spread.imbalance, 1.0)} %"
     )
 
 
-def _columns(view: str, by: str) -> list[Column]:
+def _columns(view: str, by: str, metric: Metric) -> list[Column]:
     title = by.capitalize()
+    own, all_below = ("Exclusive", "Inclusive") if metric.name == "cpu" else (f"{word} {layout.metric_heading(metric)}" for word in ("Exclusive", "Inclusive"))
     at = [name(title, least=6), name(title, least=6)] if by == NODE else [figure(title, "min", rank=2), figure(title, "max")]
     return [
-        figure("Exclusive", "mean"),
-        figure("Exclusive", "min", rank=1),
-        figure("Exclusive", "max"),
-        figure("Exclusive", "dev.", rank=4),
+        figure(own, "mean"),
+        figure(own, "min", rank=1),
+        figure(own, "max"),
+        figure(own, "dev.", rank=4),
         *at,
         figure("Imbalance", "%"),
-        figure("Inclusive", "mean", rank=1),
-        figure("Inclusive", "max", rank=3),
+        figure(all_below, "mean", rank=1),
+        figure(all_below, "max", rank=3),
         *([name("Line", least=12, keep="end")] if view == "lines" else []),
         *([name("Function", good=24)] if view != "objects" else []),
         name("Module", least=8),
     ]
 
 
-def _cells(row: SpreadRow, view: str) -> list[str]:
+def _cells(row: SpreadRow, view: str, metric: Metric) -> list[str]:
     own, all_below = row.exclusive, row.inclusive
     return [
-        *map(format_seconds, (own.mean, own.min, own.max, own.deviation)),
+        *(layout.amount(value, metric) for value in (own.mean, own.min, own.max, own.deviation)),
         str(own.min_at),
         str(own.max_at),
         format_percent(own.imbalance, 1.0),
-        format_seconds(all_below.mean),
-        format_seconds(all_below.max),
+        layout.amount(all_below.mean, metric),
+        layout.amount(all_below.max, metric),
         *([layout.place(row.file, row.line)] if view == "lines" else []),
         *([layout.function_title(row.function)] if row.function else []),
         row.module.name,

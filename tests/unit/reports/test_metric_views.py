@@ -17,9 +17,13 @@ FUNCTIONS = {"prog+0x2010": "runs", "prog+0x3010": "waits"}
 
 @pytest.fixture
 def experiment(tmp_path: Path) -> Path:
+    return _experiment(tmp_path)
+
+
+def _experiment(tmp_path: Path, **of_process: object) -> Path:
     """Function 0x2010 runs for 10 ms and has 40 faults, 0x3010 runs for 1 ms, waits 70 ms, with a standard error of 20 ms, and is ready for 3 ms; 0x1010 calls both."""
     stacks = [(SHORT, 0), (LONG, 0)]
-    records = [begin(), clock(), mapping(), source(2, ["blocked ns", "runnable ns", "variance 1e-10s2"], "looks"), source(3, ["minor_faults"], "overflows")]
+    records = [begin(**of_process), clock(), mapping(), source(2, ["blocked ns", "runnable ns", "variance 1e-10s2"], "looks"), source(3, ["minor_faults"], "overflows")]
     records += [samples(stacks, [0, 0, 1], user_us=[5000, 5000, 1000]), samples(stacks, [1, 1], source=2, values=[[60_000, 10_000], [3000, 0], [4_000_000, 0]])]
     records += [samples(stacks, [0], source=3, values=[[40]]), thread_end(PID, user_ns=11_000_000), close()]
     directory = tmp_path / "a.expt"
@@ -44,6 +48,16 @@ def test_where_there_is_wall_time_it_comes_first(capsys: pytest.CaptureFixture[s
     assert lines[3] == "wall s % system cpu s blocked s runnable s minor_faults looks overflows wall s %".split()
     assert row_of(lines, "prog+0x3010")[:8] == ["0.074", "88.1", "0.000", "1", "0.001", "0.070", "0.003", "0"]
     assert lines.index(row_of(lines, "prog+0x3010")) < lines.index(row_of(lines, "prog+0x2010"))
+
+
+def test_a_metric_over_ranks(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    experiment = _experiment(tmp_path, rank=3, local_rank=0)
+    lines = lines_of(capsys, experiment, "functions", "--by", "rank", "--metric", "minor_faults")
+    assert lines[2][:4] == "Exclusive minor_faults Rank Imbalance".split()
+    assert row_of(lines, "prog+0x2010")[:4] == ["40", "40", "40", "0"]
+    assert "1 rank: minor_faults 40 on average, from 40 (rank 3)".split() in [line[:10] for line in lines]
+    lines = lines_of(capsys, experiment, "--by", "rank", "--metric", "blocked")
+    assert "blocked 0.070 s on average, from 0.070 s (rank 3)".split() in [line[:10] for line in lines]
 
 
 def test_a_metric_is_asked_for(capsys: pytest.CaptureFixture[str], experiment: Path) -> None:

@@ -70,8 +70,8 @@ class Totals:
     paused_ns      the part of it in which recording was paused, or outside the window of `-t`
     is_traced      some of the pauses were because a tracer was attached
     drops          what the recorder could not keep, by cause (format.DropCause)
-    clock          that of the first process; None if none of them got so far
-    other_clocks   the processes with a clock of another name, by that name
+    clock          that of the first process that has one; None if none of them got so far
+    other_clocks   the processes with a clock of another name, by that name, or of another rate
     messages       what the recorder had to say: each sentence about each subject ("" for the recorder itself)
     warnings       what went wrong in reading
     unrecorded     programs that the recorder was not preloaded into
@@ -98,6 +98,12 @@ class Totals:
     execs: dict[ProcessIdentity, LastExec] = field(default_factory=dict)
 
 
+def _difference(clock: Clock, first: Clock) -> str:
+    if clock.name != first.name:
+        return clock.name
+    return "" if clock.period_ns == first.period_ns else f"at {1e9 / clock.period_ns:.0f} Hz"
+
+
 def sum_up(directory: str, root_pid: int) -> Totals:
     """Add up the logs of an experiment; `root_pid` is the process whose clock is asked for first."""
     totals = Totals()
@@ -118,12 +124,13 @@ def sum_up(directory: str, root_pid: int) -> Totals:
         if last_exec is not None:
             totals.execs[process] = last_exec
         if log.clock is not None:
-            clocks.setdefault(process, log.clock)
+            clocks[process] = log.clock if log.clock.name != "off" else clocks.get(process, log.clock)
         logs.append(log)
     totals.process_count = len(processes)
     _add_messages(totals, os.path.join(directory, NODE_LOG), start_ns)
-    totals.clock = next(iter(clocks.values()), None)
-    totals.other_clocks.update(clock.name for clock in clocks.values() if totals.clock and clock.name != totals.clock.name)
+    totals.clock = next((clock for clock in clocks.values() if clock.name != "off"), next(iter(clocks.values()), None))
+    totals.other_clocks.update(_difference(clock, totals.clock) for clock in clocks.values() if totals.clock)
+    del totals.other_clocks[""]
     if not totals.sample_count:
         totals.longest_ns = max((_longest_thread_ns(log, totals.clock) for log in logs), default=0)
     return totals

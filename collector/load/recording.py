@@ -140,7 +140,8 @@ def _clock(facts: LogFacts) -> Clock | None:
     event = facts.clock
     if event is None:
         return None
-    return Clock(event.clock or "", event.period_ns or 0, event.effective_period_ns or 0, event.detail or "")
+    periods_ns = (0, 0) if event.clock == "off" else (event.period_ns or 0, event.effective_period_ns or 0)
+    return Clock(event.clock or "", *periods_ns, event.detail or "")
 
 
 def _status(launch: LogFacts | None, logs: list[LogFacts]) -> int | None:

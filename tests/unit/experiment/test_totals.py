@@ -158,6 +158,14 @@ def test_clocks_of_others(tmp_path: Path) -> None:
     assert (totals.clock and totals.clock.name, totals.other_clocks) == ("sigtrap", {"cpu-timer": 1})
 
 
+def test_a_process_without_a_clock_has_no_say_on_it(tmp_path: Path) -> None:
+    for name, clock, period_ns in ("7.0", "off", 1000), ("7.1", "sigtrap", 1000), ("8.0", "sigtrap", 100_000), ("9.0", "off", 1000):
+        add_clock(begin(tmp_path / f"{name}.log"), name=clock, period_ns=period_ns)
+    totals = sum_up(str(tmp_path), 9)
+    assert totals.clock and (totals.clock.name, totals.clock.period_ns) == ("sigtrap", 1000)
+    assert totals.other_clocks == {"at 10000 Hz": 1, "off": 1}
+
+
 def test_the_longest_thread_of_logs_without_samples(tmp_path: Path) -> None:
     log = begin(tmp_path / "7.0.log", before_ns=10**9)
     add_clock(log)

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 import signal
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
+from collector.capture.rank import RankPeriods, parse_ranks
 from collector.errors import UsageError
 
 CLOCKS = ("auto", "sigtrap", "task-clock", "cpu-timer")
@@ -38,6 +40,7 @@ class RecorderOptions:
     switches: bool | None = None
     root: int | None = None
     ranks: str | None = None
+    rank_periods: str | None = None
 
     def encode(self) -> str:
         """Give the text that libcollector parses: `name=value` joined by commas, true as 1."""
@@ -53,7 +56,7 @@ class Window:
     end_ns: int | None = None
 
 
-def parse_period(text: str) -> int | None:
+def parse_period(text: str, option: str = "-p") -> int | None:
     """Give the clock's period in ns for the -p of collect(1); None for off.
 
     on, hi and lo are 997, 9973 and 97 Hz: primes, so that nothing periodic keeps step with them.
@@ -65,11 +68,22 @@ def parse_period(text: str) -> int | None:
         return _NAMED_PERIODS_NS[text]
     match = re.fullmatch(r"([0-9]+\.?[0-9]*|\.[0-9]+)([um]?)", text)
     if match is None:
-        raise UsageError(f"-p takes on, off, hi, lo or a period such as 2, 2m (milliseconds) or 500u (microseconds), not {text!r}")
+        raise UsageError(f"{option} takes on, off, hi, lo or a period such as 2, 2m (milliseconds) or 500u (microseconds), not {text!r}")
     period_ns = round(float(match[1]) * (1_000 if match[2] == "u" else 1_000_000))
     if not _SHORTEST_PERIOD_NS <= period_ns <= _LONGEST_PERIOD_NS:
-        raise UsageError(f"-p takes periods from 20u to 10000m, not {text!r}")
+        raise UsageError(f"{option} takes periods from 20u to 10000m, not {text!r}")
     return period_ns
+
+
+def parse_rank_periods(texts: Sequence[str]) -> RankPeriods:
+    """Give the periods that LIST=RATE of --rank-frequency mean, each RATE what -p takes. UsageError if one means none."""
+    found = []
+    for text in texts:
+        ranks, equals, rate = text.partition("=")
+        if not equals:
+            raise UsageError(f"--rank-frequency takes ranks and their rate, such as 1-=lo or 0,8-15=hi, not {text!r}")
+        found.append((parse_ranks(ranks, "--rank-frequency"), parse_period(rate, "--rank-frequency")))
+    return RankPeriods(tuple(found))
 
 
 def parse_interval(text: str) -> int | None:

@@ -81,6 +81,21 @@ class Ranks:
         return ",".join(map(str, self.ranges))
 
 
+@dataclass(frozen=True, slots=True)
+class RankPeriods:
+    """Periods of the clock in ns, None where it is off, by rank: the last list with a rank counts."""
+
+    lists: tuple[tuple[Ranks, int | None], ...]
+
+    def of(self, rank: int, otherwise: int | None) -> int | None:
+        """The period of a rank."""
+        return next((period for ranks, period in reversed(self.lists) if rank in ranks), otherwise)
+
+    def encode(self) -> str:
+        """The text that libcollector parses."""
+        return ";".join(f"{ranks}:{period or 0}" for ranks, period in self.lists).replace(",", "+")
+
+
 def parse_ranks(text: str, option: str = "--ranks") -> Ranks:
     """The ranks that a list such as `0,8-15,16-/4` means. UsageError if it means none."""
     found = []

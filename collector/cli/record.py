@@ -127,6 +127,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-t", "--time", metavar="DURATION|START-END", help="the part of the run to record, in seconds (s) or minutes (m)")
     add("-F", "--follow", metavar="on|off|=REGEX", help="descendants to record: all (default), none, or those whose program's name matches")
     add("--ranks", metavar="LIST", help="of a parallel job, record only these ranks: 0,8-15 or, every fourth, 0-/4; the others run unrecorded")
+    add("--rank-frequency", metavar="LIST=RATE", action="append", default=[],
+        help="of a parallel job, sample these ranks at another rate, as -p has it: 1-=lo; may be repeated")
     add("-C", "--comment", metavar="TEXT", action="append", default=[], help="a comment to keep in the experiment; may be repeated")
     add("-n", "--dry-run", action="store_true", help="say what would be done, and do nothing")
     add("--clock", choices=options.CLOCKS, default="auto", help="the clock to use; auto takes the best that works here")
@@ -199,7 +201,10 @@ def make_plan(args: argparse.Namespace) -> Plan:
         raise UsageError("-l and -y name the same signal; it cannot mean both")
     usage, counted = perf_events.parse_counters(args.counters) if args.counters is not None else (frozenset(), ())
     perf_events.check_events(counted, partial(probe_event, is_signalled=False), "--counters")
-    job = Job(read_rank(os.environ), parse_ranks(args.ranks) if args.ranks else None)
+    job = Job(read_rank(os.environ), parse_ranks(args.ranks) if args.ranks else None, options.parse_rank_periods(args.rank_frequency))
+    below = job.periods.encode() or None
+    if job.rank is not None:
+        period, below = job.periods.of(job.rank.rank, period), None  # whatever the program does to its environment
     events = perf_events.parse_events(args.events) if args.events else ()
     perf_events.check_events(events, probe_event)
     for event in events:
@@ -213,8 +218,8 @@ def make_plan(args: argparse.Namespace) -> Plan:
         experiment=job.experiment_name(args.overwrite or args.output, title_of(command), args.overwrite is not None),
         is_overwritten=args.overwrite is not None,
         wanted=options.RecorderOptions(
-            clock=args.clock if period else "off",
-            period=period or options.DEFAULT_PERIOD_NS,
+            clock=args.clock if period or below else "off",
+            period=period or (0 if below else options.DEFAULT_PERIOD_NS),
             sample_signal=sample_signal,
             pause_signal=pause_signal,
             paused=is_paused or None,
@@ -223,6 +228,7 @@ def make_plan(args: argparse.Namespace) -> Plan:
             faults="faults" in usage or None,
             switches="switches" in usage or None,
             ranks=None if job.wanted is None else str(job.wanted).replace(",", "+"),
+            rank_periods=below,
         ),
         job=job,
         window=options.parse_window(args.time) if args.time else None,

@@ -106,6 +106,15 @@ def test_chosen_ranks_alone_are_recorded(run: Callable[..., Recorded], program: 
     assert "run.expt: rank 1: " in said
 
 
+def test_ranks_at_rates_of_their_own(run: Callable[..., Recorded], record: Callable[..., Recorded], program: Path, tmp_path: Path, mpi: str) -> None:
+    rates = ("-p", "off", "--rank-frequency", "1-=lo", "--rank-frequency", "2=on")
+    for recorded in (run(3, tmp_path / "run.expt", program, 10, options=rates), record([*LAUNCHERS[mpi], "-n", 3, program, 10], options=rates)):
+        assert recorded.outcome.status == 0, recorded.outcome.stderr
+        clocks = {process.rank: process.clock for process in recorded.profile.processes if process.rank is not None}
+        assert [(clocks[rank].name == "off", clocks[rank].period_ns) for rank in range(3)] == [(True, 0), (False, 10_309_279), (False, PERIOD_NS)]
+        judge_rank(recorded, 2, recorded.outcome.truth)
+
+
 def test_chosen_ranks_below_a_recorded_mpirun(record: Callable[..., Recorded], program: Path, mpi: str) -> None:
     recorded = record([*LAUNCHERS[mpi], "-n", 3, program, 2], options=("--ranks", "0,2"))
     assert ranks_of(recorded) == [None, 0, 2]

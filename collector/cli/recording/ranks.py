@@ -10,16 +10,17 @@ from collector.capture import job_directory
 from collector.capture.launch import PYTHON_IGNORES
 from collector.capture.native import read_clock_error_us
 from collector.capture.program import Program
-from collector.capture.rank import Rank, Ranks
+from collector.capture.rank import Rank, RankPeriods, Ranks
 from collector.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What we are in a parallel job: `rank` is None outside of one. `wanted` are the ranks to record, None for all."""
+    """What we are in a parallel job: `rank` is None outside of one. `wanted` are the ranks to record, None for all; `periods` what some are sampled at."""
 
     rank: Rank | None
     wanted: Ranks | None
+    periods: RankPeriods = RankPeriods(())
 
     @property
     def is_left_out(self) -> bool:
@@ -75,6 +76,7 @@ class Job:
         error_us = read_clock_error_us() if rank else None
         return {
             "ranks": self.wanted,
+            "rank_periods": self.periods.encode() or None,
             "job": rank.job or None if rank else None,
             "job_size": rank.size if rank else None,
             "clock_error": None if error_us is None else f"{error_us * 1000} ns",

@@ -48,7 +48,7 @@ static void read_word(struct col_options *options, const char *name, size_t name
     if (is_named(name, name_length, "clock"))
         options->clock = col_clock_source_named(value, value_length);
     else if (is_named(name, name_length, "period"))
-        options->period_ns = number < SHORTEST_PERIOD_NS ? SHORTEST_PERIOD_NS : number;
+        options->period_ns = number;
     else if (is_named(name, name_length, "start"))
         options->start_ns = number;
     else if (is_named(name, name_length, "end"))
@@ -69,6 +69,8 @@ static void read_word(struct col_options *options, const char *name, size_t name
         options->counters |= number != 0 ? COL_COUNT_SWITCHES : 0;
     else if (is_named(name, name_length, "ranks"))
         options->ranks = value;
+    else if (is_named(name, name_length, "rank_periods"))
+        options->rank_periods = value;
     else if (is_named(name, name_length, "root"))
         *root = (pid_t)number;
 }
@@ -83,6 +85,16 @@ static void read_words(struct col_options *options, const char *text, pid_t *roo
         text += length;
         text += *text == ',';
     }
+}
+
+static void settle_period(struct col_options *options)
+{
+    options->period_ns = col_rank_number(options->rank_periods, options->period_ns);
+    if (options->period_ns == 0) {
+        options->clock = COL_CLOCK_OFF;
+        options->period_ns = DEFAULT_PERIOD_NS;
+    } else if (options->period_ns < SHORTEST_PERIOD_NS)
+        options->period_ns = SHORTEST_PERIOD_NS;
 }
 
 static bool matches(const char *pattern, const char *program)
@@ -124,6 +136,7 @@ void col_options_read(struct col_options *options)
         return;
     }
     read_words(options, options->text, &root);
+    settle_period(options);
     /* Without a launcher every process that has the variables is a root. */
     bool is_root = root == 0 || getpid() == root;
     options->is_followed = is_root || (col_rank_is_among(options->ranks) && col_options_follow(NULL));

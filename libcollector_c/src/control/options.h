@@ -23,6 +23,7 @@ struct col_options {
     unsigned counters;         /* bits of sample/thread_counters.h, */
     const char *counted;       /* and events of sample/counter_group.h; NULL: none */
     const char *ranks;         /* to be recorded, as --ranks has them with + for commas; NULL: all */
+    const char *rank_periods;  /* of those that have their own, as col_rank_number takes them; NULL: none */
     bool is_followed;          /* this process is to be recorded, as COLLECTOR_FOLLOW and root= say */
 };
 

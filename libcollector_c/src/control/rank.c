@@ -70,7 +70,8 @@ bool col_rank_is_among(const char *ranges)
 {
     if (ranges == NULL || self.rank == COL_EVENT_UNKNOWN)
         return true;
-    for (const char *text = ranges; *text != '\0' && *text != ','; text += strcspn(text, "+,"), text += *text == '+') {
+    for (const char *text = ranges; *text != '\0' && *text != ',' && *text != ':';
+         text += strcspn(text, "+,:"), text += *text == '+') {
         uint64_t first = take_number(&text, 0), last = first, step = 1;
         if (*text == '-') {
             text++;
@@ -84,4 +85,19 @@ bool col_rank_is_among(const char *ranges)
             return true;
     }
     return false;
+}
+
+uint64_t col_rank_number(const char *lists, uint64_t otherwise)
+{
+    bool is_more = lists != NULL && self.rank != COL_EVENT_UNKNOWN;
+    while (is_more) {
+        const char *number = lists + strcspn(lists, ":,");
+        bool is_ours = *number == ':' && col_rank_is_among(lists);
+        number += *number == ':';
+        uint64_t value = take_number(&number, otherwise);
+        otherwise = is_ours ? value : otherwise;
+        is_more = *number == ';';
+        lists = number + 1;
+    }
+    return otherwise;
 }

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from collector.capture.rank import Rank, parse_ranks, read_rank
+from collector.capture.rank import Rank, RankPeriods, parse_ranks, read_rank
 
 ENVIRONMENTS = {
     "open-mpi-4": ({"PMIX_RANK": "3", "OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_LOCAL_RANK": "1", "OMPI_COMM_WORLD_SIZE": "8", "PMIX_NAMESPACE": "1755906049"},
@@ -65,3 +65,23 @@ int main(int count, char **arguments) { (void)count; col_rank_read(); for (char 
     for rank in range(12):
         told = subprocess.run([program, *RANGES], env={"PATH": os.environ["PATH"], "PMI_RANK": str(rank)}, capture_output=True, text=True, check=True).stdout
         assert told.split() == [str(int(rank in ranges)) for ranges in lists], rank
+
+
+PERIODS = ("", "0-:5", "1-3+8:100;2:0", "2:7;0-/2:9,root=3", "7,x=1:2")
+
+
+def test_recorder_finds_the_same_periods(repository, compile_c):
+    """Of lists with periods rank.c takes the number that rank.py takes; 1 stands for that of no list."""
+    own = """#include <stdio.h>
+#include "control/rank.h"
+int main(int count, char **arguments) { (void)count; col_rank_read(); for (char **lists = arguments + 1; *lists; lists++) printf("%d ", (int)col_rank_number(*lists, 1)); }
+"""
+    sources = repository / "libcollector_c" / "src"
+    program = compile_c(own, f"-I{sources}", str(sources / "control" / "rank.c"))
+    words = [[one.split(":") for one in text.partition(",")[0].split(";") if ":" in one] for text in PERIODS]
+    parsed = [RankPeriods(tuple((parse_ranks(ranks.replace("+", ",")), int(period)) for ranks, period in one)) for one in words]
+    for rank in range(12):
+        told = subprocess.run([program, *PERIODS], env={"PATH": os.environ["PATH"], "PMI_RANK": str(rank)}, capture_output=True, text=True, check=True).stdout
+        assert told.split() == [str(periods.of(rank, 1)) for periods in parsed], rank
+    told = subprocess.run([program, *PERIODS], env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, check=True).stdout
+    assert told.split() == ["1"] * len(PERIODS)

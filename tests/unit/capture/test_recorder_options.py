@@ -43,6 +43,28 @@ def test_bad_period(text: str) -> None:
         options.parse_period(text)
 
 
+@pytest.mark.parametrize(
+    ("texts", "periods_ns", "encoded"),
+    [
+        (["1-=lo"], [1, 10_309_279, 10_309_279], "1-:10309279"),
+        (["0-=2m", "0,2=off"], [None, 2_000_000, None], "0-:2000000;0+2:0"),
+        (["2=off", "0-=hi"], [100_271] * 3, "2:0;0-:100271"),
+        ([], [1, 1, 1], ""),
+    ],
+)
+def test_periods_of_ranks(texts: list[str], periods_ns: list[int | None], encoded: str) -> None:
+    """The last one that names a rank counts; 1 stands for what -p says."""
+    periods = options.parse_rank_periods(texts)
+    assert [periods.of(rank, 1) for rank in range(3)] == periods_ns
+    assert periods.encode() == encoded
+
+
+@pytest.mark.parametrize("text", ["", "lo", "0-", "0-=", "=lo", "x=lo", "0=1s"])
+def test_bad_periods_of_ranks(text: str) -> None:
+    with pytest.raises(UsageError, match="--rank-frequency takes"):
+        options.parse_rank_periods([text])
+
+
 @pytest.mark.parametrize(("text", "interval_ns"), [("on", 10**9), ("off", None), ("3", 3 * 10**9), ("0.25", 250_000_000)])
 def test_interval(text: str, interval_ns: int | None) -> None:
     assert options.parse_interval(text) == interval_ns

@@ -3,6 +3,7 @@
 CollectorError                     anything below; its text is one sentence for the user
  ├── UsageError                    the command line or the arguments of a call make no sense
  ├── RecordError                   nothing was, or could be, recorded
+ │    └── NoSpaceError             because the disk is full
  ├── ExperimentError               an experiment cannot be read
  │    ├── ExperimentNotFoundError  there is nothing at that path, or it is not an experiment
  │    ├── ExperimentExistsError    it would have been overwritten
@@ -22,6 +23,7 @@ __all__ = [
     "CollectorError",
     "UsageError",
     "RecordError",
+    "NoSpaceError",
     "ExperimentError",
     "ExperimentNotFoundError",
     "ExperimentExistsError",
@@ -43,6 +45,10 @@ class UsageError(CollectorError):
 
 class RecordError(CollectorError):
     """Nothing was recorded, or recording could not begin."""
+
+
+class NoSpaceError(RecordError):
+    """Recording could not begin because the disk is full."""
 
 
 class ExperimentError(CollectorError):

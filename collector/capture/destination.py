@@ -7,8 +7,8 @@ import re
 import stat
 
 from collector.capture.event_holder import SOCKET_FILE
-from collector.capture.job_directory import is_mark, is_node_directory
-from collector.errors import ExperimentExistsError, RecordError, UsageError
+from collector.capture.job_directory import cannot_make, is_mark, is_node_directory
+from collector.errors import ExperimentExistsError, UsageError
 from collector.regular_file import open_binary
 
 _LOG_START = b"\xc9"  # every log begins with a frame, an ext 32 of msgpack
@@ -31,7 +31,7 @@ def claim_directory(name: str | None, program: str, is_overwritten: bool) -> str
     except FileExistsError:
         raise ExperimentExistsError(f"{name} is there already; choose another name, or overwrite it with -O {name}") from None
     except OSError as error:
-        raise RecordError(f"{name} cannot be made: {_explain(error)}") from None
+        raise cannot_make(name, error) from None
     return path
 
 
@@ -54,7 +54,7 @@ def remove_experiment(path: str) -> None:
         for directory, _, _ in os.walk(path, topdown=False):
             os.rmdir(directory)
     except OSError as error:
-        raise RecordError(f"{path} cannot be overwritten: {_explain(error)}") from None
+        raise cannot_make(path, error, "overwritten") from None
 
 
 def is_experiment(path: str) -> bool:
@@ -116,8 +116,4 @@ def _claim_next(base: str) -> str:
         except FileExistsError:
             continue  # somebody else was quicker
         except OSError as error:
-            raise RecordError(f"{path} cannot be made: {_explain(error)}") from None
-
-
-def _explain(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+            raise cannot_make(path, error) from None

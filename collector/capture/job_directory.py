@@ -7,11 +7,12 @@ when the answer of the server was lost: so it is launch.log, made with O_EXCL, t
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 
 from collector.capture.rank import Rank
-from collector.errors import ExperimentExistsError, RecordError, UsageError
+from collector.errors import ExperimentExistsError, NoSpaceError, RecordError, UsageError
 from collector.regular_file import create_private
 
 MARK = "ranks"
@@ -55,10 +56,16 @@ def claim_rank(name: str, rank: Rank, node: str) -> str:
         _make(of_node)
         _make(own)
     except OSError as error:
-        raise RecordError(f"{name} cannot be made: {(error.strerror or str(error)).lower()}") from None
+        raise cannot_make(name, error) from None
     if os.path.lexists(os.path.join(own, "launch.log")):
         raise ExperimentExistsError(f"{name} has a rank {rank.rank} already; choose another name, or remove it")
     return own
+
+
+def cannot_make(name: str, error: OSError, what: str = "made") -> RecordError:
+    """An error of the system as one of ours."""
+    kind = NoSpaceError if error.errno in (errno.ENOSPC, errno.EDQUOT) else RecordError
+    return kind(f"{name} cannot be {what}: {(error.strerror or str(error)).lower()}")
 
 
 def is_mark(name: str) -> bool:

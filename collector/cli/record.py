@@ -23,6 +23,7 @@ from collector.capture import destination, options, perf_events
 from collector.capture.environment import build_environment, make_preloadable
 from collector.capture.event_holder import EventHolder
 from collector.capture.installation import find_installation
+from collector.capture.job_directory import cannot_make
 from collector.capture.launch import Ending, StartError, restore_signals, start, wait
 from collector.capture.metric_table import FILE_NAME, definitions, write_table
 from collector.capture.native import probe_event
@@ -37,7 +38,7 @@ from collector.cli.recording.node_metrics import NodeMetrics
 from collector.cli.recording.python_command import completed, title_of, with_interpreter
 from collector.cli.recording.ranks import Job, become
 from collector.cli.recording.unrecorded import Explainer, UnrecordedDescendants, tell_unrecorded
-from collector.errors import CollectorError, ExperimentError, ExperimentExistsError, RecordError, UsageError
+from collector.errors import CollectorError, ExperimentError, ExperimentExistsError, NoSpaceError, RecordError, UsageError
 from collector.experiment.log_outline import read_start_ticks
 from collector.printable import printable
 from collector.readings import Readings
@@ -168,7 +169,13 @@ def record(args: argparse.Namespace) -> Recording:
         return Recording(None, 0)
     if plan.program.reason and plan.job.is_speaker:
         say(f"{plan.program.reason}; only its descendants can be recorded")
-    return _carry_out(plan)
+    try:
+        return _carry_out(plan)
+    except NoSpaceError as error:
+        if not plan.job.shares:
+            raise RecordError(f"{error}; nothing was run") from None
+        say(f"{error}: this rank runs unrecorded")  # without it, its launcher would end the others
+        return _run_unrecorded(plan)
 
 
 def _run_unrecorded(plan: Plan) -> Recording:
@@ -246,7 +253,7 @@ def say(sentence: str) -> None:
     if sys.stderr is None:
         return  # print would take standard output instead
     try:
-        print(f"collector: {printable(sentence)}", file=sys.stderr)
+        print(f"collector: {printable(sentence)}\n", end="", file=sys.stderr)  # in one write: ranks speak at the same time
     except OSError:
         pass  # the program's status matters more than our words
 
@@ -271,7 +278,7 @@ def _carry_out(plan: Plan) -> Recording:
         raise ExperimentExistsError(f"{experiment} is being written already") from None  # whose files are left alone
     except OSError as error:
         destination.remove_experiment(experiment)
-        raise RecordError(f"{experiment} cannot be written: {(error.strerror or str(error)).lower()}; nothing was run") from None
+        raise cannot_make(experiment, error, "written") from None
     holder = EventHolder(experiment)
     try:
         explainer = Explainer(plan.follow, os.environ.get("PATH", os.defpath), plan.recorder, plan.wanted.ranks or "")

@@ -106,7 +106,7 @@ class Loader:
         self._pieces += [(experiment, piece) for piece in pieces]
 
     def _add_piece(self, experiment: int, piece: ReadPiece) -> None:
-        objects_path, (launch, node, logs, waits) = piece.objects_path, piece.facts
+        objects_path, (launch, node, logs, waits, rank, host) = piece.objects_path, piece.facts
         waits_of = waits.by_image(logs) if waits else {}
         for text in add_jit_sources(objects_path, [*piece.ancestors, *logs]):
             self._messages.append(model.Message(experiment, 1, text))
@@ -125,7 +125,8 @@ class Loader:
             self._add_process(facts, process, memory, waits_of.get(facts.number, ()))
         if any(is_closed_from_outside(facts.interpreter) for facts in logs if facts.number in waits_of):
             self._messages.append(model.Message(experiment, 1, _NO_WAITS, is_hint=True))
-        self.processes[first_process:] = with_ranks([*piece.relatives, *self.processes[first_process:]])[len(piece.relatives) :]
+        ranked = with_ranks([*piece.relatives, *self.processes[first_process:]], rank, host)
+        self.processes[first_process:] = ranked[len(piece.relatives) :]
         if node is not None:
             self._series += series_of(experiment, None, node, launch)
         images = _images_by_pid(self.processes, first_process)
@@ -199,7 +200,7 @@ class Loader:
                 node = facts
             else:
                 logs.append(facts)
-        return PartFacts(launch, node, logs, waits)
+        return PartFacts(launch, node, logs, waits, directory.rank, directory.node)
 
     def _add_process(self, facts: LogFacts, process: model.Process, memory: ImageMemory, waits: Sequence[PcSampleBlock]) -> None:
         index, first_thread = len(self.processes), len(self._threads)

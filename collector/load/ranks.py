@@ -22,8 +22,10 @@ def missing_ranks(parts: Sequence[ExperimentDirectory], options: Sequence[str]) 
     return [f"{len(missing)} of the job's {size} ranks left nothing here: {names}."] if missing else []
 
 
-def with_ranks(processes: Sequence[Process]) -> list[Process]:
-    """Those of one node: a process without a rank has that of its image before, or else of its parent, as where a script clears the environment."""
+def with_ranks(processes: Sequence[Process], rank: int | None = None, host: str = "") -> list[Process]:
+    """Those of one node: a process without a rank has that of its image before, or else of its parent, as where a script clears the environment,
+    or else `rank` on `host`, as where a full disk left nothing of its log.
+    """
     known: dict[int, Process] = {}  # by process id; numbers are used again, so in the order of time
     found = list(processes)
     for place in sorted(range(len(found)), key=lambda place: (found[place].start_ns, found[place].image)):
@@ -32,5 +34,7 @@ def with_ranks(processes: Sequence[Process]) -> list[Process]:
         giver = before if before is not None and before.identity == process.identity else known.get(process.parent_pid)
         if process.rank is None and giver is not None and giver.rank is not None:
             process = found[place] = replace(process, rank=giver.rank, local_rank=giver.local_rank)
+        elif process.rank is None and rank is not None:
+            process = found[place] = replace(process, rank=rank, node=process.node or host)
         known[process.pid] = process
     return found

@@ -17,12 +17,16 @@ from collector.units import plural
 
 
 class PartFacts(NamedTuple):
-    """What one launcher recorded, all of an experiment or a rank of it: its own log, node.log, those of the processes, and waits.log."""
+    """What one launcher recorded, all of an experiment or a rank of it: its own log, node.log, those of the processes, and waits.log; and which rank of which
+    node its directory is named after.
+    """
 
     launch: LogFacts | None
     node: LogFacts | None
     logs: list[LogFacts]
     waits: Waits | None = None
+    rank: int | None = None
+    host: str = ""
 
     @property
     def with_samples(self) -> list[LogFacts]:
@@ -45,7 +49,7 @@ def recording_of(path: str, parts: Sequence[PartFacts]) -> Recording:
         name=os.path.basename(os.path.abspath(path)),
         start_ns=start_ns,
         end_ns=max(start_ns, end_ns),
-        status=next((status for part in parts if (status := _status(part.launch, part.logs))), _status(*parts[0][::2]) if parts else None),
+        status=next((status for part in parts if (status := _status(part.launch, part.logs))), _status(parts[0].launch, parts[0].logs) if parts else None),
         accounted_ns=sum((one.user_ns or 0) + (one.system_ns or 0) for one in closed if one) if closed and all(closed) else None,
         log_count=len(all_facts),
         log_bytes=sum(facts.size_bytes for facts in all_facts),

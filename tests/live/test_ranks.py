@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import shutil
 import signal
@@ -123,11 +124,11 @@ def test_chosen_ranks_below_a_recorded_mpirun(record: Callable[..., Recorded], p
 
 
 def test_a_killed_rank_keeps_its_samples_and_those_of_all_others(run: Callable[..., Recorded], program: Path, tmp_path: Path) -> None:
-    recorded = run(4, tmp_path / "run.expt", program, 10, "die", 2)
+    recorded = run(8, tmp_path / "run.expt", program, 10, "die", 2)
     assert recorded.outcome.status != 0
-    assert ranks_of(recorded) == list(range(4))
+    assert ranks_of(recorded) == list(range(8))
     truth = recorded.outcome.truth
-    for rank in range(4):
+    for rank in range(8):
         if f"{rank}.uneven" in truth:  # the others may not have come so far
             judge_rank(recorded, rank, truth)
     assert "2.uneven" in truth
@@ -145,12 +146,12 @@ def told(tmp_path: Path) -> Path:
 def test_a_killed_mpirun_leaves_all_ranks(recorder: Path, program: Path, tmp_path: Path, told: Path, mpi: str) -> None:
     """Whoever is left of the job is killed as well, as a batch system does: the readers find everything where it was."""
     recording = collector_command("record", "-o", tmp_path / "run.expt", program, 10, "wait", told)
-    command = [str(word) for word in [*LAUNCHERS[mpi], "-n", 4, *recording]]
+    command = [str(word) for word in [*LAUNCHERS[mpi], "-n", 8, *recording]]
     output = tmp_path / "output"
     with output.open("w") as file:
         job = subprocess.Popen(command, stdout=file, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, env=clean_environment(), start_new_session=True)
     try:
-        pids = _wait_for_ranks(job, told, 4)
+        pids = _wait_for_ranks(job, told, 8)
         launchers = [int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]) for pid in pids]
     finally:
         job.kill()
@@ -158,12 +159,12 @@ def test_a_killed_mpirun_leaves_all_ranks(recorder: Path, program: Path, tmp_pat
     for pid in launchers + pids:
         _end(pid)
     recorded = Recorded(Outcome(-signal.SIGKILL, output.read_text(), ""), tmp_path / "run.expt")
-    assert ranks_of(recorded) == list(range(4))
+    assert ranks_of(recorded) == list(range(8))
     assert all(not process.is_closed and not process.is_running for process in recorded.profile.processes)
     assert not [loss for loss in recorded.profile.losses if loss.count]
     expected = {name: (2 if name == "uneven" else 4) * 10e6 for name in ("even", "uneven")}  # what mpirun was told to print may have gone with it
-    truth = {f"{rank}.{name}": int(ns if (rank, name) != (3, "uneven") else 80e6) for rank in range(4) for name, ns in expected.items()}
-    for rank in range(4):
+    truth = {f"{rank}.{name}": int(ns if (rank, name) != (7, "uneven") else 80e6) for rank in range(8) for name, ns in expected.items()}
+    for rank in range(8):
         judge_rank(recorded, rank, {**truth, **recorded.outcome.truth})
 
 
@@ -197,7 +198,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("only root can mount a small file system to fill")
     place = tmp_path / "disk"
     place.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", place], capture_output=True, text=True)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=220k", "tmpfs", place], capture_output=True, text=True)
     if mounted.returncode:
         pytest.skip(f"this system does not let us mount: {mounted.stderr.strip()}")
     yield place
@@ -205,8 +206,18 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_full_disk_is_told_and_harms_no_rank(run: Callable[..., Recorded], program: Path, small_disk: Path) -> None:
-    recorded = run(4, small_disk / "run.expt", program, 10)
-    truth = recorded.outcome.truth
-    assert {f"{rank}.uneven" for rank in range(4)} <= truth.keys()  # every rank ran to its end
-    assert any("disk" in line for line in sentences(recorded.outcome)), recorded.outcome.stderr
-    assert len(sentences(recorded.outcome)) <= 4
+    """All ranks run to their end, each says what became of it, and what there was room for is read."""
+    recorded = run(8, small_disk / "run.expt", program, 60)
+    assert recorded.outcome.status == 0 and {f"{rank}.uneven" for rank in range(8)} <= recorded.outcome.truth.keys()
+    told = {int(match[1]): line for line in sentences(recorded.outcome) if (match := re.search(r"rank[ .](\d+)", line)) and "disk" in line}
+    assert told, recorded.outcome.stderr
+    assert set(ranks_of(recorded)) <= set(range(8))
+    for rank in set(range(8)) - told.keys():
+        judge_rank(recorded, rank, recorded.outcome.truth)
+
+
+def test_a_rank_whose_directory_cannot_be_made_runs_unrecorded(run: Callable[..., Recorded], program: Path, small_disk: Path) -> None:
+    small_disk.joinpath("filler").write_bytes(bytes(216 << 10))
+    recorded = run(3, small_disk / "run.expt", program, 1)
+    assert recorded.outcome.status == 0 and {f"{rank}.uneven" for rank in range(3)} <= recorded.outcome.truth.keys()
+    assert any(line.endswith("cannot be written: no space left on device: this rank runs unrecorded") for line in sentences(recorded.outcome))

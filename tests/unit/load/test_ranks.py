@@ -127,3 +127,8 @@ def test_events_of_all_ranks(tmp_path: Path) -> None:
     _write_rank(tmp_path / "run.expt", "n1", 1, AHEAD)
     assert sum(event.kind is Kind.INITIALIZE for event in events(tmp_path / "run.expt")) == 2
     assert sum(event.kind is Kind.INITIALIZE for event in follow_events(tmp_path / "run.expt", lambda _: None)) == 2
+
+
+def test_a_process_that_left_nothing_is_of_its_directory() -> None:
+    found = with_ranks([_process(3, 1, 1), _process(4, 1, 1, rank=2)], 5, "east")
+    assert [(process.rank, process.node) for process in found] == [(5, "east"), (2, "")]

@@ -22,6 +22,7 @@ from collector.profile.over_ranks import spreads
 
 LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"], "mpich": ["mpirun.mpich", "-launcher", "fork"]}
 PERIOD_NS = 1_003_009
+LOOKS_NS = 10e6
 NODE = os.uname().nodename
 
 pytestmark = pytest.mark.parametrize("mpi", LAUNCHERS)
@@ -88,6 +89,22 @@ def test_eight_ranks_are_one_experiment(run: Callable[..., Recorded], program: P
     assert all("is there already" in line or "has a rank" in line for line in sentences(again.outcome))
     view = execute(collector_command("report", recorded.path, "threads", "--json", "--sort", "rank"))
     assert {(row["rank"], row["local_rank"], row["node"]) for row in json.loads(view.stdout)["rows"]} == {(rank, rank, NODE) for rank in range(8)}
+
+
+def test_waiting_at_a_barrier_by_rank(run: Callable[..., Recorded], program: Path, tmp_path: Path) -> None:
+    """Ranks spin there, or sleep; what the scheduler took from them meanwhile is known of the thread, but not where it was."""
+    recorded = run(3, tmp_path / "run.expt", program, 20, "meet", options=("--wall",))
+    truth, names = recorded.outcome.truth, [metric.name for metric in recorded.profile.metrics]
+    for rank in range(3):
+        profile = chosen(recorded.profile, ranks={rank}, category="MPI")
+        rows = {row.function.name: row.inclusive for row in aggregate.functions(profile)}
+        calls = [values for name, values in rows.items() if name in ("MPI_Barrier", "PMPI_Barrier")]
+        found_ns = 1e9 * sum(values[names.index("wall")] for values in calls)
+        main = max((row for row in aggregate.threads(chosen(recorded.profile, ranks={rank})) if row.thread.name != "async"), key=lambda row: row.values[0])
+        ready_ns, true_ns = 1e9 * main.values[names.index("runnable")], truth[f"{rank}.barrier"]
+        allowed_ns = 0.02 * true_ns + 4 * sqrt(true_ns * LOOKS_NS) + 5e6
+        judge(found_ns - allowed_ns <= true_ns <= found_ns + ready_ns + allowed_ns, f"rank {rank}: {found_ns / 1e6:.1f} ms, {ready_ns / 1e6:.1f} ready, {true_ns / 1e6:.1f} true")
+    judge(truth["2.barrier"] < min(truth["0.barrier"], truth["1.barrier"]), "the last rank does not come last")
 
 
 def test_ranks_below_a_recorded_mpirun_are_named(record: Callable[..., Recorded], program: Path, mpi: str) -> None:

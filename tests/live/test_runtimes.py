@@ -75,6 +75,15 @@ def test_other_runtimes_name_their_code(record: Record, tmp_path: Path, tool: st
         judge_rooted(recorded)
 
 
+def test_a_python_without_a_lock_is_told(record: Record, compiled: Callable[..., Path]) -> None:
+    """Its stacks are native: what its threads write while they are read is not known."""
+    recorded = record([compiled("python_without_lock.c", "-O1", "-rdynamic"), 50])
+    assert recorded.outcome.status == 0
+    assert "_PyEval_EvalFrameDefault" in recorded.function_names()
+    for view in ("overview", "functions"):
+        assert "Python functions are not shown: it is a build without a global interpreter lock." in " ".join(report(recorded, view).split())
+
+
 def test_other_programs_do_not_notice(record: Record) -> None:
     recorded = record([sys.executable, "-c", "import os; print(os.environ['NODE_OPTIONS'])"], options=["--jit"], environment={"NODE_OPTIONS": ""})
     assert (recorded.outcome.stdout, recorded.outcome.own_stderr) == ("--perf-basic-prof --interpreted-frames-native-stack\n", "")

@@ -8,7 +8,6 @@ Several experiments are written as one.
 from __future__ import annotations
 
 import argparse
-import gc
 import importlib
 import sys
 from collections.abc import Iterator
@@ -64,7 +63,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the samples and give the exit status."""
-    gc.disable()  # as in report
     _check(args)
     debug_dirs, source_map = debug_options.debug_dirs_of(args), debug_options.source_map_of(args)
     categories = filter_options.categories_of(args, args.format == "firefox")
@@ -86,7 +84,6 @@ def run(args: argparse.Namespace) -> int:
         if error.name != "pyarrow":
             raise
         raise CollectorError(str(error)) from error
-    gc.freeze()
     return 0
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import gc
 import os
 import re
 
@@ -39,7 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read the file, write the experiment, and say what it holds."""
-    gc.disable()  # many values that all stay until the end
     unit_ns = _parse_unit(args.unit)
     if args.output is not None and args.overwrite is not None:
         raise UsageError("-o and -O both name the experiment; one of them is enough")

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import importlib
 import os
 import sys
@@ -29,6 +30,7 @@ from collector.printable import printable
 _HOME = os.path.dirname(__file__)
 _NOT_COMMANDS = {"__init__", "main", "output", "habits"}
 _RECORDING_COMMANDS = {"record", "run"}
+_LOADING_COMMANDS = {"report", "export", "import"}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -36,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     try:
         with Output():
-            return _run(words)
+            return _run(words, is_own_process=arguments is None)
     except UsageError as error:
         _complain(_hint(words, str(error)) or str(error))
         return 2
@@ -125,7 +127,7 @@ def build_parser(command: ModuleType) -> argparse.ArgumentParser:
     return parser
 
 
-def _run(words: list[str]) -> int:
+def _run(words: list[str], is_own_process: bool) -> int:
     if not words or words[0] in ("-h", "--help"):
         print(overview())
         return 0 if words else 2
@@ -139,6 +141,8 @@ def _run(words: list[str]) -> int:
         from collector.capture.native import ready_clock
 
         ready_clock()  # takes as long as the imports to come
+    if is_own_process and name in _LOADING_COMMANDS:
+        gc.disable()  # a profile is many values that all stay until the end: nothing that could be collected
     command = load_command(name)
     own_words = command.prepare(words[1:]) if hasattr(command, "prepare") else words[1:]
     parser = build_parser(command)
@@ -149,6 +153,8 @@ def _run(words: list[str]) -> int:
 
         check_output(name, args.output)
     code: int = command.run(args)
+    if is_own_process:
+        gc.freeze()  # nor at the end, when the interpreter would look for it after all
     return code
 
 

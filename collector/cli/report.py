@@ -8,7 +8,6 @@ Several experiments are added up. Without a view it is the overview.
 from __future__ import annotations
 
 import argparse
-import gc
 
 from collector.cli.reporting import debug_options, filter_options, metric_options, name_options
 from collector.cli.reporting.paper import page_style, show_profile, write_page
@@ -50,7 +49,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show the view and give the exit status."""
-    gc.disable()  # a profile is many values that all stay until the end: nothing that could be collected
     request = parse_words(args.words)
     _check(args)
     debug_dirs, source_map = debug_options.debug_dirs_of(args), debug_options.source_map_of(args)
@@ -78,7 +76,6 @@ def run(args: argparse.Namespace) -> int:
         write_page(make_page(told, request.view, request.argument, options), args.output)
 
     show_profile(request.paths, show, not args.no_inlines, args.pieces, debug_dirs, args.debuginfod, args.interpreter_frames)
-    gc.freeze()  # nor at the end, when the interpreter would look for it after all
     return 0
 
 

@@ -15,7 +15,13 @@ from collector.profile import aggregate
 Record = Callable[..., Recorded]
 NAMELESS = ("(no module)", "(anonymous code)")
 WAYS = ("loops", "recursion", "depth", "exceptions", "lambdas", "interfaces", "allocation", "strings", "sorting", "compression", "copying", "reflection")
-MODES = {"as_it_is": [], "interpreted": ["-Xint"], "by_c1": ["-XX:TieredStopAtLevel=1"], "serial_gc": ["-XX:+UseSerialGC", "-Xmx64m"]}
+MODES = {
+    "as_it_is": (400, []),
+    "interpreted": (300, ["-Xint"]),
+    "by_c1": (200, ["-XX:TieredStopAtLevel=1"]),
+    "serial_gc": (200, ["-XX:+UseSerialGC", "-Xmx64m"]),
+}
+"""How the virtual machine runs, and for how many ms."""
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +63,8 @@ def report(recorded: Recorded, *words: object) -> str:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_each_method_has_the_time_that_it_says(record: Record, classes: Path, mode: str) -> None:
-    recorded = record(["java", *MODES[mode], "-cp", classes, "SplitJava", 400])
+    duration_ms, options = MODES[mode]
+    recorded = record(["java", *options, "-cp", classes, "SplitJava", duration_ms])
     assert (recorded.outcome.status, recorded.outcome.own_stderr, recorded.lost_count) == (0, "", 0)
     truth = recorded.outcome.truth
     assert tuple(truth) == WAYS
@@ -67,10 +74,12 @@ def test_each_method_has_the_time_that_it_says(record: Record, classes: Path, mo
     judge_at_least(recorded, "start_thread", 0.9 * sum(truth.values()))
     judge(recorded.inclusive_ns("Java_java_util_zip_Deflater_deflateBytesBytes") > 0.5 * truth["compression"], "native methods stand below those that call them")
     assert all(re.fullmatch(r"SplitJava\$\$Lambda(\$\d+)?\.run", name) for name in recorded.callers("SplitJava.compression"))
+    if mode == "interpreted":
+        judge_lines(recorded)
 
 
-def test_lines_are_those_of_the_source(record: Record, classes: Path) -> None:
-    recorded = record(["java", "-Xint", "-cp", classes, "SplitJava", 200])
+def judge_lines(recorded: Recorded) -> None:
+    """The lines are those of the source."""
     text = (TARGETS / "SplitJava.java").read_text().splitlines()
     begin = next(number for number, line in enumerate(text, 1) if "static long loop(" in line)
     frames = [frame for frame in recorded.profile.frames if recorded.profile.functions[frame.function].name == "SplitJava.loop"]
@@ -109,11 +118,12 @@ def test_hot_java_is_named_however_it_ends(record: Record, classes: Path, end: s
     judge_whole(recorded)
     assert any(name.startswith("java.util.") for name in recorded.function_names())
     assert "HotJava.collatz" in recorded.function_names()
-    for view in ("overview", "functions", "threads"):
-        text = report(recorded, view)
-        assert "unnamed code of Java" not in text and "--jit" not in text
-    assert re.search(r"Interpreter +HotSpot \d+", report(recorded, "overview"))
+    text = report(recorded, "overview")  # with all hints there are
+    assert "unnamed code of Java" not in text and "--jit" not in text
+    assert re.search(r"Interpreter +HotSpot \d+", text)
     (row,) = [row for row in aggregate.functions(recorded.profile) if row.function.name == "HotJava.collatz"]
     assert (row.function.file, row.module.name) == ("HotJava.java", "(default package)")
+    if end:
+        return
     outcome = execute(collector_command("report", recorded.path, "disasm", "HotJava.collatz"))
     assert outcome.status != 0 and "is a Java method" in outcome.stderr

@@ -9,6 +9,7 @@
 #include "base/sparse.h"
 #include "experiment/event.h"
 #include "experiment/format.h"
+#include "target/python_locations.h"
 
 #define SETS 4096u /* a power of two */
 #define WAYS 8u
@@ -41,12 +42,13 @@ struct entry {
 static struct {
     uint32_t generation;                      /* of the log; entries of others do not count */
     uint64_t next;                            /* atomic: addresses given away, from COL_PYTHON_FIRST_ADDRESS on */
-    bool is_converting;                       /* atomic: somebody uses `converted` */
+    bool is_converting;                       /* atomic: somebody uses `converted` and `locations` */
     uint64_t stand_ins[COL_PYTHON_STAND_INS]; /* atomic */
 } self;
 
 static struct entry entries[SETS][WAYS] COL_SPARSE;
 static char converted[2][4 * TEXT_LIMIT + 1] COL_SPARSE;
+static uint8_t locations[LINE_TABLE_LIMIT + COL_PYTHON_LOCATIONS_MORE] COL_SPARSE;
 
 /* ---- reading objects ---- */
 
@@ -213,6 +215,10 @@ COL_READS_FOREIGN static bool write_object(const struct col_python_runtime *pyth
         change.lines_bytes = bytes < LINE_TABLE_LIMIT ? bytes : LINE_TABLE_LIMIT;
         change.lines = view(python, table + BYTES_AT, change.lines_bytes);
         change.lines_bytes = change.lines != NULL ? change.lines_bytes : 0;
+        if (layout->line_table == COL_LINES_LOCATIONS && change.lines != NULL) {
+            change.lines_bytes = col_python_locations_shorten(change.lines, change.lines_bytes, locations);
+            change.lines = locations;
+        }
     }
     bool is_written = change.name != NULL && write_code(python->memory, &change, code->bytes);
     code->start = change.start;

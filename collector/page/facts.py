@@ -84,12 +84,7 @@ def _recordings(profile: Profile) -> list[dict[str, Any]]:
 
 def _processes(profile: Profile) -> Table:
     rows = []
-    latest: dict[tuple[int, str, int], int] = {}
-    for number, process in enumerate(profile.processes):
-        before = latest.get((process.experiment, process.node, process.pid))
-        is_next_image = before is not None and profile.processes[before].identity == process.identity
-        parent = before if is_next_image else latest.get((process.experiment, process.node, process.parent_pid), -1)
-        latest[process.experiment, process.node, process.pid] = number
+    for process, (parent, is_next_image) in zip(profile.processes, _parents(profile.processes)):
         rows.append((
             process.experiment, process.pid, process.image, parent, int(is_next_image),
             process.name, shlex.join(process.arguments),
@@ -103,6 +98,19 @@ def _processes(profile: Profile) -> Table:
         "rank", "node",
     )  # fmt: skip
     return table(names, rows)
+
+
+def _parents(processes: Sequence[Process]) -> list[tuple[int, bool]]:
+    """The place of the image before each, if that is the same process, or else of its parent; -1: none. Numbers are used again, so in the order of time."""
+    found = [(-1, False)] * len(processes)
+    latest: dict[tuple[int, str, int], int] = {}
+    for place in sorted(range(len(processes)), key=lambda place: (processes[place].start_ns, processes[place].image)):
+        process = processes[place]
+        before = latest.get((process.experiment, process.node, process.pid), -1)
+        is_next_image = before >= 0 and processes[before].identity == process.identity
+        found[place] = before if is_next_image else latest.get((process.experiment, process.node, process.parent_pid), -1), is_next_image
+        latest[process.experiment, process.node, process.pid] = place
+    return found
 
 
 def _clock(process: Process) -> str:

@@ -34,10 +34,14 @@ class Build:
 
 @dataclass(frozen=True, slots=True)
 class Nature:
-    """What cannot be kept for this case: one of stdout, stderr, status, files, time; and why, in a sentence for users."""
+    """What cannot be kept for this case: one of stdout, stderr, status, files, time; and why, in a sentence for users.
+
+    One that `is_seldom` excuses a third of three or more runs, and no more.
+    """
 
     field: str
     sentence: str
+    is_seldom: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,7 +171,8 @@ def _unsteady(outcomes: Sequence[Outcome]) -> frozenset[str]:
 
 def judge(case: Case, native: Native, clock: str, tries: Sequence[tuple[Outcome, Reading]]) -> Verdict:
     """Put together what several runs of a case on one clock showed."""
-    excused = {nature.field for nature in case.natures}
+    excused = {nature.field for nature in case.natures if not nature.is_seldom}
+    seldom = {nature.field for nature in case.natures if nature.is_seldom}
     harms: dict[str, list[str]] = {}
     defects: dict[str, list[str]] = {}
     natures: dict[str, str] = {}
@@ -188,6 +189,9 @@ def judge(case: Case, native: Native, clock: str, tries: Sequence[tuple[Outcome,
             notes[f"fell to {name}"] = None
     if len(tries) >= 3 and 3 * len(defects.get("time", ())) <= len(tries):
         notes.update({f"{defect} (1 of {len(tries)})": None for defect in defects.pop("time", ())})
+    for name in seldom & harms.keys():
+        if len(tries) >= 3 and 3 * len(harms[name]) <= len(tries):
+            natures[name] = f"{harms.pop(name)[0]} (1 of {len(tries)})"
     outcome, reading = tries[-1]
     notes.update({f"{', '.join(sorted(native.unsteady))} not steady natively": None} if native.unsteady else {})
     return Verdict(

@@ -23,7 +23,7 @@ from collector.profile.model import Profile
 _ASSETS: Final = os.path.join(os.path.dirname(__file__), "assets")
 _SCRIPTS: Final = (
     "format.js", "data.js", "sums.js", "state.js", "links.js", "colours.js", "canvas.js", "lanes.js", "timeline.js", "layouts.js", "flame.js",
-    "tables.js", "tree.js", "figures.js", "source.js", "summary.js", "paper.js",
+    "tables.js", "callers.js", "tree.js", "figures.js", "source.js", "summary.js", "paper.js",
 )  # fmt: skip
 """In the order in which they build on each other; then what only some pages need, and the page itself."""
 _COMPARING: Final = ("difference.js", "compare.js", "sides.js")

@@ -203,6 +203,37 @@ def test_views_are_shown(page: Browser, recording: Recorded, picture: Picture) -
     page.run("collectorPage.changeTheme()")
 
 
+def test_titles_stay_on_top(page: Browser) -> None:
+    """Of a source that is scrolled, and of a table in which one column says how it is sorted: none is covered, none is cut."""
+    choose(page, tab="source")
+    page.run("document.querySelector('#view-source .source').scrollTop += 7")
+    inside = "[...document.querySelectorAll('#view-source .line.head span')].filter((span) => span.textContent).map((span) => {{ const box = span.getBoundingClientRect(); return {}; }})"
+    found = page.run(inside.format("document.elementFromPoint(box.left + box.width / 2, box.bottom - 3).closest('.head') !== null"))
+    assert len(found) >= 3 and all(found)
+    choose(page, tab="functions")
+    assert page.run("[...document.querySelectorAll('#view-functions .head .cell')].filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent)") == []
+
+
+def test_callers_of_one_function_after_the_other(page: Browser) -> None:
+    """The rows of the view are used again: what stands in them is of the function that is shown."""
+    choose(page, tab="callers")
+    shown = """(async (index) => {
+      collectorPage.state.set({function: index});
+      await new Promise(requestAnimationFrame);
+      const {sums, experiment} = collectorPage, {callers, callees} = sums.neighbours(index), own = sums.functions.exclusive[index] > 0;
+      const lists = [...document.querySelectorAll('#view-callers .neighbours')].map((list) => [...list.querySelectorAll('.neighbour:not([hidden])')].map((row) => row.querySelector('.name').textContent));
+      const name = (row) => row.function < 0 ? "(start of the stack)" : experiment.functionName(row.function);
+      return [lists, [callers.map(name), [...(own ? ["the function itself"] : []), ...callees.map(name)]]];
+    })"""
+    many = page.run("[...collectorPage.sums.functions.inclusive.keys()].filter((index) => collectorPage.sums.functions.inclusive[index]).slice(0, 40)")
+    sizes = set()
+    for index in many:
+        lists, wanted = page.run(f"{shown}({index})")
+        assert lists == [names[:200] for names in wanted]
+        sizes.add(len(lists[1]))
+    assert len(sizes) > 3
+
+
 def test_timeline_tells_what_happened(page: Browser, recording: Recorded) -> None:
     facts = page.run("collectorPage.experiment.facts")
     assert set(facts["moments"]["label"]) == {"read input", "solve", "children"}

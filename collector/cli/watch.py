@@ -119,10 +119,12 @@ def _watch(path: str, interval_s: float, has_screen: bool, stream: TextIO | None
 
         TerminalScreen(totals, look, note).show()
         return
+    written = ""
     while True:
-        pause_s = look()
-        if totals.profile is not None:
-            _write_line(text.line(totals), stream)
+        pause_s, before = look(), written
+        written = text.line(totals)
+        if written != before:
+            _write_line(written, stream)
         if pause_s is None:
             return
         if program is None:

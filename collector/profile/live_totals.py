@@ -22,6 +22,7 @@ class LiveFunction:
     """A function with its CPU seconds, recently and in all."""
 
     name: str
+    short_name: str
     module: str
     recent_exclusive: float
     recent_inclusive: float
@@ -50,7 +51,7 @@ class LiveMetric:
     now: Value
 
 
-_FunctionKey = tuple[str, str]
+_FunctionKey = tuple[str, str, str]
 _ThreadKey = tuple[int, int, int, int]
 
 
@@ -76,7 +77,7 @@ class LiveTotals:
     def add(self, profile: Profile, now_s: float) -> None:
         """Take in what came since the last look; `now_s` is a clock's reading that only the difference counts of."""
         rows = aggregate.functions(profile)
-        functions = {(row.function.name, row.module.name): (row.exclusive[0], row.inclusive[0]) for row in rows}
+        functions = {(row.function.name, row.function.short_name, row.module.name): (row.exclusive[0], row.inclusive[0]) for row in rows}
         threads = {_key(row): row.values[0] for row in aggregate.threads(profile)}
         look = _Look(self._span(profile, now_s), sum(threads.values()), functions, threads)
         for function, (exclusive, inclusive) in look.functions.items():

@@ -25,6 +25,7 @@ _THREAD_COLUMNS: Final = (
     name("Name"), name("Program", rank=3), name("", least=5, rank=4),
 )  # fmt: skip
 _LINE_FUNCTIONS: Final = 4
+_LINE_NAME: Final = 48
 _LOW: Final = 10
 
 
@@ -78,7 +79,7 @@ def line(totals: LiveTotals) -> str:
     is_recent = totals.recent_s > 0  # not yet at the first look at what runs for long
     key, whole = ("recent_exclusive", totals.recent_cpu_s) if is_recent else ("exclusive", totals.cpu_s)
     rows = sorted(totals.functions(), key=lambda row: -getattr(row, key))[:_LINE_FUNCTIONS]
-    top = ", ".join(f"{printable(row.name)} {format_percent(getattr(row, key), whole)} %" for row in rows if getattr(row, key))
+    top = ", ".join(f"{shorten(printable(row.short_name), _LINE_NAME)} {format_percent(getattr(row, key), whole)} %" for row in rows if getattr(row, key))
     cpus = _cpus(totals) if is_recent else totals.cpu_s / max(totals.age_s(profile), 1e-9)
     running = sum(not thread.is_over for thread in totals.threads())
     return "  ".join([f"{totals.age_s(profile):.1f} s", f"{cpus:.2f} CPUs", plural(running, "thread"), top or "no CPU time", _lost(profile)])
@@ -116,7 +117,7 @@ def _functions(totals: LiveTotals, choice: Choice, style: Style, room: int) -> l
     cells = [
         [format_percent(row.recent_exclusive, recent), format_percent(row.recent_inclusive, recent),
          format_seconds(row.exclusive), format_percent(row.exclusive, whole),
-         format_seconds(row.inclusive), format_percent(row.inclusive, whole), row.name, row.module]
+         format_seconds(row.inclusive), format_percent(row.inclusive, whole), row.short_name, row.module]
         for row in rows
     ]  # fmt: skip
     return table_lines(_FUNCTION_COLUMNS, cells, style) if totals.cpu_s else ["No CPU time yet."]

@@ -89,6 +89,15 @@ def test_a_line(totals: LiveTotals) -> None:
     assert line(LiveTotals()) == ""
 
 
+def test_long_names_are_short(totals: LiveTotals) -> None:
+    long = "std::__unguarded_partition<" + "std::pair<int, int>*, " * 20 + "Less>(void*, void*)"
+    profile = build_profile([(long, 100, 0)])
+    totals.add(replace(profile, functions=[replace(one, short_name="std::__unguarded_partition<...>(...)") for one in profile.functions]), 12.0)
+    told = line(totals)
+    assert "std::__unguarded_partition<...>(...) 9" in told and len(told) < 200
+    assert any("std::__unguarded_partition<...>(...)" in one for one in screen(totals, Choice(), 140, 20))
+
+
 def test_the_first_line_of_what_runs_for_long_is_of_all() -> None:
     found = LiveTotals()
     found.add(build_profile([("main;work", 3, 1), ("main;read", 1, 0)]), 10.0)

@@ -20,6 +20,9 @@ _MOST_LOSSES: Final = 3
 _AHEAD: Final = 2
 """So many tasks a worker are begun or wait for it."""
 
+_MPI_LATENCY_S: Final = 0.02
+"""So often ranks that wait for each other look: tasks take seconds, and looking every millisecond takes a worker's processor."""
+
 _JOB_SIZES: Final = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
 _MPI_WORDS: Final = "`mpirun -n 64 python3 -m mpi4py.futures -m collector reduce ...`, which needs the package mpi4py: pip install 'collector[mpi]'"
 
@@ -163,7 +166,7 @@ def _open_mpi(environment: Mapping[str, str]) -> Engine:
     if MPI.COMM_WORLD.Get_size() == 1 and _is_job(environment):
         library = MPI.Get_library_version().partition("\n")[0].partition(",")[0]
         raise CollectorError(f"mpi4py uses {library}, and the job was started by another MPI: MPI4PY_LIBMPI names the library of that one")
-    workers = MPIPoolExecutor()
+    workers = MPIPoolExecutor(backoff=_MPI_LATENCY_S)
     return Engine(lambda: workers, max(1, workers.num_workers))
 
 

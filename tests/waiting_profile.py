@@ -13,8 +13,14 @@ from collector.profile.plain_samples import PlainSample, PlainSamples
 KINDS = (*CPU_VALUES, Value("blocked", "ns"), Value("runnable", "ns"), Value("looks", "", True))
 
 
-def waiting_profile() -> Profile:
-    """Two threads: 3 s CPU time and 12 s of waiting in one, 1 s CPU time, 6 s of waiting and 2 s ready in the other."""
+WITH_CAUSES = (*CPU_VALUES, Value("blocked_file", "ns"), Value("blocked_lock", "ns"), Value("runnable", "ns"), Value("looks", "", True))
+
+
+def waiting_profile(has_causes: bool = False) -> Profile:
+    """Two threads: 3 s CPU time and 12 s of waiting in one, 1 s CPU time, 6 s of waiting and 2 s ready in the other.
+
+    They wait in `lock` for 11 s, in `read` for 7 s; with causes, the former is for a lock and the latter for a file.
+    """
     base = build_profile(
         [("main;work", 3, 0), ("main;lock@libc.so.6", 0, 0), ("main;read@libc.so.6", 0, 0), ("start;work", 1, 0)],
         threads=(THREAD, replace(THREAD, tid=101, name="worker")),
@@ -23,5 +29,8 @@ def waiting_profile() -> Profile:
         (0, 3, 0, (3, 0, 0, 0, 0)), (0, 8, 1, (0, 0, 5, 0, 1)), (0, 15, 2, (0, 0, 7, 0, 1)),
         (1, 4, 3, (1, 0, 0, 2, 0)), (1, 10, 1, (0, 0, 6, 0, 1)),
     ]  # fmt: skip
-    samples = [PlainSample(thread, START_NS + at * S, stack, (*(value * S for value in values[:4]), values[4])) for thread, at, stack, values in rows]
-    return replace(base, samples=PlainSamples(base.samples.stacks, samples, [1.0, 1.0], KINDS), metrics=metrics_of(KINDS))
+    if has_causes:
+        rows = [(thread, at, stack, (*v[:2], v[2] * (stack == 2), v[2] * (stack == 1), *v[3:])) for thread, at, stack, v in rows]
+    kinds = WITH_CAUSES if has_causes else KINDS
+    samples = [PlainSample(thread, START_NS + at * S, stack, (*(value * S for value in values[:-1]), values[-1])) for thread, at, stack, values in rows]
+    return replace(base, samples=PlainSamples(base.samples.stacks, samples, [1.0, 1.0], kinds), metrics=metrics_of(kinds))

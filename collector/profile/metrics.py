@@ -87,6 +87,8 @@ WAITED_FOR: Final = {
 """What threads wait for, as words of metrics: `blocked_lock` is part of `blocked`."""
 
 _BLOCKED: Final = "blocked"
+CAUSE: Final = "blocked_"
+"""What the names of these metrics begin with."""
 
 VARIANCE: Final = "variance"
 """The metric that says how far off `blocked` may be; shown only where that is asked for."""
@@ -94,7 +96,7 @@ VARIANCE_S2: Final = 1e-10
 """Its unit."""
 _TITLES: Final = {
     _BLOCKED: "time waiting for something",
-    **{f"blocked_{cause}": f"time waiting for {what}" for cause, what in WAITED_FOR.items()},
+    **{CAUSE + cause: f"time waiting for {what}" for cause, what in WAITED_FOR.items()},
     "runnable": "time ready and waiting for a processor",
     **{name: meaning.removesuffix(" so far") for name, _, meaning in READINGS if name.endswith(("_faults", "_switches"))},
     "looks": "number of looks at waiting threads",
@@ -171,7 +173,7 @@ def metrics_of(values: Sequence[Value]) -> tuple[Metric, ...]:
         Metric(value.name, "s" if value.is_time else value.unit, _TITLES.get(value.name, value.name), (positions[value.name],))
         for value in values[len(CPU_VALUES) :]
     ]
-    blocked = tuple(position for name, position in positions.items() if name.startswith(f"{_BLOCKED}_"))
+    blocked = tuple(position for name, position in positions.items() if name.startswith(CAUSE))
     waiting = (*blocked, *(positions[name] for name in ("runnable", _BLOCKED) if name in positions))
     sums = [Metric("wall", "s", "wall time", (USER, SYSTEM, *waiting))] if waiting else []
     if blocked and _BLOCKED not in positions:

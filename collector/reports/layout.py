@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from collector.profile.aggregate import FunctionRow
+from collector.profile.aggregate import FunctionRow, total_values
 from collector.profile.causes import exit_status, signal_name
-from collector.profile.metrics import CPU_METRICS, VARIANCE, Metric, RatioPlace, Values, ratios_of
+from collector.profile.metrics import CAUSE, CPU_METRICS, VARIANCE, Metric, RatioPlace, Values, ratios_of
 from collector.profile.model import Function, Process, Profile
 from collector.profile.precision import error_of, exact_variance
 from collector.profile.warnings import Titled, brief_warnings, few_samples
@@ -17,6 +17,7 @@ from collector.reports.style import Style, printable, shorten
 from collector.reports.table import INDENT, Column, figure, name, table_lines
 from collector.units import format_amount, format_count, format_percent, format_seconds, plural
 
+_CAUSE_RANK = 6
 _SAMPLES = [metric.name for metric in CPU_METRICS].index("samples")
 
 
@@ -115,9 +116,23 @@ def measured_columns(columns: Iterable[Column], profile: Profile, has_others: bo
         named.append(column)
         if has_others and column.title == "Samples":
             title = "Exclusive" if named[0].title == "Exclusive" else "Total"
-            named += [figure(title, metric_heading(other), rank=1) for other in others]
+            ranks = _ranks_of(profile, others)
+            named += [figure(title, metric_heading(other), rank=ranks[other.name]) for other in others]
             named += [figure(title, f"{place.ratio.name} %" if place.ratio.is_share else place.ratio.name, rank=1) for place in ratios_of(profile.metrics)]
     return named
+
+
+def _ranks_of(profile: Profile, others: Sequence[Metric]) -> dict[str, int]:
+    """Which of the other metrics make way first where there is no room: causes of waits, the least time first."""
+    ranks = {other.name: 1 for other in others}
+    causes = [other for other in others if other.name.startswith(CAUSE)]
+    if causes:
+        totals = dict(zip((metric.name for metric in profile.metrics), total_values(profile)))
+        causes.sort(key=lambda cause: -totals[cause.name])
+        ranks.update({cause.name: _CAUSE_RANK + place for place, cause in enumerate(causes)})
+    if "blocked" in ranks:
+        ranks.update(runnable=2, looks=_CAUSE_RANK + len(causes))
+    return ranks
 
 
 def other_cells(profile: Profile, values: Values) -> list[str]:

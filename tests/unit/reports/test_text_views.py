@@ -15,6 +15,7 @@ from collector.profile.call_tree import hot_path
 from collector.profile.callers_callees import callers_callees
 from collector.profile.categories import read_categories
 from collector.profile.grouped import grouped_rows, groups as make_groups
+from collector.profile.metrics import shown_metrics
 from collector.profile.model import Loss, Message, SamplePoint
 from collector.profile.source_lines import source_lines
 from collector.profile.timeline import timeline as make_timeline
@@ -176,6 +177,24 @@ def test_the_overview_names_other_metrics_with_their_totals() -> None:
     text = overview.render(waiting_profile(), None, Style(200))
     assert "wall 24.000 s, blocked 18.000 s, runnable 2.000 s, looks 3; --metric NAME shows one by function" in text
     assert "  Metrics " in text and "  Metrics " not in overview.render(PROFILE, None, Style(200))
+
+
+def test_the_overview_shows_where_threads_wait_and_what_for() -> None:
+    lines = [line.split() for line in overview.render(waiting_profile(has_causes=True), None, Style(100)).splitlines()]
+    first = lines.index(["Top", "waits"])
+    assert lines[first + 4 : first + 6] == [["11.000", "61.1", "lock", "lock", "libc.so.6"], ["7.000", "38.9", "file", "read", "libc.so.6"]]
+    assert "Top waits" not in overview.render(PROFILE, None, Style(100))
+
+
+@pytest.mark.parametrize(
+    "width, wanted",
+    [(70, "cpu s  blocked s"), (80, "cpu s  blocked s  runnable s"), (130, "cpu s  blocked s  blocked_lock s  runnable s"), (200, "blocked s  blocked_file s  blocked_lock s  runnable s  looks")],
+)
+def test_causes_of_waits_make_way_first(width: int, wanted: str) -> None:
+    """And of these the one with the least time."""
+    profile = waiting_profile(has_causes=True)
+    shown = replace(profile, metrics=shown_metrics(profile.metrics))
+    assert wanted in VIEWS["functions"](shown, Style(width)).splitlines()[3]
 
 
 def test_control_characters_of_names_stay_on_their_line() -> None:

@@ -10,7 +10,7 @@ from collector.profile import aggregate
 from collector.profile.call_tree import hot_path
 from collector.profile.causes import DROP_CAUSES, GUESSED, NOT_SAMPLED, STACK_ENDS, describe_ending, exit_status, is_finished
 from collector.profile.lock import held_seconds
-from collector.profile.metrics import CPU_NAMES, VARIANCE, Values, ratios_of
+from collector.profile.metrics import CAUSE, CPU_NAMES, VARIANCE, Values, ratios_of
 from collector.profile.model import Process, Profile, Recording
 from collector.profile.sample_points import labelled_points
 from collector.profile.samples import sample_count
@@ -23,6 +23,7 @@ from collector.reports.watched import describe_watching
 from collector.units import NS_PER_S, format_count, format_duration, format_percent, format_rate, format_seconds, plural
 
 _TOP_COUNT = 10
+_WAIT_COUNT = 5
 _LABEL_COUNT = 12
 _MESSAGE_COUNT = 5
 _WAITS = 0.1  # of its time: less is hardly worth a line
@@ -35,6 +36,13 @@ FUNCTION_COLUMNS = (
     figure("Exclusive", "%"),
     figure("Inclusive", "s", rank=1),
     figure("Inclusive", "%", rank=1),
+    name("Function", least=32),
+    name("Module", least=10, rank=2),
+)
+WAIT_COLUMNS = (
+    figure("Blocked", "s"),
+    figure("Blocked", "%"),
+    name("For", least=10, rank=1),
     name("Function", least=32),
     name("Module", least=10, rank=2),
 )
@@ -58,6 +66,7 @@ def render(profile: Profile, limit: int | None, style: Style) -> str:
     lines += _messages(profile, style)
     lines += _top_functions(profile, limit or _TOP_COUNT, style)
     lines += _hot_path(profile, style)
+    lines += _top_waits(profile, limit or _WAIT_COUNT, style)
     lines += _labels(profile, style)
     return "\n".join(lines)
 
@@ -360,6 +369,27 @@ def _top_functions(profile: Profile, count: int, style: Style) -> list[str]:
     hidden = layout.summed((row.exclusive for row in selection.hidden), len(profile.metrics))
     lines += layout.hidden_line(selection.hidden, "function", style, hidden, whole)
     return lines + layout.few_samples_lines(profile, layout.titled(selection.rows), total, style)
+
+
+def _top_waits(profile: Profile, count: int, style: Style) -> list[str]:
+    """The functions in which threads waited longest, and what for mostly; nothing unless that was recorded."""
+    places = {metric.name: place for place, metric in enumerate(profile.metrics)}
+    causes = [(name.removeprefix(CAUSE).replace("_", " "), place) for name, place in places.items() if name.startswith(CAUSE)]
+    blocked = places.get("blocked")
+    if blocked is None or not causes:
+        return []
+    rows = sorted((row for row in aggregate.functions(profile) if row.exclusive[blocked]), key=lambda row: -row.exclusive[blocked])
+    whole = layout.Whole(aggregate.total_values(profile)[blocked], profile.metrics[blocked])
+    mostly = [max(causes, key=lambda cause: row.exclusive[cause[1]])[0] for row in rows[:count]]
+    body = [
+        [*layout.time_cells(row.exclusive[blocked], whole), cause, layout.function_title(row.function), row.module.name]
+        for row, cause in zip(rows, mostly)
+    ]
+    if not body:
+        return []
+    lines = ["", style.bold("Top waits"), "", *table_lines(WAIT_COLUMNS, body, style)]
+    hidden = layout.summed(((row.exclusive[blocked],) for row in rows[count:]), 1)
+    return lines + layout.hidden_line(rows[count:], "function", style, hidden, whole)
 
 
 def _hot_path(profile: Profile, style: Style) -> list[str]:

@@ -10,11 +10,12 @@ from collector.profile import aggregate
 from collector.profile.call_tree import hot_path
 from collector.profile.causes import DROP_CAUSES, GUESSED, NOT_SAMPLED, STACK_ENDS, describe_ending, exit_status, is_finished
 from collector.profile.lock import held_seconds
-from collector.profile.metrics import CAUSE, CPU_NAMES, VARIANCE, Values, ratios_of
+from collector.profile.metrics import CPU_NAMES, VARIANCE, Values, ratios_of
 from collector.profile.model import Process, Profile, Recording
 from collector.profile.sample_points import labelled_points
 from collector.profile.samples import sample_count
 from collector.profile.views import FUNCTIONS, choose
+from collector.profile.waiting import longest_waits
 from collector.profile.warnings import graded_warnings
 from collector.reports import hotpath, layout
 from collector.reports.style import Style, printable, shorten
@@ -42,9 +43,9 @@ FUNCTION_COLUMNS = (
 WAIT_COLUMNS = (
     figure("Blocked", "s"),
     figure("Blocked", "%"),
-    name("For", least=10, rank=1),
-    name("Function", least=32),
-    name("Module", least=10, rank=2),
+    name("For", least=10),
+    name("Function", least=20),
+    name("Called by", least=20, rank=1),
 )
 POINT_COLUMNS = (
     figure("Time", "s"),
@@ -373,23 +374,22 @@ def _top_functions(profile: Profile, count: int, style: Style) -> list[str]:
 
 def _top_waits(profile: Profile, count: int, style: Style) -> list[str]:
     """The functions in which threads waited longest, and what for mostly; nothing unless that was recorded."""
-    places = {metric.name: place for place, metric in enumerate(profile.metrics)}
-    causes = [(name.removeprefix(CAUSE).replace("_", " "), place) for name, place in places.items() if name.startswith(CAUSE)]
-    blocked = places.get("blocked")
-    if blocked is None or not causes:
+    waits = longest_waits(profile)
+    if not waits:
         return []
-    rows = sorted((row for row in aggregate.functions(profile) if row.exclusive[blocked]), key=lambda row: -row.exclusive[blocked])
-    whole = layout.Whole(aggregate.total_values(profile)[blocked], profile.metrics[blocked])
-    mostly = [max(causes, key=lambda cause: row.exclusive[cause[1]])[0] for row in rows[:count]]
+    whole = layout.Whole(sum(wait.blocked for wait in waits), profile.metrics[0])
     body = [
-        [*layout.time_cells(row.exclusive[blocked], whole), cause, layout.function_title(row.function), row.module.name]
-        for row, cause in zip(rows, mostly)
+        [
+            format_seconds(wait.blocked),
+            format_percent(wait.blocked, whole),
+            wait.cause.replace("_", " "),
+            layout.function_title(wait.function),
+            layout.function_title(wait.caller) if wait.caller else "",
+        ]
+        for wait in waits[:count]
     ]
-    if not body:
-        return []
     lines = ["", style.bold("Top waits"), "", *table_lines(WAIT_COLUMNS, body, style)]
-    hidden = layout.summed(((row.exclusive[blocked],) for row in rows[count:]), 1)
-    return lines + layout.hidden_line(rows[count:], "function", style, hidden, whole)
+    return lines + layout.hidden_line(waits[count:], "wait", style, (sum(wait.blocked for wait in waits[count:]),), whole)
 
 
 def _hot_path(profile: Profile, style: Style) -> list[str]:

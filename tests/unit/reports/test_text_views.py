@@ -182,7 +182,7 @@ def test_the_overview_names_other_metrics_with_their_totals() -> None:
 def test_the_overview_shows_where_threads_wait_and_what_for() -> None:
     lines = [line.split() for line in overview.render(waiting_profile(has_causes=True), None, Style(100)).splitlines()]
     first = lines.index(["Top", "waits"])
-    assert lines[first + 4 : first + 6] == [["11.000", "61.1", "lock", "lock", "libc.so.6"], ["7.000", "38.9", "file", "read", "libc.so.6"]]
+    assert lines[first + 4 : first + 6] == [["11.000", "61.1", "lock", "lock", "main"], ["7.000", "38.9", "file", "read", "main"]]
     assert "Top waits" not in overview.render(PROFILE, None, Style(100))
 
 

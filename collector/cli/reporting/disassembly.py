@@ -66,7 +66,10 @@ def _dynamic_listing(profile: Profile, function: int, times: CodeTimes) -> Listi
         return Listing(title, (), "its instructions were not kept: whoever named it did not say what they are")
     instructions = disassemble(code.data, code.start, profile.recordings[0].machine, {code.start: known.name})
     places = {a: (known.file, line_in_table(code.lines, a - code.start)) for a, _ in instructions} if code.lines and known.file else {}
-    note = f"the first {len(code.data):,} bytes of it were kept" if len(code.data) < size else ""
+    note = ""
+    if len(code.data) < size:
+        note = f"the first {len(code.data):,} bytes of it were kept"
+        instructions = [*instructions, (code.start + len(code.data), "(not kept)")]
     return Listing(title, annotate(times, instructions, places, _width(profile)), note, times.code, code.end)
 
 

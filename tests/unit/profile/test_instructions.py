@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from tiny_profile import build_profile
 
+from collector.cli.reporting.disassembly import listings_of
 from collector.profile.instructions import annotate, code_times
 from collector.profile.model import Code, Frame, Profile
 
@@ -54,3 +55,12 @@ def test_addresses_outside_the_code_are_left_out() -> None:
     profile = at_addresses(build_profile([("main:1", 1, 0)]), {("main", 1): (0x5, -1)})
     (piece,) = code_times(profile, 0)
     assert times(annotate(piece, CODE, {}, 3)) == {}
+
+
+def test_time_behind_the_bytes_that_were_kept_stands_apart() -> None:
+    """Of long functions only the first bytes are kept: what runs behind them is not the last instruction that is known."""
+    profile = at_addresses(build_profile([("main:1", 2, 0), ("main:2", 3, 0)]), {("main", 1): (0x11, 0), ("main", 2): (0x1A, 0)})
+    codes = (Code(0x10, 0x1E, b"\x90\x90\xc3"), profile.codes[1])
+    (listing,) = listings_of(replace(profile, codes=codes, recordings=(replace(profile.recordings[0], machine="x86_64"),)), 0)
+    assert [(row.text, row.exclusive[0]) for row in listing.rows] == [("nop", 0.0), ("nop", 2.0), ("ret", 0.0), ("(not kept)", 3.0)]
+    assert listing.note == "the first 3 bytes of it were kept"

@@ -57,9 +57,17 @@ def facts_of(profile: Profile, lines: Sequence[Line], sources: Mapping[str, tupl
         "stackEnds": table(("end", "samples"), [(STACK_ENDS.get(row.cause, row.cause), row.sample_count) for row in stack_ends(profile)]),
         "metrics": _metrics(profile),
         "others": [[metric.name, metric.title, metric.unit] for metric in others_of(profile)],
+        "sums": _sums_of_others(profile),
         "total": dict(zip((metric.name for metric in profile.metrics), total_values(profile))),
         "samples": sample_count(profile.samples.cells()),
     }
+
+
+def _sums_of_others(profile: Profile) -> list[tuple[str, str, str, list[str]]]:
+    """Metrics that others add up to, with the names of these: `blocked`, of what is waited for."""
+    stored = {metric.parts[0]: metric.name for metric in others_of(profile)}
+    sums = (metric for metric in profile.metrics if len(metric.parts) > 1 and stored.keys() >= set(metric.parts))
+    return [(metric.name, metric.title, metric.unit, [stored[part] for part in metric.parts]) for metric in sums]
 
 
 def _recordings(profile: Profile) -> list[dict[str, Any]]:

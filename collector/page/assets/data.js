@@ -53,7 +53,8 @@ class Experiment {
       cpu: columns.cpu, system: columns.system, counts: columns.counts,
       others: Object.fromEntries(facts.others.map(([name]) => [name, columns[`other ${name}`]])),
     };
-    addMetrics(facts.others);
+    for (const [name, , , parts] of facts.sums) this.cells.others[name] = Float64Array.from(this.cells.steps, (_, i) => parts.reduce((sum, part) => sum + this.cells.others[part][i], 0));
+    addMetrics([...facts.sums, ...facts.others]);
     this.threadCount = facts.threads.tid.length;
     this.firstCell = firstCells(this.cells.threads, this.threadCount);
     this.duration = Math.max(1e-6, ...facts.recordings.map((recording) => recording.duration));

@@ -402,11 +402,12 @@ def test_no_samples(browser: Browser, tmp_path: Path) -> None:
     assert total(browser) == 0 and browser.complaints == []
 
 
-def test_waiting_is_a_metric_like_others(browser: Browser, tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_causes", [False, True])
+def test_waiting_is_a_metric_like_others(browser: Browser, tmp_path: Path, has_causes: bool) -> None:
     """A page of a recording with waiting time begins with wall time; each metric of the list adds up to its total, and functions follow."""
-    open_page(browser, tmp_path / "page.html", waiting_profile())
+    open_page(browser, tmp_path / "page.html", waiting_profile(has_causes))
     titles = browser.run("[...document.querySelectorAll('#metric option')].map((one) => one.value)")
-    assert titles == ["cpu", "user", "system", "samples", "wall", "blocked", "runnable", "looks"]
+    assert titles == ["cpu", "user", "system", "samples", "wall", "blocked", *(["blocked_file", "blocked_lock"] if has_causes else []), "runnable", "looks"]
     assert state(browser, "metric") == "wall" and total(browser) == pytest.approx(24)
     for metric, wanted in (("blocked", {"lock": 11, "read": 7}), ("runnable", {"work": 2}), ("cpu", {"work": 4}), ("looks", {"lock": 2, "read": 1})):
         set_state(browser, f"metric: '{metric}', tab: 'functions'")
@@ -416,8 +417,9 @@ def test_waiting_is_a_metric_like_others(browser: Browser, tmp_path: Path) -> No
     assert browser.complaints == []
 
 
-def test_waiting_of_a_thread_is_on_the_timeline(browser: Browser, tmp_path: Path) -> None:
-    open_page(browser, tmp_path / "page.html", waiting_profile())
+@pytest.mark.parametrize("has_causes", [False, True])
+def test_waiting_of_a_thread_is_on_the_timeline(browser: Browser, tmp_path: Path, has_causes: bool) -> None:
+    open_page(browser, tmp_path / "page.html", waiting_profile(has_causes))
     shape = "((timeline, lane) => timeline.shape(lane, timeline.canvas.canvas.clientWidth).values)(collectorPage.timeline, {})"
     lane_of = "collectorPage.timeline.lanes.find((lane) => lane.title.startsWith('worker'))"
     sums = browser.run(

@@ -273,7 +273,29 @@ class Timeline {
       context.fillRect(Math.round(x), 3, 1, 13);
       if (x < width - 40) context.fillText(formatMoment(time, step), x + 3, 9);
     }
-    context.fillText("CPU use", 8, 9);
+    this.paintKey(context);
+  }
+
+  /* What the colours of processes and threads mean. */
+  paintKey(context) {
+    const { colours, experiment } = this.page, { runnable, blocked } = experiment.uses.seconds;
+    const isWaiting = runnable || blocked, entries = [["user", colours.area], ["system", colours.system], ...(runnable ? [["ready", colours.runnable]] : []), ...(blocked ? [["blocked", colours.blocked]] : [])];
+    let x = 8;
+    context.font = FONT.replace(/\d+px/, "11px");
+    if (!isWaiting) x = this.write(context, "CPU use:", x) + 6;
+    for (const [name, fill] of entries) {
+      context.fillStyle = fill;
+      context.fillRect(x, 5, 8, 8);
+      context.fillStyle = colours.muted;
+      x = this.write(context, name, x + 11) + 6;
+    }
+    context.font = FONT;
+  }
+
+  /* Write a word on the axis; where it ends. */
+  write(context, text, x) {
+    context.fillText(text, x, 9);
+    return x + context.measureText(text).width;
   }
 
   paintMoments(context, width, height) {

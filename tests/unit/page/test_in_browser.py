@@ -427,5 +427,11 @@ def test_waiting_of_a_thread_is_on_the_timeline(browser: Browser, tmp_path: Path
         f"({shape.format(lane_of)}, {shape.format(lane_of)}.cpu.length)".replace("lane_of", lane_of)
     )
     assert sums == pytest.approx({"cpu": 1, "system": 0, "runnable": 2, "blocked": 6}, abs=0.1)
+    written = browser.run("""(({timeline}) => {
+      const found = [], context = {fillRect: () => {}, measureText: (text) => { const own = timeline.canvas.canvas.getContext('2d'); own.font = context.font; return own.measureText(text); }, fillText: (text, x) => found.push([text, x + context.measureText(text).width])};
+      timeline.paintKey(context);
+      return found;
+    })(collectorPage)""")
+    assert [word for word, _ in written] == ["user", "system", "ready", "blocked"] and all(end < 210 for _, end in written), "left of the axis"
     everybody = browser.run(f"Object.keys({shape.format('collectorPage.timeline.lanes[0]')})")
     assert everybody == ["cpu", "system"], "waiting of several threads is no part of anything"

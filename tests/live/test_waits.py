@@ -71,17 +71,17 @@ def test_known_waits(watch: Callable[..., Recorded], compiled: Callable[..., Pat
     truth, profile = recorded.outcome.truth, recorded.profile
     threads = {row.thread.tid: row.values for row in aggregate.threads(profile)}
     functions, total = {row.function.name: row.inclusive for row in aggregate.functions(profile)}, aggregate.total_values(profile)
+    ends_ns = 4 * LOOKS_NS if way == "looks" else 5e6  # without records, when a thread begins and ends is known to a look or two
     wrong = []
     for name in (*LONG, "wait_file", "wait_both"):
-        # Without records, when a thread begins and ends is known to a look or two.
-        allowed_ns = 0.01 * truth[name] + (5e6 if way == "switches" else 4 * LOOKS_NS)
+        allowed_ns = 0.01 * truth[name] + ends_ns
         sum_ns = off_cpu_ns(recorded, threads[truth[f"{name}.tid"]])
         if abs(sum_ns - truth[name]) > allowed_ns:
             wrong.append(f"thread of {name}: {truth[name] / 1e6:.1f} ms true, {sum_ns / 1e6:.1f} recorded")
     for name in (*LONG, *(SHORT if way == "switches" else ())):
         figures = threads[truth[f"{name if name in LONG else 'wait_both'}.tid"]]
         unknown_s = figures[metric(recorded, "runnable")] + (figures[metric(recorded, "blocked_unseen")] if way == "looks" else 0)
-        allowed_ns = 0.02 * truth[name] + 1e9 * unknown_s + 5e6
+        allowed_ns = 0.02 * truth[name] + 1e9 * unknown_s + ends_ns
         allowed_ns += 1e9 * waiting_error(functions[name][metric(recorded, "variance")], total[metric(recorded, "variance")])
         row_ns = off_cpu_ns(recorded, functions[name])
         if abs(row_ns - truth[name]) > allowed_ns:
@@ -134,6 +134,7 @@ def test_sums_hold_where_nobody_may_look(watch: Callable[..., Recorded], compile
     recorded = watch(way, compiled("known_waits.c"), 600, "undumpable", around=without_right_to_look())
     truth, profile = recorded.outcome.truth, recorded.profile
     threads = {row.thread.tid: row.values for row in aggregate.threads(profile)}
+    ends_ns = 4 * LOOKS_NS if way == "looks" else 5e6  # without records, when a thread begins and ends is known to a look or two
     wrong = []
     for name in (*LONG, "wait_file", "wait_both"):
         allowed_ns = 0.01 * truth[name] + (5e6 if way == "switches" else 4 * LOOKS_NS)

@@ -80,6 +80,17 @@ static int read_bases(struct col_dwarf_file *file, const struct col_dwarf_unit *
     return 0;
 }
 
+static int note_missing(struct place place)
+{
+    struct col_dwarf_file *file = place.file;
+    if (!file->is_partial || place.offset >= file->sections[COL_DWARF_INFO].size)
+        return 0;
+    if (!COL_ARRAY_RESERVE(file->missing, file->missing_capacity, file->missing_count + 1))
+        return -ENOMEM;
+    file->missing[file->missing_count++] = place.offset;
+    return 0;
+}
+
 static int describe(struct place place, struct col_dwarf_file *supplement, struct description *description)
 {
     for (int step = 0; step < LONGEST_WAY; step++) {
@@ -88,7 +99,7 @@ static int describe(struct place place, struct col_dwarf_file *supplement, struc
         struct col_dwarf_entry entry = {0};
         struct col_dwarf_bases bases = {0};
         if (!unit)
-            return 0;
+            return note_missing(place);
         int status = col_dwarf_abbreviations_of(place.file, unit, &table);
         if (status == 0 && unit->version >= 5)
             status = read_bases(place.file, unit, table, &bases);

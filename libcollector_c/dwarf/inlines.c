@@ -66,6 +66,11 @@ void col_dwarf_set_split(struct col_dwarf *dwarf, uint64_t addresses, uint64_t s
         (struct col_dwarf_bases){.addresses = addresses, .strings = strings, .ranges = ranges, .code = code};
 }
 
+int col_dwarf_hold(struct col_dwarf *dwarf, const uint64_t *offsets, size_t count)
+{
+    return col_dwarf_hold_units(&dwarf->file, offsets, count);
+}
+
 void col_dwarf_close(struct col_dwarf *dwarf)
 {
     col_dwarf_free_file(&dwarf->file);
@@ -175,7 +180,7 @@ int col_dwarf_inlines(struct col_dwarf *dwarf, uint64_t offset, struct col_inlin
     const struct col_dwarf_unit *unit = col_dwarf_unit_around(&dwarf->file, offset);
     if (!unit || unit->offset != offset)
         return -EBADMSG;
-    dwarf->nodes.count = dwarf->span_count = 0;
+    dwarf->nodes.count = dwarf->span_count = dwarf->file.missing_count = 0;
     col_dwarf_clear_functions(&dwarf->functions);
     int status = walk_unit(dwarf, unit);
     if (status != 0)
@@ -200,6 +205,8 @@ int col_dwarf_inlines(struct col_dwarf *dwarf, uint64_t offset, struct col_inlin
         .declared_files = dwarf->functions.declared_files,
         .declared_lines = dwarf->functions.declared_lines,
         .function_count = dwarf->functions.count,
+        .missing = dwarf->file.missing,
+        .missing_count = dwarf->file.missing_count,
     };
     return 0;
 }

@@ -28,6 +28,9 @@ struct col_inlines {
     const uint32_t *declared_files;
     const uint32_t *declared_lines;
     size_t function_count;
+    const uint64_t
+        *missing; /* offsets of what was referred to in units that are not there; what they say is missing too */
+    size_t missing_count;
 };
 
 struct col_dwarf;
@@ -40,6 +43,10 @@ struct col_dwarf *col_dwarf_open(const struct col_dwarf_bytes sections[COL_DWARF
    sections of addresses, strings and ranges, and the address that ranges are relative to. */
 void col_dwarf_set_split(struct col_dwarf *dwarf, uint64_t addresses, uint64_t strings, uint64_t ranges, uint64_t code);
 void col_dwarf_close(struct col_dwarf *dwarf);
+
+/* Of .debug_info only the units at these offsets, which rise, have been read to where they belong. To be called again when those change.
+   0, -ENOMEM, -EBADMSG. */
+int col_dwarf_hold(struct col_dwarf *dwarf, const uint64_t *offsets, size_t count);
 
 /* Reads the unit whose header is at `offset` of .debug_info. 0, -ENOMEM, or -EBADMSG if it contradicts itself. */
 int col_dwarf_inlines(struct col_dwarf *dwarf, uint64_t offset, struct col_inlines *inlines);

@@ -56,8 +56,25 @@ int col_dwarf_index_units(struct col_dwarf_file *file)
     return 0;
 }
 
+int col_dwarf_hold_units(struct col_dwarf_file *file, const uint64_t *offsets, size_t count)
+{
+    struct col_dwarf_bytes info = file->sections[COL_DWARF_INFO];
+    file->is_partial = true;
+    file->unit_count = 0;
+    if (!COL_ARRAY_RESERVE(file->units, file->unit_capacity, count))
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        bool is_after = i == 0 || offsets[i] >= file->units[i - 1].end;
+        if (!is_after || offsets[i] >= info.size || !read_header(info, offsets[i], &file->units[i]))
+            return -EBADMSG;
+        file->unit_count = i + 1;
+    }
+    return 0;
+}
+
 void col_dwarf_free_file(struct col_dwarf_file *file)
 {
+    free(file->missing);
     for (size_t i = 0; i < file->table_count; i++) {
         col_dwarf_free_abbreviations(file->tables[i]);
         free(file->tables[i]);

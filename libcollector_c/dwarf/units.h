@@ -31,6 +31,9 @@ struct col_dwarf_file {
     uint64_t work; /* what may still be read: entries share lists and tables, but not so many that it would never end */
     struct col_dwarf_unit *units;
     size_t unit_count, unit_capacity;
+    bool is_partial;   /* only these units are there; references to others are noted in `missing` */
+    uint64_t *missing; /* offsets in .debug_info */
+    size_t missing_count, missing_capacity;
     struct col_dwarf_abbreviations **tables; /* in the order of their offsets */
     size_t table_count, table_capacity;
 };
@@ -54,9 +57,11 @@ struct col_dwarf_entry {
 
 /* Finds all units. 0, -ENOMEM. Damage ends the list. */
 int col_dwarf_index_units(struct col_dwarf_file *file);
+/* Takes the units at these offsets, which rise, for the only ones that are there. 0, -ENOMEM, -EBADMSG. */
+int col_dwarf_hold_units(struct col_dwarf_file *file, const uint64_t *offsets, size_t count);
 void col_dwarf_free_file(struct col_dwarf_file *file);
 
-/* The unit that an offset lies in; NULL if none. */
+/* The unit that an offset lies in; NULL if none, or if it is not there. */
 const struct col_dwarf_unit *col_dwarf_unit_around(const struct col_dwarf_file *file, uint64_t offset);
 
 /* A unit's abbreviations, read once: into *table. 0, -ENOMEM, -EBADMSG. */

@@ -55,6 +55,7 @@ static size_t read_all(const struct col_dwarf_bytes *sections)
     struct col_dwarf *dwarf = col_dwarf_open(sections, sections, 0); /* its own supplement: any reference leads somewhere */
     struct col_dwarf_file units = {.work = 0};
     size_t nodes = 0;
+    bool is_partial = below(2); /* each unit by itself, without those it refers to */
     memcpy(units.sections, sections, sizeof units.sections);
     if (!dwarf || col_dwarf_index_units(&units) != 0)
         abort();
@@ -65,6 +66,8 @@ static size_t read_all(const struct col_dwarf_bytes *sections)
         int count = col_dwarf_find_abbreviation(&sections[COL_DWARF_ABBREV], units.units[i].abbreviations_offset, 1 + below(200), attributes, 8,
                                                 &read_bytes);
         if (count > 8 || read_bytes > sections[COL_DWARF_ABBREV].size)
+            abort();
+        if (is_partial && col_dwarf_hold(dwarf, &units.units[i].offset, 1) != 0)
             abort();
         int status = col_dwarf_inlines(dwarf, units.units[i].offset, &found);
         if (status == 0)

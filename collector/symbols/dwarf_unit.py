@@ -8,16 +8,16 @@ Source: DWARF 5 sections 3.1, 7.4 and 7.5.
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property, partial
 
 from collector.errors import DamagedImageError
 from collector.symbols import native_dwarf
 from collector.symbols.address_ranges import iter_old_ranges, iter_ranges
 from collector.symbols.byte_cursor import ByteCursor
-from collector.symbols.elf_image import ElfImage, Section
+from collector.symbols.elf_image import ElfImage, Section, is_packed
+from collector.symbols.unit_entries import LONGEST_ROOT_ENTRY, UnitEntries, UnitHeader
 
 DW_AT_STMT_LIST, DW_AT_LOW_PC, DW_AT_HIGH_PC, DW_AT_NAME = 0x10, 0x11, 0x12, 0x03
 DW_AT_COMP_DIR, DW_AT_RANGES = 0x1B, 0x55
@@ -32,25 +32,10 @@ _BLOCK_LENGTHS = {0x0A: 1, 0x03: 2, 0x04: 4}
 _STRING_INDEX_FORMS = {0x1A, 0x25, 0x26, 0x27, 0x28, 0x1F02}
 _ADDRESS_INDEX_FORMS = {0x1B, 0x29, 0x2A, 0x2B, 0x2C, 0x1F01}
 _LONGEST_STRING = 1 << 14
-_LONGEST_ROOT_ENTRY = 1 << 12
-_LEAST_UNIT_BYTES = 11
 _SHARED_BYTES, _SHARED_RATIO = 1 << 24, 4  # of abbreviations, lists of ranges and names: see DwarfData.work
-_HAS_CODE = (1, 4, 5)  # DW_UT_compile, DW_UT_skeleton, DW_UT_split_compile
 _HIGHEST = (1 << 64) - 1
 
 Value = tuple[int, "int | str | None"]  # form, and the number or string
-
-
-@dataclass(frozen=True, slots=True)
-class UnitHeader:
-    """One unit of .debug_info; offsets count from the section's start."""
-
-    offset: int
-    end: int
-    entry_offset: int
-    version: int
-    offset_bytes: int
-    abbreviations_offset: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +70,6 @@ class DwarfData:
         self._work = 0
         self._roots: dict[int, UnitRoot] = {}
         self._strings: dict[tuple[str, int], str] = {}
-        self._unit_offsets: array[int] | None = None
         self.info = self._section("info")
         self.line = self._section("line")
 
@@ -107,6 +91,8 @@ class DwarfData:
 
     def slice(self, name: str, offset: int, size_bytes: int) -> bytes:
         """Up to `size_bytes` bytes of .debug_`name`."""
+        if name == "info":
+            return self.entries.slice(offset, size_bytes) if self.entries else b""
         return self.image.slice(self._section(name), offset, size_bytes)
 
     def work(self, size_bytes: int) -> None:
@@ -128,38 +114,31 @@ class DwarfData:
             return None
         return _string_at(self.supplement, self.supplement.section(".debug_str"), offset)
 
+    @cached_property
+    def entries(self) -> UnitEntries | None:
+        """The units of .debug_info; None if there is none."""
+        if self.info is None:
+            return None
+        read, pieces = partial(self.image.slice, self.info), partial(self.image.iter_plain_bytes, self.info)
+        return UnitEntries(self.image.plain_size(self.info), read, pieces if is_packed(self.info) else None, self.work)
+
     def iter_units(self) -> Iterator[UnitHeader]:
         """The units that may own code, in file order; ends quietly where damage begins."""
-        return (unit for unit, may_have_code in self._iter_headers() if may_have_code)
-
-    def _iter_headers(self) -> Iterator[tuple[UnitHeader, bool]]:
-        if self.info is None:
-            return
-        offset = 0
-        while True:
-            head = self.slice("info", offset, 32)
-            if len(head) < 11:
-                return
-            header = _parse_unit_header(head, offset)
-            if header is None:
-                return
-            self.work(_LEAST_UNIT_BYTES)
-            yield header
-            offset = header[0].end
+        return (unit for unit in (self.entries.headers() if self.entries else ()) if unit.may_have_code)
 
     def unit_at(self, offset: int) -> UnitHeader:
         """The unit whose header is at `offset`."""
-        header = _parse_unit_header(self.slice("info", offset, 32), offset)
+        header = self.entries.unit_at(offset) if self.entries else None
         if header is None:
             raise DamagedImageError(f"There is no compilation unit at {offset:#x} of {self.image.path}.")
-        return header[0]
+        return header
 
     def unit_around(self, offset: int) -> UnitHeader:
         """The unit, of any kind, that holds the entry at `offset`."""
-        if self._unit_offsets is None:
-            self._unit_offsets = array("Q", (unit.offset for unit, _ in self._iter_headers()))
-        index = bisect_right(self._unit_offsets, offset) - 1
-        return self.unit_at(self._unit_offsets[index] if index >= 0 else offset)
+        header = self.entries.around(offset) if self.entries else None
+        if header is None:
+            raise DamagedImageError(f"There is no compilation unit around {offset:#x} of {self.image.path}.")
+        return header
 
     def root(self, unit: UnitHeader) -> UnitRoot:
         """Read the first entry of `unit`."""
@@ -176,31 +155,6 @@ def _string_at(image: ElfImage, section: Section | None, offset: int) -> str:
     return ByteCursor(piece).string()
 
 
-def _parse_unit_header(head: bytes, offset: int) -> tuple[UnitHeader, bool] | None:
-    """The header and whether such a unit may own code; None where there is no header."""
-    try:
-        cursor = ByteCursor(head)
-        length, offset_bytes = cursor.fixed(4), 4
-        if length == 0xFFFFFFFF:
-            length, offset_bytes = cursor.fixed(8), 8
-        end = offset + cursor.position + length
-        version = cursor.fixed(2)
-        kind = cursor.fixed(1) if version >= 5 else 1
-        if version >= 5:
-            cursor.fixed(1)
-        abbreviations = cursor.fixed(offset_bytes)
-        if version < 5:
-            cursor.fixed(1)
-        if kind in (4, 5):
-            cursor.fixed(8)  # the id that joins a skeleton and its .dwo file
-    except DamagedImageError:
-        return None
-    if end < offset + _LEAST_UNIT_BYTES:
-        return None
-    unit = UnitHeader(offset, end, offset + cursor.position, version, offset_bytes, abbreviations)
-    return unit, 2 <= version <= 5 and kind in _HAS_CODE
-
-
 class RootReader:
     """Reads one unit's first entry, and then what needs it in others: their values are {attribute: (form, number or string)}.
 
@@ -210,7 +164,7 @@ class RootReader:
     def __init__(self, dwarf: DwarfData, unit: UnitHeader) -> None:
         self.dwarf = dwarf
         self.unit = unit
-        size = min(unit.end - unit.entry_offset, _LONGEST_ROOT_ENTRY)
+        size = min(unit.end - unit.entry_offset, LONGEST_ROOT_ENTRY)
         self.cursor = ByteCursor(dwarf.slice("info", unit.entry_offset, size))
         self.values: dict[int, Value] = {}
         code = self.cursor.uleb()

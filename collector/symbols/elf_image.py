@@ -43,6 +43,7 @@ _MOST_NOTES = 64
 _LONGEST_SECTION_NAME = 256
 _MOST_DECOMPRESSED_BYTES = 1 << 30
 _CHUNK_BYTES = 1 << 18
+_LARGEST_PIECE_BYTES = 1 << 22
 _HIGHEST_RATIOS = {1: 1100, 2: 1 << 16}  # of zlib and zstd: no stream becomes so many times its size
 
 
@@ -93,6 +94,7 @@ class ElfImage:
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise SymbolError(f"{path} cannot be opened: {reason}.") from error
+        self._descriptor = self._stream.fileno() if stream is None else -1
         try:
             self._read_headers()
         except CollectorError:
@@ -115,6 +117,7 @@ class ElfImage:
 
     def close(self) -> None:
         """Give the file back; reading afterwards raises SymbolError."""
+        self._descriptor = -1
         self._stream.close()
 
     def _read_headers(self) -> None:
@@ -204,6 +207,8 @@ class ElfImage:
         if size_bytes <= 0:
             return b""
         try:
+            if self._descriptor >= 0:
+                return os.pread(self._descriptor, size_bytes, file_offset)
             self._stream.seek(file_offset)
             return self._stream.read(size_bytes)
         except (OSError, ValueError) as error:
@@ -222,19 +227,41 @@ class ElfImage:
         if section is None or section.kind == SHT_NOBITS:
             return b""
         if section.index not in self._whole_sections:
-            is_packed = _is_compressed(section)
-            self._whole_sections[section.index] = self._decompressed(section) if is_packed else self._read_at(section.file_offset, section.size_bytes)
+            self._whole_sections[section.index] = self._decompressed(section) if is_packed(section) else self._read_at(section.file_offset, section.size_bytes)
         return self._whole_sections[section.index]
 
     def slice(self, section: Section | None, offset: int, size_bytes: int) -> bytes:
         """Up to `size_bytes` bytes of a section from `offset` on; fewer at its end."""
         if section is None or section.kind == SHT_NOBITS or offset < 0 or size_bytes <= 0:
             return b""
-        if _is_compressed(section) or section.index in self._whole_sections:
+        if is_packed(section) or section.index in self._whole_sections:
             return self.data(section)[offset:offset + size_bytes]
         return self._read_at(section.file_offset + offset, min(size_bytes, section.size_bytes - offset))
 
+    def plain_size(self, section: Section) -> int:
+        """How many bytes a section has when decompressed; of what files are made to claim, no more than they can hold. Raises SymbolError."""
+        return self._packing(section)[2] if is_packed(section) else max(0, min(section.size_bytes, self.file_bytes - section.file_offset))
+
+    def iter_plain_bytes(self, section: Section) -> Iterator[bytes]:
+        """A section's contents, piece by piece, decompressed. Raises SymbolError."""
+        end = min(section.file_offset + section.size_bytes, self.file_bytes)
+        algorithm, start, most_bytes = self._packing(section) if is_packed(section) else (0, 0, 0)
+        packed = (self._read_at(at, min(_CHUNK_BYTES, end - at)) for at in range(section.file_offset + start, end, _CHUNK_BYTES))
+        try:
+            yield from _DECOMPRESS[algorithm](packed, most_bytes or 1) if algorithm else packed
+        except (zlib.error, SymbolError) as error:
+            raise DamagedImageError(f"{section.name} of {self.path} cannot be decompressed: {error}.") from error
+
     def _decompressed(self, section: Section) -> bytes:
+        self._make_room_for(section, self.plain_size(section))
+        plain = io.BytesIO()
+        for piece in self.iter_plain_bytes(section):
+            plain.write(piece)
+        self._decompressed_bytes += plain.tell()
+        return plain.getvalue()
+
+    def _packing(self, section: Section) -> tuple[int, int, int]:
+        """How a section is compressed, where its stream begins, and how many bytes are to be made of it."""
         size_in_file = min(section.size_bytes, self.file_bytes - section.file_offset)
         head = self._read_at(section.file_offset, min(size_in_file, 24))
         if section.flags & SHF_COMPRESSED:
@@ -246,21 +273,12 @@ class ElfImage:
         if algorithm not in _DECOMPRESS:
             raise SymbolError(f"{section.name} of {self.path} is compressed in an unknown way ({algorithm}), which cannot be read; "
                               "objcopy --decompress-debug-sections makes a plain copy.")
-        most_bytes = self._room_for(section, min(size_bytes, size_in_file * _HIGHEST_RATIOS[algorithm])) or 1
-        end = section.file_offset + size_in_file
-        packed = (self._read_at(at, min(_CHUNK_BYTES, end - at)) for at in range(section.file_offset + start, end, _CHUNK_BYTES))
-        try:
-            data = _DECOMPRESS[algorithm](packed, most_bytes)
-        except (zlib.error, SymbolError) as error:
-            raise DamagedImageError(f"{section.name} of {self.path} cannot be decompressed: {error}.") from error
-        self._decompressed_bytes += len(data)
-        return data
+        return algorithm, start, min(size_bytes, size_in_file * _HIGHEST_RATIOS[algorithm])
 
-    def _room_for(self, section: Section, size_bytes: int) -> int:
-        """The size, if there is room in memory for so much: a hundred sections may be the same few bytes that become a gigabyte."""
+    def _make_room_for(self, section: Section, size_bytes: int) -> None:
+        """See that there is room in memory for so much: a hundred sections may be the same few bytes that become a gigabyte."""
         if self._decompressed_bytes + size_bytes > _MOST_DECOMPRESSED_BYTES:
             raise SymbolError(f"{section.name} of {self.path} is not read: its sections hold more than {_MOST_DECOMPRESSED_BYTES >> 20} MiB when decompressed.")
-        return size_bytes
 
     def is_code(self, elf_address: int) -> bool:
         """Whether there are instructions at an address; linkers leave functions that they discard outside."""
@@ -301,25 +319,30 @@ def address_of_offset(segments: tuple[Segment, ...], file_offset: int) -> int | 
     return None
 
 
-def _inflate(packed: Iterable[bytes], most_bytes: int) -> bytes:
-    """Piece by piece: at once, zlib would need the packed data, and the plain data twice."""
-    stream, plain = zlib.decompressobj(), io.BytesIO()
+def _inflate(packed: Iterable[bytes], most_bytes: int) -> Iterator[bytes]:
+    stream = zlib.decompressobj()
     for piece in packed:
-        plain.write(stream.decompress(piece, most_bytes - plain.tell()))
-        if stream.eof or plain.tell() >= most_bytes:
+        while piece and most_bytes > 0:
+            plain = stream.decompress(piece, min(most_bytes, _LARGEST_PIECE_BYTES))
+            piece = stream.unconsumed_tail
+            most_bytes -= len(plain)
+            if plain:
+                yield plain
+        if stream.eof or most_bytes <= 0:
             break
-    return plain.getvalue()
 
 
-def _decompress_zstd(packed: Iterable[bytes], most_bytes: int) -> bytes:
+def _decompress_zstd(packed: Iterable[bytes], most_bytes: int) -> Iterator[bytes]:
     from collector.symbols.zstd import decompress  # late: what few files need
 
-    return decompress(b"".join(packed), most_bytes)
+    yield decompress(b"".join(packed), most_bytes)
 
 
 _DECOMPRESS = {1: _inflate, 2: _decompress_zstd}
 
-def _is_compressed(section: Section) -> bool:
+
+def is_packed(section: Section) -> bool:
+    """Whether a section is compressed."""
     return bool(section.flags & SHF_COMPRESSED) or section.name.startswith(".zdebug_")
 
 

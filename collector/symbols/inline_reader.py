@@ -22,9 +22,10 @@ from elftools.dwarf.enums import ENUM_DW_AT, ENUM_DW_FORM
 
 from collector.errors import CollectorError, DamagedImageError, SymbolError
 from collector.symbols.byte_cursor import ByteCursor
-from collector.symbols.dwarf_unit import DW_AT_NAME, DwarfData, RootReader, UnitHeader, Value
+from collector.symbols.dwarf_unit import DW_AT_NAME, DwarfData, RootReader, Value
 from collector.symbols.inline_table import NOTHING, InlineTable, empty_table
 from collector.symbols.line_table import read_file_names
+from collector.symbols.unit_entries import UnitHeader
 
 DW_AT_ABSTRACT_ORIGIN, DW_AT_SPECIFICATION = 0x31, 0x47
 DW_AT_DECL_FILE, DW_AT_DECL_LINE = 0x3A, 0x3B

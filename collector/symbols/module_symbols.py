@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -111,6 +111,12 @@ class ModuleSymbols:
             if len(starts) == 1:
                 return self.function_at(starts[0]) or function
         return function
+
+    def read_ahead(self, elf_addresses: Collection[int], entries: Collection[int], has_inlines: bool) -> None:
+        """Say for which addresses, and functions' first instructions, lines and inlined calls are going to be asked for."""
+        if self._units is not None:
+            self._units.read_ahead(elf_addresses, entries, has_inlines)
+            self._note_complaints(self._units)
 
     def find_lines(self, elf_addresses: Iterable[int], entries: Iterable[int],
                    progress: Progress | None = None) -> tuple[dict[int, SourceLine], dict[int, SourceLine]]:

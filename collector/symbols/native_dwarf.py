@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from functools import cache
+from mmap import mmap
 from typing import Any
 
 try:
@@ -34,6 +35,7 @@ if ctypes is not None:
             ("starts", POINTER), ("nodes", POINTER), ("start_count", SIZE), ("parents", POINTER), ("functions", POINTER),
             ("call_files", POINTER), ("call_lines", POINTER), ("node_count", SIZE), ("names", POINTER), ("name_bytes", SIZE),
             ("declared_units", POINTER), ("declared_files", POINTER), ("declared_lines", POINTER), ("function_count", SIZE),
+            ("missing", POINTER), ("missing_count", SIZE),
         ]
 
     class LineProgram(ctypes.Structure):
@@ -54,6 +56,7 @@ if ctypes is not None:
     _PROTOTYPES = {
         "col_dwarf_open": (POINTER, POINTER, POINTER, ctypes.c_uint64),
         "col_dwarf_set_split": (None, POINTER, *[ctypes.c_uint64] * 4),
+        "col_dwarf_hold": (ctypes.c_int, POINTER, POINTER, SIZE),
         "col_dwarf_inlines": (ctypes.c_int, POINTER, ctypes.c_uint64, ctypes.POINTER(Inlines)),
         "col_dwarf_close": (None, POINTER),
         "col_dwarf_find_abbreviation": (ctypes.c_int, POINTER, ctypes.c_uint64, ctypes.c_uint64, POINTER, SIZE, POINTER),
@@ -96,6 +99,13 @@ def find_abbreviation(section: bytes, offset: int, code: int) -> tuple[list[tupl
     where = Bytes(section, len(section))
     count = library().col_dwarf_find_abbreviation(by_reference(where), offset, code, attributes, _MOST_ATTRIBUTES, by_reference(read_bytes))
     return [(a.name, a.form, a.constant) for a in attributes[:count]] if count >= 0 else None, read_bytes.value
+
+
+def bytes_of(memory: mmap) -> Any:
+    """A section that lies in memory of its own, which is to be kept as long as this."""
+    section = Bytes(None, len(memory))
+    section.start = ctypes.cast(ctypes.addressof(ctypes.c_char.from_buffer(memory)), ctypes.c_char_p)
+    return section
 
 
 def by_reference(value: object) -> Any:

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 from collector.errors import SymbolError
 from collector.symbols.archive import below
-from collector.symbols.dwarf_unit import DW_AT_ADDR_BASE, DW_AT_GNU_ADDR_BASE, Bases, DwarfData, RootReader, UnitHeader
+from collector.symbols.dwarf_unit import DW_AT_ADDR_BASE, DW_AT_GNU_ADDR_BASE, Bases, DwarfData, RootReader
 from collector.symbols.elf_image import ElfImage, Section
+from collector.symbols.unit_entries import UnitEntries, UnitHeader
 
 _DW_AT_DWO_NAME, _DW_AT_GNU_DWO_NAME, _DW_AT_GNU_DWO_ID, _DW_AT_GNU_RANGES_BASE = 0x76, 0x2130, 0x2131, 0x2132
 _DW_UT_SKELETON = b"\x04"
@@ -54,8 +55,14 @@ class SplitData(DwarfData):
         self._program = program
         self._parts = parts
         self._infos = [section for section in image.sections if section.name == ".debug_info.dwo"]  # each unit of types has its own
-        self._info = self._infos[0] if self._infos else None
+        self.info = self._infos[0] if self._infos else None
         super().__init__(image)
+        self._choose(self.info)
+
+    def _choose(self, info: Section | None) -> None:
+        self.info = info
+        data = self.whole("info")
+        self.entries = UnitEntries(len(data), lambda offset, size_bytes: data[offset:offset + size_bytes], None, self.work)
 
     @property
     def lowest_code(self) -> int:
@@ -67,7 +74,7 @@ class SplitData(DwarfData):
         return self._program.is_code(elf_address)
 
     def _section(self, name: str) -> Section | None:
-        return self._info if name == "info" else self.image.section(f".debug_{name}.dwo")
+        return self.info if name == "info" else self.image.section(f".debug_{name}.dwo")
 
     def whole(self, name: str) -> bytes:
         """See `DwarfData`."""
@@ -79,12 +86,12 @@ class SplitData(DwarfData):
 
     def slice(self, name: str, offset: int, size_bytes: int) -> bytes:
         """See `DwarfData`."""
-        return self.whole(name)[offset:offset + size_bytes]
+        return super().slice(name, offset, size_bytes) if name == "info" else self.whole(name)[offset:offset + size_bytes]
 
     def unit_of(self, skeleton: Skeleton) -> UnitHeader | None:
         """The unit with the skeleton's id."""
         for info in self._infos:
-            self._info = info
+            self._choose(info)
             for unit in self.iter_units():
                 if _id_of(self, unit) == skeleton.id:
                     return unit

@@ -228,6 +228,7 @@ class Symbolizer:
         """Addresses of one function and line share one location: a profile has many more addresses than functions."""
         ordered = sorted(addresses)
         functions = module.functions_at(ordered)
+        module.read_ahead(ordered, {function.function_start for function in functions if function is not None}, self.has_inlines)
         wholes = {function: module.whole_of(function) for function in set(functions) if function is not None}
         lines, entries = module.find_lines(addresses, {whole.function_start for whole in wholes.values()}, self._progress)
         raw_names = {function: function.name if self._has_pieces else whole_name(whole.name) for function, whole in wholes.items()}

@@ -7,11 +7,11 @@ unit that was hit, and, in memory, the tables used last.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import groupby
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -22,10 +22,11 @@ from collector.symbols.line_table import LineTable, read_line_table
 from collector.symbols.terms import Progress, SourceLine
 
 if TYPE_CHECKING:  # what reads a file is imported when the cache does not know what is in it
-    from collector.symbols.dwarf_unit import DwarfData, UnitHeader
+    from collector.symbols.dwarf_unit import DwarfData
     from collector.symbols.elf_image import ElfImage
     from collector.symbols.native_inlines import NativeInlineReader
     from collector.symbols.split_units import Skeleton, SplitFiles, SplitUnit
+    from collector.symbols.unit_entries import UnitHeader
 
 _TABLES_IN_MEMORY = 128
 _OVERLAPS_TRIED = 4
@@ -33,6 +34,8 @@ _EMPTY = LineTable(array("Q"), array("I"), array("I"), ())
 
 
 _MOST_LISTED_BYTES = 1 << 26
+Ranges = tuple["array[int]", "array[int]", "array[int]"]
+"""Where code of units begins, where it ends, and their offsets, in the order of the first."""
 
 
 def note_digests(known: dict[str, str], new: Mapping[str, str]) -> None:
@@ -40,6 +43,11 @@ def note_digests(known: dict[str, str], new: Mapping[str, str]) -> None:
     for path, digest in new.items():
         if known.setdefault(path, digest) != digest:
             known[path] = ""
+
+
+def _has_any(addresses: Sequence[int], low: int, high: int) -> bool:
+    index = bisect_left(addresses, low)
+    return index < len(addresses) and addresses[index] < high
 
 
 class UnitIndex:
@@ -60,7 +68,7 @@ class UnitIndex:
         self._debug_dirs = debug_dirs
         self._tables: dict[int, LineTable] = {}
         self._files: dict[int, tuple[str, ...]] = {}
-        self._ranges: tuple[array[int], array[int], array[int]] | None = None
+        self._ranges: Ranges | None = None
         self._dwarf: DwarfData | None = None
         self._keepers = 0
         self._inlines: dict[int, InlineTable] = {}
@@ -72,6 +80,65 @@ class UnitIndex:
         """Paths of .dwo files that were looked for."""
         self.digests: dict[str, str] = {}
         """MD5 sums of source files as they were compiled; "" where units disagree."""
+
+    def read_ahead(self, elf_addresses: Collection[int], entries: Collection[int], has_inlines: bool) -> None:
+        """Read what the cache does not know of the units that addresses lie in, one after the other, for there is not always room for all."""
+        inside = sorted(set(elf_addresses)) if has_inlines else []
+        addresses = sorted({*elf_addresses, *entries})
+        with self.kept_open():
+            self._ranges = self._ranges or self._cached_ranges()
+            if self._ranges is not None:
+                inlined = {unit for address in inside for unit in self._units_at(address) if not self._has_inlines(unit)}
+                wanted = inlined | {unit for address in addresses for unit in self._units_at(address)[:1] if not self._has_lines(unit)}
+                if wanted:
+                    self._read_units(lambda dwarf, unit: unit.offset in wanted, inlined)
+                return
+            listed = self._read_listed()
+            units = {unit for _, _, unit in listed}
+            known: dict[tuple[int, int], int] = {}
+            wanted, inlined = set(), set()
+
+            def note(low: int, high: int, unit: int) -> None:
+                # Units that brought a function along which the linker took from the first of them are bent to its code.
+                if self._is_code(low) and known.setdefault((low, high), unit) == unit and _has_any(addresses, low, high):
+                    wanted.add(unit)
+                    if _has_any(inside, low, high):
+                        inlined.add(unit)
+
+            def is_wanted(dwarf: DwarfData, unit: UnitHeader) -> bool:
+                if unit.offset not in units and unit.may_have_code:
+                    for low, high in self._ranges_of(dwarf, unit):
+                        note(low, high, unit.offset)
+                return unit.offset in wanted
+
+            for low, high, unit in sorted(listed, key=itemgetter(2)):
+                note(low, high, unit)
+            self._read_units(is_wanted, inlined)
+            self._ranges = self._store_ranges(known)
+
+    def _read_units(self, is_wanted: Callable[[DwarfData, UnitHeader], bool], inlined: Collection[int]) -> None:
+        try:
+            dwarf = self._open()
+            for unit in dwarf.entries.iter_wanted(partial(is_wanted, dwarf)) if dwarf.entries else ():
+                self._table(unit.offset)
+                if unit.offset in inlined:
+                    self._inline_table(unit.offset)
+        except SymbolError as error:
+            self._complain(error)
+
+    def _has_lines(self, unit: int) -> bool:
+        """Whether a unit's lines are known already."""
+        table = self._tables.get(unit) or self._cached_table(unit)
+        if table is not None:
+            self._note_table(unit, table)
+        return table is not None
+
+    def _has_inlines(self, unit: int) -> bool:
+        """Whether a unit's inlined calls are known already."""
+        inlines = self._inlines.get(unit) or self._cached_inlines(unit)
+        if inlines is not None:
+            self._inlines[unit] = inlines
+        return inlines is not None
 
     def find_inlined(self, elf_addresses: Iterable[int]) -> dict[int, tuple[InlinedCall, ...]]:
         """{address: the inlined calls it lies in, outermost first} for those that lie in one."""
@@ -154,7 +221,8 @@ class UnitIndex:
     def _units_at(self, address: int) -> list[int]:
         """The units that claim `address`, innermost first; more than one only in odd modules."""
         if self._ranges is None:
-            self._ranges = self._load_ranges()
+            self.read_ahead((), (), has_inlines=False)
+        assert self._ranges is not None
         lows, highs, units = self._ranges
         index = bisect_right(lows, address) - 1
         claims: list[int] = []
@@ -163,32 +231,28 @@ class UnitIndex:
                 claims.append(units[candidate])
         return claims
 
-    def _load_ranges(self) -> tuple[array[int], array[int], array[int]]:
+    def _cached_ranges(self) -> Ranges | None:
         record = self._cache.load(self._key, "units")
-        if record is not None and record[0].get("source") == self._source:
-            arrays = record[1]
-            return arrays["lows"], arrays["highs"], arrays["units"]
-        # Units that brought a function along which the linker took from the first of them are bent to its code.
-        rows = [next(same) for _, same in groupby(sorted(self._read_ranges()), itemgetter(0, 1))]
+        if record is None or record[0].get("source") != self._source:
+            return None
+        arrays = record[1]
+        return arrays["lows"], arrays["highs"], arrays["units"]
+
+    def _store_ranges(self, known: Mapping[tuple[int, int], int]) -> Ranges:
+        rows = sorted((low, high, unit) for (low, high), unit in known.items())
         lows, highs, units = (array("Q", (row[column] for row in rows)) for column in range(3))
         if not self.complaints:
             self._cache.store(self._key, "units", {"source": self._source}, {"lows": lows, "highs": highs, "units": units})
         return lows, highs, units
 
-    def _read_ranges(self) -> list[tuple[int, int, int]]:
+    def _read_listed(self) -> list[tuple[int, int, int]]:
         from collector.symbols.address_ranges import read_listed_units
 
         try:
-            dwarf = self._open()
-            rows = read_listed_units(dwarf.whole("aranges")[:_MOST_LISTED_BYTES])
-            listed = {row[2] for row in rows}
-            for unit in dwarf.iter_units():
-                if unit.offset not in listed:
-                    rows += [(low, high, unit.offset) for low, high in self._ranges_of(dwarf, unit)]
+            return read_listed_units(self._open().whole("aranges")[:_MOST_LISTED_BYTES])
         except SymbolError as error:
             self._complain(error)
             return []
-        return [row for row in rows if self._is_code(row[0])]
 
     def _ranges_of(self, dwarf: DwarfData, unit: UnitHeader) -> tuple[tuple[int, int], ...]:
         try:
@@ -201,12 +265,15 @@ class UnitIndex:
         table = self._tables.get(unit)
         if table is None:
             table = self._cached_table(unit) or self._read_table(unit)
-            if len(self._tables) >= _TABLES_IN_MEMORY:
-                self._tables.pop(next(iter(self._tables)))
-            self._tables[unit] = table
-            note_digests(self.digests, table.digests)
-            self._files[unit] = table.files
+            self._note_table(unit, table)
         return table
+
+    def _note_table(self, unit: int, table: LineTable) -> None:
+        if unit not in self._tables and len(self._tables) >= _TABLES_IN_MEMORY:
+            self._tables.pop(next(iter(self._tables)))
+        self._tables[unit] = table
+        note_digests(self.digests, table.digests)
+        self._files[unit] = table.files
 
     def _files_of(self, unit: int) -> tuple[str, ...]:
         return self._files.get(unit) or self._table(unit).files

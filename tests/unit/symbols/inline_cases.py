@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from collector.symbols.debug_files import find_supplement
-from collector.symbols.dwarf_unit import DwarfData, UnitHeader
+from collector.symbols.dwarf_unit import DwarfData
 from collector.symbols.elf_image import ElfImage
 from collector.symbols.inline_table import InlineTable
+from collector.symbols.unit_entries import UnitHeader
 
 # Nested calls, a cold part of an inlined function, a loop that is unrolled, and what is never called.
 _C = """\

@@ -8,11 +8,12 @@ import pytest
 from inline_cases import PROGRAMS, Program, differences, iter_units
 
 from collector.symbols import dwarf_unit, line_table, native_dwarf
-from collector.symbols.dwarf_unit import DwarfData, UnitHeader
+from collector.symbols.dwarf_unit import DwarfData
 from collector.symbols.inline_files import FileNumbers
 from collector.symbols.inline_reader import read_inline_table
 from collector.symbols.inline_table import InlineTable
 from collector.symbols.native_inlines import NativeInlineReader
+from collector.symbols.unit_entries import UnitHeader
 
 
 def read_natively(dwarf: DwarfData, unit: UnitHeader) -> InlineTable:

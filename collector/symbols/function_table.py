@@ -139,8 +139,9 @@ def _aliases_of_wholes(symbols: list[Symbol]) -> dict[str, list[int]]:
 
 
 def _inside_code(image: ElfImage, symbols: list[Symbol]) -> list[Symbol]:
-    return [s for s in symbols if _enclosing(image.code_ranges, s.start)
-            and not (s.is_label and s.name.startswith("$"))]  # $x and $d mark code and data on Arm
+    starts = [symbol.start for symbol in symbols]
+    spans = [symbols[bisect_left(starts, low):bisect_left(starts, high)] for low, high in image.code_ranges]
+    return [s for span in spans for s in span if not (s.is_label and s.name.startswith("$"))]  # $x and $d mark code and data on Arm
 
 
 def _enclosing(ranges: Sequence[tuple[int, int]], address: int) -> tuple[int, int] | None:

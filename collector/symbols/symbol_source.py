@@ -35,13 +35,16 @@ class SymbolText:
         self._strings = image.data(strings)
         self._room = _NAMES_BYTES + _NAMES_RATIO * len(self._strings)
 
-    def name_at(self, offset: int) -> str:
-        """The string at `offset`, without its symbol version; empty outside the table, and where names take more room than any linker gives them."""
+    def bytes_at(self, offset: int) -> bytes:
+        """The string at `offset`; empty outside the table, and where names take more room than any linker gives them."""
         end = self._strings.find(b"\0", offset, offset + _LONGEST_NAME)
         name = self._strings[offset:end if end >= 0 else offset + _LONGEST_NAME]
         self._room -= len(name)
-        if self._room < 0:
-            return ""
+        return name if self._room >= 0 else b""
+
+    def name_at(self, offset: int) -> str:
+        """The same without its symbol version."""
+        name = self.bytes_at(offset)
         version = name.find(b"@")
         if version > 0:
             name = name[:version]
@@ -98,10 +101,15 @@ def _collect(text: SymbolText, candidates: dict[int, list[tuple[int, int, int, i
         if section == 0 or value == 0 or name == 0 or (section >= _SHN_LORESERVE and section != _SHN_XINDEX):
             continue
         entry = (kind, info >> 4, size, name, text)
-        if value in candidates:
-            candidates[value].append(entry)
-        else:
+        known = candidates.get(value)
+        if known is None:
             candidates[value] = [entry]
+        elif not _is_same(entry, known[0]):  # as most are that a module and its debug file both list
+            known.append(entry)
+
+
+def _is_same(one: tuple[int, int, int, int, SymbolText], other: tuple[int, int, int, int, SymbolText]) -> bool:
+    return one[:3] == other[:3] and one[4].bytes_at(one[3]) == other[4].bytes_at(other[3])
 
 
 def _choose(start: int, entries: list[tuple[int, int, int, int, SymbolText]]) -> Symbol:

@@ -3,6 +3,7 @@
 Compared is exclusive CPU time, or another metric. With one run on each side, chance is that of the samples: their counts are Poisson, and two of them are
 compared exactly. With more, it is the spread between runs of one side (both sides' together), by Student's t; yet never less than what
 sampling leaves uncertain, for few runs can agree by luck. That is the binomial variance, which for the total is none: the kernel accounts it.
+As whole runs are faster or slower, a row is then looked at beside the rest of its program as well, and the surer of the two counts (`beside_rest`).
 Of other metrics nobody knows what chance their samples have, so that only several runs tell; of events it is no less than that of as many by accident.
 """
 
@@ -17,6 +18,7 @@ from statistics import fmean
 from typing import Any, Final, NamedTuple
 
 from collector.profile import aggregate
+from collector.profile.beside_rest import BesideRest, Sides
 from collector.profile.call_tree import CallNode, call_tree
 from collector.profile.metrics import CPU_METRICS, CPU_NAMES, Metric
 from collector.profile.model import Clock, Function, Module, Profile
@@ -69,6 +71,7 @@ class Run:
 class Change:
     """Mean time of a run before and after, their difference and ratio, each with the ends of its confidence interval, None if nothing is known of it.
 
+    `rest_ratio` is by how much more it changed than the rest of the program, with its interval; None if that is not known, as of one run on each side.
     `p` is how likely chance alone makes such a difference, with the number of comparisons taken into account; None if there are too few
     samples to compare. `verdict`: `slower`, `faster`, `new` or `gone` where that is significant, else `none`.
     """
@@ -85,6 +88,9 @@ class Change:
     ratio_high: float | None
     p: float | None
     verdict: str
+    rest_ratio: float | None = None
+    rest_low: float | None = None
+    rest_high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +222,7 @@ def compare(before: Sequence[Run], after: Sequence[Run], by: str = "function") -
         [run.times for run in before],
         [{renamed.get(key, key): time for key, time in run.times.items()} for run in after],
     ]
-    changes = judged_changes(tables, totals, places, metric)
+    changes = judged_changes(tables, totals, places, metric, has_rest=len(before) + len(after) > 2 and _is_sampled(metric))
     rows = [ComparedRow(key, places[key], change) for key, change in changes.items()]
     rows.sort(key=lambda row: (row.change.verdict == "none", -abs(row.change.difference), row.place.function.name))
     compared = sum(row.change.p is not None for row in rows)
@@ -224,14 +230,27 @@ def compare(before: Sequence[Run], after: Sequence[Run], by: str = "function") -
 
 
 def judged_changes(
-    tables: Sequence[Sequence[Mapping[Any, Measure]]], totals: Sequence[Sequence[Measure]], keys: Iterable[Any], metric: Metric = CPU_METRICS[0]
+    tables: Sequence[Sequence[Mapping[Any, Measure]]], totals: Sequence[Sequence[Measure]], keys: Iterable[Any],
+    metric: Metric = CPU_METRICS[0], has_rest: bool = False,
 ) -> dict[Any, Change]:
-    """How each changed from the tables of the runs before to those after, all judged together."""
+    """How each changed from the tables of the runs before to those after, all judged together.
+
+    If it `has_rest`, the total is that of all of them, so that what is no part of one is the rest of the program.
+    """
     changes = {key: _change([[table.get(key, NOTHING) for table in side] for side in tables], totals, metric) for key in keys}
     least = LEAST_SAMPLES if _is_sampled(metric) else 0
     tested = {key: p for key, (change, p) in changes.items() if p is not None and change.before_samples + change.after_samples >= least}
-    adjusted = dict(zip(tested, holm(list(tested.values()))))
-    return {key: _judged(change, adjusted.get(key)) for key, (change, _) in changes.items()}
+    if not has_rest:
+        adjusted = dict(zip(tested, holm(list(tested.values()))))
+        return {key: _judged(change, adjusted.get(key)) for key, (change, _) in changes.items()}
+    found = [key for key, p in zip(tested, holm([2 * p for p in tested.values()])) if p <= LEVEL]
+    beside = Sides(tables, totals, CONFIDENCE).judged(list(tested), found, LEVEL / 2)
+    # Two questions are asked of each row; the answer that is surer counts.
+    both = {key: 2 * min(p, beside[key].p if key in beside else 1.0) for key, p in tested.items()}
+    adjusted = dict(zip(both, holm(list(both.values()))))
+    return {
+        key: _judged(change, adjusted.get(key), beside.get(key), key in found) for key, (change, _) in changes.items()
+    }
 
 
 def other_modules(old: Set[Key], new: Set[Key]) -> dict[Key, Key]:
@@ -252,12 +271,14 @@ def in_shares(run: Run) -> Run:
     return replace(run, times=times, total=Measure(run.total.time / whole, run.total.samples))
 
 
-def _judged(change: Change, p: float | None) -> Change:
-    """The change with its p and what that says."""
+def _judged(change: Change, p: float | None, beside: BesideRest | None = None, is_sure: bool = True) -> Change:
+    """The change with its p and what that says; `beside` the rest unless it `is_sure` by itself."""
+    if beside is not None:
+        change = replace(change, rest_ratio=beside.ratio, rest_low=beside.low, rest_high=beside.high)
     if p is None or p > LEVEL:
         return replace(change, p=p)
-    verdict = "slower" if change.difference > 0 else "faster"
-    return replace(change, p=p, verdict="new" if not change.before else "gone" if not change.after else verdict)
+    is_slower = change.difference > 0 if is_sure or beside is None or beside.ratio is None else beside.ratio > 1
+    return replace(change, p=p, verdict="new" if not change.before else "gone" if not change.after else "slower" if is_slower else "faster")
 
 
 def _change(sides: Sequence[Sequence[Measure]], totals: Sequence[Sequence[Measure]], metric: Metric) -> tuple[Change, float | None]:

@@ -17,7 +17,8 @@ def rules(comparison: Comparison) -> list[tuple[str, str]]:
     """What is compared, and what counts as a finding."""
     chance = "spread between runs" if comparison.has_spread else "number of samples"
     enough = f" with {LEAST_SAMPLES} samples or more" if comparison.is_sampled else ""
-    found = f"more than chance by the {chance}, at {100 * (1 - LEVEL):g} % for all rows together"
+    beside = ", by itself or beside the rest" if any(row.change.rest_ratio for row in comparison.rows) else ""
+    found = f"more than chance by the {chance}{beside}, at {100 * (1 - LEVEL):g} % for all rows together"
     return [
         ("Compared", f"{plural(_row_count(comparison), comparison.kind)}{enough}: exclusive {comparison.metric.title}, mean of a run"),
         ("Finding", found if _is_judged(comparison) else "none without several runs"),
@@ -125,7 +126,11 @@ def _groups(rows: Sequence[ComparedRow], metric: Metric) -> str:
 
 
 def _changed(row: ComparedRow, metric: Metric) -> str:
-    return f"{title(row)} ({percent(row.change, metric)})"
+    change = row.change
+    by_itself = change.difference_low is None or change.difference_high is None or change.difference_low > 0 or change.difference_high < 0
+    if change.verdict in ("slower", "faster") and change.rest_ratio is not None and not by_itself:
+        return f"{title(row)} ({_percent(change.rest_ratio)} beside the rest)"
+    return f"{title(row)} ({percent(change, metric)})"
 
 
 def title(row: ComparedRow) -> str:

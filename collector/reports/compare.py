@@ -27,6 +27,8 @@ COLUMNS = (
     name("Module", least=10, rank=5),
     name("Source", least=14, keep="end", rank=6),
 )
+_REST_COLUMNS = (figure("Beside rest", rank=3), figure("Beside rest", _CONFIDENCE, rank=4))
+_RATIO_END = 6
 _LINE_COLUMNS = (*COLUMNS[:-2], replace(COLUMNS[-2], rank=6), replace(COLUMNS[-1], rank=0))
 _PATH_COLUMNS = (*COLUMNS[:-3], name("Call path", least=20, keep="end"), COLUMNS[-2])
 _COLUMNS = {"line": _LINE_COLUMNS, "path": _PATH_COLUMNS}
@@ -39,8 +41,11 @@ def render(comparison: Comparison, selection: Selection, style: Style) -> str:
     lines += layout.pair_lines(_what_is_compared(comparison), style)
     metric = comparison.metric
     columns = [replace(column, unit=metric.unit) if column.unit == "s" else column for column in _COLUMNS.get(comparison.by, COLUMNS)]
-    total = [*_cells(comparison.total, comparison), f"total {metric.title}", "", ""]
-    table = table_lines(columns, [cells[: len(columns)] for cells in (total, *(_row_cells(row, comparison) for row in selection.rows))], style)
+    has_rest = any(row.change.rest_ratio is not None for row in comparison.rows)
+    if has_rest:
+        columns[_RATIO_END:_RATIO_END] = _REST_COLUMNS
+    total = [*_cells(comparison.total, comparison, has_rest), f"total {metric.title}", "", ""]
+    table = table_lines(columns, [cells[: len(columns)] for cells in (total, *(_row_cells(row, comparison, has_rest) for row in selection.rows))], style)
     lines += ["", *table[:2], style.bold(table[2]), *table[3:]]
     lines += layout.hidden_line(selection.hidden, comparison.kind, style)
     for sentence in (*notes(comparison), answer(comparison)):
@@ -58,7 +63,7 @@ def _runs(runs: Sequence[Run]) -> str:
     return f"{plural(len(runs), 'run')} of {command}: {', '.join(run.name for run in runs)}"
 
 
-def _cells(change: Change, comparison: Comparison) -> list[str]:
+def _cells(change: Change, comparison: Comparison, has_rest: bool) -> list[str]:
     has_ratio, metric = change.ratio_low is not None, comparison.metric
     few = "too few" if comparison.is_sampled else "-"
     return [
@@ -68,11 +73,18 @@ def _cells(change: Change, comparison: Comparison) -> list[str]:
         "-" if change.difference_high is None else layout.amount(change.difference_high - change.difference, metric),
         f"{change.ratio:.3f}" if change.ratio else "-",
         f"{change.ratio_low:.3f}–{change.ratio_high:.3f}" if has_ratio else "-",
+        *(_rest_cells(change) if has_rest else ()),
         few if change.p is None else "" if change.verdict == "none" else change.verdict,
     ]
 
 
-def _row_cells(row: ComparedRow, comparison: Comparison) -> list[str]:
+def _rest_cells(change: Change) -> list[str]:
+    if change.rest_ratio is None:
+        return ["-", "-"]
+    return [f"{change.rest_ratio:.3f}", f"{change.rest_low:.3f}–{change.rest_high:.3f}"]
+
+
+def _row_cells(row: ComparedRow, comparison: Comparison, has_rest: bool) -> list[str]:
     place = row.place
     name = layout.function_title(place.function) if place.callers is None else " → ".join(path_steps(place))
-    return [*_cells(row.change, comparison), name, place.module.name, layout.place(place.file, place.line)]
+    return [*_cells(row.change, comparison, has_rest), name, place.module.name, layout.place(place.file, place.line)]

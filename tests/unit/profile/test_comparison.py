@@ -187,3 +187,57 @@ def test_another_metric_is_judged_by_several_runs_only() -> None:
     by_name = {row.place.function.name: row.change.verdict for row in many.rows}
     assert by_name == {"hash": "slower", "sort": "none", "rare": "none"}, "few accidents are no finding, however alike the runs are"
     assert answer(many).startswith("The program has more page-faults: +29.7 %")
+
+
+FIVE = {f"f{number}": 2.0 for number in range(5)}
+
+
+def found_of(trials: int, before: Mapping[str, float], after: Mapping[str, float], spread: float = 0.03, runs: int = 5) -> list[dict[str, str]]:
+    """What simulated comparisons find, when whole runs differ by more than a function does."""
+    chance = random.Random(11)
+    sides = ([[random_run(chance, times, HIGH, spread) for _ in range(runs)] for times in (before, after)] for _ in range(trials))
+    return [{name: verdict for name, verdict in verdicts(compare(*two)).items() if verdict != "none"} for two in sides]
+
+
+@pytest.mark.parametrize(("program", "runs", "trials"), [(FIVE, 2, 1000), (FIVE, 5, 1000), (MANY, 5, 50)])
+def test_runs_that_differ_as_a_whole_make_no_findings(program: Mapping[str, float], runs: int, trials: int) -> None:
+    assert sum(map(bool, found_of(trials, program, program, runs=runs))) / trials <= 0.01 + 3 * sqrt(0.01 * 0.99 / trials)
+
+
+@pytest.mark.parametrize("changed", [{"f2": 2.1}, {"f2": 1.9}, {"f2": 2.1, "f4": 2.1}], ids=str)
+def test_a_function_that_changes_by_less_than_runs_do_is_found_beside_the_rest(changed: dict[str, float]) -> None:
+    right = {name: "slower" if time > 2 else "faster" for name, time in changed.items()}
+    found = found_of(50, FIVE, FIVE | changed)
+    assert sum(one == right for one in found) >= 48
+
+
+def test_what_is_large_is_not_the_rest_of_what_is_small() -> None:
+    """Beside a function that is slower ten others look faster, but they are not what changed."""
+    others = {f"g{number}": 0.1 for number in range(10)}
+    found = found_of(50, {**others, "f": 9.0}, {**others, "f": 9.9})
+    assert sum(one == {"f": "slower"} for one in found) >= 48
+
+
+def test_of_two_functions_the_one_with_the_other_time_is_meant() -> None:
+    found = found_of(50, {"f": 5.0, "g": 5.0}, {"f": 5.5, "g": 5.0}, spread=0.01)
+    assert sum(one == {"f": "slower"} for one in found) >= 48
+
+
+def test_the_ratio_beside_the_rest_has_an_interval_that_holds_the_truth() -> None:
+    chance = random.Random(12)
+    held = []
+    for _ in range(100):
+        sides = [[random_run(chance, times, HIGH, 0.03) for _ in range(4)] for times in (FIVE, FIVE | {"f2": 2.1})]
+        for row in compare(*sides).rows:
+            truth = 1.05 if row.place.function.name == "f2" else 1.0
+            assert row.change.rest_low is not None and row.change.rest_high is not None
+            held.append(row.change.rest_low <= truth <= row.change.rest_high)
+    # Where f2 was not found the others are compared with a rest that has become slower.
+    assert sum(held) / len(held) >= 0.95 - 3 * sqrt(0.95 * 0.05 / len(held)) - 0.02
+
+
+def test_one_run_a_side_and_other_metrics_are_not_compared_beside_the_rest() -> None:
+    assert all(row.change.rest_ratio is None for row in compare([made_run(FIVE)], [made_run(FIVE)]).rows)
+    faults = [[counted_run(f"{side}{n}", hash=1000 + n, sort=900) for n in range(3)] for side in "ab"]
+    assert all(row.change.rest_ratio is None for row in compare(*faults).rows)
+    assert all(row.change.rest_ratio is None for row in compare([made_run({"f": 1.0})] * 2, [made_run({"f": 1.1})] * 2).rows), "there is no rest"

@@ -19,14 +19,14 @@ COLUMNS = (
     figure("Inclusive", "%"),
     figure("Samples", rank=2),
     figure("Exclusive", "s", rank=1),
-    name("Call tree", least=44, keep="start"),
+    name("Call tree", least=44, keep="tree"),
     name("Module", least=10, rank=2),
 )
 BOTTOM_UP_COLUMNS = (
     figure("Time", "s"),
     figure("Time", "%"),
     figure("Samples", rank=2),
-    name("Function and its callers", least=44, keep="start"),
+    name("Function and its callers", least=44, keep="tree"),
     name("Module", least=10, rank=2),
 )
 _DEEPEST_INDENT = 48

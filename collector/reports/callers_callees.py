@@ -15,7 +15,7 @@ COLUMNS = (
     figure("Time", "s"),
     figure("Time", "%"),
     figure("Samples", rank=2),
-    name("Function", least=16),
+    name("Function", least=16, keep="name"),
     name("Module", least=10, rank=1),
 )
 

@@ -16,7 +16,7 @@ COLUMNS = (
     figure("CPU time", "s"),
     figure("CPU time", "%"),
     figure("Samples", rank=2),
-    name("Call", least=24, good=36),
+    name("Call", least=24, good=36, keep="name"),
     name("Line", least=14, keep="end", rank=1),
 )
 _START = "(start of the stack)"

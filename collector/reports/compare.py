@@ -23,7 +23,7 @@ COLUMNS = (
     figure("Ratio"),
     figure("Ratio", _CONFIDENCE, rank=4),
     name("Finding", least=7),
-    name("Function", least=20),
+    name("Function", least=20, keep="name"),
     name("Module", least=10, rank=5),
     name("Source", least=14, keep="end", rank=6),
 )

@@ -17,7 +17,7 @@ COLUMNS = (
     figure("Samples", rank=2),
     figure("Inclusive", "s", rank=1),
     figure("Inclusive", "%", rank=1),
-    name("Function", least=24, good=40),
+    name("Function", least=24, good=40, keep="name"),
     name("Module", least=10, rank=2),
     name("Source", least=14, keep="end", rank=3),
 )

@@ -15,7 +15,7 @@ COLUMNS = (
     figure("Inclusive", "%"),
     figure("Exclusive", "s", rank=1),
     figure("Exclusive", "%", rank=1),
-    name("Function", least=24, good=40),
+    name("Function", least=24, good=40, keep="name"),
     name("Module", least=10, rank=2),
     name("Source", least=14, keep="end", rank=3),
 )

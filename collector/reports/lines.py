@@ -16,7 +16,7 @@ COLUMNS = (
     figure("Inclusive", "s", rank=1),
     figure("Inclusive", "%", rank=1),
     name("Line", least=20, keep="end"),
-    name("Function", least=24, rank=2, good=40),
+    name("Function", least=24, rank=2, good=40, keep="name"),
     name("Module", least=10, rank=3),
 )
 

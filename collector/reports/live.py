@@ -18,7 +18,7 @@ VIEWS: Final = {"f": "functions", "t": "threads", "m": "metrics", "l": "log"}
 
 _FUNCTION_COLUMNS: Final = (
     figure("Recent", "%"), figure("Recent incl.", "%", rank=1), figure("In all", "s"), figure("In all", "%", rank=2),
-    figure("In all incl.", "s", rank=4), figure("In all incl.", "%", rank=3), name("Function", good=30), name("Module", rank=5),
+    figure("In all incl.", "s", rank=4), figure("In all incl.", "%", rank=3), name("Function", good=30, keep="name"), name("Module", rank=5),
 )  # fmt: skip
 _THREAD_COLUMNS: Final = (
     figure("Recent", "%"), figure("In all", "s"), figure("Thread", rank=1), figure("Process", rank=2),

@@ -37,7 +37,7 @@ FUNCTION_COLUMNS = (
     figure("Exclusive", "%"),
     figure("Inclusive", "s", rank=1),
     figure("Inclusive", "%", rank=1),
-    name("Function", least=32),
+    name("Function", least=32, keep="name"),
     name("Module", least=10, rank=2),
 )
 WAIT_COLUMNS = (

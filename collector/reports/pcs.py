@@ -15,7 +15,7 @@ COLUMNS = (
     figure("Exclusive", "%"),
     figure("Samples", rank=2),
     name("Address", least=20, keep="end"),
-    name("Function", least=24, good=40),
+    name("Function", least=24, good=40, keep="name"),
     name("Line", least=14, keep="end", rank=3),
 )
 

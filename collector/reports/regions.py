@@ -21,7 +21,7 @@ COLUMNS = (
     figure("Wait", "s", rank=1),
     figure("Wait", "%"),
     figure("Overhead", "s", rank=2),
-    name("Function", least=16, good=40),
+    name("Function", least=16, good=40, keep="name"),
     name("Line", least=14, keep="end"),
 )
 _NONE = "No parallel region of OpenMP is on any stack: the program opens none, or its runtime is linked into it so that the recorder does not see them open."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cache
@@ -10,6 +11,9 @@ from collector.printable import printable as printable
 
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 _ELLIPSIS = "…"
+_PARAMETERS = re.compile(r"\(\.\.\.\)( const| volatile| &&?)*$")
+_SCOPE_SHARE = 4
+_BRANCHES = " │├└─⋯"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,10 @@ def _character_width(character: str) -> int:
 
 
 def shorten(text: str, width: int, keep: str = "middle") -> str:
-    """The text in at most `width` columns; `keep` says what goes last: the `middle` is cut out, or the `start` or `end` kept."""
+    """The text in at most `width` columns; `keep` says what goes last: the `middle` is cut out, or the `start` or `end` kept.
+
+    Of a function's `name`, as `short_name` gives it, that is what it is called in which class, and the outermost scope; the same in a `tree`, behind its branches.
+    """
     if text_width(text) <= width:
         return text
     if width <= 1:
@@ -51,10 +58,27 @@ def shorten(text: str, width: int, keep: str = "middle") -> str:
     room = width - 1
     if keep == "start":
         return _head(text, room) + _ELLIPSIS
+    if keep == "tree":
+        title = text.lstrip(_BRANCHES)
+        indent = text_width(text) - text_width(title)
+        return text[:len(text) - len(title)] + shorten(title, width - indent, "name" if "::" in title else "start") if width > 2 * indent else _head(text, room) + _ELLIPSIS
+    if keep == "name" and "::" in text:
+        return _shorten_name(text, width)
     if keep == "end":
         return _ELLIPSIS + _tail(text, room)
     tail = _tail(text, room // 2)
     return _head(text, room - text_width(tail)) + _ELLIPSIS + tail
+
+
+def _shorten_name(text: str, width: int) -> str:
+    text = _PARAMETERS.sub("", text).replace("<...>", "<>")
+    if text_width(text) <= width:
+        return text
+    scope = text[:text.find("::") + 2]
+    room = width - 1 - text_width(scope)
+    if text_width(scope) > width // _SCOPE_SHARE or room < 1:
+        scope, room = "", width - 1
+    return scope + _ELLIPSIS + _tail(text, room)
 
 
 def _head(text: str, width: int) -> str:

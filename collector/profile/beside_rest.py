@@ -8,11 +8,11 @@ first: if one function of five is slower, the four others are not faster beside 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import exp, sqrt
+from math import exp, inf, sqrt
 from statistics import fmean
 from typing import Any, Final, NamedTuple
 
-from collector.profile.significance import student_quantile, t_p
+from collector.profile.significance import counts_p, student_quantile, t_p
 
 LEAST_REST: Final = 100.0
 """Samples of the rest on each side, to be something to compare with."""
@@ -44,7 +44,7 @@ class Sides:
         self._totals = totals
         self._weights = [sum(one[0] for one in side) / max(1.0, sum(one[1] for one in side)) for side in totals]
         self._freedom = sum(map(len, tables)) - 2
-        self._reach = student_quantile(confidence, self._freedom)
+        self._reach = student_quantile(confidence, self._freedom or inf)
 
     def judged(self, keys: Sequence[Any], found: Iterable[Any], level: float) -> dict[Any, BesideRest]:
         """Each row beside the rest of the program: without those `found` to differ, nor those that are at this level, all taken together."""
@@ -73,16 +73,30 @@ class Sides:
             return None
         ratios = [[time / other for time, other in zip(*sides)] for sides in zip(own, others)]
         before, after = map(fmean, ratios)
+        if not self._freedom:
+            return self._judge_counts(own, rest_samples, after / before if before else 0.0)
         # If nothing changed both sides have the same ratio, and the best guess at it is that of all samples.
         common = sum(sum(side) / weight for side, weight in zip(own, self._weights)) / sum(rest_samples)
         sampling = common * (1 + common) * sum(1 / count for count in rest_samples)
         squares = sum((ratio - mean) ** 2 for side, mean in zip(ratios, (before, after)) for ratio in side)
         error = sqrt(max(sampling, squares / self._freedom * sum(1 / len(side) for side in ratios)))
-        p = t_p(after - before, error, self._freedom)
-        if not before or not after:
+        return self._with_interval(after / before if before else 0.0, error / sqrt(before * after or 1.0), t_p(after - before, error, self._freedom))
+
+    def _judge_counts(self, own: Sequence[Sequence[float]], rest_samples: Sequence[float], ratio: float) -> BesideRest:
+        """One run on each side: by the samples of the row and of the rest, of which the row's stand for as much time as any."""
+        counts = [sum(side) / weight for side, weight in zip(own, self._weights)]
+        # As if the rest were known, by as many samples less as it is not.
+        known = sum(rest_samples) / (sum(rest_samples) + sum(counts))
+        first, second = (count * known for count in counts)
+        p = counts_p(first, second, rest_samples[0] / sum(rest_samples))
+        return self._with_interval(ratio, sqrt(1 / first + 1 / second) if first and second else 0.0, p)
+
+    def _with_interval(self, ratio: float, error: float, p: float) -> BesideRest:
+        """`error` is that of the ratio's logarithm; of what is on one side only there is no ratio."""
+        if not ratio:
             return BesideRest(None, None, None, p)
-        factor = exp(min(self._reach * error / sqrt(before * after), _WIDEST))
-        return BesideRest(after / before, after / before / factor, after / before * factor, p)
+        factor = exp(min(self._reach * error, _WIDEST))
+        return BesideRest(ratio, ratio / factor, ratio * factor, p)
 
 
 def _difference(times: Sequence[Sequence[float]]) -> float:

@@ -134,7 +134,7 @@ def _changes(tables: Sequence[Sequence[Table]], whole: Sequence[Sequence[Table]]
     """All that can be judged, as a table of them would, and the others that are kept."""
     totals = [[table[0] for table in side] for side in whole]
     wanted = dict.fromkeys(kept) | dict.fromkeys(_with_samples(tables))
-    return judged_changes(tables, totals, wanted)
+    return judged_changes(tables, totals, wanted, has_rest=True)
 
 
 def _calls(tables: Sequence[Sequence[Table]], parents: Sequence[int], kept: Sequence[int], total: Change | None) -> dict[int, Change]:

@@ -3,7 +3,8 @@
 Compared is exclusive CPU time, or another metric. With one run on each side, chance is that of the samples: their counts are Poisson, and two of them are
 compared exactly. With more, it is the spread between runs of one side (both sides' together), by Student's t; yet never less than what
 sampling leaves uncertain, for few runs can agree by luck. That is the binomial variance, which for the total is none: the kernel accounts it.
-As whole runs are faster or slower, a row is then looked at beside the rest of its program as well, and the surer of the two counts (`beside_rest`).
+As whole runs are faster or slower, a row is looked at beside the rest of its program as well (`beside_rest`): the surer of the two counts. One run
+on each side does not tell how runs differ: there both count, but for what changed by more than a factor of SPEED.
 Of other metrics nobody knows what chance their samples have, so that only several runs tell; of events it is no less than that of as many by accident.
 """
 
@@ -27,6 +28,8 @@ from collector.profile.significance import counts_p, holm, student_quantile, t_p
 CONFIDENCE: Final = 0.95
 LEVEL: Final = 0.01  # of what is called significant
 LEAST_SAMPLES: Final = 10  # of both sides together; fewer can hardly tell two functions apart, and a test less makes all others sharper
+SPEED: Final = 1.1
+"""By this factor the only run of a side may be faster or slower as a whole than the next one would be: nothing tells."""
 _WIDEST = 1000.0  # a ratio known no better than that is not known
 
 Key = tuple[object, ...]
@@ -71,7 +74,7 @@ class Run:
 class Change:
     """Mean time of a run before and after, their difference and ratio, each with the ends of its confidence interval, None if nothing is known of it.
 
-    `rest_ratio` is by how much more it changed than the rest of the program, with its interval; None if that is not known, as of one run on each side.
+    `rest_ratio` is by how much more it changed than the rest of the program, with its interval; None if that is not known, as of a program of one function.
     `p` is how likely chance alone makes such a difference, with the number of comparisons taken into account; None if there are too few
     samples to compare. `verdict`: `slower`, `faster`, `new` or `gone` where that is significant, else `none`.
     """
@@ -222,7 +225,7 @@ def compare(before: Sequence[Run], after: Sequence[Run], by: str = "function") -
         [run.times for run in before],
         [{renamed.get(key, key): time for key, time in run.times.items()} for run in after],
     ]
-    changes = judged_changes(tables, totals, places, metric, has_rest=len(before) + len(after) > 2 and _is_sampled(metric))
+    changes = judged_changes(tables, totals, places, metric, has_rest=_is_sampled(metric))
     rows = [ComparedRow(key, places[key], change) for key, change in changes.items()]
     rows.sort(key=lambda row: (row.change.verdict == "none", -abs(row.change.difference), row.place.function.name))
     compared = sum(row.change.p is not None for row in rows)
@@ -243,10 +246,15 @@ def judged_changes(
     if not has_rest:
         adjusted = dict(zip(tested, holm(list(tested.values()))))
         return {key: _judged(change, adjusted.get(key)) for key, (change, _) in changes.items()}
-    found = [key for key, p in zip(tested, holm([2 * p for p in tested.values()])) if p <= LEVEL]
-    beside = Sides(tables, totals, CONFIDENCE).judged(list(tested), found, LEVEL / 2)
-    # Two questions are asked of each row; the answer that is surer counts.
-    both = {key: 2 * min(p, beside[key].p if key in beside else 1.0) for key, p in tested.items()}
+    if sum(map(len, tables)) == 2:  # nothing tells how runs differ: what changed has done so by itself and beside the rest, or by far
+        found = list(tested)
+        beside = Sides(tables, totals, CONFIDENCE).judged(found, (), LEVEL / 2)
+        by_far = {key: _change([[table.get(key, NOTHING) for table in side] for side in tables], totals, metric, SPEED)[1] or 0.0 for key in tested}
+        both = {key: 2 * min(max(p, _p_of_same(changes[key][0], beside.get(key))), by_far[key]) for key, p in tested.items()}
+    else:  # two questions are asked of each row; the answer that is surer counts
+        found = [key for key, p in zip(tested, holm([2 * p for p in tested.values()])) if p <= LEVEL]
+        beside = Sides(tables, totals, CONFIDENCE).judged(list(tested), found, LEVEL / 2)
+        both = {key: 2 * min(p, beside[key].p if key in beside else 1.0) for key, p in tested.items()}
     adjusted = dict(zip(both, holm(list(both.values()))))
     return {
         key: _judged(change, adjusted.get(key), beside.get(key), key in found) for key, (change, _) in changes.items()
@@ -271,6 +279,13 @@ def in_shares(run: Run) -> Run:
     return replace(run, times=times, total=Measure(run.total.time / whole, run.total.samples))
 
 
+def _p_of_same(change: Change, beside: BesideRest | None) -> float:
+    """That of the change beside the rest: 0 if there is no rest to speak of, 1 if it is a change to the other side."""
+    if beside is None:
+        return 0.0
+    return 1.0 if beside.ratio is not None and (beside.ratio > 1) != (change.difference > 0) else beside.p
+
+
 def _judged(change: Change, p: float | None, beside: BesideRest | None = None, is_sure: bool = True) -> Change:
     """The change with its p and what that says; `beside` the rest unless it `is_sure` by itself."""
     if beside is not None:
@@ -281,8 +296,10 @@ def _judged(change: Change, p: float | None, beside: BesideRest | None = None, i
     return replace(change, p=p, verdict="new" if not change.before else "gone" if not change.after else "slower" if is_slower else "faster")
 
 
-def _change(sides: Sequence[Sequence[Measure]], totals: Sequence[Sequence[Measure]], metric: Metric) -> tuple[Change, float | None]:
-    """How a row changed, and its p among no others; None if that cannot be told."""
+def _change(
+    sides: Sequence[Sequence[Measure]], totals: Sequence[Sequence[Measure]], metric: Metric, speed: float = 1.0
+) -> tuple[Change, float | None]:
+    """How a row changed, and its p among no others; None if that cannot be told. One run on each side may differ by a factor of `speed` in any case."""
     counts = [len(side) for side in sides]
     before, after = (fmean(measure.time for measure in side) for side in sides)
     samples = [sum(measure.samples for measure in side) for side in sides]
@@ -305,7 +322,9 @@ def _change(sides: Sequence[Sequence[Measure]], totals: Sequence[Sequence[Measur
         p = t_p(difference, sqrt(variance), freedom)
         errors = [variance / sum(1 / count for count in counts) / count for count in counts]
     else:
-        p = counts_p(before / weights[0], after / weights[1], weights[1] / (weights[0] + weights[1]))
+        same = min(max(ratio, 1 / speed), speed) if ratio is not None else speed
+        share = weights[1] / (same * weights[0] + weights[1])
+        p = 1.0 if ratio == same else counts_p(before / weights[0], after / weights[1], share)
         errors = [before * weights[0], after * weights[1]]
     reach = _reach(freedom)
     error = reach * sqrt(sum(errors))

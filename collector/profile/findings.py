@@ -17,7 +17,8 @@ def rules(comparison: Comparison) -> list[tuple[str, str]]:
     """What is compared, and what counts as a finding."""
     chance = "spread between runs" if comparison.has_spread else "number of samples"
     enough = f" with {LEAST_SAMPLES} samples or more" if comparison.is_sampled else ""
-    beside = ", by itself or beside the rest" if any(row.change.rest_ratio for row in comparison.rows) else ""
+    words = "by itself or beside the rest" if comparison.has_spread else "by itself and beside the rest"
+    beside = f", {words}" if any(row.change.rest_ratio for row in comparison.rows) else ""
     found = f"more than chance by the {chance}{beside}, at {100 * (1 - LEVEL):g} % for all rows together"
     return [
         ("Compared", f"{plural(_row_count(comparison), comparison.kind)}{enough}: exclusive {comparison.metric.title}, mean of a run"),

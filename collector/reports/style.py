@@ -49,7 +49,8 @@ def _character_width(character: str) -> int:
 def shorten(text: str, width: int, keep: str = "middle") -> str:
     """The text in at most `width` columns; `keep` says what goes last: the `middle` is cut out, or the `start` or `end` kept.
 
-    Of a function's `name`, as `short_name` gives it, that is what it is called in which class, and the outermost scope; the same in a `tree`, behind its branches.
+    Of a function's `name`, as `short_name` gives it, that is what it is called in which class, and the outermost scope; in a `tree` the
+    same behind its branches.
     """
     if text_width(text) <= width:
         return text
@@ -60,8 +61,10 @@ def shorten(text: str, width: int, keep: str = "middle") -> str:
         return _head(text, room) + _ELLIPSIS
     if keep == "tree":
         title = text.lstrip(_BRANCHES)
-        indent = text_width(text) - text_width(title)
-        return text[:len(text) - len(title)] + shorten(title, width - indent, "name" if "::" in title else "start") if width > 2 * indent else _head(text, room) + _ELLIPSIS
+        branches = text[:len(text) - len(title)]
+        if "::" in title and width > 2 * text_width(branches):
+            return branches + shorten(title, width - text_width(branches), "name")
+        keep = "start"
     if keep == "name" and "::" in text:
         return _shorten_name(text, width)
     if keep == "end":

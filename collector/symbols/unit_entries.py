@@ -178,35 +178,33 @@ class UnitEntries:
 
 
 class _Stream:
-    """Bytes that come piece by piece; what lies before the last that was asked for is forgotten."""
+    """Bytes that come piece by piece; what lies before the last that was asked for may be forgotten. Pieces are copied where they have to be joined only."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
         self._start = 0
-        self._data = bytearray()
+        self._data = b""
 
     def peek(self, offset: int, size_bytes: int) -> bytes | None:
         """So many bytes from `offset` on, if they are there already."""
         start = offset - self._start
-        return bytes(self._data[start:start + size_bytes]) if start >= 0 and start + size_bytes <= len(self._data) else None
+        return self._data[start:start + size_bytes] if start >= 0 and start + size_bytes <= len(self._data) else None
 
     def slice(self, offset: int, size_bytes: int) -> bytes:
         """Up to `size_bytes` bytes from `offset` on; fewer at the end, nothing of what is forgotten."""
-        self._forget_before(offset)
-        end = offset + size_bytes
-        while self._start + len(self._data) < end and (piece := next(self._pieces, b"")):
-            self._data += piece
-        return bytes(self._data[offset - self._start:end - self._start]) if offset >= self._start else b""
-
-    def _forget_before(self, offset: int) -> None:
-        while self._start + len(self._data) < offset:
+        while offset >= self._start + len(self._data) and (piece := next(self._pieces, b"")):
             self._start += len(self._data)
-            self._data = bytearray(next(self._pieces, b""))
-            if not self._data:
-                return
-        if offset > self._start:
-            del self._data[:offset - self._start]
-            self._start = offset
+            self._data = piece
+        if offset < self._start:
+            return b""
+        parts, end = [self._data], self._start + len(self._data)
+        while end < offset + size_bytes and (piece := next(self._pieces, b"")):
+            parts.append(piece)
+            end += len(piece)
+        if len(parts) > 1:
+            parts[0] = self._data[offset - self._start:]
+            self._start, self._data = offset, b"".join(parts)
+        return self._data[offset - self._start:offset - self._start + size_bytes]
 
 
 def parse_unit_header(head: bytes, offset: int) -> UnitHeader | None:

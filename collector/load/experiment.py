@@ -24,7 +24,7 @@ from collector.profile.grouped import grouped_rows, groups
 from collector.profile.metric_groups import metric_groups
 from collector.profile.metric_rows import MetricValues, metric_values
 from collector.profile.model import Module, Profile
-from collector.profile.names import find_functions
+from collector.profile.names import find_functions, told_apart
 from collector.profile.pcs import pcs
 from collector.profile.regions import regions
 from collector.profile.runtime_hints import with_runtime_hints
@@ -230,8 +230,7 @@ class Experiment:
         if len(match.found) == 1:
             return match.found[0]
         if match.found:
-            names = ", ".join(sorted(self.profile.functions[index].name for index in match.found[:5]))
-            raise UsageError(f"{name!r} may mean several functions: {names}")
+            raise UsageError(f"{name!r} may mean several functions: {', '.join(told_apart(self.profile, name, match.found)[:5])}")
         hint = f"; did you mean {' or '.join(match.near)}?" if match.near else ""
         raise UsageError(f"no function {name!r} was sampled{hint}")
 

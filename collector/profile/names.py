@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +11,9 @@ from typing import Generic, TypeVar
 from collector.profile.model import PYTHON_KINDS, Function, Profile
 
 Found = TypeVar("Found", int, str)
+
+_NUMBERED = re.compile(r"(.+)#([0-9]{1,6})")
+_LONGEST_TOLD = 120  # columns: a name of a template can take thousands
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +32,12 @@ def find_functions(profile: Profile, text: str) -> Match[int]:
     """Positions of the functions that `text` names.
 
     The first of these rules that finds something decides: the exact name (also mangled, short, or as `FILE:NAME`), the name
-    without its parameters, the last part of a qualified name, the beginning of a name, any part of a name.
+    without its parameters, the last part of a qualified name, the beginning of a name, any part of a name. `NAME#2` is the second of several that NAME finds.
     """
+    numbered = _NUMBERED.fullmatch(text)
+    several = find_functions(profile, numbered[1]).found if numbered else ()
+    if numbered and 0 < int(numbered[2]) <= len(several):
+        return Match((several[int(numbered[2]) - 1],), is_whole=True)
     sampled = _sampled_functions(profile)
     rules: tuple[Callable[[Function], bool], ...] = (
         lambda function: text in (function.name, function.raw_name, function.short_name, _with_file(function)),
@@ -39,9 +47,9 @@ def find_functions(profile: Profile, text: str) -> Match[int]:
         lambda function: text in function.name,
     )
     for place, rule in enumerate(rules):
-        found = tuple(index for index in sampled if rule(profile.functions[index]))
+        found = [index for index in sampled if rule(profile.functions[index])]
         if found:
-            return Match(found, is_whole=place < 3)
+            return Match(tuple(sorted(found, key=lambda index: _order(profile.functions[index]))), is_whole=place < 3)
     return Match((), _near(text, (profile.functions[index].name for index in sampled)))
 
 
@@ -65,6 +73,24 @@ def telling_names(functions: Sequence[Function]) -> list[str]:
     choices = [(function.name, function.raw_name, _with_file(function)) for function in functions]
     counts = [Counter(names) for names in zip(*choices)]
     return [next((name for name, count in zip(names, counts) if count[name] == 1), names[0]) for names in choices]
+
+
+def told_apart(profile: Profile, text: str, found: Sequence[int]) -> list[str]:
+    """What to say to mean each of the functions that `text` finds; where names are long, its number, and which that is."""
+    functions = [profile.functions[index] for index in found]
+    names = telling_names(functions)
+    if max(map(len, names)) > _LONGEST_TOLD:
+        names = [f"{text}#{number} for {_short_place(function)}" for number, function in enumerate(functions, 1)]
+    return [f"{name} ({profile.modules[function.module].name})" for name, function in zip(names, functions)]
+
+
+def _short_place(function: Function) -> str:
+    line = f":{function.line}" if function.line else ""
+    return f"{function.short_name} in {function.file.rpartition('/')[2]}{line}" if function.file else function.short_name
+
+
+def _order(function: Function) -> tuple[str, str, str]:
+    return function.name, function.raw_name, function.file or ""
 
 
 def find_files(profile: Profile, text: str) -> Match[str]:

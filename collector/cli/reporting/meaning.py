@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from collector.errors import CollectorError, UsageError
 from collector.load.outdated import change_of
 from collector.load.present_files import PresentFiles
 from collector.profile.model import Profile
-from collector.profile.names import find_files, find_functions, is_no_file, telling_names
+from collector.profile.names import find_files, find_functions, is_no_file, told_apart
 from collector.profile.source_lines import function_span, last_line
 from collector.regular_file import read_regular
 
@@ -35,9 +35,7 @@ def meant_function(profile: Profile, word: str) -> int:
     if not match.found:
         raise UsageError(f"no function {word!r} is on any stack{_hint(match.near)}")
     if len(match.found) > 1:
-        functions = [profile.functions[index] for index in match.found]
-        modules = [profile.modules[function.module].name for function in functions]
-        raise UsageError(f"{word!r} may mean {_listed(f'{name} ({module})' for name, module in zip(telling_names(functions), modules))}")
+        raise UsageError(f"{word!r} may mean {_listed(told_apart(profile, word, match.found))}")
     return match.found[0]
 
 
@@ -49,7 +47,7 @@ def meant_source(profile: Profile, word: str) -> SourcePart:
     files, functions = find_files(profile, word), find_functions(profile, word)
     if files.found and (files.is_whole or not functions.is_whole):
         if len(files.found) > 1:
-            raise UsageError(f"{word!r} may mean {_listed(files.found)}")
+            raise UsageError(f"{word!r} may mean {_listed(sorted(files.found))}")
         text, note = source_text(profile, files.found[0])
         return SourcePart(files.found[0], text, 1, max(len(text), last_line(profile, files.found[0])), note)
     if not functions.found:
@@ -80,7 +78,6 @@ def _hint(near: tuple[str, ...]) -> str:
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
-def _listed(names: Iterable[str]) -> str:
-    every = sorted(names)
-    more = f", and {len(every) - _LISTED} more" if len(every) > _LISTED else ""
-    return ", ".join(every[:_LISTED]) + more + ": say which"
+def _listed(names: Sequence[str]) -> str:
+    more = f", and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return ", ".join(names[:_LISTED]) + more + ": say which"

@@ -8,7 +8,7 @@ import pytest
 from tiny_profile import build_profile
 
 from collector.profile.model import Frame, Function
-from collector.profile.names import find_files, find_functions, telling_names, with_long_names
+from collector.profile.names import find_files, find_functions, telling_names, told_apart, with_long_names
 from collector.profile.source_lines import function_span, source_lines
 
 PROFILE = build_profile(
@@ -88,3 +88,15 @@ def test_a_whole_name_is_told_from_a_piece_of_one(word: str, is_whole: bool) -> 
 def test_long_names_are_those_without_abbreviations() -> None:
     short = replace(PROFILE, functions=[replace(function, short_name="f(...)") for function in PROFILE.functions])
     assert [function.short_name for function in with_long_names(short).functions] == [function.name for function in PROFILE.functions]
+
+
+def test_long_names_are_meant_by_number() -> None:
+    """Those of templates can take thousands of columns, in which nobody finds the difference."""
+    long = ", ".join(["std::allocator<Row>"] * 20)
+    alike = tuple(Function(f"Index<{long}, {kind}>::link(int)", "Index<...>::link(...)", f"_Z{kind}", 0, "/a/index.h", line) for kind, line in ((1, 7), (2, 9)))
+    profile = replace(PROFILE, functions=alike, frames=(Frame(1), Frame(0)))
+    match = find_functions(profile, "link")
+    told = told_apart(profile, "link", match.found)
+    assert told == ["link#1 for Index<...>::link(...) in index.h:7 (test)", "link#2 for Index<...>::link(...) in index.h:9 (test)"]
+    assert [find_functions(profile, word).found for word in ("link#1", "link#2", "Index#2")] == [(0,), (1,), (1,)]
+    assert find_functions(profile, "link#3").found == find_functions(profile, "link#0").found == ()

@@ -94,7 +94,7 @@ def measure_it(bench: Bench) -> Report:
     """All of it."""
     report = Report()
     if not bench.is_quick:
-        compare_first_views(bench, report)  # while this process is small: its children begin with its peak of memory
+        compare_first_views(bench, report)
     count = bench.choose(2_000, 20_000)
     report.say(f"up to {count:,} random addresses a file; CPU seconds of the whole command")
     report.say(f"{'file':28}{'addresses':>10}{'inlined':>9}{'the same':>10}{'first time':>13}{'again':>9}{'llvm-symbolizer':>18}")

@@ -333,9 +333,9 @@ def _inflate(packed: Iterable[bytes], most_bytes: int) -> Iterator[bytes]:
 
 
 def _decompress_zstd(packed: Iterable[bytes], most_bytes: int) -> Iterator[bytes]:
-    from collector.symbols.zstd import decompress  # late: what few files need
+    from collector.symbols.zstd import iter_decompressed  # late: what few files need
 
-    yield decompress(b"".join(packed), most_bytes)
+    return iter_decompressed(b"".join(packed), most_bytes)
 
 
 _DECOMPRESS = {1: _inflate, 2: _decompress_zstd}

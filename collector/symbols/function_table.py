@@ -174,27 +174,30 @@ def _extents(symbols: list[Symbol], frames: list[tuple[int, int]], code: Sequenc
                 continue
         sized_end = max(sized_end, symbol.start + symbol.size_bytes)
         kept.append(symbol)
-    ranges = []
-    for index, symbol in enumerate(kept):
-        following = kept[index + 1].start if index + 1 < len(kept) else 1 << 64
-        ranges.append(_extent(symbol, following, frames, code))
+    ranges: list[Range] = []
+    frame_ends = dict(frames)
+    code_start = code_end = 0
+    for symbol, following in zip(kept, (*(symbol.start for symbol in kept[1:]), 1 << 64)):
+        start, size_bytes, name, _, _ = symbol
+        if not code_start <= start < code_end:
+            code_start, code_end = _enclosing(code, start) or (start, start)
+        if size_bytes:
+            end = start + size_bytes
+            frame_end = frame_ends.get(start, 0)
+            if end < frame_end:
+                end = max(end, min(frame_end, following))  # a size of hand-written code that is too small
+        else:
+            end = _end_without_size(start, following, frames)
+        ranges.append((start, min(end, code_end), start, name))
     return ranges
 
 
-def _extent(symbol: Symbol, following: int, frames: list[tuple[int, int]], code: Sequence[tuple[int, int]]) -> Range:
-    start = symbol.start
+def _end_without_size(start: int, following: int, frames: list[tuple[int, int]]) -> int:
     frame = _enclosing(frames, start)
-    code_end = (_enclosing(code, start) or (start, start))[1]
-    if symbol.size_bytes:
-        end = start + symbol.size_bytes
-        if frame and frame[0] == start and end < frame[1]:
-            end = max(end, min(frame[1], following))  # a size of hand-written code that is too small
-    elif frame:
-        end = min(frame[1], following)
-    else:
-        next_frame = bisect_left(frames, (start, 0))
-        end = min(following, frames[next_frame][0] if next_frame < len(frames) else following)
-    return start, min(end, code_end), start, symbol.name
+    if frame:
+        return min(frame[1], following)
+    next_frame = bisect_left(frames, (start, 0))
+    return min(following, frames[next_frame][0] if next_frame < len(frames) else following)
 
 
 def _flatten(ranges: list[Range]) -> list[Range]:

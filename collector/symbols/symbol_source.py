@@ -70,10 +70,12 @@ class Symbol(NamedTuple):
 def read_symbols(images: list[ElfImage]) -> list[Symbol]:
     """The function symbols of all `images` of one module, one per address, ascending."""
     candidates: dict[int, list[tuple[int, int, int, int, SymbolText]]] = {}
+    # What strip left of a .symtab is in that of the debug file as well.
+    largest = max((table.size_bytes for image in images for table in image.iter_sections("SHT_SYMTAB")), default=0)
     for image in images:
-        for kind in ("SHT_SYMTAB", "SHT_DYNSYM"):
-            for table in image.iter_sections(kind):
-                _collect(SymbolText(image, table), candidates)
+        tables = [table for table in image.iter_sections("SHT_SYMTAB") if table.size_bytes == largest or image is not images[0]]
+        for table in (*tables, *image.iter_sections("SHT_DYNSYM")):
+            _collect(SymbolText(image, table), candidates)
     return [_choose(start, candidates[start]) for start in sorted(candidates)]
 
 

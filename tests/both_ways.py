@@ -21,7 +21,7 @@ from collector.profile.callers_callees import callers_callees
 from collector.profile.filters import select
 from collector.profile.groupings import by_function
 from collector.profile.model import Profile
-from collector.profile.samples import BASE, OWN, THROUGH, CategoryFilter, Span, StackFilter
+from collector.profile.samples import BASE, OWN, THROUGH, CategoryFilter, EdgeSums, Grouping, Span, StackFilter
 from collector.profile.source_lines import source_lines
 from collector.profile.timeline import timeline
 
@@ -88,10 +88,11 @@ def _stack_parts(profile: Profile) -> Iterator[StackFilter]:
 
 def answers(profile: Profile) -> dict[str, Any]:
     """All that reports are made of, without what depends on the order in which addresses were met."""
-    by_name = sorted(range(len(profile.functions)), key=lambda index: _name(profile, index))
-    shown = {row.function for row in aggregate.functions(profile)}
+    rows = aggregate.functions(profile)
+    shown = {row.function for row in rows}
+    edges = replace(profile, samples=_Edges(profile.samples.edge_sums(by_function(profile))))
     return {
-        "functions": sorted(_row(profile, row) for row in aggregate.functions(profile)),
+        "functions": sorted(_row(profile, row) for row in rows),
         "lines": sorted((str(row.file), row.line or 0, _row(profile, row)) for row in aggregate.lines(profile)),
         "objects": sorted((row.module.name, row.exclusive, row.inclusive) for row in aggregate.objects(profile)),
         "threads": aggregate.threads(profile),
@@ -99,10 +100,18 @@ def answers(profile: Profile) -> dict[str, Any]:
         "ends": aggregate.stack_ends(profile),
         "total": [pytest.approx(value, rel=1e-12) for value in aggregate.total_values(profile)],
         "tree": sorted(_branch(profile, node) for node in _paths(call_tree(profile))),
-        "neighbours": [
-            _neighbours(profile, index) for index in by_name if profile.functions[index] in shown
-        ][:12],
+        "neighbours": sorted(_neighbours(edges, index) for index, function in enumerate(profile.functions) if function in shown),
     }
+
+
+class _Edges:
+    """What callers_callees asks of samples, found once for all functions."""
+
+    def __init__(self, sums: EdgeSums) -> None:
+        self._sums = sums
+
+    def edge_sums(self, grouping: Grouping) -> EdgeSums:
+        return self._sums
 
 
 def _name(profile: Profile, index: int) -> tuple[str, str, str]:

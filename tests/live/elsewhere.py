@@ -1,8 +1,6 @@
-"""elsewhere -- runs `collector` as on a machine that is no Linux and has none of the recorded files
+"""elsewhere -- makes a process as on a machine that is no Linux and has none of the recorded files
 
-    python elsewhere.py HIDDEN... -- collector's words
-
-Below HIDDEN, and in /proc, nothing is there for Python code; what `os`, `time`, `mmap`, `select` and `signal` have on Linux only is gone, and
+Below what is hidden nothing is there for Python code; what `os`, `time`, `mmap`, `select` and `signal` have on Linux only is gone, and
 no library of ours can be loaded.
 """
 
@@ -16,7 +14,6 @@ import mmap
 import os
 import select
 import signal
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -64,11 +61,3 @@ def hide(hidden: tuple[str, ...]) -> None:
         return load(name, *arguments, **options)
 
     ctypes.CDLL = load_others  # type: ignore[assignment, misc]
-
-
-if __name__ == "__main__":
-    end = sys.argv.index("--")
-    from collector.cli.main import main
-
-    hide(("/proc", *sys.argv[1:end]))
-    sys.exit(main(sys.argv[end + 1 :]))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -82,16 +83,18 @@ def words_of_views() -> list[tuple[str, ...]]:
     return [(*words, *form) for words in found for form in ((), ("--json",), ("--csv",))]
 
 
-def views_of(path: Path, cache: Path, runner: tuple[object, ...] = ("-m", "collector"), options: tuple[str, ...] = ()) -> dict[tuple[str, ...], str]:
-    """What each view shows, without warnings."""
+def views_of(path: Path, cache: Path, hidden: Sequence[object] = (), options: tuple[str, ...] = ()) -> dict[tuple[str, ...], str]:
+    """What each view shows, without warnings; each in a process of its own, which has the same imports."""
+    asked = words_of_views()
+    done = subprocess.run(
+        [sys.executable, Path(__file__).with_name("views.py"), *map(str, hidden)], capture_output=True, text=True, timeout=120,
+        env=clean_environment({"XDG_CACHE_HOME": str(cache), "COLUMNS": "150"}), input=json.dumps([["report", str(path), *words, *options] for words in asked]),
+    )
+    assert done.returncode == 0, done.stderr
     shown = {}
-    for words in words_of_views():
-        done = subprocess.run(
-            [sys.executable, *map(str, runner), "report", str(path), *words, *options], capture_output=True, text=True,
-            env=clean_environment({"XDG_CACHE_HOME": str(cache), "COLUMNS": "150"}), stdin=subprocess.DEVNULL, timeout=120,
-        )
-        text = re.sub(r'"warnings": \[[^]]*\]', "", done.stdout)
-        shown[words] = f"{done.returncode}\n" + "".join(line for line in text.splitlines(True) if "warning" not in line.lower())
+    for words, (status, output) in zip(asked, json.loads(done.stdout), strict=True):
+        text = re.sub(r'"warnings": \[[^]]*\]', "", output)
+        shown[words] = f"{status}\n" + "".join(line for line in text.splitlines(True) if "warning" not in line.lower())
     return shown
 
 
@@ -119,8 +122,8 @@ def test_on_a_machine_that_is_no_linux(archived: dict) -> None:
     """In another directory, with no module of this system, no /proc, no library of ours: only inlined calls of split units take that."""
     moved = archived["home"] / "elsewhere"
     shutil.copytree(archived["path"], moved / "a.expt", copy_function=shutil.copy2)
-    runner = (Path(__file__).with_name("elsewhere.py"), archived["built"], archived["path"], "/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/debug", "--")
-    after = views_of(moved / "a.expt", archived["home"] / "elsewhere-cache", runner)
+    hidden = (archived["built"], archived["path"], "/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/debug")
+    after = views_of(moved / "a.expt", archived["home"] / "elsewhere-cache", hidden)
     after = {words: text.replace(str(moved), str(archived["home"])) for words, text in after.items()}
     assert differing(archived["before"], after) == {}
 

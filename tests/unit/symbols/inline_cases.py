@@ -1,6 +1,6 @@
 """inline_cases -- programs in which much is inlined, in every shape in which compilers describe that
 
-`PROGRAMS` are built by `Program.build` or all at once by `built`; `differences` compares two ways of reading them.
+`PROGRAMS` are built by `Program.build`, or once for all tests by `build_once`; `differences` compares two ways of reading them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from once import made_once
 
 from collector.symbols.debug_files import find_supplement
 from collector.symbols.dwarf_unit import DwarfData
@@ -123,6 +124,10 @@ class Program:
             pytest.skip(f"{self.compiler} cannot build this here: {made.stderr.strip().splitlines()[-1]}")
         return path
 
+    def build_once(self, factory: pytest.TempPathFactory) -> Path:
+        """The program, which all tests of the session share: they only read it."""
+        return made_once(factory, self, self.build) / "program"
+
 
 def _programs(compilers: tuple[str, ...], sources: dict[str, str], *options: str) -> list[Program]:
     return [Program(compiler, tuple(line.split()), tuple(sources.items())) for compiler in compilers for line in options]
@@ -135,17 +140,6 @@ PROGRAMS = [
     *_programs(("gcc",), {"shapes.c": _C}, "-O2 -gdwarf-5 -gdwarf64", "-O2 -gdwarf-3 -gstrict-dwarf"),
     *_programs(("gcc",), _PAIR, "-O2 -gdwarf-5 -flto", "-O2 -gdwarf-4"),
 ]
-
-
-def built(directory: Path) -> list[tuple[Program, Path]]:
-    """All of PROGRAMS that can be built here, each in a folder of its own."""
-    found = []
-    for index, program in enumerate(PROGRAMS):
-        try:
-            found.append((program, program.build(directory / str(index))))
-        except pytest.skip.Exception:
-            continue
-    return found
 
 
 def iter_units(path: Path) -> Iterator[tuple[DwarfData, UnitHeader]]:

@@ -63,8 +63,8 @@ def by_llvm_symbolizer(path: Path, addresses: list[int]) -> list[list[tuple[str,
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
-def test_every_chain_is_that_of_llvm_symbolizer(program, tmp_path):
-    path = program.build(tmp_path)
+def test_every_chain_is_that_of_llvm_symbolizer(program, tmp_path_factory):
+    path = program.build_once(tmp_path_factory)
     chains = chains_by_address(path)
     expected = by_llvm_symbolizer(path, list(chains))
     ours = [[(call.raw_name, call.call_file, call.call_line) for call in chain] for chain in chains.values()]
@@ -205,8 +205,8 @@ def test_declarations_of_other_units(tmp_path):
         assert (call.file, call.line) == (file, line)
 
 
-def test_a_large_unit_needs_the_library(tmp_path):
-    path = PROGRAMS[0].build(tmp_path)
+def test_a_large_unit_needs_the_library(tmp_path_factory):
+    path = PROGRAMS[0].build_once(tmp_path_factory)
     with ElfImage(str(path)) as image:
         dwarf = DwarfData(image)
         unit = next(dwarf.iter_units())
@@ -215,9 +215,9 @@ def test_a_large_unit_needs_the_library(tmp_path):
 
 
 @pytest.mark.parametrize("program", [program for program in PROGRAMS if program.options in (("-O2", "-gdwarf-4"), ("-O2", "-gdwarf-5"))], ids=str)
-def test_damage(program, tmp_path):
+def test_damage(program, tmp_path_factory):
     """Wrong bytes lead to a sentence or to other calls. The alarm ends an endless loop, it measures nothing."""
-    sound = program.build(tmp_path).read_bytes()
+    sound = program.build_once(tmp_path_factory).read_bytes()
     with ElfImage.from_bytes("sound", sound) as image:
         names = (".debug_info", ".debug_abbrev", ".debug_ranges", ".debug_rnglists", ".debug_str_offsets", ".debug_addr", ".debug_line")
         sections = [image.section(name) for name in names if image.section(name) is not None]
@@ -245,8 +245,8 @@ def test_damage(program, tmp_path):
     assert refused
 
 
-def test_the_comparison_of_two_readers_sees_a_difference(tmp_path):
-    (table,) = tables_of(PROGRAMS[0].build(tmp_path), read_inline_table)
+def test_the_comparison_of_two_readers_sees_a_difference(tmp_path_factory):
+    (table,) = tables_of(PROGRAMS[0].build_once(tmp_path_factory), read_inline_table)
     assert differences(table, table) == []
     assert differences(table, replace(table, call_lines=table.call_lines[:-1] + table.call_lines[:1], _chains={}))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from inline_cases import PROGRAMS, Program, differences, iter_units
 
@@ -25,9 +23,9 @@ def read_natively(dwarf: DwarfData, unit: UnitHeader) -> InlineTable:
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
-def test_both_see_the_same_calls(program: Program, tmp_path: Path) -> None:
+def test_both_see_the_same_calls(program: Program, tmp_path_factory: pytest.TempPathFactory) -> None:
     node_count = 0
-    for dwarf, unit in iter_units(program.build(tmp_path)):
+    for dwarf, unit in iter_units(program.build_once(tmp_path_factory)):
         native, plain = read_natively(dwarf, unit), read_inline_table(dwarf, unit)
         assert differences(native, plain) == []
         node_count += len(native.parents)
@@ -35,9 +33,9 @@ def test_both_see_the_same_calls(program: Program, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
-def test_both_read_first_entries_alike(program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_read_first_entries_alike(program: Program, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     value_count = 0
-    for dwarf, unit in iter_units(program.build(tmp_path)):
+    for dwarf, unit in iter_units(program.build_once(tmp_path_factory)):
         native = dwarf_unit.RootReader(dwarf, unit)
         with monkeypatch.context() as patch:
             patch.setattr(native_dwarf, "library", lambda: None)
@@ -48,9 +46,9 @@ def test_both_read_first_entries_alike(program: Program, tmp_path: Path, monkeyp
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
-def test_both_run_line_programs_alike(program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_run_line_programs_alike(program: Program, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     row_count = 0
-    for dwarf, unit in iter_units(program.build(tmp_path)):
+    for dwarf, unit in iter_units(program.build_once(tmp_path_factory)):
         native = line_table.read_line_table(dwarf, dwarf.root(unit), dwarf.image.is_code)
         with monkeypatch.context() as patch:
             patch.setattr(line_table, "is_available", lambda: False)

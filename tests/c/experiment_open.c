@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "experiment/event.h"
@@ -62,7 +63,7 @@ static int add(struct col_open_frame *frame, uint32_t thread, uint32_t number)
     return col_open_frame_add(frame, (uint64_t)number * 10 * MS, (uint64_t[]){number, thread}, pcs, count, 0);
 }
 
-/* --- kill: four threads that sample, and say how far they are, until the process is killed --- */
+/* --- kill: four threads that sample, and say how far they are, until the kernel kills the process, $KILLED_AFTER_NS from then on --- */
 
 static volatile uint32_t *progress; /* in a file, so that it outlives us */
 
@@ -91,8 +92,12 @@ static void kill_us(const char *directory)
     pthread_t ids[4];
     for (uintptr_t i = 0; i < 4; i++)
         pthread_create(&ids[i], NULL, sample_for_ever, (void *)(i + 1));
-    CHECK(write(1, "ready\n", 6) == 6);
-    pause();
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
+    timer_t timer;
+    CHECK(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
+    CHECK(timer_settime(timer, 0, &(struct itimerspec){.it_value.tv_nsec = atol(getenv("KILLED_AFTER_NS"))}, NULL) == 0);
+    for (;;)
+        pause();
 }
 
 /* --- threads: the same, ended in order --- */

@@ -16,6 +16,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from recorded import IS_THOROUGH
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGETS = ROOT / "tests" / "targets"
@@ -122,11 +123,20 @@ def compile_target(compiler: str, standard: str, flags: str, source: str, progra
     )  # fmt: skip
 
 
-LANGUAGES = [*product(["gcc", "clang"], C_STANDARDS), *product(["g++", "clang++"], CXX_STANDARDS)]
+COMPILERS = {"gcc": C_STANDARDS, "clang": C_STANDARDS, "g++": CXX_STANDARDS, "clang++": CXX_STANDARDS}
 
 
-@pytest.mark.parametrize("mode", [*DYNAMIC, *STATIC])
-@pytest.mark.parametrize(("compiler", "standard"), LANGUAGES)
+def combined(*modes: str) -> pytest.MarkDecorator:
+    """Each compiler with each standard and with each mode; each standard with each mode only where all is to be tried."""
+    chosen: list[tuple[str, str, str]] = []
+    for first, (compiler, standards) in enumerate(COMPILERS.items()):
+        turns = range(max(len(standards), len(modes)))
+        pairs = product(standards, modes) if IS_THOROUGH else ((standards[(first + turn) % len(standards)], modes[turn % len(modes)]) for turn in turns)
+        chosen += [(compiler, *pair) for pair in pairs]
+    return pytest.mark.parametrize(("compiler", "standard", "mode"), chosen)
+
+
+@combined(*DYNAMIC, *STATIC)
 def test_every_call_in_every_language_and_code_model(
     made: Path, tmp_path: Path, compiler: str, standard: str, mode: str
 ) -> None:
@@ -143,8 +153,7 @@ def test_every_call_in_every_language_and_code_model(
         assert recorded == (3, "version [9.8.7] active 1 evaluated 1\n", ALL_CALLS)
 
 
-@pytest.mark.parametrize("mode", ["pie", "lto-non-pie"])
-@pytest.mark.parametrize(("compiler", "standard"), LANGUAGES)
+@combined("pie", "lto-non-pie")
 def test_header_included_inside_functions(
     made: Path, tmp_path: Path, compiler: str, standard: str, mode: str
 ) -> None:
@@ -175,7 +184,7 @@ def test_weak_declarations_serve_other_processors(made: Path, tmp_path: Path) ->
         assert run(tmp_path / "program", preload=made / "recorder.so")[2] == ALL_CALLS
 
 
-@pytest.mark.parametrize(("compiler", "standard"), LANGUAGES)
+@pytest.mark.parametrize(("compiler", "standard"), [(compiler, standard) for compiler, standards in COMPILERS.items() for standard in standards])
 def test_plain_prototypes_agree_with_the_macros(tmp_path: Path, compiler: str, standard: str) -> None:
     need(compiler)
     compile_target(compiler, standard, "-DCOLLECTOR_LINKED -c", "api_calls.c", tmp_path / "calls.o")

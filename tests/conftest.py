@@ -23,6 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Name our markers. Where nothing may be compiled into the source tree, keep compiled modules elsewhere: Python is started a thousand times."""
     config.addinivalue_line("markers", "alone: is run with no other test beside it")
+    config.addinivalue_line("markers", "waits: leaves the processor idle most of its time")
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", None) and "PYTHONPYCACHEPREFIX" not in os.environ:
         place = tempfile.mkdtemp(prefix="collector-modules-")
         os.environ["PYTHONPYCACHEPREFIX"] = place

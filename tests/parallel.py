@@ -1,7 +1,8 @@
 """parallel -- test files beside each other, each file in one of a few forked processes: `pytest --jobs 2`
 
 Results come back as pytest's own reports and are shown by file, when the file is done; a failure is shown when it
-happens. Tests marked `alone` are run afterwards, with nothing beside them.
+happens. Tests marked `waits` leave the processor idle most of their time: one process more runs them beside the others.
+Tests marked `alone` are run afterwards, with nothing beside them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, pairwise
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -34,13 +35,19 @@ def run(session: pytest.Session) -> bool | None:
     jobs = session.config.getoption("jobs")
     if jobs < 2 or session.config.option.collectonly or session.testsfailed:
         return None
-    alone = [item for item in session.items if item.get_closest_marker("alone")]
-    files = [list(items) for _, items in groupby((item for item in session.items if item not in alone), key=lambda item: item.path)]
-    files.sort(key=_rank)
-    _Parent(session, files).run(min(jobs, len(files)))
+    alone, waiting, working = ([item for item in session.items if _kind(item) == kind] for kind in ("alone", "waits", ""))
+    _Parent(session, _files_of(working), _files_of(waiting)).run(jobs)
     for item, following in zip(alone, [*alone[1:], None]):
         session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
     return True
+
+
+def _kind(item: pytest.Item) -> str:
+    return next((name for name in ("alone", "waits") if item.get_closest_marker(name)), "")
+
+
+def _files_of(tests: list[pytest.Item]) -> list[list[pytest.Item]]:
+    return sorted((list(items) for _, items in groupby(tests, key=lambda item: item.path)), key=_rank)
 
 
 def _rank(items: list[pytest.Item]) -> int:
@@ -60,18 +67,22 @@ class _Worker:
 class _Parent:
     """Forks the workers, and gives their reports to pytest."""
 
-    def __init__(self, session: pytest.Session, files: list[list[pytest.Item]]) -> None:
+    def __init__(self, session: pytest.Session, working: list[list[pytest.Item]], waiting: list[list[pytest.Item]]) -> None:
         self._session = session
-        self._files = files
+        self._files = [*working, *waiting]
+        self._working_count = len(working)
         self._workers: list[_Worker] = []
 
-    def run(self, count: int) -> None:
+    def run(self, jobs: int) -> None:
+        """Run all files: `jobs` processes take those that work and then what is left of those that wait, which one more takes from the start."""
         self._session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]  # one for all
-        queue, numbers = os.pipe()
-        os.write(numbers, b"".join(number.to_bytes(2, "little") for number in range(len(self._files))))
-        os.close(numbers)
-        self._workers = [self._fork(queue) for _ in range(count)]
-        os.close(queue)
+        working = _queue(range(self._working_count))
+        waiting = _queue(range(self._working_count, len(self._files)))
+        self._workers = [self._fork([working, waiting]) for _ in range(min(jobs, len(self._files)))]
+        if self._working_count < len(self._files):
+            self._workers.append(self._fork([waiting]))
+        os.close(working)
+        os.close(waiting)
         try:
             while self._workers:
                 for pipe in wait([worker.pipe for worker in self._workers]):
@@ -82,14 +93,14 @@ class _Parent:
             for worker in self._workers:
                 os.kill(worker.pid, 15)
 
-    def _fork(self, queue: int) -> _Worker:
+    def _fork(self, queues: list[int]) -> _Worker:
         pipe, out = Pipe(duplex=False)
         pid = os.fork()
         if pid == 0:
             status = 1
             try:
                 pipe.close()
-                _work(self._session, self._files, queue, out)
+                _work(self._session, self._files, queues, out)
                 status = 0
             finally:
                 os._exit(status)
@@ -143,7 +154,7 @@ class _Parent:
             reporter.write(text)
 
 
-def _work(session: pytest.Session, files: list[list[pytest.Item]], queue: int, out: Connection) -> None:
+def _work(session: pytest.Session, files: list[list[pytest.Item]], queues: list[int], out: Connection) -> None:
     """A worker's life: take files while there are any, and tell the parent what came of each test."""
     manager = session.config.pluginmanager
     capture = manager.get_plugin("capturemanager")
@@ -152,20 +163,27 @@ def _work(session: pytest.Session, files: list[list[pytest.Item]], queue: int, o
         capture.start_global_capturing()
     manager.unregister(name="terminalreporter")
     manager.register(_Messenger(session.config, out))
-    items = _items(files, queue)
-    item = next(items, None)
-    while item is not None:
-        following = next(items, None)
-        out.send({"begins": item.nodeid})
-        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-        if following is None or following.path != item.path:
-            out.send({"ends": str(item.path)})
-        item = following
+    for number in _numbers(queues):
+        # Only the session goes on after a file: which one comes next is asked for when this one is done.
+        for item, following in pairwise([*files[number], session]):
+            out.send({"begins": item.nodeid})
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        out.send({"ends": number})
+    session._setupstate.teardown_exact(None)
 
 
-def _items(files: list[list[pytest.Item]], queue: int) -> Iterator[pytest.Item]:
-    while number := os.read(queue, 2):
-        yield from files[int.from_bytes(number, "little")]
+def _queue(numbers: range) -> int:
+    """A pipe from which each process reads the number of its next file."""
+    queue, end = os.pipe()
+    os.write(end, b"".join(number.to_bytes(2, "little") for number in numbers))
+    os.close(end)
+    return queue
+
+
+def _numbers(queues: list[int]) -> Iterator[int]:
+    for queue in queues:
+        while number := os.read(queue, 2):
+            yield int.from_bytes(number, "little")
 
 
 class _Messenger:

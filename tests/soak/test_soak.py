@@ -12,7 +12,7 @@ import pytest
 from soak.run import find_all, find_recorder
 from soak.soaking import CannotSoak, Soaked, describe, small_disk, soak
 
-pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="gcc is not installed")
+pytestmark = [pytest.mark.waits, pytest.mark.skipif(not shutil.which("gcc"), reason="gcc is not installed")]
 
 
 @pytest.fixture(scope="module")

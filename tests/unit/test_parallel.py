@@ -15,6 +15,7 @@ import parallel
 from parallel import add_option as pytest_addoption, run as pytest_runtestloop
 def pytest_configure(config):
     config.addinivalue_line("markers", "alone: ")
+    config.addinivalue_line("markers", "waits: ")
 """
 SOUND = """
 import os, pytest
@@ -30,6 +31,16 @@ import os, pytest
 def test_is_beside_others(): assert os.getppid() == int(os.environ["SESSION"]) or "{jobs}" == "1"
 @pytest.mark.alone
 def test_is_alone(): assert os.environ.setdefault("SESSION", str(os.getpid()))
+"""
+MEETS = """
+import time, pathlib, pytest
+{mark}
+def test_meets_the_others():
+    pathlib.Path(__file__).with_suffix(".here").touch()
+    until = time.monotonic() + 30
+    while len(list(pathlib.Path(__file__).parent.glob("*.here"))) < 3:
+        assert time.monotonic() < until
+        time.sleep(0.01)
 """
 DIES = """
 import os
@@ -50,8 +61,9 @@ def outcome_of(directory: Path, jobs: int) -> tuple[dict[str, int], str]:
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
     (tmp_path / "conftest.py").write_text(CONFTEST)
-    for number in range(3):
-        (tmp_path / f"test_sound{number}.py").write_text(SOUND)
+    (tmp_path / "inner").mkdir()
+    for file in ("test_sound0.py", "inner/test_sound1.py", "test_sound2.py"):
+        (tmp_path / file).write_text(SOUND)
     return tmp_path
 
 
@@ -61,6 +73,14 @@ def test_outcomes_and_reasons_are_the_same(directory: Path) -> None:
         counts, shown = outcome_of(directory, jobs)
         assert counts == {"passed": 5, "failed": 3, "skipped": 3}, shown
         assert "in the middle" in shown and shown.count("for a reason") == 3, shown
+
+
+def test_one_that_waits_is_beside_as_many_as_work(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    for number, mark in enumerate(("", "", "@pytest.mark.waits")):
+        (tmp_path / f"test_{number}.py").write_text(MEETS.replace("{mark}", mark))
+    counts, shown = outcome_of(tmp_path, 2)
+    assert counts == {"passed": 3}, shown
 
 
 def test_a_failure_is_shown_when_it_happens(directory: Path) -> None:

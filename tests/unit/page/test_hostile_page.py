@@ -16,6 +16,8 @@ from collector.page.document import experiment_data, render
 from collector.printable import printable
 from collector.profile.model import Profile
 
+pytestmark = pytest.mark.waits  # for the browser's next frame
+
 NAMES = [
     '</script><img src=x onerror="window.hurt=1">',
     "<script>window.hurt=1</script>",

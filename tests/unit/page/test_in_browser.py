@@ -20,6 +20,8 @@ from collector.profile.callers_callees import callers_callees
 from collector.profile.instructions import InstructionRow, Listing
 from collector.profile.model import Profile
 
+pytestmark = pytest.mark.waits  # for the browser's next frame
+
 SAMPLES = [
     ("main:1;parse:2;read@libc.so.6", 2, 1, {"at": 1}),
     ("main:1;parse:3", 3, 0, {"at": 4}),

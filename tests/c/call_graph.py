@@ -8,13 +8,32 @@ a relocation there. So a function whose address is stored counts as reached by t
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
+import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
+from once import made_once
 
+NATIVE = Path(__file__).resolve().parents[2] / "libcollector_c"
 FLAGS = "-ffunction-sections -fdata-sections -fno-jump-tables -fcallgraph-info"
 _INDIRECT = re.compile(r'edge: \{ sourcename: "([^"]+)" targetname: "__indirect_call"')
+
+
+def build_command(place: Path) -> list[object]:
+    """make's command line: everything into place/build, so that a graph can be made of it, with every warning an error."""
+    return ["make", "-j2", "-C", NATIVE, f"BUILD={place}/build", "WERROR=1", "CC=gcc", f"CFLAGS={FLAGS}"]
+
+
+def built_for_call_graph(factory: pytest.TempPathFactory) -> Path:
+    """What that builds, and installs into place/root; once for all tests of the session."""
+
+    def make(place: Path) -> None:
+        done = subprocess.run([*map(str, build_command(place)), "install", "PREFIX=/usr", f"DESTDIR={place}/root"], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return made_once(factory, FLAGS, make)
 
 
 class CallGraph:

@@ -8,10 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from call_graph import FLAGS, CallGraph
-
-ROOT = Path(__file__).resolve().parents[2]
-NATIVE = ROOT / "libcollector_c"
+from call_graph import FLAGS, NATIVE, CallGraph, built_for_call_graph
 
 HANDLERS = ["control/signals:on_clock", "control/signals:on_sample", "control/signals:on_pause", "control/dispositions:on_surrogate"]
 # What a program may call in its own handler (signal-safety(7)) and finds us in front of.
@@ -75,11 +72,7 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> CallGraph:
     for tool in ("make", "gcc"):
         if not shutil.which(tool):
             pytest.skip(f"{tool} is not installed")
-    build = tmp_path_factory.mktemp("objects")
-    command = ["make", "-j4", "-C", NATIVE, f"BUILD={build}", "CC=gcc", f"CFLAGS={FLAGS}", f"{build}/libcollector.so"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return CallGraph(sorted((build / "obj" / "recorder" / "src").rglob("*.o")))
+    return CallGraph(sorted((built_for_call_graph(tmp_path_factory) / "build/obj/recorder/src").rglob("*.o")))
 
 
 def promised() -> set[str]:

@@ -10,12 +10,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from call_graph import build_command, built_for_call_graph
 
 ROOT = Path(__file__).resolve().parents[2]
 NATIVE = ROOT / "libcollector_c"
 LIBRARIES = {"libcollector.so", "libcollector_analysis.so", "libcollectorAPI.so", "libcollectorAPI.a", "libfcollector.so", "libfcollector.a", "libpmclog.so", "libpmclog.a"}
 QUICKLY = {"CFLAGS": "-O0 -g0"}
-"""For builds of which nobody looks at the code: who packs and places it is what they show, and test_make_install compiles it as users do."""
+"""For builds of which nobody looks at the code: who packs and places it is what they show, and test_make_install compiles it with all optimisation and all warnings."""
 HEADERS = {"libcollector.h", "libfcollector.h", "pmclog.h"}
 
 
@@ -166,23 +167,6 @@ def test_pmclog_libs(installed: Path, tmp_path: Path) -> None:
     assert "libpmclog.so" in succeed("ldd", tmp_path / "reader")
 
 
-def test_editable(tree: Path, tmp_path: Path, python: Path) -> None:
-    """Into an environment that has what pip would install, and no collector yet."""
-    succeed(sys.executable, "-m", "venv", "--without-pip", tmp_path / "environment")
-    site = Path(succeed(python, "-c", "import msgpack; print(msgpack.__file__)").strip()).parents[1]
-    (tmp_path / "packages").mkdir()
-    for entry in site.iterdir():
-        if "collector" not in entry.name:
-            (tmp_path / "packages" / entry.name).symlink_to(entry)
-    packages = {"PYTHONPATH": str(tmp_path / "packages")}
-    commands = tmp_path / "environment/bin"
-    succeed(commands / "python", "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "-e", tree, env={**packages, **QUICKLY})
-    where = succeed(commands / "collector", "config", "--preload", env=packages).strip()
-    assert where == str(tree / "libcollector_c/build/libcollector.so") and os.path.exists(where)
-    done = run(commands / "collector", "record", "-o", tmp_path / "a.expt", "sh", "-c", "exit 3", env=packages)
-    assert done.returncode == 3 and "a.expt: " in done.stderr
-
-
 def directory_of(place: Path, *tools: str) -> str:
     """A PATH that holds these tools only."""
     place.mkdir()
@@ -214,11 +198,10 @@ def test_no_compiler_is_one_sentence_from_make(tmp_path: Path, arguments: tuple[
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What make builds and installs, with every warning an error."""
-    if not shutil.which("make"):
-        pytest.skip("make is not installed")
-    place = tmp_path_factory.mktemp("made")
-    succeed("make", "-j2", "-C", NATIVE, f"BUILD={place}/build", "WERROR=1", "install", "PREFIX=/usr", f"DESTDIR={place}/root")
-    return place
+    for tool in ("make", "gcc"):
+        if not shutil.which(tool):
+            pytest.skip(f"{tool} is not installed")
+    return built_for_call_graph(tmp_path_factory)
 
 
 def test_make_install(made: Path) -> None:
@@ -228,7 +211,7 @@ def test_make_install(made: Path) -> None:
 
 
 def test_make_has_nothing_to_do_twice(made: Path) -> None:
-    again = succeed("make", "-C", NATIVE, f"BUILD={made}/build", "WERROR=1")
+    again = succeed(*build_command(made))
     assert "Nothing to be done" in again
 
 
@@ -248,13 +231,24 @@ def test_exports_are_meant(made: Path) -> None:
     assert all(name.startswith(("col_analysis_", "col_dwarf_", "col_lines_")) for name in exports(made / "build/libcollector_analysis.so"))
 
 
-def test_a_compiler_without_make_builds_the_same(tree: Path, made: Path, tmp_path: Path, python: Path) -> None:
-    path = directory_of(tmp_path / "bin", "gcc", "as", "ld", "ar")
-    succeed(python, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", tmp_path, tree, env={"PATH": path, **QUICKLY})
-    (wheel,) = tmp_path.glob("*.whl")
-    zipfile.ZipFile(wheel).extractall(tmp_path / "wheel")
-    built = tmp_path / "wheel/collector/native/lib"
-    assert {path.name for path in built.iterdir()} == LIBRARIES
+def test_editable_by_a_compiler_without_make(tree: Path, made: Path, tmp_path: Path, python: Path) -> None:
+    """Into an environment that has what pip would install, and no collector yet; what is built is what make builds. tests/run installs with make."""
+    succeed(sys.executable, "-m", "venv", "--without-pip", tmp_path / "environment")
+    site = Path(succeed(python, "-c", "import msgpack; print(msgpack.__file__)").strip()).parents[1]
+    (tmp_path / "packages").mkdir()
+    for entry in site.iterdir():
+        if "collector" not in entry.name:
+            (tmp_path / "packages" / entry.name).symlink_to(entry)
+    packages = {"PYTHONPATH": str(tmp_path / "packages")}
+    commands = tmp_path / "environment/bin"
+    tools = {"PATH": directory_of(tmp_path / "bin", "gcc", "as", "ld", "ar")}
+    succeed(commands / "python", "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "-e", tree, env={**packages, **QUICKLY, **tools})
+    where = succeed(commands / "collector", "config", "--preload", env=packages).strip()
+    assert where == str(tree / "libcollector_c/build/libcollector.so") and os.path.exists(where)
+    done = run(commands / "collector", "record", "-o", tmp_path / "a.expt", "sh", "-c", "exit 3", env=packages)
+    assert done.returncode == 3 and "a.expt: " in done.stderr
+    built = Path(where).parent
+    assert {path.name for path in built.glob("lib*.*")} == LIBRARIES
     for library in LIBRARIES:
         if library.endswith(".so"):
             assert exports(built / library) == exports(made / "build" / library)
@@ -275,6 +269,6 @@ def test_the_other_processor(tmp_path: Path) -> None:
     for tool in ("make", "aarch64-linux-gnu-gcc"):
         if not shutil.which(tool):
             pytest.skip(f"{tool} is not installed")
-    succeed("make", "-j2", "-C", NATIVE, f"BUILD={tmp_path}", "WERROR=1", "aarch64")
+    succeed("make", "-j2", "-C", NATIVE, f"BUILD={tmp_path}", "WERROR=1", "CFLAGS=-O1 -g0", "aarch64")
     header = succeed("readelf", "-h", tmp_path / "aarch64/libcollector.so")
     assert "AArch64" in header

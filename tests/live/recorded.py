@@ -14,10 +14,12 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from math import sqrt
 from pathlib import Path
+from zlib import crc32
 
+from collector.capture.native import probe_event
 from collector.load import load
 from collector.profile import aggregate
 from collector.profile.callers_callees import callers_callees
@@ -224,3 +226,17 @@ def judge_stacks(recorded: Recorded, share: float = 0.995) -> None:
 def collector_command(*words: object) -> list[object]:
     """The command line of `collector ...` of the package under test."""
     return [sys.executable, "-m", "collector", *words]
+
+
+def with_clocks(cases: Iterable[str]) -> list[tuple[str, str]]:
+    """Each case on the usual clock and on one of the two that stand in for it, by the case's name; on all of them where that clock is not to be had, and where all is to be tried."""
+    first, *others = RUNGS
+    is_spared = not IS_THOROUGH and is_granted_sigtrap()
+    return [(case, clock) for case in cases for clock in ((first, others[crc32(case.encode()) % len(others)]) if is_spared else RUNGS)]
+
+
+@cache
+def is_granted_sigtrap() -> bool:
+    """Whether the kernel lets a process like this one have its own events told by SIGTRAP."""
+    software, task_clock = 1, 1
+    return probe_event(software, task_clock) == 0

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 from cold_starts import NODE, start_cold
-from recorded import IS_THOROUGH, RUNGS, Recorded, judge_at_least
+from recorded import IS_THOROUGH, RUNGS, Recorded, judge_at_least, with_clocks
 
 from collector.profile import aggregate
 
@@ -25,8 +25,7 @@ def test_code_before_all_tables(unharmed: Callable[..., Recorded], compiled: Cal
     assert recorded.callers("spin_late").keys() == {"main"}, "tables in another segment than the code are found"
 
 
-@pytest.mark.parametrize("clock", RUNGS)
-@pytest.mark.parametrize("how", ["unmap", "protect", "truncate", "all"])
+@pytest.mark.parametrize(("how", "clock"), with_clocks(["unmap", "protect", "truncate", "all"]))
 def test_tables_taken_away(unharmed: Callable[..., Recorded], compiled: Callable[..., object], rung_works: Callable[[str], None], how: str, clock: str) -> None:
     rung_works(clock)
     library = compiled("tables_gone_library.c", "-O2", "-shared", "-fPIC", name="libtablesgone.so")

@@ -11,15 +11,14 @@ from pathlib import Path
 
 import pytest
 from ahead import plan, planned
-from recorded import RUNGS, Recorded, collector_command, execute, judge, judge_at_least
+from recorded import RUNGS, Recorded, collector_command, execute, judge, judge_at_least, with_clocks
 from test_own_signals import cases
 
 FULL = {"table_full", "full_from_start"}
 
 
 @planned(lambda compiled, clock, case: plan(compiled("descriptor_games.c"), case, clock=clock, options=["--metric-interval", "off"]))
-@pytest.mark.parametrize("clock", RUNGS)
-@pytest.mark.parametrize("case", cases("descriptor_games.c"))
+@pytest.mark.parametrize(("case", "clock"), with_clocks(cases("descriptor_games.c")))
 def test_descriptors(unharmed_case: Callable[[], Recorded], clock: str, case: str) -> None:
     recorded = unharmed_case()
     afterwards_ns = recorded.inclusive_ns("afterwards")

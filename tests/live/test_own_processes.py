@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from ahead import plan, planned
-from recorded import IS_THOROUGH, RUNGS, Outcome, Recorded, collector_command, execute, judge, judge_about, judge_at_least, judge_total
+from recorded import IS_THOROUGH, RUNGS, Outcome, Recorded, collector_command, execute, judge, judge_about, judge_at_least, judge_total, with_clocks
 
 from collector.experiment.merge import events
 from collector.format import Kind
@@ -43,8 +43,7 @@ GAMES = {
 
 
 @planned(lambda compiled, clock, game: plan(compiled("process_games.c"), game, clock=clock))
-@pytest.mark.parametrize("clock", RUNGS)
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize(("game", "clock"), with_clocks(GAMES))
 def test_descendants(unharmed_case: Callable[[], Recorded], clock: str, game: str) -> None:
     recorded = unharmed_case()
     for function, count in GAMES[game].items():

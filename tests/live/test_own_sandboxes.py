@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from ahead import plan, planned
-from recorded import ROOT, RUNGS, Recorded, execute, judge_at_least
+from recorded import ROOT, RUNGS, Recorded, execute, judge_at_least, with_clocks
 
 from collector.experiment.merge import events
 from collector.format import CloseReason, Kind
@@ -43,8 +43,7 @@ def games(compiled: Callable[..., Path]) -> Path:
 
 
 @planned(lambda games, clock, game: plan(games, game, clock=clock))
-@pytest.mark.parametrize("clock", RUNGS)
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize(("game", "clock"), with_clocks(GAMES))
 def test_sandboxes(unharmed_case: Callable[[], Recorded], clock: str, game: str) -> None:
     """Nothing is killed that is not killed natively, and the report says where recording ended."""
     recorded = unharmed_case()

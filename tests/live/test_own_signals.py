@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from ahead import plan, planned
-from recorded import RUNGS, TARGETS, Recorded, judge
+from recorded import RUNGS, TARGETS, Recorded, judge, with_clocks
 
 
 def cases(source: str) -> list[str]:
@@ -16,8 +16,7 @@ def cases(source: str) -> list[str]:
 
 
 @planned(lambda compiled, clock, case: plan(compiled("own_signals.c"), case, clock=clock))
-@pytest.mark.parametrize("clock", RUNGS)
-@pytest.mark.parametrize("case", cases("own_signals.c"))
+@pytest.mark.parametrize(("case", "clock"), with_clocks(cases("own_signals.c")))
 def test_signals(unharmed_case: Callable[[], Recorded], clock: str, case: str) -> None:
     recorded = unharmed_case()
     assert recorded.clocks == {clock}
@@ -27,8 +26,7 @@ def test_signals(unharmed_case: Callable[[], Recorded], clock: str, case: str) -
 
 
 @planned(lambda compiled, clock, case: plan(compiled("signal_games.c"), case, clock=clock))
-@pytest.mark.parametrize("clock", RUNGS)
-@pytest.mark.parametrize("case", [*cases("signal_games.c"), "inherit"])
+@pytest.mark.parametrize(("case", "clock"), with_clocks([*cases("signal_games.c"), "inherit"]))
 def test_signals_of_clocks(unharmed_case: Callable[[], Recorded], clock: str, case: str) -> None:
     recorded = unharmed_case()
     judge(recorded.sample_count >= 3, f"{recorded.sample_count} samples")
@@ -42,8 +40,7 @@ def test_what_children_inherit(unharmed_case: Callable[[], Recorded], clock: str
 
 
 @planned(lambda compiled, clock, way: plan(compiled("signal_games.c"), "sent", way, clock=clock))
-@pytest.mark.parametrize("clock", RUNGS)
-@pytest.mark.parametrize("way", ["sigwait", "sigwaitinfo", "sigtimedwait", "signalfd", "sigsuspend", "ppoll", "pselect", "epoll_pwait"])
+@pytest.mark.parametrize(("way", "clock"), with_clocks(["sigwait", "sigwaitinfo", "sigtimedwait", "signalfd", "sigsuspend", "ppoll", "pselect", "epoll_pwait"]))
 def test_every_signal_can_be_waited_for(unharmed_case: Callable[[], Recorded], clock: str, way: str) -> None:
     recorded = unharmed_case()
     assert recorded.outcome.stdout == "waited\n"
@@ -51,8 +48,7 @@ def test_every_signal_can_be_waited_for(unharmed_case: Callable[[], Recorded], c
 
 
 @planned(lambda compiled, clock, case: plan(compiled("signal_states.c", "-O2", "-Wl,-z,now"), case, clock=clock))
-@pytest.mark.parametrize("clock", RUNGS)
-@pytest.mark.parametrize("case", cases("signal_states.c"))
+@pytest.mark.parametrize(("case", "clock"), with_clocks(cases("signal_states.c")))
 def test_states_that_ticks_find(unharmed_case: Callable[[], Recorded], clock: str, case: str) -> None:
     recorded = unharmed_case()
     judge(recorded.sample_count >= 3, f"{recorded.sample_count} samples")
@@ -61,8 +57,7 @@ def test_states_that_ticks_find(unharmed_case: Callable[[], Recorded], clock: st
 
 
 @planned(lambda compiled, clock, case: plan(compiled("unbroken_calls.c"), case, clock=clock))
-@pytest.mark.parametrize("clock", RUNGS)
-@pytest.mark.parametrize("case", cases("unbroken_calls.c"))
+@pytest.mark.parametrize(("case", "clock"), with_clocks(cases("unbroken_calls.c")))
 def test_calls_are_not_interrupted(unharmed_case: Callable[[], Recorded], clock: str, case: str) -> None:
     recorded = unharmed_case()
     judge(recorded.sample_count >= 10, f"{recorded.sample_count} samples")

@@ -16,8 +16,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from both_ways import load_plain
 from recorded import TARGETS, Recorded
+
+from collector.profile.metrics import USER
+from collector.profile.samples import Grouping
+from collector.units import NS_PER_S
 
 VERSIONS = ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14", "3.15")
 TARGET = TARGETS / "python"
@@ -113,16 +116,21 @@ class CountedStack(NamedTuple):
 
 def counted_stacks(recorded: Recorded) -> list[CountedStack]:
     """Each different stack of a recording."""
-    profile = load_plain(recorded.path)
-    counts: Counter[int] = Counter()
+    profile = recorded.profile
+    rows = profile.samples.rows(Grouping("", len(profile.frames), lambda: range(len(profile.frames))), is_folded=False)
+    counts = Counter(rows.nodes)
     times: Counter[int] = Counter()
-    for sample in profile.samples.samples:
-        counts[sample.stack] += 1
-        times[sample.stack] += sample.values[0]
+    for node, user_s in zip(rows.nodes, rows.values[USER]):
+        times[node] += round(user_s * NS_PER_S)
+    names = [profile.functions[frame.function].name for frame in profile.frames]
+    python = [PythonFrame(name, frame.file or "", frame.line) if frame.kind == "python" else None for name, frame in zip(names, profile.frames)]
     stacks = []
-    for number, stack in enumerate(profile.samples.stacks):
-        frames = [profile.frames[frame] for frame in stack.frames]
-        names = tuple(profile.functions[frame.function].name for frame in frames)
-        python = tuple(PythonFrame(name, frame.file or "", frame.line) for name, frame in zip(names, frames) if frame.kind == "python")
-        stacks.append(CountedStack(python, names, counts[number], times[number]))
+    for node, count in counts.items():
+        frames = []
+        above = node
+        while above:
+            frames.append(rows.groups[above])
+            above = rows.parents[above]
+        frames.reverse()
+        stacks.append(CountedStack(tuple(filter(None, map(python.__getitem__, frames))), tuple(map(names.__getitem__, frames)), count, times[node]))
     return stacks

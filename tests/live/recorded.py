@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from math import sqrt
 from pathlib import Path
-from zlib import crc32
 
 from collector.capture.native import probe_event
 from collector.load import load
@@ -229,10 +228,10 @@ def collector_command(*words: object) -> list[object]:
 
 
 def with_clocks(cases: Iterable[str]) -> list[tuple[str, str]]:
-    """Each case on the usual clock and on one of the two that stand in for it, by the case's name; on all of them where that clock is not to be had, and where all is to be tried."""
+    """Each case on the usual clock, and on the two that stand in for it in turns; on all of them where the usual one is not to be had, and where all is to be tried."""
     first, *others = RUNGS
     is_spared = not IS_THOROUGH and is_granted_sigtrap()
-    return [(case, clock) for case in cases for clock in ((first, others[crc32(case.encode()) % len(others)]) if is_spared else RUNGS)]
+    return [(case, clock) for number, case in enumerate(cases) for clock in ((first, others[number % len(others)]) if is_spared else RUNGS)]
 
 
 @cache

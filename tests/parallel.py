@@ -17,7 +17,10 @@ from typing import Any
 
 import pytest
 
-FIRST = ("tests/matrix/", "tests/soak/", "tests/live/test_programs.py", "tests/live/test_install.py")
+FIRST = (
+    "tests/soak/", "tests/matrix/", "tests/live/test_install.py", "tests/live/test_own_signals.py", "tests/live/test_programs.py", "tests/live/",
+    "tests/c/", "tests/unit/symbols/", "tests/unit/analysis/", "tests/unit/profile/",
+)  # fmt: skip
 """What takes longest begins first, so that no process has it to itself at the end."""
 
 

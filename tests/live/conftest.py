@@ -6,13 +6,13 @@ import itertools
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import judged_again
 import pytest
 from ahead import Comparison, plan
+from once import made_once
 from recorded import ROOT, TARGETS, Recorded, Untrue, collector_command, execute
 
 Compile = Callable[..., Path]
@@ -50,23 +50,20 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
     """compiled(source, *flags, compiler=...) is the program made of tests/targets/source; each combination is built once."""
-    directory = tmp_path_factory.mktemp("targets")
-    made: dict[tuple, Path] = {}
 
     def compile_target(source: str, *flags: object, compiler: str | None = None, name: str | None = None) -> Path:
         words = tuple(map(str, flags))
-        key = (source, words, compiler, name)
-        if key not in made:
-            chosen = compiler or {".cc": "g++", ".f90": "gfortran"}.get(Path(source).suffix, "gcc")
-            if not shutil.which(chosen):
-                pytest.skip(f"{chosen} is not installed")
-            place = Path(tempfile.mkdtemp(dir=directory))
-            program = place / (name or Path(source).stem)
+        program = name or Path(source).stem
+        chosen = compiler or {".cc": "g++", ".f90": "gfortran"}.get(Path(source).suffix, "gcc")
+        if not shutil.which(chosen):
+            pytest.skip(f"{chosen} is not installed")
+
+        def make(place: Path) -> None:
             libraries = [word for word in words if word.startswith(("-l", "-L", "-Wl,"))]
             others = [word for word in words or ("-O2",) if word not in libraries]
-            build(chosen, "-g", *others, f"-I{ROOT}/libcollector_c/include", "-pthread", TARGETS / source, "-o", program, *libraries)
-            made[key] = program
-        return made[key]
+            build(chosen, "-g", *others, f"-I{ROOT}/libcollector_c/include", "-pthread", TARGETS / source, "-o", place / program, *libraries)
+
+        return made_once(tmp_path_factory, (source, words, chosen, program), make) / program
 
     return compile_target
 

@@ -19,6 +19,8 @@ from collector.printable import printable
 from collector.profile.instructions import InstructionRow, Listing
 from collector.profile.model import Profile
 
+pytestmark = pytest.mark.waits  # for the browser's next frame
+
 ROUNDS = 30_000
 
 

@@ -372,12 +372,12 @@ def test_a_signal_pauses_what_begins_recording() -> None:
 
 
 def test_window() -> None:
-    """A program of 0.6 s of which 0.2 to 0.4 s is recorded, counted from its start."""
+    """Of a program that computes for 0.6 s, 0.2 to 0.4 s after its start is recorded: 200 samples of its own processor, 5 of one that it shares with forty."""
     run("-o", "a.expt", "-F", "off", "-t", "0.2-0.4", sys.executable, "-c", SPIN_S, 0.6)
     (log,) = logs()
     start_ns = events("a.expt/launch.log", Kind.INITIALIZE)[0].time
     times = [(event.time - start_ns) / 1e9 for event in events(log, Kind.PCSAMPLE)]
-    assert len(times) >= 20
+    judge(len(times) >= 5, f"{len(times)} samples in the window")
     # The window is counted from the moment before execve, which is behind the launcher's own first event.
     assert 0.2 <= min(times) and max(times) - min(times) <= 0.2
 

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
-from recorded import RUNGS, Recorded, execute, judge, judge_about, judge_at_least
+from recorded import RUNGS, Outcome, Recorded, execute, judge, judge_about, judge_at_least
 from test_own_signals import cases
 
 from collector.experiment.open_area import is_uncut
+
+
+@cache
+def plain(program: Path, end: str) -> Outcome:
+    """Once for all clocks."""
+    return execute([program, end])
 
 
 @pytest.mark.parametrize("clock", RUNGS)
@@ -19,7 +26,7 @@ def test_data_survives(
 ) -> None:
     rung_works(clock)
     program = compiled("sudden_ends.c")
-    expected = execute([program, end])
+    expected = plain(program, end)
     recorded = record([program, end], clock=clock)
     assert recorded.outcome.status == expected.shell_status
     assert recorded.outcome.own_stderr == expected.stderr

@@ -1,6 +1,7 @@
-/* metric_cancel.c -- cancels 60 threads at any instruction, one after the other, then is busy for 300 ms of CPU time; prints "cancelled" with how many were */
+/* metric_cancel.c -- cancels so many threads at any instruction, one after the other, then is busy for 300 ms of CPU time; prints "cancelled" with how many were */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 static volatile int is_spinning;
@@ -13,10 +14,10 @@ static void *spin(void *argument)
     return argument;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    int count = 0;
-    for (int i = 0; i < 60; i++) {
+    int count = 0, wanted = argc > 1 ? atoi(argv[1]) : 0;
+    for (int i = 0; i < wanted; i++) {
         pthread_t thread;
         void *result = NULL;
         is_spinning = 0;

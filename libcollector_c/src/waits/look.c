@@ -4,10 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/call_kinds.h"
 #include "base/clock.h"
 #include "base/os.h"
 #include "base/text_format.h"
@@ -65,62 +63,13 @@ bool col_look_schedule(uint32_t pid, uint32_t tid, struct col_schedule *schedule
     return true;
 }
 
-static bool begins_with(const char *text, const char *beginning)
-{
-    return strncmp(text, beginning, strlen(beginning)) == 0;
-}
-
-/* Only the name is asked for: what it leads to, perhaps on a file system that does not answer, is not touched. */
-static enum col_wait_cause cause_of_file(uint32_t pid, uint64_t descriptor)
-{
-    char path[PATH_BYTES], name[TEXT_BYTES];
-    col_text_print_into(path, sizeof path, "/proc/%u/fd/%u", pid, (unsigned)descriptor);
-    ssize_t bytes = readlink(path, name, sizeof name - 1);
-    if (bytes <= 0)
-        return COL_WAIT_OTHER;
-    name[bytes] = '\0';
-    if (name[0] == '/')
-        return begins_with(name, "/dev/pts/") || begins_with(name, "/dev/tty") ? COL_WAIT_TERMINAL : COL_WAIT_FILE;
-    return begins_with(name, "socket:") ? COL_WAIT_SOCKET
-           : begins_with(name, "pipe:") ? COL_WAIT_PIPE
-                                        : COL_WAIT_EVENTS; /* eventfd, timerfd, signalfd, inotify */
-}
-
 enum col_wait_cause col_look_cause(uint32_t pid, const struct col_look *look)
 {
+    char directory[PATH_BYTES];
     if (look->call == COL_LOOK_NO_CALL)
         return COL_WAIT_PAGE;
-    switch (col_call_kind_of(look->call)) {
-    case COL_CALL_OF_FILE:
-        return cause_of_file(pid, look->arguments[0]);
-    case COL_CALL_LOCK:
-        return COL_WAIT_LOCK;
-    case COL_CALL_TIMER:
-        return COL_WAIT_TIMER;
-    case COL_CALL_EVENTS:
-        return COL_WAIT_EVENTS;
-    case COL_CALL_SOCKET:
-        return COL_WAIT_SOCKET;
-    case COL_CALL_CHILD:
-        return COL_WAIT_CHILD;
-    case COL_CALL_SIGNAL:
-        return COL_WAIT_SIGNAL;
-    case COL_CALL_MESSAGE:
-        return COL_WAIT_MESSAGE;
-    case COL_CALL_STORAGE:
-        return COL_WAIT_FILE;
-    default:
-        return COL_WAIT_OTHER;
-    }
-}
-
-const char *col_look_cause_name(enum col_wait_cause cause)
-{
-    static const char *const names[COL_WAIT_CAUSES] = {
-        [COL_WAIT_UNKNOWN] = "unseen",  [COL_WAIT_LOCK] = "lock",     [COL_WAIT_GIL] = "gil",
-        [COL_WAIT_TIMER] = "timer",     [COL_WAIT_EVENTS] = "events", [COL_WAIT_SOCKET] = "socket",
-        [COL_WAIT_PIPE] = "pipe",       [COL_WAIT_FILE] = "file",     [COL_WAIT_TERMINAL] = "terminal",
-        [COL_WAIT_CHILD] = "child",     [COL_WAIT_SIGNAL] = "signal", [COL_WAIT_MESSAGE] = "message",
-        [COL_WAIT_PAGE] = "page_fault", [COL_WAIT_OTHER] = "other"};
-    return names[cause];
+    if (!col_wait_cause_is_of_descriptor(look->call))
+        return col_wait_cause_of_call(look->call);
+    col_text_print_into(directory, sizeof directory, "/proc/%u/fd", pid);
+    return col_wait_cause_of_descriptor(directory, (unsigned)look->arguments[0]);
 }

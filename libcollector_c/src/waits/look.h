@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/wait_cause.h"
+
 /* Ordinary code. The thread is not touched: no signal, no stop. The kernel answers for one moment, or says that the thread ran meanwhile. */
 enum col_look_result { COL_LOOK_WAITING, COL_LOOK_RUNNING, COL_LOOK_GONE, COL_LOOK_REFUSED };
 
@@ -28,24 +30,6 @@ struct col_schedule {
 bool col_look_schedule(uint32_t pid, uint32_t tid, struct col_schedule *schedule);
 
 /* What a thread waits for, as far as the call and its descriptor tell. */
-enum col_wait_cause {
-    COL_WAIT_UNKNOWN,
-    COL_WAIT_LOCK,
-    COL_WAIT_GIL, /* the global interpreter lock of CPython */
-    COL_WAIT_TIMER,
-    COL_WAIT_EVENTS, /* of several files: poll, select, epoll */
-    COL_WAIT_SOCKET,
-    COL_WAIT_PIPE,
-    COL_WAIT_FILE,
-    COL_WAIT_TERMINAL,
-    COL_WAIT_CHILD,
-    COL_WAIT_SIGNAL,
-    COL_WAIT_MESSAGE, /* queues and semaphores of System V and POSIX */
-    COL_WAIT_PAGE,
-    COL_WAIT_OTHER,
-    COL_WAIT_CAUSES
-};
 enum col_wait_cause col_look_cause(uint32_t pid, const struct col_look *look);
-const char *col_look_cause_name(enum col_wait_cause cause);
 
 #endif

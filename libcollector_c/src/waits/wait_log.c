@@ -72,7 +72,7 @@ static uint32_t source_of(struct col_waiting_process *process, enum col_wait_cau
     const char *const values[VALUES] = {blocked, "runnable ns", "variance 1e-10s2"};
     if (process->sources[cause] != 0)
         return process->sources[cause];
-    col_text_print_into(blocked, sizeof blocked, "blocked_%s ns", col_look_cause_name(cause));
+    col_text_print_into(blocked, sizeof blocked, "blocked_%s ns", col_wait_cause_name(cause));
     struct col_event_pmcallocate source = {.source = ++self.source_count,
                                            .name = "waits",
                                            .clock = self.way,

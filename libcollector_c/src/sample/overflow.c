@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/os.h"
 #include "experiment/event.h"
 #include "sample/clock_event.h"
+#include "sample/thread_frames.h"
 
 #define FIRST_SOURCE 0x10000u /* behind those of metrics */
 #define FIRST_USE 2u          /* of what the launcher holds; the first two are the clock's */
@@ -25,12 +25,6 @@ static struct {
     struct event events[COL_OVERFLOW_EVENTS];
     unsigned count;
 } self;
-
-/* The frames of a thread's block, whoever has it. */
-struct col_overflow_frames {
-    struct col_open_frame frames[COL_OVERFLOW_EVENTS];
-    uint8_t private[];
-};
 
 static void declare(const struct col_clock_event_asked *event, uint32_t source, uint32_t pid)
 {
@@ -85,44 +79,10 @@ int col_overflow_event_of(uint64_t data)
     return number < self.count ? (int)number : -1;
 }
 
-static struct col_overflow_frames *frames_of(struct col_thread *thread)
-{
-    size_t private_bytes = col_open_frame_private_bytes();
-    if (thread->overflow == NULL)
-        thread->overflow = col_os_map_memory(sizeof(struct col_overflow_frames) + COL_OVERFLOW_EVENTS * private_bytes);
-    return thread->overflow;
-}
-
-static int acquire(struct col_thread *thread, struct col_overflow_frames *frames, unsigned event, uint64_t time_ns)
-{
-    struct col_open_frame *frame = &frames->frames[event];
-    col_open_frame_prepare(frame, frames->private + event * col_open_frame_private_bytes());
-    int error = col_open_frame_acquire(frame, thread->tid, FIRST_SOURCE + event, 1, time_ns);
-    if (error == 0)
-        thread->overflow_frames |= 1u << event;
-    return error;
-}
-
 int col_overflow_add(struct col_thread *thread, unsigned event, uint64_t time_ns, const struct col_thread_stack *stack)
 {
-    struct col_overflow_frames *frames = frames_of(thread);
-    if (frames == NULL)
-        return -ENOMEM;
-    int error = thread->overflow_frames & 1u << event ? 0 : acquire(thread, frames, event, time_ns);
-    if (error == 0)
-        error = col_open_frame_add(&frames->frames[event], time_ns, &self.events[event].asked.period, stack->pcs,
-                                   stack->count, stack->end);
-    if (error == -EBADF)
-        thread->overflow_frames &= ~(1u << event); /* the log was closed and opened again */
-    return error;
-}
-
-void col_overflow_release(struct col_thread *thread)
-{
-    for (unsigned event = 0; event < COL_OVERFLOW_EVENTS; event++)
-        if (thread->overflow_frames & 1u << event)
-            col_open_frame_release(&thread->overflow->frames[event]);
-    thread->overflow_frames = 0;
+    return col_thread_frames_add(thread, event, FIRST_SOURCE + event, time_ns, &self.events[event].asked.period, 1,
+                                 stack);
 }
 
 void col_overflow_switch(bool is_on)

@@ -24,9 +24,6 @@ int col_overflow_event_of(uint64_t data);
 /* Adds a sample of the event with the thread's stack; between enter and leave. 0, or as col_open_frame_add. */
 int col_overflow_add(struct col_thread *thread, unsigned event, uint64_t time_ns, const struct col_thread_stack *stack);
 
-/* The thread ends: what it has goes into the log. */
-void col_overflow_release(struct col_thread *thread);
-
 /* Those of this process; the launcher's are switched with the clock's. */
 void col_overflow_switch(bool is_on);
 

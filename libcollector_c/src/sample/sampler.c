@@ -17,6 +17,7 @@
 #include "sample/python_stack.h"
 #include "sample/recording.h"
 #include "sample/thread_counters.h"
+#include "sample/thread_frames.h"
 #include "sample/tracer_watch.h"
 #include "sample/unwind.h"
 #include "sample/unwind_cache.h"
@@ -257,7 +258,7 @@ static void write_end(struct col_thread *thread, const char *name, uint64_t time
     if (thread->has_frame)
         col_open_frame_release(&thread->frame);
     thread->has_frame = false;
-    col_overflow_release(thread);
+    col_thread_frames_release(thread);
     if (thread->is_announced)
         col_event_thr_exit((struct col_event_head){time_ns, thread->tid}, name, user_ns, system_ns, pending, is_exit);
 }

@@ -137,7 +137,7 @@ static struct col_thread *claim_new_block(void)
 static void begin_block(struct col_thread *thread)
 {
     thread->is_announced = thread->has_frame = thread->is_unloading = false;
-    thread->overflow_frames = 0;
+    thread->acquired_frames = 0;
     thread->event = thread->faults = thread->timer = -1;
     thread->cpu_ns = thread->time_ns = thread->cpu_us_rest_ns = thread->system_rest_ns = 0;
     thread->late_user_ns = thread->late_system_ns = 0;

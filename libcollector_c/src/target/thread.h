@@ -43,7 +43,7 @@ struct col_group {
     struct col_group_reading known, entered;
 };
 
-enum { COL_OVERFLOW_EVENTS = 4 }; /* of sample/overflow.c, at most */
+enum { COL_OVERFLOW_EVENTS = 4, COL_THREAD_FRAMES = COL_OVERFLOW_EVENTS }; /* of sample/overflow.c and sample/thread_frames.c */
 
 struct col_thread {
     uint32_t tid;      /* kernel thread id; 0: the block is free */
@@ -52,7 +52,7 @@ struct col_thread {
     bool is_announced; /* THR_CREATE was written */
     bool is_unloading; /* it is inside dlclose */
     bool has_frame;    /* an open frame was acquired */
-    unsigned overflow_frames; /* the same for the frames of events, as bits */
+    unsigned acquired_frames; /* the same for those of sample/thread_frames.c, as bits */
     int clock;                /* the rung it was armed for */
     int event;                /* handle of a perf event of this thread alone, or -1 */
     int faults;               /* handle of the event that counts its page faults; -1: none yet, -2: refused */
@@ -85,10 +85,10 @@ struct col_thread {
     struct col_stack_bounds bounds;
     struct col_deep_stack deep;
     struct col_open_frame frame;
-    char *spare_stack;                    /* of the block, whoever has it; NULL: none yet */
-    struct col_thread_walk *walk;         /* the same */
-    struct col_overflow_frames *overflow; /* the same, of sample/overflow.c */
-    uintptr_t pcs[COL_THREAD_DEPTH];      /* of last */
+    char *spare_stack;                /* of the block, whoever has it; NULL: none yet */
+    struct col_thread_walk *walk;     /* the same */
+    struct col_thread_frames *frames; /* the same, of sample/thread_frames.c */
+    uintptr_t pcs[COL_THREAD_DEPTH];  /* of last */
 };
 
 /*

@@ -142,6 +142,16 @@ static inline bool col_arch_follows_syscall(const ucontext_t *context)
     return col_arch_instruction(&proved, pc - 4) == 0xd4000001;
 }
 
+/* The system call that has just come back, and its first three arguments; where the first was, its answer is now. */
+static inline bool col_arch_finished_call(const ucontext_t *context, long *number, uint64_t *arguments)
+{
+    *number = (long)context->uc_mcontext.regs[8];
+    arguments[0] = UINT64_MAX;
+    arguments[1] = context->uc_mcontext.regs[1];
+    arguments[2] = context->uc_mcontext.regs[2];
+    return true;
+}
+
 /* True when `pc` is where handlers return to: mov x8, #139; svc #0. The vdso gives no unwind table for it. */
 static inline bool col_arch_is_signal_return(struct col_proved_pages *proved, uintptr_t pc)
 {

@@ -159,6 +159,37 @@ static inline bool col_arch_follows_syscall(const ucontext_t *context)
     return col_safe_read_bytes(pc - sizeof code, code, sizeof code) && code[0] == 0x0f && code[1] == 0x05;
 }
 
+/*
+ * The system call that has just come back, and its first three arguments, which it leaves as they were; false where the code before it does not tell its number:
+ * mov $number, %eax (or %rax), or xor %eax, %eax, some instructions before `syscall`.
+ */
+static inline bool col_arch_finished_call(const ucontext_t *context, long *number, uint64_t *arguments)
+{
+    enum { WINDOW = 40, HIGHEST = 1023 };
+    const greg_t *regs = context->uc_mcontext.gregs;
+    uintptr_t end = (uintptr_t)regs[REG_RIP] - 2;
+    size_t size = (end & 4095) < WINDOW ? end & 4095 : WINDOW; /* of the same page, which can be read */
+    uint8_t code[WINDOW];
+    arguments[0] = (uint64_t)regs[REG_RDI];
+    arguments[1] = (uint64_t)regs[REG_RSI];
+    arguments[2] = (uint64_t)regs[REG_RDX];
+    *number = -1;
+    if (size == 0 || !col_safe_read_bytes(end - size, code, size))
+        return false;
+    for (size_t at = size - 1; at-- > 0 && *number < 0;) {
+        uint32_t value = HIGHEST + 1;
+        if ((code[at] == 0x31 || code[at] == 0x33) && code[at + 1] == 0xc0)
+            value = 0;
+        else if (code[at] == 0xb8 && at + 5 <= size && (at == 0 || (code[at - 1] & 0xf0) != 0x40))
+            memcpy(&value, code + at + 1, sizeof value);
+        else if (code[at] == 0xc7 && code[at + 1] == 0xc0 && at + 6 <= size && at > 0 && code[at - 1] == 0x48)
+            memcpy(&value, code + at + 2, sizeof value);
+        if (value <= HIGHEST)
+            *number = (long)value;
+    }
+    return *number >= 0;
+}
+
 /* True when `pc` is where handlers return to: mov $15, %rax (or %eax); syscall. */
 static inline bool col_arch_is_signal_return(struct col_proved_pages *proved, uintptr_t pc)
 {

@@ -67,6 +67,8 @@ static void read_word(struct col_options *options, const char *name, size_t name
         options->counters |= number != 0 ? COL_COUNT_FAULTS : 0;
     else if (is_named(name, name_length, "switches"))
         options->counters |= number != 0 ? COL_COUNT_SWITCHES : 0;
+    else if (is_named(name, name_length, "waits"))
+        options->has_exact_waits = number != 0;
     else if (is_named(name, name_length, "ranks"))
         options->ranks = value;
     else if (is_named(name, name_length, "rank_periods"))

@@ -21,6 +21,7 @@ struct col_options {
     bool is_paused;            /* begin paused */
     const char *events;        /* as sample/overflow.h takes them; NULL: none */
     unsigned counters;         /* bits of sample/thread_counters.h, */
+    bool has_exact_waits;      /* each wait is told with its stack */
     const char *counted;       /* and events of sample/counter_group.h; NULL: none */
     const char *ranks;         /* to be recorded, as --ranks has them with + for commas; NULL: all */
     const char *rank_periods;  /* of those that have their own, as col_rank_number takes them; NULL: none */

@@ -27,6 +27,7 @@
 #include "experiment/log_writer.h"
 #include "experiment/messages.h"
 #include "sample/clock_source.h"
+#include "sample/exact_waits.h"
 #include "sample/metrics.h"
 #include "sample/process_reading.h"
 #include "sample/recording.h"
@@ -171,6 +172,7 @@ static void begin_within_limits(enum col_recording state, pid_t parent_pid)
     if (parent_pid == 0) /* what a fork child inherits is right, and the list might be locked for ever */
         col_code_finder_refresh();
     col_thread_counters_start(self.options.counters, self.options.counted);
+    col_exact_waits_start();
     col_sampler_start(CPU_SOURCE, self.options.period_ns);
     col_jit_files_begin();
     col_modules_begin(parent_pid != 0);
@@ -179,6 +181,8 @@ static void begin_within_limits(enum col_recording state, pid_t parent_pid)
         col_event_pause(head_now(thread->tid), COL_PAUSE_OPTION);
     start_clock(thread);
     col_overflow_start(self.options.events, (uint32_t)self.pid, col_clock_source_kind() == COL_CLOCK_SIGTRAP);
+    if (self.options.has_exact_waits && col_clock_source_kind() != COL_CLOCK_OFF)
+        col_exact_waits_allow(thread, (uint32_t)self.pid);
     col_thread_leave(thread);
     col_plugins_begin(parent_pid != 0, col_recording_is_on_at(col_clock_now()));
     take_sample("", COL_SAMPLE_START,

@@ -24,6 +24,7 @@
 #include "control/silence.h"
 #include "control/session.h"
 #include "experiment/format.h"
+#include "sample/exact_waits.h"
 
 /* ---- exec ---- */
 
@@ -267,6 +268,9 @@ COL_EXPORT pid_t _Fork(void)
     return child;
 }
 
+#define RING_SETUP 425 /* io_uring_setup, on all processors */
+#define RING_FLAGS 2   /* of its parameters, as words of 32 bits */
+
 /* As syscall(2), whose last place must be a jump: code that clones onto another stack returns over it. */
 COL_EXPORT long col_entry_syscall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall");
 
@@ -283,6 +287,8 @@ long col_entry_syscall(long number, long a, long b, long c, long d, long e, long
             col_session_fork_parent();
         return child;
     }
+    if (number == RING_SETUP && b != 0)
+        col_exact_waits_meet_ring(((const uint32_t *)b)[RING_FLAGS]);
     if (number == SYS_execve)
         return execve((const char *)a, (char *const *)b, (char *const *)c);
     if (number == SYS_execveat)

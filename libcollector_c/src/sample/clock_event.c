@@ -20,7 +20,11 @@
 
 #define FAULTS_A_TICK 256
 
-enum use { USE_CLOCK, USE_FAULTS }; /* of a thread's events */
+enum use {
+    USE_CLOCK,
+    USE_FAULTS,
+    USE_SWITCHES = 7
+}; /* of a thread's events, beside those of sample/overflow.c and counter_group.c */
 
 static struct {
     uint64_t period_ns;
@@ -110,6 +114,33 @@ long col_clock_event_open_faults(uint32_t tid)
                                    .sigtrap = 1,
                                    .sig_data = COL_CLOCK_FAULT_MAGIC};
     return hand_over(open_bare(&attr), tid, USE_FAULTS);
+}
+
+/* The descriptor stays, since the thread itself has to reach it; the launcher's is for when a tracer comes. */
+long col_clock_event_open_switches(uint32_t tid)
+{
+    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+                                   .size = sizeof attr,
+                                   .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
+                                   .sample_period = 1,
+                                   .remove_on_exec = 1,
+                                   .sigtrap = 1,
+                                   .sig_data = COL_CLOCK_SWITCH_MAGIC};
+    long fd = open_bare(&attr);
+    if (fd < 0)
+        return fd;
+    long copy = col_arch_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 0, 0, 0, 0);
+    long held = copy < 0 ? copy : hand_over(copy, tid, USE_SWITCHES);
+    if (held >= 0 && held != COL_DESCRIPTORS_ELSEWHERE)
+        col_descriptors_close((int)held);
+    return col_descriptors_adopt((int)fd);
+}
+
+void col_clock_event_set_period(int event, uint64_t period)
+{
+    int fd = col_descriptors_current(event);
+    if (fd >= 0)
+        col_arch_syscall(SYS_ioctl, fd, PERF_EVENT_IOC_PERIOD, (long)&period, 0, 0, 0);
 }
 
 /* Without the right to count in the kernel, what user mode does counts. */

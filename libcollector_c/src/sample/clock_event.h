@@ -12,6 +12,7 @@
 
 #define COL_CLOCK_EVENT_MAGIC 0x636f6c6c6563746fULL /* in signals of ours: "collecto" */
 #define COL_CLOCK_FAULT_MAGIC (COL_CLOCK_EVENT_MAGIC + 1)
+#define COL_CLOCK_SWITCH_MAGIC (COL_CLOCK_EVENT_MAGIC - 1)
 #define COL_CLOCK_OVERFLOW_MAGIC (COL_CLOCK_EVENT_MAGIC + 2) /* and more, by the number of the event */
 
 /* A perf event that a user asked for; `period` is 0 where it is only to be counted. */
@@ -35,6 +36,13 @@ long col_clock_event_open_inherited(uint32_t thread);
 
 /* Signals the calling thread, `tid`; COL_CLOCK_SIGNAL. */
 long col_clock_event_open_thread(uint32_t tid);
+
+/* Signals the calling thread, `tid`, whenever it has been away from its processor; COL_CLOCK_EVENT_SIGNAL with COL_CLOCK_SWITCH_MAGIC. It must be switched off before the
+   thread becomes another program: a signal that is due by then would kill that. */
+long col_clock_event_open_switches(uint32_t tid);
+
+/* From its next signal on, the event comes once in so many times. */
+void col_clock_event_set_period(int event, uint64_t period);
 
 /* Signals the calling thread, `tid`, after so many page faults; COL_CLOCK_EVENT_SIGNAL with COL_CLOCK_FAULT_MAGIC. */
 long col_clock_event_open_faults(uint32_t tid);

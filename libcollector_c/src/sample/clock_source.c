@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/os.h"
 #include "experiment/event.h"
+#include "sample/exact_waits.h"
 #include "sample/overflow.h"
 #include "sample/thread_counters.h"
 #include "target/descriptors.h"
@@ -119,6 +120,8 @@ int col_clock_source_tick_of(int signo, const siginfo_t *info)
         int event = col_overflow_event_of(data);
         if (event >= 0)
             return COL_TICK_OVERFLOW + event;
+        if (data == COL_CLOCK_SWITCH_MAGIC)
+            return COL_TICK_SWITCH;
         return data == COL_CLOCK_EVENT_MAGIC ? note_tick() : data == COL_CLOCK_FAULT_MAGIC ? COL_TICK_FAULTS : -1;
     }
     if (info->si_code == SI_TIMER && info->si_value.sival_ptr == (void *)COL_CLOCK_EVENT_MAGIC)
@@ -269,6 +272,7 @@ void col_clock_source_thread_end(struct col_thread *thread)
         col_arch_syscall(SYS_timer_delete, thread->timer, 0, 0, 0, 0, 0);
     col_descriptors_close(thread->event);
     col_descriptors_close(thread->faults);
+    col_exact_waits_end(thread);
     thread->timer = thread->event = thread->faults = -1;
 }
 
@@ -346,6 +350,7 @@ static void switch_thread(struct col_thread *thread, bool is_on)
         self.kind != COL_CLOCK_TIMER && !thread->is_slow_timer_fast ? SLOW_PERIOD_NS : timer_period_ns();
     col_clock_event_switch(thread->event, is_on);
     col_clock_event_switch(thread->faults, is_on);
+    col_clock_event_switch(thread->waits.event, is_on);
     if (thread->timer >= 0)
         set_timer(thread->timer, is_on ? period_ns : 0, is_on ? period_ns : 0);
 }

@@ -75,9 +75,10 @@ void col_clock_source_forget(void);
 /* What the clock that ticked can know. */
 enum col_tick {
     COL_TICK_USER, /* a perf event that fires only while the thread runs its own code: what it missed was system time, or withheld by the machine */
-    COL_TICK_FAULTS,  /* the thread has met some more page faults: where system time went that is in no system call */
-    COL_TICK_SLOW,    /* the slow CPU timer beside such an event: finds out where system time went */
-    COL_TICK_TIMER,   /* a CPU timer alone: stands for all CPU time since the last one */
+    COL_TICK_FAULTS, /* the thread has met some more page faults: where system time went that is in no system call */
+    COL_TICK_SLOW,   /* the slow CPU timer beside such an event: finds out where system time went */
+    COL_TICK_TIMER,  /* a CPU timer alone: stands for all CPU time since the last one */
+    COL_TICK_SWITCH, /* the thread was away from its processor (sample/exact_waits.h): stands for no CPU time, as the next ones */
     COL_TICK_OVERFLOW /* and more, by the number of the event of sample/overflow.h: stands for no CPU time */
 };
 

@@ -12,6 +12,7 @@
 #include "experiment/open_frame.h"
 #include "sample/clock_source.h"
 #include "sample/counter_group.h"
+#include "sample/exact_waits.h"
 #include "sample/metrics.h"
 #include "sample/overflow.h"
 #include "sample/python_stack.h"
@@ -178,6 +179,21 @@ static void take_overflow(struct col_thread *thread, const ucontext_t *context, 
         thread->drops[cause_of(error)]++;
 }
 
+/* The thread is back on its processor, at the end of a wait. */
+static void take_switch(struct col_thread *thread, const ucontext_t *context)
+{
+    struct col_exact_wait wait;
+    meet(thread);
+    uint64_t time_ns = col_clock_now();
+    bool is_wait = col_exact_waits_take(thread, context, time_ns, &wait);
+    if (!is_wait || !col_recording_is_on_at(time_ns))
+        return;
+    walk(thread, context);
+    int error = col_exact_waits_add(thread, time_ns, &wait, &thread->last);
+    if (error != 0)
+        thread->drops[cause_of(error)]++;
+}
+
 static void take_tick(struct col_thread *thread, const ucontext_t *context, enum col_tick kind,
                       struct cancellation *cancellation)
 {
@@ -208,8 +224,10 @@ void col_sampler_tick(const ucontext_t *context, enum col_tick kind)
     struct cancellation cancellation = {.is_put_off = false};
     struct col_thread *thread = col_thread_enter();
     if (thread != NULL) {
-        if (kind < COL_TICK_OVERFLOW)
+        if (kind < COL_TICK_SWITCH)
             take_tick(thread, context, kind, &cancellation);
+        else if (kind == COL_TICK_SWITCH)
+            take_switch(thread, context);
         else
             take_overflow(thread, context, kind - COL_TICK_OVERFLOW);
         col_thread_leave(thread);
@@ -230,6 +248,7 @@ void col_sampler_thread_begin(struct col_thread *thread, uintptr_t start_address
     col_os_thread_name(thread->tid, name, sizeof name);
     col_event_thr_create((struct col_event_head){time_ns, thread->tid}, name, start_address);
     col_thread_counters_begin(thread, start_address != 0);
+    col_exact_waits_begin(thread);
 }
 
 void col_sampler_thread_baseline(struct col_thread *thread)
@@ -318,6 +337,7 @@ void col_sampler_close(bool is_recording)
     for (uint32_t next = 0; (thread = col_thread_each_closing(&next)) != NULL;)
         close_thread(thread, time_ns, is_recording);
     col_counter_group_close();
+    col_exact_waits_close();
     __atomic_fetch_add(&self.drop_count, lost_count + unsafe_count, __ATOMIC_RELAXED);
     if (lost_count != 0)
         col_event_dropnotify((struct col_event_head){time_ns, 0}, COL_DROP_NO_MEMORY, lost_count);

@@ -37,7 +37,7 @@
     LIKE(socket, 1, AF_UNIX) LIKE(connect, 0) LIKE(sendmsg, 0) LIKE(ppoll, 0)                                                               \
     COL_ARCH_OLD_CALLS(LIKE) LIKE(perf_event_open, 0)                                                                                                                \
     LIKE(ioctl, 2, 0, PERF_EVENT_IOC_ENABLE) LIKE(ioctl, 2, 0, PERF_EVENT_IOC_DISABLE)                                                      \
-    LIKE(ioctl, 2, 0, PERF_EVENT_IOC_ID)                                                                                                    \
+    LIKE(ioctl, 2, 0, PERF_EVENT_IOC_ID) LIKE(ioctl, 2, 0, PERF_EVENT_IOC_PERIOD)                                                                                                    \
     LIKE(fcntl, 2, 0, F_DUPFD_CLOEXEC) LIKE(fcntl, 2, 0, F_SETFL) LIKE(fcntl, 2, 0, F_SETSIG) LIKE(fcntl, 2, 0, F_SETOWN_EX)
 /* clang-format on */
 

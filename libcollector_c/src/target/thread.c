@@ -153,6 +153,7 @@ static void begin_block(struct col_thread *thread)
     thread->off_cpu_ns = 0;
     thread->suspension_count = 0;
     thread->group = (struct col_group){.leader = -1};
+    thread->waits = (struct col_thread_waits){.event = -1};
     thread->bounds = (struct col_stack_bounds){0, 0};
     thread->deep = (struct col_deep_stack){.debt = 0};
     for (unsigned cause = 0; cause < COL_DROP_CAUSES; cause++)

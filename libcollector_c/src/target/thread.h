@@ -43,7 +43,25 @@ struct col_group {
     struct col_group_reading known, entered;
 };
 
-enum { COL_OVERFLOW_EVENTS = 4, COL_THREAD_FRAMES = COL_OVERFLOW_EVENTS }; /* of sample/overflow.c and sample/thread_frames.c */
+enum {
+    COL_OVERFLOW_EVENTS = 4,
+    COL_THREAD_FRAMES = COL_OVERFLOW_EVENTS + 1
+}; /* of sample/overflow.c and sample/thread_frames.c */
+
+/* Of sample/exact_waits.c: what was known when the thread last came back to its processor. */
+struct col_thread_waits {
+    int event; /* handle of the event of its switches; -1: none */
+    uint64_t time_ns, cpu_ns;
+    uint64_t voluntary, involuntary; /* switches, as the kernel counts them */
+    uint64_t rest_ns;                /* of waits, less than a microsecond */
+    uint32_t period;                 /* of the event; 1: it comes with each switch */
+    uint32_t burst;                  /* how many more are to be seen before the next gap; 0: no gap is due */
+    int64_t credit_us;               /* signals that it may still have, in microseconds of such at the highest rate, */
+    uint64_t credit_ns;              /* at this time */
+    uint64_t burst_ns;               /* waited in this burst */
+    double gap_ns, usual_ns;         /* waited in a gap, and in a burst, usually */
+    uint64_t left_ns;                /* waited in gaps, and given to no wait so far */
+};
 
 struct col_thread {
     uint32_t tid;      /* kernel thread id; 0: the block is free */
@@ -82,6 +100,7 @@ struct col_thread {
     uint32_t suspension_count; /* of the clocks, when it last ticked */
     struct col_counted counted;
     struct col_group group;
+    struct col_thread_waits waits;
     struct col_stack_bounds bounds;
     struct col_deep_stack deep;
     struct col_open_frame frame;

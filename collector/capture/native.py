@@ -114,13 +114,18 @@ def ready_clock() -> None:
 _INHERITED, _IN_THREADS, _ENDS_AT_EXEC, _SIGTRAP = 1 << 1, 1 << 35, 1 << 36, 1 << 37
 
 
-def probe_event(event_type: int, config: int, is_signalled: bool = True) -> int:
-    """Whether the kernel lets threads be signalled by a perf event, or count it, as the recorder wants it: 0, or the errno."""
+def probe_event(event_type: int, config: int, is_signalled: bool = True, is_kernels: bool = False) -> int:
+    """Whether the kernel lets threads be signalled by a perf event, or count it, as the recorder wants it: 0, or the errno.
+
+    One that `is_kernels` happens in the kernel, and is of one thread.
+    """
     number = _PERF_EVENT_OPEN.get(os.uname().machine)
     if ctypes is None or number is None or sys.maxsize < 2**32:
         return errno.ENOSYS
     flags, period = _DISABLED | _NO_KERNEL, 0
-    if is_signalled:
+    if is_kernels:
+        flags, period = _DISABLED | _ENDS_AT_EXEC | _SIGTRAP, 1
+    elif is_signalled:
         flags, period = flags | _INHERITED | _IN_THREADS | _ENDS_AT_EXEC | _SIGTRAP, 1 << 30
     attribute = struct.pack("=IIQQQQQ", event_type, _ATTRIBUTE_BYTES, config, period, 0, 0, flags)
     attribute = attribute.ljust(_ATTRIBUTE_BYTES, b"\0")

@@ -38,6 +38,7 @@ class RecorderOptions:
     counted: str | None = None
     faults: bool | None = None
     switches: bool | None = None
+    waits: bool | None = None
     root: int | None = None
     ranks: str | None = None
     rank_periods: str | None = None

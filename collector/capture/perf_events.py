@@ -155,6 +155,17 @@ def describe_events(probe: Probe) -> list[str]:
     return lines
 
 
+def exact_waits_problem(probe: Callable[[int, int], int], kernel: str) -> str:
+    """Why threads cannot tell each of their waits themselves; empty if they can. `probe` is of events in the kernel."""
+    version = re.match(r"(\d+)\.(\d+)", kernel)
+    if version and (int(version[1]), int(version[2])) < (6, 1):
+        return f"it needs Linux 6.1, and this is {kernel}"
+    code = probe(_SOFTWARE, KNOWN["context-switches"].config)
+    if code in (errno.EACCES, errno.EPERM):
+        return "it needs CAP_PERFMON, or 1 or less in /proc/sys/kernel/perf_event_paranoid; --wall without it needs neither"
+    return f"the kernel refuses it ({errno.errorcode.get(code, code)})" if code else ""
+
+
 def _problem(name: str, type_of: int, config: int, probe: Probe) -> str:
     """Why an event cannot be counted here; empty if it can."""
     if name in KNOWN and KNOWN[name].is_kernels:

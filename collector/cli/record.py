@@ -72,7 +72,7 @@ class Plan:
     metrics: metrics.MetricPlan
     job: Job = Job(None, None)
     names_jit_code: bool = False
-    records_waits: bool = False
+    watches_waits: bool = False
 
     def options_at(self, now_ns: int, pid: int) -> options.RecorderOptions:
         """Give what the recorder is told by a program that is started now, in process `pid`."""
@@ -99,7 +99,7 @@ class Plan:
             "counted": self.wanted.counted,
             "faults": 1 if self.wanted.faults else None,
             "switches": 1 if self.wanted.switches else None,
-            "wall": f"{LOOKS_NS} ns" if self.records_waits else None,
+            "wall": "exact" if self.wanted.waits else f"{LOOKS_NS} ns" if self.watches_waits else None,
             "follow": self.follow,
             "jit": 1 if self.names_jit_code else None,
             **self.job.describe(),
@@ -133,7 +133,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-C", "--comment", metavar="TEXT", action="append", default=[], help="a comment to keep in the experiment; may be repeated")
     add("-n", "--dry-run", action="store_true", help="say what would be done, and do nothing")
     add("--clock", choices=options.CLOCKS, default="auto", help="the clock to use; auto takes the best that works here")
-    add("--wall", action="store_true", help="also record where each thread waits, watched from outside")
+    add("--wall", action="store_const", const="watched", help="also record where each thread waits, watched from outside")
+    add("--wall=exact", dest="wall", action="store_const", const="exact",
+        help="the same, but each wait with its length and stack, told by the thread itself: needs CAP_PERFMON, and takes the CPU timer for a clock")
     add("-h", "--events", metavar="EVENT[,on|hi|lo|NUMBER],...", nargs="?", const="",
         help="also sample the program whenever such events have happened so often: page faults, cache misses, ...; alone: list them")
     add("--counters", metavar="EVENT,...", help="also count such events, and faults and switches, by the code that the next tick finds")
@@ -217,6 +219,12 @@ def make_plan(args: argparse.Namespace) -> Plan:
     for event in events:
         if event.name in [other.name for other in counted]:
             raise UsageError(f"-h and --counters both name {event.name}, which would count it twice")
+    if args.wall == "exact":
+        problem = perf_events.exact_waits_problem(partial(probe_event, is_kernels=True), os.uname().release)
+        if problem:
+            raise UsageError(f"--wall=exact: {problem}")
+        if events:
+            raise UsageError("--wall=exact and -h both signal threads by SIGTRAP, and would lose each other's; give one of them")
     installation = find_installation()
     return Plan(
         command=command,
@@ -225,7 +233,7 @@ def make_plan(args: argparse.Namespace) -> Plan:
         experiment=job.experiment_name(args.overwrite or args.output, title_of(command), args.overwrite is not None),
         is_overwritten=args.overwrite is not None,
         wanted=options.RecorderOptions(
-            clock=args.clock if period or below else "off",
+            clock=_clock(args) if period or below else "off",
             period=period or (0 if below else options.DEFAULT_PERIOD_NS),
             sample_signal=sample_signal,
             pause_signal=pause_signal,
@@ -234,6 +242,7 @@ def make_plan(args: argparse.Namespace) -> Plan:
             counted="+".join(event.encode() for event in counted) or None,
             faults="faults" in usage or None,
             switches="switches" in usage or None,
+            waits=args.wall == "exact" or None,
             ranks=None if job.wanted is None else str(job.wanted).replace(",", "+"),
             rank_periods=below,
         ),
@@ -244,8 +253,14 @@ def make_plan(args: argparse.Namespace) -> Plan:
         comments=args.comment,
         metrics=metrics.plan_metrics(args, installation),
         names_jit_code=args.jit,
-        records_waits=args.wall,
+        watches_waits=args.wall == "watched",
     )
+
+
+def _clock(args: argparse.Namespace) -> str:
+    """The clock to ask for: beside perf clocks a switch that is told costs four times as much."""
+    asked: str = args.clock
+    return "cpu-timer" if asked == "auto" and args.wall == "exact" else asked
 
 
 def say(sentence: str) -> None:
@@ -342,7 +357,7 @@ def _run_program(
         last[0] = read_process(child.pid)
 
     path, arguments = plan.program.start_with(plan.command)
-    watcher = WaitWatcher(plan.recorder, experiment) if plan.records_waits else None
+    watcher = WaitWatcher(plan.recorder, experiment) if plan.watches_waits else None
     child = start(path, arguments, environment_of, watcher.start if watcher else None)
     holder.start()
     unrecorded.watch(child.pid)

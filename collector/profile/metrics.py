@@ -100,6 +100,7 @@ _TITLES: Final = {
     "runnable": "time ready and waiting for a processor",
     **{name: meaning.removesuffix(" so far") for name, _, meaning in READINGS if name.endswith(("_faults", "_switches"))},
     "looks": "number of looks at waiting threads",
+    "waits": "number of waits",
     "variance": "variance of time waiting, as far as looks say whose it was",
 }
 

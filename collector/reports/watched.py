@@ -13,7 +13,7 @@ _USELESS = {
     "refused": "{} were refused by the system",
     "unread": "{} found a stack that could not be read",
 }
-_SWITCHES, _LOOKS = "switches", "looks"
+_LOOKS, _THINNED = "looks", "thinned"
 _WORTH_TELLING = 0.001
 _NS_PER_MS = 1_000_000
 
@@ -26,20 +26,27 @@ def describe_watching(profile: Profile, total: Values) -> str:
         if name == "way" or not told:  # of another launcher
             told.append({})
         told[-1][name] = value
-    if not told:
+    is_exact = any("wall=exact" in recording.options for recording in profile.recordings)
+    if not told and not is_exact:
         return ""
     figures = {metric.name: value for metric, value in zip(profile.metrics, total)}
     blocked, runnable, unseen = (figures.get(name, 0.0) for name in ("blocked", "runnable", "blocked_unseen"))
     counts: Counter[str] = Counter()
     for one in told:
         counts.update({name: int(value) for name, value in one.items() if value.isdigit()})
-    parts = [f"{format_seconds(blocked)} s blocked, {format_seconds(runnable)} s runnable", _way(told, counts)]
+    parts = [f"{format_seconds(blocked)} s blocked, {format_seconds(runnable)} s runnable", _exactly(profile) if is_exact else _way(told, counts)]
     parts += [text.format(format_count(counts[name])) for name, text in _USELESS.items() if counts[name]]
     if counts["lost"]:
         parts.append(f"{format_count(counts['lost'])} switches were lost, so sums are those of the scheduler")
     if unseen > _WORTH_TELLING * blocked:
         parts.append(f"nobody saw where {format_percent(unseen, blocked)} % of the waiting was")
     return "; ".join(parts)
+
+
+def _exactly(profile: Profile) -> str:
+    thinned = sum(message.count for message in profile.messages if message.subject == _THINNED)
+    too_fast = f"; {format_count(thinned)} switches came too fast for that, and their waits are taken to be where those in between were" if thinned else ""
+    return f"each wait known by its thread's own word as it ended{too_fast}"
 
 
 def _way(told: list[dict[str, str]], counts: Counter[str]) -> str:

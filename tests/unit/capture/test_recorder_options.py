@@ -130,9 +130,9 @@ def test_encode_leaves_out_what_was_not_asked() -> None:
 
 
 def test_encode_all() -> None:
-    everything = options.RecorderOptions("sigtrap", 500_000, 10, 12, True, 5, 7, "1.2.101.page-faults", "0.0.0.cycles", True, True, 42)
+    everything = options.RecorderOptions("sigtrap", 500_000, 10, 12, True, 5, 7, "1.2.101.page-faults", "0.0.0.cycles", True, True, True, 42)
     assert everything.encode() == (
-        "clock=sigtrap,period=500000,sample_signal=10,pause_signal=12,paused=1,start=5,end=7,events=1.2.101.page-faults,counted=0.0.0.cycles,faults=1,switches=1,root=42"
+        "clock=sigtrap,period=500000,sample_signal=10,pause_signal=12,paused=1,start=5,end=7,events=1.2.101.page-faults,counted=0.0.0.cycles,faults=1,switches=1,waits=1,root=42"
     )
 
 

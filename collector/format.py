@@ -26,7 +26,7 @@ OPEN_SLOT_BYTES: Final = 1 << 16
 OPEN_TAIL_BYTES: Final = 64
 
 METRIC_MAX_VALUES: Final = 64
-SAMPLE_MAX_VALUES: Final = 16
+SAMPLE_MAX_VALUES: Final = 20
 FRAMES_LEFT_OUT: Final = 1
 """The address on a stack that stands for frames between its leaf's part and its root's."""
 WATCHED_CODE: Final = range(3 << 55, 2 << 56)
@@ -219,7 +219,7 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
         ("count", "uint", "samples in this record, n"),
         ("unit_ns", "uint", "unit of the times, and of values in ns"),
         ("times", "column", "time of sample i = time + unit_ns * (times[0] + ... + times[i])"),
-        ("values", "array of column", "what sample i stands for: a column for each of the source's `values`, at most 16"),
+        ("values", "array of column", "what sample i stands for: a column for each of the source's `values`, at most 20"),
         ("stacks", "column", "index of sample i's stack in the definitions"),
         ("stack_count", "uint", "stacks defined"),
         ("definitions", "bin", "the stacks, see below"),

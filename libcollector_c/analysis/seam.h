@@ -16,7 +16,7 @@
 
 #define COL_ANALYSIS_NONE UINT32_MAX
 #define COL_ANALYSIS_MOST_COLUMNS 64u
-#define COL_ANALYSIS_MOST_VALUES 16u /* of one record */
+#define COL_ANALYSIS_MOST_VALUES 20u /* of one record */
 
 /* No sample stands for more of a value than this, in its unit (of time: three days), so that sums of sums fit. */
 #define COL_ANALYSIS_MOST_VALUE (UINT64_C(1) << 48)

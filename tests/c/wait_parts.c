@@ -27,6 +27,7 @@ static struct col_waiting_thread *thread;
 static uint64_t now_ns = 1000 * MS, next_look_ns = 1000 * MS + LOOKS;
 static uint64_t blocked_ns[KINDS + 1], ready_ns[KINDS + 1];
 static double variance_ns2[KINDS + 1];
+static uint64_t look_count;
 
 static struct col_wait_stack *stack_of(unsigned kind)
 {
@@ -44,6 +45,7 @@ static void settle(bool is_last)
         blocked_ns[kind] += sums[i].blocked_ns;
         ready_ns[kind] += sums[i].ready_ns;
         variance_ns2[kind] += sums[i].variance_ns2;
+        look_count += sums[i].look_count;
     }
     col_wait_account_release(sums, count);
 }
@@ -103,6 +105,7 @@ static void check_sums(void)
     check(ready_ns[NOBODY] == waits * 5 * US, "preempted time is of no stack", (double)ready_ns[NOBODY]);
     double late_ns = (double)(ready_ns[0] + ready_ns[1] + ready_ns[2] + ready_ns[3]);
     check(fabs(late_ns / (double)(waits * 5 * US) - 1) < 0.01, "what was ready at the ends of waits", late_ns);
+    check(look_count == all.kept_count, "each look is told once", (double)look_count - (double)all.kept_count);
     check(all.torn_count > 0 && all.kept_count > 100 * all.torn_count / 30, "looks that ran into the end", (double)all.torn_count);
 }
 

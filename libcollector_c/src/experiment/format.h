@@ -23,7 +23,7 @@
 #define COL_OPEN_STATE_RECORDS 3
 
 #define COL_METRIC_MAX_VALUES 64 /* of one record */
-#define COL_SAMPLE_MAX_VALUES 16 /* of one source */
+#define COL_SAMPLE_MAX_VALUES 20 /* of one source */
 
 /* A log that is being written is a multiple of COL_OPEN_SLOT_BYTES long, at least two of them, and its last sixteenth holds open frames. */
 #define COL_OPEN_AREA_BYTES(log_bytes)                                                                                 \

@@ -46,7 +46,7 @@ void col_exact_waits_start(void)
 
 static void declare(uint32_t pid)
 {
-    char names[COL_EXACT_VALUES][24] = {"runnable ns", "variance 1e-10s2"};
+    char names[COL_EXACT_VALUES][24] = {"runnable ns", "waits", "variance 1e-10s2"};
     const char *values[COL_EXACT_VALUES];
     struct col_event_head head = {col_clock_now(), 0};
     for (unsigned i = 0; i < COL_EXACT_VALUES; i++) {
@@ -62,7 +62,7 @@ static void declare(uint32_t pid)
                                              .effective_period_ns = 1,
                                              .values = values,
                                              .value_count = COL_EXACT_VALUES,
-                                             .counted_as = "waits"};
+                                             .counted_as = "wait-rows"};
     col_event_pmcallocate(head, &allocate);
     col_event_pmcattach(head, SOURCE, pid, 0);
 }
@@ -227,6 +227,14 @@ static uint64_t share_of_gaps(struct col_thread_waits *waits, uint64_t off_ns)
     return share_ns;
 }
 
+/* And of how many waits there were. */
+static uint64_t count_of_gaps(struct col_thread_waits *waits)
+{
+    uint64_t count = waits->left_count / (waits->burst + 1);
+    waits->left_count -= count;
+    return count;
+}
+
 /* ---- a signal ---- */
 
 static uint64_t growth(uint64_t *known, uint64_t now)
@@ -258,6 +266,7 @@ bool col_exact_waits_take(struct col_thread *thread, const ucontext_t *context, 
     memset(wait, 0, sizeof *wait);
     if (waits->period > 1 && switches >= waits->period) {
         __atomic_fetch_add(&self.unseen_count, switches, __ATOMIC_RELAXED);
+        waits->left_count += blocks;
         wait->unseen_us = end_gap(waits, off_ns) / US;
         return wait->unseen_us != 0;
     }
@@ -266,6 +275,7 @@ bool col_exact_waits_take(struct col_thread *thread, const ucontext_t *context, 
     uint64_t extra_ns = share_of_gaps(waits, off_ns), all_ns = off_ns + extra_ns;
     waits->burst_ns += off_ns;
     wait->values[blocks == 0 ? COL_EXACT_RUNNABLE : COL_EXACT_BLOCKED + cause_of(context)] = whole_us(waits, all_ns);
+    wait->values[COL_EXACT_WAITS] = blocks == 0 ? 0 : 1 + count_of_gaps(waits);
     wait->values[COL_EXACT_VARIANCE] = (uint64_t)((double)extra_ns * (double)all_ns / VARIANCE_NS2);
     return true;
 }

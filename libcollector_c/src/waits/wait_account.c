@@ -49,6 +49,7 @@ void col_wait_account_add(struct col_wait_account *account, const struct col_wai
     account->looks_ns = wait->looks_ns;
     if (share != NULL && wait->is_over) {
         share->ever++;
+        share->untold++;
         account->ever++;
     }
     if (share != NULL && wait->is_guess) {
@@ -348,6 +349,20 @@ static void share_unseen(struct col_wait_account *account, bool is_last, struct 
         share_ready(account, by_number_ns, parts, count);
 }
 
+/* What nothing is written of yet tells its looks when there is. */
+static void add_looks(struct col_wait_account *account, struct part *parts, size_t count)
+{
+    for (uint32_t i = 0; i < account->share_count; i++) {
+        struct col_wait_share *share = &account->shares[i];
+        for (size_t at = 0; at < count && share->untold != 0; at++) {
+            if (parts[at].sum.stack != share->stack)
+                continue;
+            parts[at].sum.look_count += share->untold;
+            share->untold = 0;
+        }
+    }
+}
+
 static size_t make_parts(struct col_wait_account *account, bool is_last, struct part *parts)
 {
     size_t count = 0;
@@ -355,6 +370,7 @@ static size_t make_parts(struct col_wait_account *account, bool is_last, struct 
     account->over_ns -= (int64_t)take_from_whole(whole_part(account, account->over_ns), parts, count, false);
     account->late_ns -= (int64_t)take_from_whole(whole_part(account, account->late_ns), parts, count, true);
     share_unseen(account, is_last, parts, &count);
+    add_looks(account, parts, count);
     /* Running by the records, but not using its processor: that had been taken away from the whole machine. */
     if (account->over_ns < 0) {
         account->ready_ns += (uint64_t)-account->over_ns;

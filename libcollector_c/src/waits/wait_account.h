@@ -26,6 +26,7 @@ struct col_wait_share {
     double ages_ns;     /* and how long those waits had gone on then: half of what they took in all */
     double seen;        /* looks by chance since the last sums */
     double ever;        /* looks of any kind, not fading */
+    uint32_t untold;    /* of these, not in a sum so far */
     double squares_ns2; /* of what is taken to be this stack's because it was the next to be seen */
     double drawn;       /* how likely it was, if it was drawn from a pool; 0: it was not */
 };
@@ -51,6 +52,7 @@ struct col_wait_account {
 struct col_wait_sum {
     struct col_wait_stack *stack;
     uint64_t blocked_ns, ready_ns;
+    uint32_t look_count; /* at waits that are over */
     double variance_ns2;
 };
 

@@ -16,7 +16,7 @@
 
 #define LOG_NAME "waits.log"
 #define UNIT_NS 1000u
-#define VALUES 3u        /* blocked, runnable, and the variance of the first */
+#define VALUES 4u        /* blocked, runnable, looks, and the variance of the first */
 #define VARIANCE_NS2 1e8 /* its unit */
 #define ROWS_BYTES (COL_FRAME_MAX_BYTES / 2)
 #define NAME_BYTES 32
@@ -69,7 +69,7 @@ int col_wait_log_open(const char *experiment, const char *way, const char *detai
 static uint32_t source_of(struct col_waiting_process *process, enum col_wait_cause cause, uint64_t time_ns)
 {
     char blocked[NAME_BYTES];
-    const char *const values[VALUES] = {blocked, "runnable ns", "variance 1e-10s2"};
+    const char *const values[VALUES] = {blocked, "runnable ns", "looks", "variance 1e-10s2"};
     if (process->sources[cause] != 0)
         return process->sources[cause];
     col_text_print_into(blocked, sizeof blocked, "blocked_%s ns", col_wait_cause_name(cause));
@@ -82,7 +82,7 @@ static uint32_t source_of(struct col_waiting_process *process, enum col_wait_cau
                                            .detail = self.detail,
                                            .values = values,
                                            .value_count = VALUES,
-                                           .counted_as = "looks"};
+                                           .counted_as = "wait-rows"};
     struct col_event_head head = {time_ns, 0};
     process->sources[cause] = source.source;
     col_event_pmcallocate(head, &source);
@@ -127,9 +127,9 @@ static bool add_row(const struct col_wait_sum *sum)
     if (sum->stack != NULL)
         stack = (struct col_stack){sum->stack->pcs, sum->stack->count, sum->stack->end};
     uint64_t hash = col_stack_table_hash(&stack);
-    uint32_t index,
-        row_bytes = COL_SAMPLE_ROW_BYTES(VALUES),
-        values[VALUES] = {in_units(sum->blocked_ns), in_units(sum->ready_ns), in_variance_units(sum->variance_ns2)};
+    uint32_t index, row_bytes = COL_SAMPLE_ROW_BYTES(VALUES),
+                    values[VALUES] = {in_units(sum->blocked_ns), in_units(sum->ready_ns), sum->look_count,
+                                      in_variance_units(sum->variance_ns2)};
     size_t definition_bytes = 0;
     if (self.row_bytes + row_bytes + col_stack_table_bound(self.stacks, &stack) > ROWS_BYTES ||
         self.stacks->stack_count == COL_STACK_TABLE_STACKS)

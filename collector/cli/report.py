@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     check_by(request.view, args.by)
     check_sort(request.view, args.by, args.sort)
     if args.errors:
-        check_errors(request.view, args.by, args.metric)
+        check_errors(request.view, args.by)
     threshold = None if args.threshold is None else args.threshold / 100
     style = page_style(args.width, args.output)
     categories = filter_options.categories_of(args, args.by == "category" or request.view in ("calls", "regions"))

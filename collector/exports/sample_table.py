@@ -12,7 +12,7 @@ from itertools import accumulate, chain, pairwise
 from operator import add, sub
 from typing import Final, Generic, Protocol, TypeVar
 
-from collector.profile.metrics import CPU_METRICS, CPU_NAMES, SAMPLES, SYSTEM, USER, VARIANCE, Metric
+from collector.profile.metrics import CPU_METRICS, CPU_NAMES, SAMPLES, SYSTEM, USER, Metric, is_hidden
 from collector.profile.model import Profile
 from collector.profile.samples import Grouping, SampleRows
 from collector.units import NS_PER_S
@@ -126,7 +126,7 @@ def sample_table(profile: Profile, grouping: Grouping, has_root: bool = False, i
     columns: list[Sequence[int]] = [rows.threads, rows.times_ns, rows.nodes, rows.is_finished]
     columns += [whole_ns(rows.values[USER]), whole_ns(rows.values[SYSTEM]), _whole(rows.values[SAMPLES])]
     metrics = {metric.name: metric for metric in profile.metrics}
-    others = [metric for name, metric in metrics.items() if name not in (*CPU_NAMES, VARIANCE)]
+    others = [metric for name, metric in metrics.items() if name not in CPU_NAMES and not is_hidden(name)]
     columns += [_column(metric, rows) for metric in others]
     if any(before > after for before, after in pairwise(zip(rows.threads, rows.times_ns))):
         positions = sorted(range(len(rows.threads)), key=list(zip(rows.threads, rows.times_ns)).__getitem__)

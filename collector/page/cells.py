@@ -13,7 +13,7 @@ from itertools import repeat
 from typing import Final
 
 from collector.profile.groupings import numbered
-from collector.profile.metrics import SAMPLES, SYSTEM, USER, VARIANCE, Metric
+from collector.profile.metrics import SAMPLES, SYSTEM, USER, Metric, is_hidden
 from collector.profile.model import Profile
 from collector.profile.samples import Grouping, SampleRows
 
@@ -89,7 +89,7 @@ def cells_of(profile: Profile, most_cells: int = MOST_CELLS, most_nodes: int = M
 
 def others_of(profile: Profile) -> list[Metric]:
     """The metrics that cells have beside CPU time: those that are stored, in the order of their columns."""
-    stored = (metric for metric in profile.metrics if len(metric.parts) == 1 and metric.parts[0] > SAMPLES and metric.name != VARIANCE)
+    stored = (metric for metric in profile.metrics if len(metric.parts) == 1 and metric.parts[0] > SAMPLES and not is_hidden(metric.name))
     return sorted(stored, key=lambda metric: metric.parts[0])
 
 

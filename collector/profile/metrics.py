@@ -94,6 +94,15 @@ VARIANCE: Final = "variance"
 """The metric that says how far off `blocked` may be; shown only where that is asked for."""
 VARIANCE_S2: Final = 1e-10
 """Its unit."""
+OWN_SAMPLES: Final = "-samples"
+"""Behind the name of a metric that has samples of its own, the one that counts them."""
+
+
+def is_hidden(name: str) -> bool:
+    """Whether no view shows a metric: what it tells is how good others are, or that samples are not those of CPU time."""
+    return name in (VARIANCE, "wait-rows") or name.endswith(OWN_SAMPLES)
+
+
 _TITLES: Final = {
     _BLOCKED: "time waiting for something",
     **{CAUSE + cause: f"time waiting for {what}" for cause, what in WAITED_FOR.items()},
@@ -101,6 +110,7 @@ _TITLES: Final = {
     **{name: meaning.removesuffix(" so far") for name, _, meaning in READINGS if name.endswith(("_faults", "_switches"))},
     "looks": "number of looks at waiting threads",
     "waits": "number of waits",
+    "wait-rows": "number of records of waits",
     "variance": "variance of time waiting, as far as looks say whose it was",
 }
 
@@ -225,15 +235,16 @@ def shown_metrics(metrics: Sequence[Metric], names: Sequence[str] = (), has_erro
     """The metrics of these names, the one that views sort by first. Without names all are shown, and wall time comes first if there is any.
 
     User time, system time and the number of samples keep their positions, 1 to 3; other metrics that are shown stand behind them.
-    With `has_errors` the variance of time waiting is the last one, if that is what views sort by. LookupError if there is no metric of a name.
+    With `has_errors` what says how far off the first one may be is the last one, if there is such. LookupError if there is no metric of a name.
     """
     known = {metric.name: metric for metric in metrics}
     if not names:
-        others = [name for name in known if name not in (*CPU_NAMES, VARIANCE)]
+        others = [name for name in known if name not in CPU_NAMES and not is_hidden(name)]
         names = ["wall", "cpu", *others[1:]] if "wall" in known else ["cpu", *others]
     first, *others = names
-    if has_errors and first == _BLOCKED and VARIANCE in known:
-        others = [*(name for name in others if name != VARIANCE), VARIANCE]
+    judge = VARIANCE if first == _BLOCKED else f"{first}{OWN_SAMPLES}"
+    if has_errors and judge in known:
+        others = [*(name for name in others if name != judge), judge]
     return (known[first], *CPU_METRICS[1:], *(known[name] for name in others))
 
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from math import inf, sqrt
 from typing import Final
 
-from collector.profile.metrics import CPU_METRICS, VARIANCE, VARIANCE_S2, Metric, Values
+from collector.profile.metrics import CPU_METRICS, OWN_SAMPLES, VARIANCE, VARIANCE_S2, Metric, Values
 from collector.profile.model import Profile
 
 _SAMPLES = [metric.name for metric in CPU_METRICS].index("samples")
+_TOLD_BY_SAMPLES = ("cpu", "samples")
 _DEVIATIONS = 1.96  # of a normal distribution, 95 % lie within so many
 _UPPER_BOUNDS: Final = (3.6889, 5.5716, 7.2247, 8.7673, 10.2416, 11.6683, 13.0595, 14.4227, 15.7632, 17.0848)
 """By number of samples: a Poisson distribution of this mean has so few, or fewer, in 2.5 % of all cases."""
@@ -33,10 +34,21 @@ def waiting_error(variance: float, whole: float) -> float:
 
 
 def error_of(metrics: Sequence[Metric], values: Values, whole: float = inf) -> float | None:
-    """How far off the first of some metrics may be; `whole` as for `waiting_error`. None if there is nothing of it, or that is not known."""
-    if metrics[0].name != "blocked":
+    """How far off the first of some metrics may be; `whole` as for `waiting_error`. None if there is nothing of it, or that is not known.
+
+    Known it is of what the number of samples tells: of CPU time, which each sample has its part of, and of events that have samples of their own.
+    """
+    if metrics[0].name in _TOLD_BY_SAMPLES:
         return sampling_error(values)
-    return waiting_error(values[-1], whole) if metrics[-1].name == VARIANCE and values[0] else None
+    if not is_error_known(metrics) or not values[0]:
+        return None
+    return waiting_error(values[-1], whole) if metrics[-1].name == VARIANCE else sampling_error((values[0], 0.0, 0.0, values[-1]))
+
+
+def is_error_known(metrics: Sequence[Metric]) -> bool:
+    """Whether the metrics, as `shown_metrics` gives them with errors, tell how far off the first one may be."""
+    first, last = metrics[0].name, metrics[-1].name
+    return first in _TOLD_BY_SAMPLES or (first == "blocked" and last == VARIANCE) or last == f"{first}{OWN_SAMPLES}"
 
 
 def exact_variance(profile: Profile, total: Values) -> float:

@@ -9,7 +9,7 @@ from functools import partial
 
 from collector.profile.aggregate import FunctionRow, total_values
 from collector.profile.causes import exit_status, signal_name
-from collector.profile.metrics import CAUSE, CPU_METRICS, VARIANCE, Metric, RatioPlace, Values, ratios_of
+from collector.profile.metrics import CAUSE, CPU_METRICS, Metric, RatioPlace, Values, is_hidden, ratios_of
 from collector.profile.model import Function, Process, Profile
 from collector.profile.precision import error_of, exact_variance
 from collector.profile.warnings import Titled, brief_warnings, few_samples
@@ -107,7 +107,7 @@ def metric_heading(metric: Metric) -> str:
 def measured_columns(columns: Iterable[Column], profile: Profile, has_others: bool = True) -> list[Column]:
     """The columns of a table, those of time named by the metric that is shown; behind that of samples, the other metrics."""
     first, _, _, _, *others = profile.metrics
-    others = [other for other in others if other.name != VARIANCE]
+    others = [other for other in others if not is_hidden(other.name)]
     named: list[Column] = []
     for column in columns:
         if first.name != "cpu" and column.title in _OF_METRIC:
@@ -137,7 +137,7 @@ def _ranks_of(profile: Profile, others: Sequence[Metric]) -> dict[str, int]:
 
 def other_cells(profile: Profile, values: Values) -> list[str]:
     """The figures of the other metrics and their ratios, for the columns behind that of samples."""
-    cells = [amount(value, metric) for value, metric in zip(values[4:], profile.metrics[4:]) if metric.name != VARIANCE]
+    cells = [amount(value, metric) for value, metric in zip(values[4:], profile.metrics[4:]) if not is_hidden(metric.name)]
     return cells + [ratio_text(place, values) for place in ratios_of(profile.metrics)]
 
 

@@ -10,7 +10,7 @@ from collector.profile import aggregate
 from collector.profile.call_tree import hot_path
 from collector.profile.causes import DROP_CAUSES, GUESSED, NOT_SAMPLED, STACK_ENDS, describe_ending, exit_status, is_finished
 from collector.profile.lock import held_seconds
-from collector.profile.metrics import CPU_NAMES, VARIANCE, Values, ratios_of
+from collector.profile.metrics import CPU_NAMES, Values, is_hidden, ratios_of
 from collector.profile.model import Process, Profile, Recording
 from collector.profile.sample_points import labelled_points
 from collector.profile.samples import sample_count
@@ -145,7 +145,7 @@ def _what_is_left(profile: Profile) -> list[tuple[str, str]]:
 
 def _other_metrics(profile: Profile, total: Values) -> str:
     """What else can be asked for, with its total; of waits only those there were."""
-    named = {metric.name: (metric, value) for metric, value in zip(profile.metrics, total) if metric.name not in (*CPU_NAMES, VARIANCE)}
+    named = {metric.name: (metric, value) for metric, value in zip(profile.metrics, total) if metric.name not in CPU_NAMES and not is_hidden(metric.name)}
     told = [
         f"{printable(metric.name)} {layout.amount(value, metric)} {metric.unit}".rstrip()
         for metric, value in named.values()

@@ -60,7 +60,7 @@ def test_events_are_sampled_where_they_happen(record: Callable[..., Recorded], r
     truth, found = recorded.outcome.truth, counts_of(recorded, "page-faults")
     for name in FUNCTIONS:
         judge(abs(found.get(name, 0) - truth[f"{name}.faults"]) <= 0.01 * truth[f"{name}.faults"] + 150, f"{name}: {found.get(name)} page faults")
-    assert counts_of(recorded, "overflows")["main"] * 50 == found["main"] and counts_of(recorded, "alignment-faults")["main"] == 0
+    assert counts_of(recorded, "page-faults-samples")["main"] * 50 == found["main"] and counts_of(recorded, "alignment-faults")["main"] == 0
 
 
 def test_events_of_all_threads_and_children(record: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path]) -> None:

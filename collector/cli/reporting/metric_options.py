@@ -6,8 +6,9 @@ import argparse
 from dataclasses import replace
 
 from collector.errors import UsageError
-from collector.profile.metrics import ratios_of, shown_metrics
+from collector.profile.metrics import is_hidden, ratios_of, shown_metrics
 from collector.profile.model import Profile
+from collector.profile.precision import is_error_known
 
 
 def add_arguments(parser: argparse.ArgumentParser, several: bool = True) -> None:
@@ -25,5 +26,9 @@ def measured(profile: Profile, text: str | None, takes_ratios: bool = False, has
     names = list(dict.fromkeys(name for word in words for name in ratios.get(word, (word,))))
     for name in names:
         if name not in known:
-            raise UsageError(f"there is no metric {name!r} here; there are {', '.join([*known, *ratios])}")
-    return replace(profile, metrics=shown_metrics(profile.metrics, names, has_errors))
+            raise UsageError(f"there is no metric {name!r} here; there are {', '.join([*(word for word in known if not is_hidden(word)), *ratios])}")
+    metrics = shown_metrics(profile.metrics, names, has_errors)
+    if has_errors and not is_error_known(metrics):
+        known_of = "sampling errors are known of CPU time, waiting and events of -h"
+        raise UsageError(f"{known_of}, not of {metrics[0].name}; --errors goes with --metric cpu or blocked")
+    return replace(profile, metrics=metrics)

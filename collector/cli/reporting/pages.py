@@ -55,10 +55,8 @@ class PageOptions:
     context: int | None = None
 
 
-def check_errors(view: str, by: str | None, metric: str | None = None) -> None:
-    """UsageError if sampling errors cannot be shown with the view, or of the metric."""
-    if metric is not None and metric.partition(",")[0] not in ("cpu", "user", "system", "blocked"):
-        raise UsageError(f"sampling errors are known of CPU time and waiting, not of {metric}; --errors goes with --metric cpu, user, system or blocked")
+def check_errors(view: str, by: str | None) -> None:
+    """UsageError if sampling errors cannot be shown with the view."""
     if view not in _HAVE_ERRORS and not (by and view == "overview"):
         raise UsageError(f"{view} has no sampling errors; --errors is for {', '.join(_HAVE_ERRORS)}, and groups (--by)")
 

@@ -29,6 +29,8 @@ static struct {
 static void declare(const struct col_clock_event_asked *event, uint32_t source, uint32_t pid)
 {
     const char *values[] = {event->name};
+    char counted_as[COL_CLOCK_EVENT_NAME_BYTES + sizeof "-samples"];
+    snprintf(counted_as, sizeof counted_as, "%s-samples", event->name);
     struct col_event_head head = {col_clock_now(), 0};
     struct col_event_pmcallocate allocate = {.source = source,
                                              .name = event->name,
@@ -38,7 +40,7 @@ static void declare(const struct col_clock_event_asked *event, uint32_t source, 
                                              .effective_period_ns = event->period,
                                              .values = values,
                                              .value_count = 1,
-                                             .counted_as = "overflows"};
+                                             .counted_as = counted_as};
     col_event_pmcallocate(head, &allocate);
     col_event_pmcattach(head, source, pid, 0);
 }

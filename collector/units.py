@@ -21,8 +21,10 @@ def format_seconds(value: float) -> str:
 
 
 def format_amount(value: float, unit: str) -> str:
-    """A figure of a metric: seconds, or a whole number."""
-    return format_seconds(value) if unit == "s" else format_count(round(value))
+    """A figure of a metric: seconds, a part of a whole in percent, one thing per another, or a whole number."""
+    if unit == "s":
+        return format_seconds(value)
+    return f"{100 * value:.1f}" if unit == "%" else f"{value:.2f}" if "/" in unit else format_count(round(value))
 
 
 def format_percent(part: float, whole: float) -> str:

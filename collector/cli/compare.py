@@ -18,6 +18,7 @@ from collector.errors import UsageError
 from collector.printable import printable
 from collector.profile.comparison import RUNS, SORT_KEYS, ComparedRow, Comparison, Run, compare, slower_than
 from collector.profile.findings import failure
+from collector.profile.metrics import ratios_of
 from collector.profile.model import Profile
 from collector.profile.source_map import SourceMap, with_sources_at
 from collector.profile.views import Selection
@@ -88,7 +89,11 @@ def _run_of(path: str, args: argparse.Namespace, debug_dirs: tuple[str, ...], so
 
     def make(profile: Profile) -> None:
         check_run(profile, path)
-        made.append(RUNS[args.by](metric_options.measured(with_sources_at(profile, source_map), args.metric or "cpu")))
+        measured = metric_options.measured(with_sources_at(profile, source_map), args.metric or "cpu", takes_ratios=True)
+        ratio = next((place for place in ratios_of(measured.metrics) if place.ratio.name == args.metric), None)
+        if ratio and args.fail_above is not None:
+            raise UsageError(f"--fail-above is for what there can be too much of, not for {args.metric}")
+        made.append(RUNS[args.by](measured, ratio))
 
     show_profile((path,), make, not args.no_inlines, args.pieces, debug_dirs, args.debuginfod, args.interpreter_frames)
     return made[-1]

@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple
 from collector.profile import aggregate
 from collector.profile.beside_rest import BesideRest, Sides
 from collector.profile.call_tree import CallNode, call_tree
-from collector.profile.metrics import CPU_METRICS, CPU_NAMES, Metric
+from collector.profile.metrics import CPU_METRICS, CPU_NAMES, Metric, RatioPlace, Values, add_values
 from collector.profile.model import Clock, Function, Module, Profile
 from collector.profile.significance import counts_p, holm, student_quantile, t_p
 
@@ -141,13 +141,13 @@ class Comparison:
         return len(self.before) + len(self.after) > 2
 
 
-def function_run(profile: Profile) -> Run:
-    """A run by functions."""
+def function_run(profile: Profile, ratio: RatioPlace | None = None) -> Run:
+    """A run by functions; of the profile's first metric, or of a ratio to that."""
     rows = aggregate.functions(profile)
-    return _run(profile, rows, lambda row: (), lambda row: (row.function.file, row.function.line))
+    return _run(profile, ratio, rows, lambda row: (), lambda row: (row.function.file, row.function.line))
 
 
-def line_run(profile: Profile) -> Run:
+def line_run(profile: Profile, ratio: RatioPlace | None = None) -> Run:
     """A run by lines. A line is known by its distance from the start of its function, which a change elsewhere in the file does not shift."""
 
     def key(row: aggregate.LineRow) -> Key:
@@ -155,10 +155,10 @@ def line_run(profile: Profile) -> Run:
             return _base(row.file), row.line
         return "", row.line - row.function.line
 
-    return _run(profile, aggregate.lines(profile), key, lambda row: (row.file, row.line))
+    return _run(profile, ratio, aggregate.lines(profile), key, lambda row: (row.file, row.line))
 
 
-def path_run(profile: Profile) -> Run:
+def path_run(profile: Profile, ratio: RatioPlace | None = None) -> Run:
     """A run by call paths, recursion folded. Exclusive time, so that no difference is counted again further up."""
     nodes = call_tree(profile)
 
@@ -173,30 +173,34 @@ def path_run(profile: Profile) -> Run:
         return tuple(function and function.name for function in callers(node))
 
     rows = [node for node in nodes if node.function]
-    return _run(profile, rows, key, lambda node: (node.function.file, node.function.line), callers)
+    return _run(profile, ratio, rows, key, lambda node: (node.function.file, node.function.line), callers)
 
 
-RUNS: Final[dict[str, Callable[[Profile], Run]]] = {"function": function_run, "line": line_run, "path": path_run}
+RUNS: Final[dict[str, Callable[[Profile, RatioPlace | None], Run]]] = {"function": function_run, "line": line_run, "path": path_run}
 """What can be compared, and what makes a run of a profile."""
 
 
 def _run(
-    profile: Profile, rows: Iterable[Any], key: Callable[[Any], Key], where: Callable[[Any], tuple[str | None, int | None]],
+    profile: Profile, ratio: RatioPlace | None, rows: Iterable[Any], key: Callable[[Any], Key], where: Callable[[Any], tuple[str | None, int | None]],
     callers: Callable[[Any], tuple[Function | None, ...] | None] = lambda row: None,
 ) -> Run:
-    times: dict[Key, Measure] = {}
+    sums: dict[Key, Values] = {}
     places: dict[Key, Place] = {}
     for row in rows:
         if row.exclusive[0] > 0:
             function = row.function
             whole = (*function_key(function, row.module), *key(row))
-            known = times.get(whole, NOTHING)
-            times[whole] = Measure(known.time + row.exclusive[0], known.samples + row.exclusive[3])
+            sums[whole] = add_values(sums[whole], row.exclusive) if whole in sums else row.exclusive
             places.setdefault(whole, Place(function, row.module, *where(row), callers(row)))
-    total = aggregate.total_values(profile)
+
+    def measure(values: Values) -> Measure:
+        return Measure((ratio.of(values) or 0.0) if ratio else values[0], values[3])
+
+    times = {whole: measure(values) for whole, values in sums.items()}
+    metric = ratio.ratio.metric if ratio else profile.metrics[0]
     recording = profile.recordings[0]
     clocks = frozenset(process.clock for process in profile.processes if process.clock)
-    return Run(recording.name, recording.command, recording.host, clocks, Measure(total[0], total[3]), times, places, profile.metrics[0])
+    return Run(recording.name, recording.command, recording.host, clocks, measure(aggregate.total_values(profile)), times, places, metric)
 
 
 def _is_sampled(metric: Metric) -> bool:
@@ -227,9 +231,19 @@ def compare(before: Sequence[Run], after: Sequence[Run], by: str = "function") -
     ]
     changes = judged_changes(tables, totals, places, metric, has_rest=_is_sampled(metric))
     rows = [ComparedRow(key, places[key], change) for key, change in changes.items()]
-    rows.sort(key=lambda row: (row.change.verdict == "none", -abs(row.change.difference), row.place.function.name))
+    rows.sort(key=lambda row: (row.change.verdict == "none", -_weight(row.change, metric), row.place.function.name))
     compared = sum(row.change.p is not None for row in rows)
     return Comparison(tuple(before), tuple(after), by, _judged(total, p), tuple(rows), compared, renamed)
+
+
+def _weight(change: Change, metric: Metric) -> float:
+    """What rows are sorted by. A ratio is largest where there is hardly anything to divide by, so that it is not that."""
+    return change.before_samples + change.after_samples if is_ratio(metric) else abs(change.difference)
+
+
+def is_ratio(metric: Metric) -> bool:
+    """Whether it is one metric divided by another."""
+    return not metric.parts
 
 
 def judged_changes(
@@ -316,7 +330,7 @@ def _change(
         time, whole = (_common_time(one, exposures) for one in (sides, totals))
         sampling = time * (1 - time / whole) * sum(1 / exposure for exposure in exposures) if whole else 0.0
         if not _is_sampled(metric):
-            sampling = 0.0 if metric.unit == "s" else before / counts[0] + after / counts[1]
+            sampling = 0.0 if metric.unit else before / counts[0] + after / counts[1]
         squares = sum((measure.time - mean) ** 2 for side, mean in zip(sides, (before, after)) for measure in side)
         variance = max(sampling, squares / freedom * sum(1 / count for count in counts))
         p = t_p(difference, sqrt(variance), freedom)

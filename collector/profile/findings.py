@@ -9,6 +9,7 @@ from collector.profile.metrics import Metric
 from collector.units import format_amount, format_percent, format_rate, plural
 
 _FEW_RUNS = 5
+_OF_AMOUNTS = {"slower": "more", "faster": "less"}
 _TOLD = 3
 _MOST = 0.5
 
@@ -122,8 +123,13 @@ def _groups(rows: Sequence[ComparedRow], metric: Metric) -> str:
         names = [_changed(row, metric) for row in rows if row.change.verdict == verdict]
         if names:
             more = [f"{len(names) - _TOLD} more"] if len(names) > _TOLD else []
-            groups.append(f"{verdict}: {', '.join(names[:_TOLD] + more)}")
+            groups.append(f"{word_of(verdict, metric)}: {', '.join(names[:_TOLD] + more)}")
     return "; ".join(groups)
+
+
+def word_of(verdict: str, metric: Metric) -> str:
+    """A verdict as it is said of the metric: only time makes a program slower."""
+    return verdict if metric.unit == "s" else _OF_AMOUNTS.get(verdict, verdict)
 
 
 def _changed(row: ComparedRow, metric: Metric) -> str:
@@ -173,4 +179,4 @@ def _amount(value: float, metric: Metric) -> str:
 def failure(found: Sequence[Change | ComparedRow], limit: float, metric: Metric) -> str:
     """What is slower than `limit` allows."""
     names: list[str] = [_changed(one, metric) if isinstance(one, ComparedRow) else f"the total ({percent(one, metric)})" for one in found]
-    return f"slower by more than {100 * limit:g} %: {', '.join(names)}"
+    return f"{word_of('slower', metric)} by more than {100 * limit:g} %: {', '.join(names)}"

@@ -129,6 +129,11 @@ class Ratio:
         """What is divided by what."""
         return f"{self.part}/{self.whole}"
 
+    @property
+    def metric(self) -> Metric:
+        """What is compared where the ratio itself is."""
+        return Metric(self.name, "%" if self.is_share else self.unit, self.name, ())
+
 
 RATIOS: Final = (
     Ratio("IPC", "instructions", "cycles", is_share=False),

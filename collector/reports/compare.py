@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from collector.profile.comparison import CONFIDENCE, Change, ComparedRow, Comparison, Run
-from collector.profile.findings import answer, notes, path_steps, rules, signed_amount
+from collector.profile.findings import answer, notes, path_steps, rules, signed_amount, word_of
 from collector.profile.views import Selection
 from collector.reports import layout
 from collector.reports.style import Style, shorten
@@ -74,7 +74,7 @@ def _cells(change: Change, comparison: Comparison, has_rest: bool) -> list[str]:
         f"{change.ratio:.3f}" if change.ratio else "-",
         f"{change.ratio_low:.3f}–{change.ratio_high:.3f}" if has_ratio else "-",
         *(_rest_cells(change) if has_rest else ()),
-        few if change.p is None else "" if change.verdict == "none" else change.verdict,
+        few if change.p is None else "" if change.verdict == "none" else word_of(change.verdict, metric),
     ]
 
 

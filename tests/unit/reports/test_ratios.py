@@ -14,21 +14,23 @@ from collector.errors import UsageError
 from collector.exports import document
 from collector.exports.csv_text import to_csv
 from collector.profile import aggregate
+from collector.profile.comparison import Run, compare, function_run
 from collector.profile.metrics import CPU_VALUES, RATIOS, Value, metrics_of, ratios_of, shown_metrics
 from collector.profile.model import Profile
 from collector.profile.plain_samples import PlainSample, PlainSamples
 from collector.profile.views import Selection
 from collector.reports import functions, lines, overview
+from collector.reports.compare import render
 from collector.reports.style import Style
 
 KINDS = (*CPU_VALUES, Value("cycles"), Value("instructions"), Value("cache-misses"), Value("cache-references"))
 
 
-def counted_profile() -> Profile:
-    """A function with samples of very different ratios, one that never accessed the cache, and one that counted nothing."""
+def counted_profile(scale: int = 1) -> Profile:
+    """A function with samples of very different ratios, one that never accessed the cache, and one that counted nothing; so many times the instructions."""
     base = build_profile([("main;mixed", 1, 0), ("main;bare", 1, 0), ("main;asleep", 1, 0)])
     counts = [(0, 100, 400, 1, 10), (0, 900, 100, 9, 990), (1, 1000, 2000, 0, 0), (2, 0, 0, 0, 0)]
-    samples = [PlainSample(0, START_NS + at * S, stack, (S, 0, *values)) for at, (stack, *values) in enumerate(counts)]
+    samples = [PlainSample(0, START_NS + at * S, stack, (S, 0, values[0], values[1] * scale, *values[2:])) for at, (stack, *values) in enumerate(counts)]
     return replace(base, samples=PlainSamples(base.samples.stacks, samples, [1.0], KINDS), metrics=metrics_of(KINDS))
 
 
@@ -78,3 +80,19 @@ def test_both_parts_are_needed() -> None:
     assert ratios_of(metrics_of(CPU_VALUES)) == []
     everything = metrics_of((*CPU_VALUES, *(Value(name) for ratio in RATIOS for name in (ratio.part, ratio.whole))))
     assert [place.ratio for place in ratios_of(everything)] == list(RATIOS)
+
+
+def run_of(name: str, scale: int = 1) -> Run:
+    profile = measured(counted_profile(scale), name, takes_ratios=True)
+    return function_run(profile, *ratios_of(profile.metrics))
+
+
+@pytest.mark.parametrize(("name", "before", "after", "unit"), [("IPC", "0.50", "1.50", "instructions/cycles"), ("cache-miss-rate", "1.0", "1.0", "%")])
+def test_it_is_compared(name: str, before: str, after: str, unit: str) -> None:
+    """Rows with many samples first: where there is little to divide by, ratios are anything. More instructions in a cycle are not slower."""
+    comparison = compare([run_of(name), run_of(name)], [run_of(name, 3), run_of(name, 3)])
+    text = render(comparison, Selection(list(comparison.rows)), Style(200))
+    (mixed,) = (line.split() for line in text.splitlines() if "mixed" in line and "mixed (" not in line)
+    assert mixed[:2] == [before, after] and unit in text and "slower" not in text
+    assert comparison.total.before == pytest.approx({"IPC": 1.25, "cache-miss-rate": 0.01}[name])
+    assert ("more" in mixed) == (name == "IPC") and comparison.rows[0].place.function.name == "mixed"

@@ -17,6 +17,7 @@ from collector.profile.aggregate import stack_ends, total_values
 from collector.profile.causes import DROP_CAUSES, STACK_ENDS, describe_ending
 from collector.profile.metric_groups import metric_groups
 from collector.profile.metric_series import Value
+from collector.profile.metrics import ratios_of
 from collector.profile.model import Process, Profile
 from collector.profile.process_rows import moment
 from collector.profile.samples import sample_count
@@ -58,6 +59,7 @@ def facts_of(profile: Profile, lines: Sequence[Line], sources: Mapping[str, tupl
         "metrics": _metrics(profile),
         "others": [[metric.name, metric.title, metric.unit] for metric in others_of(profile)],
         "sums": _sums_of_others(profile),
+        "ratios": [[place.ratio.name, place.ratio.part, place.ratio.whole, place.ratio.is_share] for place in ratios_of(profile.metrics)],
         "total": dict(zip((metric.name for metric in profile.metrics), total_values(profile))),
         "samples": sample_count(profile.samples.cells()),
     }

@@ -186,9 +186,9 @@ class FlameGraph {
 
   describe(box) {
     const { experiment, sums } = this.page, { format } = sums.metric;
-    const error = samplingError(box.value, box.count);
+    const error = sums.error(box.value, box.count);
     const rows = [
-      ["inclusive", `${format(box.value)}${error === null || sums.metric === METRICS.samples ? "" : ` ± ${format(error)}`}  (${formatPercent(box.value, sums.total)})`],
+      ["inclusive", `${format(box.value)}${error === null ? "" : ` ± ${format(error)}`}  (${formatPercent(box.value, sums.total)})`],
     ];
     if (box.own !== undefined) rows.push(["exclusive", `${format(box.own)}  (${formatPercent(box.own, sums.total)})`]);
     rows.push(["samples", formatCount(box.count)]);

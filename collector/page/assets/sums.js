@@ -2,7 +2,7 @@
 "use strict";
 
 const METRICS = {
-  cpu: { title: "CPU time", of: (cells, i) => cells.cpu[i] / 1e6, format: formatTime },
+  cpu: { title: "CPU time", of: (cells, i) => cells.cpu[i] / 1e6, format: formatTime, isToldBySamples: true },
   user: { title: "user time", of: (cells, i) => (cells.cpu[i] - cells.system[i]) / 1e6, format: formatTime },
   system: { title: "system time", of: (cells, i) => cells.system[i] / 1e6, format: formatTime },
   samples: { title: "samples", of: (cells, i) => cells.counts[i], format: formatCount },
@@ -53,6 +53,7 @@ function firstFrom(rising, least, low, high) {
 class Sums {
   constructor(experiment, selection, metric) {
     this.experiment = experiment;
+    this.selection = { span: selection.span, threads: selection.threads };
     this.metric = METRICS[metric];
     const nodes = experiment.nodeParents.length, { cells } = experiment, values = experiment.valuesOf(metric);
     const own = this.own = new Float64Array(nodes), ownCounts = this.ownCounts = new Float64Array(nodes);
@@ -104,6 +105,17 @@ class Sums {
       this.knownFunctions = sums;
     }
     return this.knownFunctions;
+  }
+
+  /* How far off a value of so many samples may be; null where they do not tell. */
+  error(value, count) {
+    return this.metric.isToldBySamples ? samplingError(value, count) : null;
+  }
+
+  /* The same selection by another metric. */
+  by(metric) {
+    this.others ||= {};
+    return this.others[metric] ||= new Sums(this.experiment, this.selection, metric);
   }
 
   /* Exclusive and inclusive values by place, an address in the disassembly. */

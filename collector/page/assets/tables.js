@@ -112,7 +112,7 @@ class FunctionsView {
     this.links = make("span", { className: "links" });
     container.append(make("div", { className: "bar" }, this.filter, this.note, this.links));
     const part = (value, whole) => whole > 0 ? value / whole : 0;
-    const error = (row) => samplingError(row.exclusive, row.count);
+    const error = (row) => page.sums.error(row.exclusive, row.count);
     this.columns = [
       { key: "exclusive", title: "exclusive", isNumber: true, value: (row) => row.exclusive, text: (row) => page.sums.metric.format(row.exclusive), bar: (row) => part(row.exclusive, this.greatest.exclusive), hint: "time in the function itself" },
       { key: "percent", title: "%", isNumber: true, value: (row) => row.exclusive, text: (row) => formatPercent(row.exclusive, page.sums.total) },
@@ -124,9 +124,18 @@ class FunctionsView {
       { key: "module", title: "module", className: "middle", value: (row) => page.experiment.moduleName(row.index), text: (row) => page.experiment.moduleName(row.index) },
       { key: "place", title: "defined at", className: "middle", value: (row) => page.experiment.functionPlace(row.index), text: (row) => page.experiment.functionPlace(row.index).split("/").slice(-2).join("/") },
     ];
+    this.columns.splice(this.columns.length - 3, 0, ...page.experiment.facts.ratios.map((ratio) => this.ratioColumn(ratio)));
     this.table = new LongTable(container, this.columns, {
       label: "Functions", onPick: (row) => page.showFunction(row.index), onSort: (sort) => page.state.set({ sort }),
     });
+  }
+
+  /* One metric divided by another, of the function itself. */
+  ratioColumn([name, part, whole, isShare]) {
+    const of = (metric, row) => this.page.sums.by(metric).functions.exclusive[row.index];
+    const value = (row) => of(whole, row) > 0 ? of(part, row) / of(whole, row) : -1;
+    const text = (row) => value(row) < 0 ? "–" : isShare ? formatPercent(value(row), 1) : value(row).toFixed(2);
+    return { key: name, title: name, isNumber: true, value, text, hint: `${part} / ${whole}` };
   }
 
   update(changed) {

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from browser import CTRL, SHIFT, Browser
 from busy_profile import busy_profile
+from counted_profile import counted_profile
 from tiny_profile import PROCESS, THREAD, build_profile, random_profile
 from waiting_profile import waiting_profile
 
@@ -417,6 +418,18 @@ def test_waiting_is_a_metric_like_others(browser: Browser, tmp_path: Path, has_c
         assert {name: value for name, value in found if value > 0} == pytest.approx(wanted)
     assert browser.run("document.getElementById('facts').textContent").startswith("24.00 s wall time of threads · 4.000 s CPU time")
     assert browser.complaints == []
+
+
+def test_ratios_are_columns_of_functions(browser: Browser, tmp_path: Path) -> None:
+    """Of the sums of a row, whatever metric is shown; where there is nothing to divide by they are not. Errors are known of CPU time alone."""
+    open_page(browser, tmp_path / "page.html", counted_profile())
+    texts = "(() => Object.fromEntries([...document.querySelectorAll('#table-functions .body .row')].map((row) => [...row.children].map((one) => one.textContent)).map((row) => [row[8], [row[2], row[6], row[7]]])))()"
+    for metric, has_error in (("cpu", True), ("cycles", False)):
+        set_state(browser, f"metric: '{metric}', tab: 'functions'")
+        rows = browser.run(texts)
+        assert rows["mixed"][1:] == ["0.50", "1.0 %"] and rows["bare"][1:] == ["2.00", "–"] and (rows["mixed"][0] != "") is has_error
+    set_state(browser, "sort: 'IPC'")
+    assert list(browser.run(texts))[:2] == ["bare", "mixed"] and browser.complaints == []
 
 
 @pytest.mark.parametrize("has_causes", [False, True])

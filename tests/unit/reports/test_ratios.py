@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import replace
 
 import pytest
-from tiny_profile import S, START_NS, build_profile
+from counted_profile import counted_profile
 
 from collector.cli.reporting.metric_options import measured
 from collector.errors import UsageError
@@ -16,22 +15,10 @@ from collector.exports.csv_text import to_csv
 from collector.profile import aggregate
 from collector.profile.comparison import Run, compare, function_run
 from collector.profile.metrics import CPU_VALUES, RATIOS, Value, metrics_of, ratios_of, shown_metrics
-from collector.profile.model import Profile
-from collector.profile.plain_samples import PlainSample, PlainSamples
 from collector.profile.views import Selection
 from collector.reports import functions, lines, overview
 from collector.reports.compare import render
 from collector.reports.style import Style
-
-KINDS = (*CPU_VALUES, Value("cycles"), Value("instructions"), Value("cache-misses"), Value("cache-references"))
-
-
-def counted_profile(scale: int = 1) -> Profile:
-    """A function with samples of very different ratios, one that never accessed the cache, and one that counted nothing; so many times the instructions."""
-    base = build_profile([("main;mixed", 1, 0), ("main;bare", 1, 0), ("main;asleep", 1, 0)])
-    counts = [(0, 100, 400, 1, 10), (0, 900, 100, 9, 990), (1, 1000, 2000, 0, 0), (2, 0, 0, 0, 0)]
-    samples = [PlainSample(0, START_NS + at * S, stack, (S, 0, values[0], values[1] * scale, *values[2:])) for at, (stack, *values) in enumerate(counts)]
-    return replace(base, samples=PlainSamples(base.samples.stacks, samples, [1.0], KINDS), metrics=metrics_of(KINDS))
 
 
 def test_of_a_row_it_is_the_ratio_of_its_sums() -> None:

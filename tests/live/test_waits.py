@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -171,6 +172,19 @@ def test_preempted_time_has_a_name(watch: Callable[..., Recorded], compiled: Cal
     judge(ready_s > 0.98 * off_s - 0.01, f"{off_s:.3f} s on no processor, {ready_s:.3f} ready")
     judge(preempted_s > 0.9 * whole_s, f"{preempted_s:.3f} s of {whole_s:.3f} preempted")
     assert rows["(preempted)"][metric(recorded, "blocked")] == 0
+
+
+def test_a_busy_machine_is_told_of(watch: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    """Where threads wait for a processor after waking, rows of short waits are less certain than their errors say."""
+    one_processor = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
+    spinning = subprocess.Popen([*one_processor, "timeout", "20", "sh", "-c", "while :; do :; done"])
+    try:
+        recorded = watch("switches", "nice", "-n", "19", *one_processor, compiled("known_waits.c"), 600)
+    finally:
+        spinning.terminate()
+        spinning.wait()
+    told = execute(collector_command("report", recorded.path, "functions", "--metric", "blocked", "--width", 400)).stdout
+    judge("threads that had been woken waited for a processor" in told, told[-400:])
 
 
 def test_the_overview_names_the_way(watch: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:

@@ -20,6 +20,7 @@
 #define VARIANCE_NS2 1e8 /* its unit */
 #define ROWS_BYTES (COL_FRAME_MAX_BYTES / 2)
 #define NAME_BYTES 32
+#define WORTH_TELLING_PERCENT 5
 #define PREEMPTED ((UINT64_C(2) << 56) - 2) /* stands for the stack of time in which a thread had been preempted */
 #define UNSEEN ((UINT64_C(2) << 56) - 1)    /* and of waits that nobody looked at */
 
@@ -28,6 +29,7 @@ static struct {
     uint64_t looks_ns;
     uint32_t source_count;
     uint64_t sample_count;
+    uint64_t blocked_ns, late_ns; /* in rows that have a stack: late is what they were ready for */
     struct col_stack_table *stacks;
     uint8_t *rows;
     size_t row_bytes;
@@ -144,6 +146,22 @@ static bool add_row(const struct col_wait_sum *sum)
     return true;
 }
 
+/* Rows share what their thread was ready for by guess: where that is much, no row of short waits is certain. */
+static void tell_late(void)
+{
+    char text[280];
+    uint64_t percent = self.late_ns / ((self.blocked_ns + self.late_ns) / 100 + 1);
+    if (percent < WORTH_TELLING_PERCENT)
+        return;
+    col_text_print_into(
+        text, sizeof text,
+        "the machine was busy: threads that had been woken waited for a processor, %u %% of the time; whose waits "
+        "that lengthened is not known, and functions whose waits are short may be off by as much time as their "
+        "threads were runnable, more than --errors says",
+        (unsigned)percent);
+    col_event_message((struct col_event_head){col_clock_now(), 0}, 1, text, 1, NULL);
+}
+
 static void add_cause(struct col_waiting_thread *thread, uint64_t time_ns, const struct col_wait_sum *sums,
                       size_t count, enum col_wait_cause cause)
 {
@@ -161,8 +179,11 @@ void col_wait_log_add(struct col_waiting_thread *thread, uint64_t time_ns, const
                       size_t count)
 {
     unsigned causes = 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         causes |= 1u << cause_of(&sums[i]);
+        self.blocked_ns += sums[i].stack != NULL ? sums[i].blocked_ns : 0;
+        self.late_ns += sums[i].stack != NULL ? sums[i].ready_ns : 0;
+    }
     for (enum col_wait_cause cause = 0; cause < COL_WAIT_CAUSES; cause++)
         if (causes & 1u << cause)
             add_cause(thread, time_ns, sums, count, cause);
@@ -178,6 +199,7 @@ void col_wait_log_close(void)
 {
     uint64_t byte_count;
     struct col_event_closelog totals = {.reason = COL_CLOSE_EXIT, .sample_count = self.sample_count};
+    tell_late();
     col_log_writer_begin_end();
     col_clock_process_times(&totals.user_ns, &totals.system_ns);
     col_log_writer_counts(&totals.frame_count, &byte_count);

@@ -32,6 +32,8 @@ bool col_safe_read_prove_slowly(struct col_proved_pages *proved, uintptr_t addre
 {
     if (bytes == 0 || address > UINTPTR_MAX - bytes)
         return bytes == 0;
+    if (proved->memory != NULL)
+        return col_remote_memory_view(proved->memory, address, bytes) != NULL;
     for (uintptr_t page = page_of(address), last = page_of(address + bytes - 1); page <= last; page += COL_PAGE_BYTES) {
         uintptr_t *end = &proved->ends[page / COL_PAGE_BYTES % COL_PROVED_PAGES];
         if (*end != (page | (COL_PAGE_BYTES - 1)) && !col_safe_read_probe(page))

@@ -43,7 +43,7 @@ struct col_proved_pages {
 
 bool col_safe_read_prove_slowly(struct col_proved_pages *proved, uintptr_t address, size_t bytes);
 
-/* True when all of these bytes can be read. One system call for each page that is new to the walk. */
+/* True when all of these bytes can be read, which may be another process's. One system call for each page that is new to the walk. */
 static inline bool col_safe_read_prove(struct col_proved_pages *proved, uintptr_t address, size_t bytes)
 {
     uintptr_t end = address | (COL_PAGE_BYTES - 1);

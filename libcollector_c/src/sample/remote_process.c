@@ -21,6 +21,7 @@
 #include "target/code_finder.h"
 #include "target/eh_frame.h"
 #include "target/remote_interpreter.h"
+#include "target/remote_java.h"
 #include "target/remote_modules.h"
 #include "target/thread.h"
 
@@ -54,6 +55,9 @@ struct col_remote_process {
     bool has_python;
     uint64_t python_version; /* of the modules in which it was looked for */
     struct col_python_runtime python;
+    bool has_java;
+    uint64_t java_version; /* the same */
+    struct col_java_runtime java;
     struct known_state states[KNOWN_STATES];
 };
 
@@ -102,7 +106,7 @@ void col_remote_changed(struct col_remote_process *process)
     open_memory(&process->memory, process->memory.pid);
     col_remote_modules_expect(&process->memory);
     process->generation = 0;
-    process->python_version = 0;
+    process->python_version = process->java_version = 0;
     process->number = ++self.process_count;
 }
 
@@ -238,6 +242,16 @@ static bool find_fp(struct search *search, struct known_frame *known)
 
 /* ---- walks ---- */
 
+/* NULL: there is no HotSpot whose frames can be read. */
+static const struct col_java_runtime *find_java(struct col_remote_process *process)
+{
+    if (process->java_version != process->version) {
+        process->has_java = col_remote_java_find(&process->memory, process->number, &process->java);
+        process->java_version = process->version;
+    }
+    return process->has_java ? &process->java : NULL;
+}
+
 static size_t walk(struct col_remote_process *process, const struct col_remote_registers *registers, uintptr_t *pcs,
                    uintptr_t *sps, size_t most, unsigned *end)
 {
@@ -249,6 +263,7 @@ static size_t walk(struct col_remote_process *process, const struct col_remote_r
     col_remote_modules_begin(&process->memory);
     if (!col_remote_modules_are_code(&process->memory, registers->pc, true) || !find_rules(process, &remote.rules))
         return 0;
+    remote.java = find_java(process);
     if (registers->has_fp)
         remote.leaf.fp = registers->fp;
     size_t count = col_unwind_walk_remote(&remote, pcs, sps, most, &first_end);

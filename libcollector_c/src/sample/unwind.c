@@ -150,7 +150,7 @@ static size_t walk_from(const ucontext_t *context, struct col_unwind_remote *rem
     struct col_stack_bounds unknown = {0, 0};
     struct col_unwind_state walk; /* set field by field: most of it is registers, which each attempt takes anew */
     *end = COL_STACK_DEPTH_LIMIT;
-    walk.java = remote != NULL ? NULL : col_java_runtime();
+    walk.java = remote != NULL ? remote->java : col_java_runtime();
     walk.rules = remote != NULL ? remote->rules : col_unwind_cache_own();
     walk.full_until = 0;
     walk.proved = (struct col_proved_pages){.memory = remote != NULL ? remote->memory : NULL};

@@ -40,7 +40,8 @@ size_t col_unwind_walk_deep(const ucontext_t *context, struct col_stack_bounds *
 /* Where a walk over a stack of another process begins, and where it has ended. */
 struct col_unwind_remote {
     struct col_remote_memory *memory;
-    struct col_unwind_rules rules; /* of the process */
+    struct col_unwind_rules rules;       /* of the process */
+    const struct col_java_runtime *java; /* in it; NULL: none */
     struct col_stack_mark leaf;
     struct col_stack_mark last; /* the frame that it did not get beyond, if it is not the first of its thread */
 };

@@ -55,24 +55,37 @@ static bool leave_to(const struct leaving *leaving, const struct caller *caller)
     return true;
 }
 
+/* Of HotSpot's code, which in our own process can be read. */
+COL_READS_FOREIGN static bool read_code(const struct leaving *leaving, uintptr_t at, uint8_t *to, size_t bytes)
+{
+    if (leaving->java->layout.memory != NULL)
+        return col_safe_read_copy(leaving->proved, at, to, bytes);
+    for (size_t i = 0; i < bytes; i++)
+        to[i] = ((const volatile uint8_t *)at)[i];
+    return true;
+}
+
 /*
  * The frames of a virtual thread that it will not need soon lie in the heap. Where those on the stack end they return to a stub that fetches others, and that begins by loading
  * the stack pointer from the thread.
  */
-static bool is_barrier(const struct col_java_blob *blob, uintptr_t pc)
+static bool is_barrier(const struct leaving *leaving, const struct col_java_blob *blob, uintptr_t pc)
 {
-    const uint8_t *code = (const uint8_t *)pc;
-    return blob->kind == COL_JAVA_CODE_BARE && blob->end - pc > 8 && col_arch_loads_sp_from_thread(code);
+    uint8_t code[8];
+    return blob->kind == COL_JAVA_CODE_BARE && blob->end - pc > sizeof code &&
+           read_code(leaving, pc, code, sizeof code) && col_arch_loads_sp_from_thread(code);
 }
 
 /* True for what code of HotSpot's returns to: the interpreter keeps such addresses in a table, all else calls. */
 static bool is_return_address(const struct leaving *leaving, uintptr_t pc)
 {
     struct col_java_blob blob;
+    uint8_t before[8];
     return col_java_runtime_has_code(leaving->java, pc - 1) && col_java_code_find(leaving->java, pc - 1, &blob) &&
            (blob.kind == COL_JAVA_CODE_INTERPRETER || col_java_code_is_deoptimizer(leaving->java, &blob, pc) ||
-            is_barrier(&blob, pc) ||
-            (pc - COL_ARCH_CALL_BYTES >= blob.code && col_arch_ends_in_call((const uint8_t *)pc)));
+            is_barrier(leaving, &blob, pc) ||
+            (pc - COL_ARCH_CALL_BYTES >= blob.code && read_code(leaving, pc - sizeof before, before, sizeof before) &&
+             col_arch_ends_in_call(before + sizeof before)));
 }
 
 /* ---- frames of a fixed size ---- */
@@ -321,9 +334,9 @@ static bool leave(const struct leaving *leaving, const struct col_java_blob *blo
     case COL_JAVA_CODE_BARE:
         break;
     }
-    return is_exact                              ? leave_adapter(leaving)
-           : is_barrier(blob, leaving->regs->pc) ? leave_barrier(leaving)
-                                                 : leave_by_record(leaving);
+    return is_exact                                       ? leave_adapter(leaving)
+           : is_barrier(leaving, blob, leaving->regs->pc) ? leave_barrier(leaving)
+                                                          : leave_by_record(leaving);
 }
 
 /* False: there is no room, or the walk has gone on elsewhere. */
@@ -347,6 +360,8 @@ enum col_unwind_java_leaving col_unwind_java_walk(const struct col_java_runtime 
     struct col_regs caller = *regs;
     struct leaving leaving = {java, &caller, reader, proved, &frame};
     struct col_java_blob blob;
+    if (is_exact && java->layout.memory != NULL)
+        return COL_JAVA_LEFT_NOT; /* its registers are not known */
     if (!col_java_code_find(java, regs->pc - !is_exact, &blob) || !leave(&leaving, &blob, is_exact))
         return COL_JAVA_LEFT_NOT;
     if (frame.count == 0)

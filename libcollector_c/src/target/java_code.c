@@ -28,7 +28,7 @@ static uintptr_t heap_of(layout_t *layout, uintptr_t pc)
     int64_t count = col_java_get(layout, COL_JAVA_ARRAY_LENGTH, heaps);
     uintptr_t data = col_java_get_pointer(layout, COL_JAVA_ARRAY_DATA, heaps);
     for (int64_t i = 0; data != 0 && i < count && i < MOST_HEAPS; i++) {
-        uintptr_t heap = col_foreign_word(data + (uintptr_t)i * sizeof heap);
+        uintptr_t heap = col_java_word(layout, data + (uintptr_t)i * sizeof heap);
         if (heap == 0)
             continue;
         uintptr_t memory = heap + layout->fields[COL_JAVA_HEAP_MEMORY].at;
@@ -40,7 +40,7 @@ static uintptr_t heap_of(layout_t *layout, uintptr_t pc)
 }
 
 /* The block that a place in a heap belongs to: each segment's byte tells how far back it begins, or part of the way. */
-COL_READS_FOREIGN static uintptr_t block_of(layout_t *layout, uintptr_t heap, uintptr_t pc)
+static uintptr_t block_of(layout_t *layout, uintptr_t heap, uintptr_t pc)
 {
     uintptr_t low = col_java_get_pointer(layout, COL_JAVA_SPACE_LOW, heap + layout->fields[COL_JAVA_HEAP_MEMORY].at);
     uintptr_t map = heap + layout->fields[COL_JAVA_HEAP_SEGMENTS].at;
@@ -51,7 +51,7 @@ COL_READS_FOREIGN static uintptr_t block_of(layout_t *layout, uintptr_t heap, ui
     if (end < bytes || at >= end - bytes)
         return 0;
     for (unsigned i = 0; i < MOST_HOPS; i++) {
-        uint8_t back = *(const volatile uint8_t *)(bytes + at);
+        uint8_t back = col_java_byte(layout, bytes + at);
         if (back == 0)
             return low + (at << bits);
         if (back == FREE_SEGMENT || back > at)
@@ -67,7 +67,7 @@ static enum col_java_code kind_of(const struct col_java_runtime *java, const str
     uintptr_t name = col_java_get_pointer(&java->layout, COL_JAVA_BLOB_NAME, blob->start);
     if (name < java->low || name > java->high - sizeof name)
         return blob->frame_bytes != 0 ? COL_JAVA_CODE_STUB : COL_JAVA_CODE_BARE; /* some make theirs up */
-    uint64_t word = col_foreign_word(name);
+    uint64_t word = col_java_word(&java->layout, name);
     bool is_method =
         word == UINT64_C(0x00646f6874656d6e) || word == UINT64_C(0x6e2065766974616e); /* "nmethod", "native n" */
     return is_method ? COL_JAVA_CODE_METHOD : blob->frame_bytes != 0 ? COL_JAVA_CODE_STUB : COL_JAVA_CODE_BARE;
@@ -224,11 +224,11 @@ static int32_t find_scope(layout_t *layout, const struct scopes *scopes, int64_t
                : -1;
 }
 
-COL_READS_FOREIGN static uint32_t next_number(const struct scopes *scopes, uintptr_t *at)
+static uint32_t next_number(layout_t *layout, const struct scopes *scopes, uintptr_t *at)
 {
     uint32_t sum = 0;
     for (unsigned shift = 0; shift <= 24 && *at < scopes->data_end; shift += 6) {
-        uint32_t byte = *(const volatile uint8_t *)(*at)++;
+        uint32_t byte = col_java_byte(layout, (*at)++);
         sum += (byte - scopes->excess) << shift;
         if (byte < LAST_BYTE)
             break;
@@ -247,13 +247,13 @@ static size_t read_scopes(const struct col_java_runtime *java, const struct col_
         uintptr_t at = scopes->data + (uintptr_t)scope;
         if (at >= scopes->data_end || !is_readable(scopes, at, 16))
             return 0;
-        int32_t outer = (int32_t)next_number(scopes, &at);
-        uintptr_t name_at = scopes->metadata + ((uintptr_t)next_number(scopes, &at) - 1) * sizeof method;
-        uint32_t bytecode = next_number(scopes, &at) - 1;
+        int32_t outer = (int32_t)next_number(&java->layout, scopes, &at);
+        uintptr_t name_at = scopes->metadata + ((uintptr_t)next_number(&java->layout, scopes, &at) - 1) * sizeof method;
+        uint32_t bytecode = next_number(&java->layout, scopes, &at) - 1;
         if (outer >= scope || name_at < scopes->metadata || name_at + sizeof method > scopes->metadata_end ||
             !is_readable(scopes, name_at, sizeof method))
             return 0;
-        method = col_foreign_word(name_at);
+        method = col_java_word(&java->layout, name_at);
         if (!col_java_method_find(java, method, true, &known))
             return 0;
         addresses[count++] =

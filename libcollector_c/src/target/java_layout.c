@@ -117,11 +117,10 @@ static bool read_text(struct table *table, uintptr_t at, char text[LONGEST_TEXT]
     text[0] = '\0';
     if (!col_safe_read_prove(&table->proved, at, sizeof pointer))
         return false;
-    pointer = col_foreign_word(at);
+    pointer = col_safe_read_known(table->proved.memory, at);
     for (unsigned i = 0; pointer != 0 && i + 1 < LONGEST_TEXT; i++) {
-        if (!col_safe_read_prove(&table->proved, pointer + i, 1))
+        if (!col_safe_read_copy(&table->proved, pointer + i, &text[i], 1))
             return false;
-        text[i] = *(const volatile char *)(pointer + i);
         text[i + 1] = '\0';
         if (text[i] == '\0')
             break;
@@ -131,8 +130,8 @@ static bool read_text(struct table *table, uintptr_t at, char text[LONGEST_TEXT]
 
 static uintptr_t read_symbol(struct table *table, const char *name)
 {
-    uintptr_t at = col_exported_symbols_find(NULL, table->bias, table->dynamic, name), value = 0;
-    return at != 0 && col_safe_read_word(at, &value) ? value : 0;
+    uintptr_t at = col_exported_symbols_find(table->proved.memory, table->bias, table->dynamic, name), value = 0;
+    return at != 0 && col_safe_read_copy(&table->proved, at, &value, sizeof value) ? value : 0;
 }
 
 static bool open_table(struct table *table, const char *name, const char *stride)
@@ -178,9 +177,10 @@ static bool read_fields(struct table *table, struct col_java_layout *layout)
         const struct wanted *found = find(wanted_fields, sizeof wanted_fields / sizeof *wanted_fields, type, name);
         if (found == NULL)
             continue;
-        bool is_static = (uint32_t)col_foreign_word(entry + static_at) != 0;
+        bool is_static = (uint32_t)col_safe_read_known(table->proved.memory, entry + static_at) != 0;
         read_text(table, entry + type_name_at, type_name);
-        layout->fields[found->to] = field_of(type_name, col_foreign_word(entry + (is_static ? address_at : offset_at)));
+        layout->fields[found->to] = field_of(
+            type_name, col_safe_read_known(table->proved.memory, entry + (is_static ? address_at : offset_at)));
     }
     return true;
 }
@@ -193,14 +193,16 @@ static void read_numbers(struct table *table, const struct wanted *wanted, size_
     for (unsigned i = 0; i < MOST_ENTRIES && read_text(table, entry + name_at, name); i++, entry += table->stride) {
         const struct wanted *found = find(wanted, count, name, "");
         if (found != NULL && col_safe_read_prove(&table->proved, entry, table->stride))
-            layout->numbers[found->to] = (uint32_t)col_foreign_word(entry + number_at);
+            layout->numbers[found->to] = (uint32_t)col_safe_read_known(table->proved.memory, entry + number_at);
     }
 }
 
-bool col_java_layout_read(struct col_java_layout *layout, uintptr_t bias, uintptr_t dynamic)
+bool col_java_layout_read(struct col_java_layout *layout, struct col_remote_memory *memory, uintptr_t bias,
+                          uintptr_t dynamic)
 {
-    struct table table = {.bias = bias, .dynamic = dynamic};
+    struct table table = {.proved = {.memory = memory}, .bias = bias, .dynamic = dynamic};
     memset(layout, 0, sizeof *layout);
+    layout->memory = memory;
     if (!read_fields(&table, layout))
         return false;
     if (open_table(&table, "gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride"))

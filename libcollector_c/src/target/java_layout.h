@@ -92,16 +92,37 @@ struct col_java_field {
 };
 
 struct col_java_layout {
+    struct col_remote_memory *memory; /* where all that is; NULL: in our own process */
     struct col_java_field fields[COL_JAVA_SLOTS];
     uint32_t numbers[COL_JAVA_NUMBERS];
 };
 
-/* Reads it from a loaded libjvm.so, by its dynamic section. False: it tells none, or lacks something that is needed. From anywhere, signal handlers included. */
-bool col_java_layout_read(struct col_java_layout *layout, uintptr_t bias, uintptr_t dynamic);
+/* Reads it from a loaded libjvm.so, by its dynamic section; `memory` is that of another process, or NULL. False: it tells none, or lacks something that is needed. From anywhere,
+   signal handlers included. */
+bool col_java_layout_read(struct col_java_layout *layout, struct col_remote_memory *memory, uintptr_t bias,
+                          uintptr_t dynamic);
 
 static inline bool col_java_has(const struct col_java_layout *layout, enum col_java_slot slot)
 {
     return layout->fields[slot].bytes != 0;
+}
+
+/* What lies at an address that can be read. */
+static inline uintptr_t col_java_word(const struct col_java_layout *layout, uintptr_t at)
+{
+    return col_safe_read_known(layout->memory, at);
+}
+
+/* The word that a number of some bytes lies in, from its first byte on. Of another process whole words are read. */
+static inline uintptr_t col_java_word_from(const struct col_java_layout *layout, uintptr_t at)
+{
+    uintptr_t inside = at % sizeof at;
+    return col_remote_memory_word(layout->memory, at - inside) >> 8 * inside;
+}
+
+COL_READS_FOREIGN static inline uint8_t col_java_byte(const struct col_java_layout *layout, uintptr_t at)
+{
+    return layout->memory == NULL ? *(const volatile uint8_t *)at : (uint8_t)col_java_word_from(layout, at);
 }
 
 /* A number in the object at an address that can be read; of a static one the address is 0. */
@@ -109,22 +130,25 @@ COL_READS_FOREIGN static inline int64_t col_java_get(const struct col_java_layou
                                                      uintptr_t object)
 {
     const struct col_java_field *field = &layout->fields[slot];
-    uintptr_t at = object + field->at;
+    uintptr_t at = object + field->at, word;
+    bool is_own = layout->memory == NULL;
     switch (field->bytes) {
     case 1:
-        return *(const volatile uint8_t *)at;
+        return col_java_byte(layout, at);
     case 2:
-        return field->is_signed ? *(const volatile int16_t *)at : *(const volatile uint16_t *)at;
+        word = is_own ? *(const volatile uint16_t *)at : col_java_word_from(layout, at);
+        return field->is_signed ? (int16_t)word : (uint16_t)word;
     case 4:
-        return field->is_signed ? (int64_t) * (const volatile int32_t *)at : (int64_t) * (const volatile uint32_t *)at;
+        word = is_own ? *(const volatile uint32_t *)at : col_java_word_from(layout, at);
+        return field->is_signed ? (int64_t)(int32_t)word : (int64_t)(uint32_t)word;
     }
-    return (int64_t)col_foreign_word(at);
+    return (int64_t)col_java_word(layout, at);
 }
 
 static inline uintptr_t col_java_get_pointer(const struct col_java_layout *layout, enum col_java_slot slot,
                                              uintptr_t object)
 {
-    return col_foreign_word(object + layout->fields[slot].at);
+    return col_java_word(layout, object + layout->fields[slot].at);
 }
 
 #endif

@@ -25,6 +25,7 @@
 
 /* What tells a method from one that was at its address before. */
 struct identity {
+    uint64_t owner; /* a number of its process */
     uintptr_t method, constant, pool, holder, class_name;
     uint32_t class_hash, name_index;
 };
@@ -54,9 +55,9 @@ static struct entry entries[SETS][WAYS] COL_SPARSE;
 
 /* ---- reading ---- */
 
-static bool is_readable(uintptr_t address, size_t bytes)
+static bool is_readable(const struct col_java_layout *layout, uintptr_t address, size_t bytes)
 {
-    struct col_proved_pages proved = {.memory = NULL};
+    struct col_proved_pages proved = {.memory = layout->memory};
     return address != 0 && address % sizeof address == 0 && col_safe_read_prove(&proved, address, bytes);
 }
 
@@ -65,7 +66,7 @@ static uintptr_t symbol_at(const struct col_java_layout *layout, uintptr_t pool,
 {
     uintptr_t at = pool + layout->numbers[COL_JAVA_POOL_BYTES] + index * sizeof at;
     bool is_inside = index > 0 && index < (uint64_t)col_java_get(layout, COL_JAVA_POOL_LENGTH, pool);
-    return is_inside && is_readable(at, sizeof at) ? col_foreign_word(at) : 0;
+    return is_inside && is_readable(layout, at, sizeof at) ? col_java_word(layout, at) : 0;
 }
 
 /* A random number of the name's own, which in later versions is above a count of its users, and its length. */
@@ -88,25 +89,26 @@ static bool is_same(const struct col_java_layout *layout, const struct identity 
 }
 
 /* Of what may be a method; false: it is none. */
-static bool identify(const struct col_java_layout *layout, uintptr_t method, struct identity *identity)
+static bool identify(const struct col_java_runtime *java, uintptr_t method, struct identity *identity)
 {
-    *identity = (struct identity){.method = method};
-    if (!is_readable(method, layout->fields[COL_JAVA_METHOD_CONST].at + sizeof(uintptr_t)))
+    const struct col_java_layout *layout = &java->layout;
+    *identity = (struct identity){.owner = java->owner, .method = method};
+    if (!is_readable(layout, method, layout->fields[COL_JAVA_METHOD_CONST].at + sizeof(uintptr_t)))
         return false;
     identity->constant = col_java_get_pointer(layout, COL_JAVA_METHOD_CONST, method);
-    if (!is_readable(identity->constant, layout->numbers[COL_JAVA_CONST_BYTES]))
+    if (!is_readable(layout, identity->constant, layout->numbers[COL_JAVA_CONST_BYTES]))
         return false;
     identity->name_index = (uint32_t)col_java_get(layout, COL_JAVA_CONST_NAME, identity->constant);
     identity->pool = col_java_get_pointer(layout, COL_JAVA_CONST_POOL, identity->constant);
-    if (!is_readable(identity->pool, layout->numbers[COL_JAVA_POOL_BYTES]))
+    if (!is_readable(layout, identity->pool, layout->numbers[COL_JAVA_POOL_BYTES]))
         return false;
     identity->holder = col_java_get_pointer(layout, COL_JAVA_POOL_HOLDER, identity->pool);
-    if (!is_readable(identity->holder, layout->fields[COL_JAVA_CLASS_POOL].at + sizeof(uintptr_t)) ||
-        !is_readable(identity->holder, layout->fields[COL_JAVA_CLASS_NAME].at + sizeof(uintptr_t)) ||
+    if (!is_readable(layout, identity->holder, layout->fields[COL_JAVA_CLASS_POOL].at + sizeof(uintptr_t)) ||
+        !is_readable(layout, identity->holder, layout->fields[COL_JAVA_CLASS_NAME].at + sizeof(uintptr_t)) ||
         col_java_get_pointer(layout, COL_JAVA_CLASS_POOL, identity->holder) != identity->pool)
         return false;
     identity->class_name = col_java_get_pointer(layout, COL_JAVA_CLASS_NAME, identity->holder);
-    if (!is_readable(identity->class_name, layout->fields[COL_JAVA_SYMBOL_BODY].at))
+    if (!is_readable(layout, identity->class_name, layout->fields[COL_JAVA_SYMBOL_BODY].at))
         return false;
     identity->class_hash = hash_of(layout, identity->class_name);
     return true;
@@ -115,10 +117,10 @@ static bool identify(const struct col_java_layout *layout, uintptr_t method, str
 /* ---- names and lines ---- */
 
 /* Copies a name, in which packages are parted as programs write it. The end; NULL: it cannot be read. */
-COL_READS_FOREIGN static char *copy_symbol(const struct col_java_layout *layout, uintptr_t symbol, char *to)
+static char *copy_symbol(const struct col_java_layout *layout, uintptr_t symbol, char *to)
 {
-    struct col_proved_pages proved = {.memory = NULL};
-    if (!is_readable(symbol, layout->fields[COL_JAVA_SYMBOL_BODY].at))
+    struct col_proved_pages proved = {.memory = layout->memory};
+    if (!is_readable(layout, symbol, layout->fields[COL_JAVA_SYMBOL_BODY].at))
         return NULL;
     uintptr_t body = symbol + layout->fields[COL_JAVA_SYMBOL_BODY].at;
     size_t length = (size_t)col_java_get(layout, COL_JAVA_SYMBOL_LENGTH, symbol);
@@ -126,7 +128,7 @@ COL_READS_FOREIGN static char *copy_symbol(const struct col_java_layout *layout,
     if (length == 0 || !col_safe_read_prove(&proved, body, length))
         return NULL;
     for (size_t i = 0; i < length; i++) {
-        char byte = *(const volatile char *)(body + i);
+        char byte = (char)col_java_byte(layout, body + i);
         *to++ = byte == '/' ? '.' : byte != '\0' ? byte : '?';
     }
     *to = '\0';
@@ -135,13 +137,14 @@ COL_READS_FOREIGN static char *copy_symbol(const struct col_java_layout *layout,
 
 /* Bytes that can be read, one after the other. */
 struct bytes {
+    const struct col_java_layout *layout;
     uintptr_t at, end;
     uint32_t excess; /* from 21 on no byte of a number is 0: each counts one less */
 };
 
-COL_READS_FOREIGN static uint32_t next_byte(struct bytes *bytes)
+static uint32_t next_byte(struct bytes *bytes)
 {
-    return bytes->at < bytes->end ? *(const volatile uint8_t *)bytes->at++ : 0;
+    return bytes->at < bytes->end ? col_java_byte(bytes->layout, bytes->at++) : 0;
 }
 
 /* Its unsigned numbers (src/hotspot/share/utilities/unsigned5.hpp), of which signed ones have the sign in the lowest bit. */
@@ -162,8 +165,9 @@ static size_t read_lines(const struct col_java_layout *layout, uintptr_t constan
 {
     uint32_t later = layout->numbers[COL_JAVA_HAS_LINES_LATER];
     uint32_t flag = later != 0 ? later : layout->numbers[COL_JAVA_HAS_LINES];
-    struct col_proved_pages proved = {.memory = NULL};
+    struct col_proved_pages proved = {.memory = layout->memory};
     struct bytes bytes = {
+        .layout = layout,
         .at = constant + layout->numbers[COL_JAVA_CONST_BYTES] + code_bytes,
         .end = constant + sizeof(uintptr_t) * (uintptr_t)(uint32_t)col_java_get(layout, COL_JAVA_CONST_SIZE, constant),
         .excess = later != 0};
@@ -228,7 +232,8 @@ static bool write_method(const struct col_java_layout *layout, const struct iden
                                                             sizeof(struct line)};
     change.start = change.bias = entry->start = take_addresses(bytes);
     change.end = change.start + bytes;
-    return col_event_mappingchange((struct col_event_head){col_clock_now(), 0}, &change) == 0;
+    uint32_t process = layout->memory != NULL ? (uint32_t)layout->memory->pid : 0;
+    return col_event_mappingchange((struct col_event_head){col_clock_now(), process}, &change) == 0;
 }
 
 /* The buffers serve one at a time. Another thread's method is told of at its next tick. */
@@ -244,11 +249,12 @@ static bool tell(const struct col_java_layout *layout, const struct identity *id
 /* ---- the table ---- */
 
 /* A copy of the method's entry, if there is one of this log. */
-static bool read_entry(const struct entry *set, uintptr_t method, struct entry *copy)
+static bool read_entry(const struct entry *set, uint64_t owner, uintptr_t method, struct entry *copy)
 {
     for (unsigned way = 0; way < WAYS; way++) {
         uint32_t turn = __atomic_load_n(&set[way].turn, __ATOMIC_ACQUIRE);
-        if (turn % 2 != 0 || turn == 0 || set[way].generation != self.generation || set[way].identity.method != method)
+        if (turn % 2 != 0 || turn == 0 || set[way].generation != self.generation ||
+            set[way].identity.method != method || set[way].identity.owner != owner)
             continue;
         *copy = set[way];
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -259,10 +265,11 @@ static bool read_entry(const struct entry *set, uintptr_t method, struct entry *
 }
 
 /* The method's own entry, one that is free, else one that loses its place. */
-static struct entry *choose(struct entry *set, uintptr_t method, uint64_t hash)
+static struct entry *choose(struct entry *set, uint64_t owner, uintptr_t method, uint64_t hash)
 {
     for (unsigned way = 0; way < WAYS; way++)
-        if (set[way].generation == self.generation && set[way].identity.method == method)
+        if (set[way].generation == self.generation && set[way].identity.method == method &&
+            set[way].identity.owner == owner)
             return &set[way];
     for (unsigned way = 0; way < WAYS; way++)
         if (set[way].generation != self.generation || set[way].turn == 0)
@@ -290,13 +297,13 @@ bool col_java_method_find(const struct col_java_runtime *java, uintptr_t address
     uint64_t hash = (uint64_t)address * UINT64_C(0x9e3779b97f4a7c15);
     struct entry *set = entries[hash >> 52], entry;
     struct identity identity = {0};
-    if (!is_certain && !identify(&java->layout, address, &identity))
+    if (!is_certain && !identify(java, address, &identity))
         return false;
-    if (!read_entry(set, address, &entry) || !is_same(&java->layout, &entry.identity)) {
-        if ((is_certain && !identify(&java->layout, address, &identity)) || !tell(&java->layout, &identity, &entry))
+    if (!read_entry(set, java->owner, address, &entry) || !is_same(&java->layout, &entry.identity)) {
+        if ((is_certain && !identify(java, address, &identity)) || !tell(&java->layout, &identity, &entry))
             return false;
         entry.identity = identity;
-        write_entry(choose(set, address, hash + entry.start), &entry);
+        write_entry(choose(set, java->owner, address, hash + entry.start), &entry);
     }
     *method = (struct col_java_method){
         entry.start, entry.identity.constant + java->layout.numbers[COL_JAVA_CONST_BYTES], entry.code_bytes};
@@ -307,4 +314,9 @@ void col_java_method_forget(void)
 {
     self.generation++;
     self.is_telling = false;
+}
+
+void col_java_method_watch(void)
+{
+    self.next = COL_JAVA_WATCHED_ADDRESS - COL_JAVA_FIRST_ADDRESS;
 }

@@ -14,6 +14,8 @@
 /* How a method is run. */
 enum col_java_mode { COL_JAVA_INTERPRETED, COL_JAVA_COMPILED, COL_JAVA_INLINED };
 
+#define COL_JAVA_WATCHED_ADDRESS (UINT64_C(7) << 54) /* the upper half of what logs have that tell of other processes */
+
 /* A method that the log knows. */
 struct col_java_method {
     uint64_t start;         /* of its addresses */
@@ -40,5 +42,8 @@ static inline uint64_t col_java_method_address(const struct col_java_method *met
 
 /* For another log, which knows nothing yet. */
 void col_java_method_forget(void);
+
+/* This log tells of other processes: its methods get addresses that their own logs do not give. Ordinary code. */
+void col_java_method_watch(void);
 
 #endif

@@ -50,7 +50,8 @@ void col_java_runtime_look(void)
     if (!__atomic_load_n(&self.is_noted, __ATOMIC_ACQUIRE) || __atomic_load_n(&self.is_known, __ATOMIC_ACQUIRE) ||
         __atomic_exchange_n(&self.is_looking, true, __ATOMIC_ACQUIRE))
         return;
-    bool is_readable = COL_ARCH_HAS_JAVA_FRAMES && col_java_layout_read(&self.found.layout, self.bias, self.dynamic);
+    bool is_readable =
+        COL_ARCH_HAS_JAVA_FRAMES && col_java_layout_read(&self.found.layout, NULL, self.bias, self.dynamic);
     if (is_readable || ++self.attempts == MOST_ATTEMPTS) {
         self.obstacle = is_readable                ? NULL
                         : COL_ARCH_HAS_JAVA_FRAMES ? "this version does not tell where they are"

@@ -11,6 +11,7 @@
 struct col_java_runtime {
     struct col_java_layout layout;
     uintptr_t low, high; /* the module that it is in */
+    uint64_t owner;      /* a number of the process that it is in; 0: our own */
 };
 
 /* If the object is a HotSpot, the log is told; stacks have its methods from now on. From anywhere, signal handlers included. */

@@ -12,6 +12,7 @@
 #include "experiment/event.h"
 #include "experiment/log_writer.h"
 #include "experiment/stack_table.h"
+#include "target/java_method.h"
 #include "target/python_code.h"
 
 #define LOG_NAME "waits.log"
@@ -63,6 +64,7 @@ int col_wait_log_open(const char *experiment, const char *way, const char *detai
     self.detail = detail;
     self.looks_ns = looks_ns;
     col_python_code_watch();
+    col_java_method_watch();
     if (error == 0)
         write_initialize();
     return error;

@@ -43,7 +43,7 @@ def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not shutil.which("javac") or not shutil.which("java"):
         pytest.skip("this system has no JDK")
     directory = tmp_path_factory.mktemp("java")
-    names = ("HotJava", "SplitJava", "ChurnJava")
+    names = ("HotJava", "SplitJava", "ChurnJava", "WaitingJava")
     assert execute(["javac", "--release", LANGUAGE, "-d", directory, *(TARGETS / f"{name}.java" for name in names)]).status == 0
     return directory
 
@@ -141,3 +141,21 @@ def test_hot_java_is_named_however_it_ends(record: Record, classes: Path, end: s
         return
     outcome = execute(collector_command("report", recorded.path, "disasm", "HotJava.collatz"))
     assert outcome.status != 0 and "is a Java method" in outcome.stderr
+
+
+@pytest.mark.parametrize("java", ["java", *OTHERS])
+@pytest.mark.parametrize("options", [(), ("-Xint",)], ids=["compiled", "interpreted"])
+def test_methods_wait_under_their_names(record: Record, classes: Path, java: str, options: tuple[str, ...]) -> None:
+    """Seen from outside, they stand between the native frames, up to the start of the thread."""
+    recorded = record([java, *options, "-cp", classes, "WaitingJava", 800], options=["--wall"])
+    truth, profile = recorded.outcome.truth, recorded.profile
+    rows = {row.function.name: row.inclusive for row in aggregate.functions(profile)}
+    blocked, runnable = ([metric.name for metric in profile.metrics].index(name) for name in ("blocked", "runnable"))
+    wrong = []
+    for name in ("sleeping", "parking", "waiting"):
+        figures = rows.get(f"WaitingJava.{name}")
+        found_ns = 1e9 * (figures[blocked] + figures[runnable]) if figures else 0.0
+        # What passes between the wait and the clock's reading is computed, or waited for a processor.
+        if not 0.9 * truth[name] <= found_ns <= 1.02 * truth[name] + 5e6:
+            wrong.append(f"{name}: {truth[name] / 1e6:.1f} ms true, {found_ns / 1e6:.1f} recorded")
+    judge(not wrong, "; ".join(wrong))

@@ -115,10 +115,11 @@ def test_what_is_waited_for_and_from_where(watch: Callable[..., Recorded], compi
     assert unfinished < 0.01 * aggregate.total_values(recorded.profile)[blocked], ends
 
 
+@pytest.mark.parametrize("way", ["switches", EXACT])
 @every_interpreter("3.11", "3.12", "3.13")
-def test_python_functions_wait(watch: Callable[..., Recorded], python: Interpreter) -> None:
+def test_python_functions_wait(watch: Callable[..., Recorded], python: Interpreter, way: str) -> None:
     """Each thread under its functions, with the line that waits and what for; what computing threads wait for is the interpreter's lock."""
-    recorded = watch("switches", python.path, TARGETS / "python" / "known_waits.py", 500)
+    recorded = watch(way, python.path, TARGETS / "python" / "known_waits.py", 500)
     truth, profile = recorded.outcome.truth, recorded.profile
     rows = {row.function.name: row.inclusive for row in aggregate.functions(profile)}
     frames = [(profile.functions[frame.function].name, frame) for frame in profile.frames]

@@ -17,6 +17,7 @@
 #include "sample/recording.h"
 #include "sample/thread_frames.h"
 #include "target/descriptors.h"
+#include "target/python_runtime.h"
 
 #define SOURCE 0x10100u /* behind those of sample/overflow.c */
 #define FRAME COL_OVERFLOW_EVENTS
@@ -150,6 +151,11 @@ static bool is_futex_wait(const uint64_t *arguments)
     return (operation == 0 || operation == 9) && arguments[0] > UINT16_MAX && arguments[0] % sizeof(int) == 0;
 }
 
+static enum col_wait_cause lock_at(uint64_t address)
+{
+    return col_python_runtime_is_gil(col_python_runtime(), (uintptr_t)address) ? COL_WAIT_GIL : COL_WAIT_LOCK;
+}
+
 static enum col_wait_cause cause_of(const ucontext_t *context)
 {
     long call;
@@ -157,11 +163,11 @@ static enum col_wait_cause cause_of(const ucontext_t *context)
     if (!col_arch_follows_syscall(context))
         return COL_WAIT_PAGE;
     if (!col_arch_finished_call(context, &call, arguments))
-        return is_futex_wait(arguments) ? COL_WAIT_LOCK : COL_WAIT_OTHER;
+        return is_futex_wait(arguments) ? lock_at(arguments[0]) : COL_WAIT_OTHER;
     if (is_cut_short(call, arguments))
         refuse();
     if (!col_wait_cause_is_of_descriptor(call))
-        return col_wait_cause_of_call(call);
+        return call == SYS_futex ? lock_at(arguments[0]) : col_wait_cause_of_call(call);
     return arguments[0] > INT32_MAX ? COL_WAIT_OTHER
                                     : col_wait_cause_of_descriptor("/proc/self/fd", (unsigned)arguments[0]);
 }

@@ -331,8 +331,7 @@ size_t col_remote_python(struct col_remote_process *process, pid_t thread, const
     return count;
 }
 
-/* No other lock lies in the interpreter's own variables: those that it gives to programs are allocated. */
 bool col_remote_is_gil(const struct col_remote_process *process, uintptr_t address)
 {
-    return process->has_python && address - process->python.runtime < process->python.runtime_bytes;
+    return process->has_python && col_python_runtime_is_gil(&process->python, address);
 }

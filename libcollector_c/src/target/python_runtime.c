@@ -84,11 +84,12 @@ static const char *find(struct col_python_runtime *found, const struct col_pytho
 }
 
 /* Only once, and only by one: looking for its code meets the object again. */
-static bool learn(const struct col_python_object *object, uintptr_t runtime)
+static bool learn(const struct col_python_object *object, uintptr_t runtime, size_t runtime_bytes)
 {
     if (__atomic_exchange_n(&self.is_begun, true, __ATOMIC_ACQUIRE))
         return false;
     self.found.runtime = runtime;
+    self.found.runtime_bytes = runtime_bytes;
     self.obstacle = find(&self.found, object);
     __atomic_store_n(&self.is_known, true, __ATOMIC_RELEASE);
     return true;
@@ -96,8 +97,10 @@ static bool learn(const struct col_python_object *object, uintptr_t runtime)
 
 void col_python_runtime_meet(const struct col_python_object *object)
 {
-    uintptr_t runtime = col_exported_symbols_find(NULL, object->bias, object->dynamic, "_PyRuntime");
-    if (runtime == 0 || (!__atomic_load_n(&self.is_known, __ATOMIC_ACQUIRE) && !learn(object, runtime)) ||
+    size_t runtime_bytes = 0;
+    uintptr_t runtime = col_exported_symbols_measure(NULL, object->bias, object->dynamic, "_PyRuntime", &runtime_bytes);
+    if (runtime == 0 ||
+        (!__atomic_load_n(&self.is_known, __ATOMIC_ACQUIRE) && !learn(object, runtime, runtime_bytes)) ||
         self.found.runtime != runtime)
         return; /* of several interpreters the first */
     col_event_interpreter((struct col_event_head){col_clock_now(), 0}, "CPython", self.version, self.found.low,

@@ -12,7 +12,7 @@
 struct col_python_runtime {
     struct col_python_layout layout;
     uintptr_t runtime;                /* _PyRuntime */
-    size_t runtime_bytes;             /* of it, where it is in another process */
+    size_t runtime_bytes;             /* of it */
     uintptr_t code_type;              /* PyCode_Type */
     uintptr_t low, high;              /* the module that it is in */
     uintptr_t loop_low, loop_high;    /* _PyEval_EvalFrameDefault */
@@ -36,6 +36,12 @@ void col_python_runtime_meet(const struct col_python_object *object);
 
 /* NULL: there is none whose frames can be read. From anywhere, signal handlers included. */
 const struct col_python_runtime *col_python_runtime(void);
+
+/* True of a futex that is the interpreter's lock: no other lies in its own variables, as those that it gives to programs are allocated. The same. */
+static inline bool col_python_runtime_is_gil(const struct col_python_runtime *python, uintptr_t address)
+{
+    return python != NULL && address - python->runtime < python->runtime_bytes;
+}
 
 /* The calling thread's state, 0: it has none, as when it never ran Python; and whether that holds the GIL. From a signal handler. */
 uintptr_t col_python_runtime_thread_state(const struct col_python_runtime *python);

@@ -48,7 +48,7 @@ PROGRAMS = ("postgres", "redis", "nginx", "node", "java", "python3")
 
 
 def variants(bench: Bench, command: tuple[object, ...]) -> dict[str, Callable[[], Cost]]:
-    """The command plain, recorded, and recorded with --wall."""
+    """The command plain, recorded, and recorded with --wall; where that is allowed, with --wall=exact as well, and with its clock alone."""
 
     def recorded(*options: str) -> Callable[[], Cost]:
         def once() -> Cost:
@@ -58,7 +58,15 @@ def variants(bench: Bench, command: tuple[object, ...]) -> dict[str, Callable[[]
 
         return once
 
-    return {"plain": lambda: run(command), "recorded": recorded(), "with --wall": recorded("--wall")}
+    found = {"plain": lambda: run(command), "recorded": recorded(), "with --wall": recorded("--wall")}
+    if allows_exact(bench):
+        found |= {"by the CPU timer": recorded("--clock", "cpu-timer"), "with --wall=exact": recorded("--wall=exact")}
+    return found
+
+
+def allows_exact(bench: Bench) -> bool:
+    """Whether threads may tell their waits themselves here."""
+    return subprocess.run([bench.collector, "record", "--wall=exact", "-n", "--", "true"], capture_output=True).returncode == 0
 
 
 def numbers(costs: list[Cost]) -> list[list[float]]:
@@ -79,6 +87,9 @@ def costs_of_switches(bench: Bench, report: Report) -> None:
     costs, _ = take_turns(variants(bench, ("taskset", "1", program, "switch", bench.choose(20000, 100000))), bench.choose(3, 9))
     for name, value in added(costs, 0).items():
         report.say(f"a switch, {name}: {value.text(1, 2, '+')} us")
+    costs, _ = take_turns(variants(bench, (program, "nap", bench.choose(1000, 5000))), bench.choose(3, 9))
+    for name, value in added(costs, 0).items():
+        report.say(f"CPU time of a nap of 300 us, {name}: {value.text(1, 2, '+')} us")
     creation = bench.compile(HERE.parent / "005-start-up" / "creation.c")
     costs, _ = take_turns(variants(bench, (creation, bench.choose(200, 1000))), bench.choose(3, 9))
     for place, what in enumerate(("a thread's creation and end", "a fork and its end")):
@@ -113,9 +124,9 @@ def busy(count: int) -> Iterator[None]:
             other.wait()
 
 
-def truth(bench: Bench, report: Report, place: str) -> None:
+def truth(bench: Bench, report: Report, place: str, option: str = "--wall") -> None:
     """Threads with known waits: errors of their sums, and of rows."""
-    report.say(f"known waits, {place}:")
+    report.say(f"known waits, {place}, {option}:")
     program = bench.compile(TARGETS / "known_waits.c")
     sums: list[float] = []
     rows: dict[str, list[float]] = {}
@@ -123,7 +134,7 @@ def truth(bench: Bench, report: Report, place: str) -> None:
     for _ in range(bench.choose(3, 9)):
         output = bench.scratch / "known.expt"
         remove(output)
-        told = run([bench.collector, "record", "--wall", "-o", output, "--", program, 2000], directory=bench.scratch).output
+        told = run([bench.collector, "record", option, "-o", output, "--", program, 2000], directory=bench.scratch).output
         known = {line.split()[0]: int(line.split()[1]) for line in told.splitlines()}
         found = [line.split() for line in run([bench.python, "-c", READ, output]).output.splitlines()]
         values = {(kind, name): (float(off_s), float(ready_s)) for kind, name, off_s, ready_s in reversed(found)}
@@ -139,7 +150,7 @@ def truth(bench: Bench, report: Report, place: str) -> None:
     report.say(f"  of it ready to run: {spread(ready).text(100, 1)} %")
     for name, errors in rows.items():
         report.say(f"  {name:16} error of the row {spread(errors).text(100, 1, '+')} %")
-    report.head(f"waits of a thread, error of the sum, {place}", f"{spread(sums).text(100, 2, '+')} %", "", "<= 1 %", abs(spread(sums).median) <= 0.01)
+    report.head(f"waits of a thread, error of the sum, {place}, {option}", f"{spread(sums).text(100, 2, '+')} %", "", "<= 1 %", abs(spread(sums).median) <= 0.01)
 
 
 def programs(bench: Bench, report: Report) -> None:
@@ -165,9 +176,12 @@ def programs(bench: Bench, report: Report) -> None:
 def measure_waits(bench: Bench) -> Report:
     """All of it."""
     report = Report()
-    truth(bench, report, "as the machine is")
+    options = ["--wall", *["--wall=exact"] * allows_exact(bench)]
+    for option in options:
+        truth(bench, report, "as the machine is", option)
     with busy(8):
-        truth(bench, report, "beside eight busy processes")
+        for option in options:
+            truth(bench, report, "beside eight busy processes", option)
     programs(bench, report)
     costs_of_switches(bench, report)
     cost_of_idling(bench, report)

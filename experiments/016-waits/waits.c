@@ -1,4 +1,4 @@
-/* waits.c -- `waits switch COUNT` prints the microseconds of a switch between two processes; `waits idle THREADS SECONDS` has so many threads do nothing */
+/* waits.c -- `waits switch COUNT` prints the microseconds of a switch between two processes; `waits nap COUNT` those of CPU time that a nap of 300 us takes; `waits idle THREADS SECONDS` has so many threads do nothing */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +35,16 @@ static int switches(int count)
     return 0;
 }
 
+static int naps(int count)
+{
+    struct timespec nap = {0, 300000}, used;
+    for (int i = 0; i < count; i++)
+        nanosleep(&nap, NULL);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    printf("%.3f\n", ((double)used.tv_sec * 1e6 + (double)used.tv_nsec * 1e-3) / count);
+    return 0;
+}
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
 
@@ -63,6 +73,8 @@ int main(int count, char **arguments)
 {
     if (count == 3 && strcmp(arguments[1], "switch") == 0)
         return switches(atoi(arguments[2]));
+    if (count == 3 && strcmp(arguments[1], "nap") == 0)
+        return naps(atoi(arguments[2]));
     if (count == 4 && strcmp(arguments[1], "idle") == 0)
         return idle(atoi(arguments[2]), (unsigned)atoi(arguments[3]));
     return 2;

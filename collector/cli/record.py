@@ -220,11 +220,7 @@ def make_plan(args: argparse.Namespace) -> Plan:
         if event.name in [other.name for other in counted]:
             raise UsageError(f"-h and --counters both name {event.name}, which would count it twice")
     if args.wall == "exact":
-        problem = perf_events.exact_waits_problem(partial(probe_event, is_kernels=True), os.uname().release)
-        if problem:
-            raise UsageError(f"--wall=exact: {problem}")
-        if events:
-            raise UsageError("--wall=exact and -h both signal threads by SIGTRAP, and would lose each other's; give one of them")
+        _check_exact_waits(bool(events), period is None)
     installation = find_installation()
     return Plan(
         command=command,
@@ -255,6 +251,16 @@ def make_plan(args: argparse.Namespace) -> Plan:
         names_jit_code=args.jit,
         watches_waits=args.wall == "watched",
     )
+
+
+def _check_exact_waits(has_events: bool, is_without_clock: bool) -> None:
+    problem = perf_events.exact_waits_problem(partial(probe_event, is_kernels=True), os.uname().release)
+    if problem:
+        raise UsageError(f"--wall=exact: {problem}")
+    if has_events:
+        raise UsageError("--wall=exact and -h both signal threads by SIGTRAP, and would lose each other's; give one of them")
+    if is_without_clock:
+        raise UsageError("--wall=exact needs a clock beside it, not -p off")
 
 
 def _clock(args: argparse.Namespace) -> str:

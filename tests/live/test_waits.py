@@ -233,3 +233,11 @@ def test_waits_that_come_too_fast_are_shared_out(watch: Callable[..., Recorded],
     judge(abs(off_ns - recorded.outcome.truth["off"]) < 0.02 * recorded.outcome.truth["off"], f"{recorded.outcome.truth['off']} ns true, {off_ns} recorded")
     assert aggregate.total_values(profile)[metric(recorded, "waits")] < 30000
     assert "switches came too fast" in execute(collector_command("report", recorded.path, "--width", 400)).stdout
+
+
+@pytest.mark.parametrize(("words", "sentence"), [(["-h", "page-faults"], "-h both signal threads"), (["-p", "off"], "needs a clock beside it")])
+def test_what_does_not_go_with_exact_waits(words: list[str], sentence: str) -> None:
+    if exact_waits_problem(partial(probe_event, is_kernels=True), os.uname().release):
+        pytest.skip("this system has no right to events in the kernel")
+    outcome = execute(collector_command("record", "--wall=exact", *words, "-n", "--", "true"))
+    assert outcome.status == 2 and sentence in outcome.stderr

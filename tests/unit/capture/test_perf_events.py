@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from collector.capture.perf_events import KNOWN, PerfEvent, check_events, describe_events, parse_counters, parse_events
+from collector.capture.perf_events import KNOWN, PerfEvent, check_events, describe_events, exact_waits_problem, parse_counters, parse_events
 from collector.errors import UsageError
 
 HARDWARE, SOFTWARE, CACHE, RAW = 0, 1, 3, 4
@@ -85,3 +85,18 @@ def test_what_is_counted_at_ticks() -> None:
             parse_counters(text)
     with pytest.raises(UsageError, match="^--counters cycles: this machine has none"):
         check_events(parse_counters("page-faults,cycles")[1], VIRTUAL, "--counters")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "code", "sentence"),
+    [
+        ("6.1.0-9-amd64", 0, ""),
+        ("7.0", 0, ""),
+        ("6.0.19", 0, "it needs Linux 6.1, and this is 6.0.19"),
+        ("5.15.0-generic", 0, "it needs Linux 6.1, and this is 5.15.0-generic"),
+        ("6.8.0", errno.EACCES, "it needs CAP_PERFMON, or 1 or less in /proc/sys/kernel/perf_event_paranoid; --wall without it needs neither"),
+        ("6.8.0", errno.ENOSYS, "the kernel refuses it (ENOSYS)"),
+    ],
+)
+def test_where_threads_can_tell_their_waits(kernel: str, code: int, sentence: str) -> None:
+    assert exact_waits_problem(lambda event_type, config: code if (event_type, config) == (1, 3) else errno.EINVAL, kernel) == sentence

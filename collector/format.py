@@ -199,7 +199,7 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
         ("bias", "uint", "elf_address = address - bias, modulo 2^64"),
         ("file_offset", "uint", "offset of `start` in the file"),
         ("path", "str", "file, or [vdso], or empty; imported code: its module, as given"),
-        ("build_id", "bin", "GNU build id, empty if none"),
+        ("build_id", "bin", "GNU build id, empty or nil if none"),
         ("name", "str", "dynamic function, imported code: its name; Python code: its qualified name; Java method: its class and name"),
         ("alias", "str", "dynamic function: free text; Java method: its descriptor; nil if none"),
         ("source", "str", "dynamic function, Python and imported code, Java method: source file, nil if none"),
@@ -314,3 +314,15 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
         ("detail", "str", "why its functions are not recorded, nil if they are"),
     ),
 }
+
+ENUMERATIONS: Final[dict[tuple[Kind, str], type[IntEnum]]] = {
+    (Kind.CLOSELOG, "reason"): CloseReason,
+    (Kind.DROPNOTIFY, "cause"): DropCause,
+    (Kind.MAPPINGCHANGE, "action"): MapAction,
+    (Kind.MAPPINGCHANGE, "map_kind"): MapKind,
+    (Kind.MAPPINGCHANGE, "line_table"): LineTable,
+    (Kind.SAMPLE, "cause"): SampleCause,
+    (Kind.PAUSE, "cause"): PauseCause,
+    (Kind.RESUME, "cause"): PauseCause,
+}
+"""Fields whose numbers have names. A number that has none stays a number."""

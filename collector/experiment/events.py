@@ -310,15 +310,3 @@ EVENT_CLASSES: dict[Kind, type[Event] | type[PcSampleBlock]] = {
     )
 }
 """The class of each kind; samples come as blocks."""
-
-ENUMERATIONS = {
-    (Kind.CLOSELOG, "reason"): CloseReason,
-    (Kind.DROPNOTIFY, "cause"): DropCause,
-    (Kind.MAPPINGCHANGE, "action"): MapAction,
-    (Kind.MAPPINGCHANGE, "map_kind"): MapKind,
-    (Kind.MAPPINGCHANGE, "line_table"): LineTable,
-    (Kind.SAMPLE, "cause"): SampleCause,
-    (Kind.PAUSE, "cause"): PauseCause,
-    (Kind.RESUME, "cause"): PauseCause,
-}
-"""Fields whose numbers have names. A number that has none stays a number."""

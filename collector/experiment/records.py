@@ -8,11 +8,11 @@ from enum import IntEnum
 from typing import ClassVar
 
 from collector.experiment.columns import Column, parse_column
-from collector.experiment.events import ENUMERATIONS, EVENT_CLASSES, AnyRecord, Event, Metric
+from collector.experiment.events import EVENT_CLASSES, AnyRecord, Event, Metric
 from collector.experiment.origin import Origin
 from collector.experiment.samples import PcSampleBlock
 from collector.experiment.source_values import CPU_VALUES, SourceValues
-from collector.format import FIELDS, METRIC_MAX_VALUES, SAMPLE_MAX_VALUES, Kind
+from collector.format import ENUMERATIONS, FIELDS, METRIC_MAX_VALUES, SAMPLE_MAX_VALUES, Kind
 
 MAX_SAMPLES_OF_RECORD = 1 << 16
 

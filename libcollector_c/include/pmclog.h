@@ -109,72 +109,77 @@ enum pmclog_chain_end {
 /* ---- the kinds of pmclog(3) ---- */
 
 struct pmclog_ev_allocate {
-    uint32_t pl_pmcid; /* the source's id in this log */
-    const char *pl_evname;
+    uint32_t pl_pmcid;     /* id of the source in this log */
+    const char *pl_evname; /* what is measured: cpu, or the id of a metric */
+    /* how: sigtrap, task-clock, cpu-timer, or plugin; imported samples: what was counted */
     const char *pl_clock;
-    const char *pl_unit;
-    uint64_t pl_period_ns;
-    uint64_t pl_effective_period_ns;
-    const char *pl_detail;
-    const char *const *pl_attributes; /* of a metric: name=value */
+    const char *pl_unit;              /* unit of its values */
+    uint64_t pl_period_ns;            /* asked period */
+    uint64_t pl_effective_period_ns;  /* shortest period the clock can deliver here */
+    const char *pl_detail;            /* why this clock: what kept the clocks before it from being used */
+    const char *const *pl_attributes; /* of a metric: `name=value` (docs/format.md); empty for a clock */
     size_t pl_attribute_count;
-    const char *const *pl_values; /* what its samples stand for, each "name unit"; none of a metric */
+    const char *const *pl_values; /* what its samples stand for (docs/format.md); NULL or empty for a metric */
     size_t pl_value_count;
     const char *pl_counted_as; /* the metric that counts its samples, NULL: samples */
 };
 
 struct pmclog_ev_proccsw {
-    uint32_t pl_pmcid;
-    pid_t pl_pid;
-    uint64_t pl_value;
-    uint32_t pl_voluntary; /* 1 the thread gave way itself */
-    uint64_t pl_switches;  /* of that kind, since the last record of it */
+    uint32_t pl_pmcid;     /* id of the source */
+    pid_t pl_pid;          /* process */
+    uint64_t pl_value;     /* reading of the source so far, in its unit */
+    uint32_t pl_voluntary; /* 1 the thread gave way itself, 0 it was preempted */
+    uint64_t pl_switches;  /* how many switches of that kind since the thread's last record of it */
 };
 
 /* From the recorder, pl_count is cumulative per thread and cause. From this parser it is cumulative per cause: how many damaged
    stretches, how many frames missing, how many records of unknown kind. */
 struct pmclog_ev_dropnotify {
-    uint32_t pl_cause; /* enum pmclog_drop_cause */
-    uint64_t pl_count;
-    uint64_t pl_offset; /* of the loss, in bytes from the start of the log; only from this parser */
-    uint64_t pl_length; /* bytes lost */
+    uint32_t pl_cause;  /* enum pmclog_drop_cause */
+    uint64_t pl_count;  /* how many so far: cumulative per thread and cause */
+    uint64_t pl_offset; /* reader: byte offset of the loss in the log */
+    uint64_t pl_length; /* reader: bytes lost */
 };
 
 struct pmclog_ev_procexit {
-    pid_t pl_pid;
-    uint32_t pl_pmcid;
-    uint64_t pl_value;
-    uint64_t pl_user_ns;
-    uint64_t pl_system_ns;
-    int32_t pl_status; /* as from waitpid(2); -1 unknown */
+    pid_t pl_pid;          /* process */
+    uint32_t pl_pmcid;     /* id of the source */
+    uint64_t pl_value;     /* accumulated reading of the source, in its unit */
+    uint64_t pl_user_ns;   /* user CPU time of the process */
+    uint64_t pl_system_ns; /* system CPU time of the process */
+    int32_t pl_status;     /* wait status where it is known, else -1 */
 };
 
+/* Wall time of any event = its pl_ts - the pl_ts of this one + pl_wall_ns. */
 struct pmclog_ev_initialize {
-    uint32_t pl_version; /* major */
-    uint32_t pl_version_minor;
-    uint64_t pl_wall_ns; /* CLOCK_REALTIME at pl_ts: wall time of any event = its pl_ts - this pl_ts + pl_wall_ns */
-    pid_t pl_pid;
-    pid_t pl_ppid;
-    uint32_t pl_image;
-    const char *pl_host;
-    const char *pl_arch;
-    const char *pl_kernel;
+    uint32_t pl_version;       /* readers refuse a newer one */
+    uint32_t pl_version_minor; /* fields or kinds were added */
+    uint64_t pl_wall_ns;       /* CLOCK_REALTIME at `time` */
+    pid_t pl_pid;              /* process id */
+    pid_t pl_ppid;             /* parent's process id */
+    uint32_t pl_image;         /* N of the file's name */
+    const char *pl_host;       /* uname -n */
+    const char *pl_arch;       /* uname -m */
+    const char *pl_kernel;     /* uname -r */
+    /* processors online; PMCLOG_UNKNOWN but in `launch.log`, `node.log`, and the log of a process that made the experiment's directory */
     uint32_t pl_cpu_count;
-    uint64_t pl_page_bytes;
-    const char *pl_pathname;
-    const char *const *pl_arguments;
+    uint64_t pl_page_bytes;          /* size of a page */
+    const char *pl_pathname;         /* path of the program file */
+    const char *const *pl_arguments; /* argv */
     size_t pl_argument_count;
-    const char *pl_directory;
-    const char *const *pl_options;
+    const char *pl_directory;      /* working directory */
+    const char *const *pl_options; /* `name=value` as the recorder understood them */
     size_t pl_option_count;
-    const char *pl_library_version;
-    uint32_t pl_uid;
-    uint64_t pl_user_ns;
-    uint64_t pl_system_ns;
-    uint64_t pl_start_ticks;   /* with pl_pid_namespace: tells processes of one number apart */
-    uint64_t pl_pid_namespace; /* PMCLOG_UNKNOWN, like the above, where /proc did not tell */
-    uint64_t pl_rank;          /* of a parallel job; PMCLOG_UNKNOWN if it is no rank */
-    uint64_t pl_local_rank;    /* among those of its node; PMCLOG_UNKNOWN if its launcher does not say */
+    const char *pl_library_version; /* version of the recorder */
+    uint32_t pl_uid;                /* real user id */
+    uint64_t pl_user_ns;            /* user CPU time of the process before recording began */
+    uint64_t pl_system_ns;          /* system CPU time of the process before recording began */
+    /* when the process began: field 22 of /proc/self/stat (docs/format.md); PMCLOG_UNKNOWN if unknown */
+    uint64_t pl_start_ticks;
+    /* the PID namespace that `pid` counts in: inode of /proc/self/ns/pid; PMCLOG_UNKNOWN if unknown */
+    uint64_t pl_pid_namespace;
+    uint64_t pl_rank;       /* which rank of a parallel job it is, or belongs to; PMCLOG_UNKNOWN if none */
+    uint64_t pl_local_rank; /* which of the ranks on its node; PMCLOG_UNKNOWN if none, or unknown */
 };
 
 /* One sample. pl_chain[0] is pl_pc, the interrupted instruction; every other address is one past an instruction of the call it
@@ -194,109 +199,115 @@ struct pmclog_ev_pcsample {
 };
 
 struct pmclog_ev_pmcattach {
-    uint32_t pl_pmcid;
-    pid_t pl_pid;
-    uint64_t pl_value; /* reading of the source, in its unit; UINT64_MAX: none */
+    uint32_t pl_pmcid; /* id of the source */
+    pid_t pl_pid;      /* process */
+    /* reading of the source at this moment, in its unit; PMCLOG_UNKNOWN for a metric */
+    uint64_t pl_value;
 };
 
 struct pmclog_ev_userdata {
-    const void *pl_userdata;
+    const void *pl_userdata; /* what the program wrote */
     size_t pl_userdata_bytes;
 };
 
 struct pmclog_ev_procexec {
-    pid_t pl_pid;
-    uint64_t pl_entryaddr; /* 0 where it is not known yet */
-    const char *pl_pathname;
+    pid_t pl_pid;            /* process */
+    uint64_t pl_entryaddr;   /* entry address of the new image, 0 where it is not known yet */
+    const char *pl_pathname; /* program file */
 };
 
 struct pmclog_ev_closelog {
-    uint32_t pl_reason; /* 0 exit, 1 terminated, 2 exec, 4 seccomp */
-    uint64_t pl_sample_count;
-    uint64_t pl_frame_count;
-    uint64_t pl_drop_count;
-    uint64_t pl_user_ns;
-    uint64_t pl_system_ns;
+    uint32_t pl_reason;       /* 0 exit, 1 terminated, 2 exec, 4 seccomp */
+    uint64_t pl_sample_count; /* PCSAMPLE samples written to this log */
+    uint64_t pl_frame_count;  /* frames written before this one */
+    uint64_t pl_drop_count;   /* all drops of this log */
+    uint64_t pl_user_ns;      /* user CPU time of the process so far */
+    uint64_t pl_system_ns;    /* system CPU time of the process so far */
 };
 
-/* elf_address = address - pl_bias, modulo 2^64. pl_name and what follows it belong to code made at run time. */
+/* pl_name and what follows it belong to code made at run time. Pairs in pl_lines are little-endian int32: offset, line; the other line
+   tables are CPython's own. */
 struct pmclog_ev_mappingchange {
     uint32_t pl_action; /* 1 insert, 2 delete */
-    uint32_t pl_kind; /* 0 object, 1 dynamic function, 2 dynamic module, 3 anonymous, 4 Python code, 5 imported code */
-    uint64_t pl_start;
-    uint64_t pl_end;
-    uint64_t pl_bias;
-    uint64_t pl_file_offset;
-    const char *pl_pathname;
-    const void *pl_build_id;
+    /* 0 object, 1 dynamic function, 2 dynamic module, 3 anonymous, 4 python code, 5 imported code, 6 java method */
+    uint32_t pl_kind;
+    uint64_t pl_start;       /* first address */
+    uint64_t pl_end;         /* first address after it */
+    uint64_t pl_bias;        /* elf_address = address - bias, modulo 2^64 */
+    uint64_t pl_file_offset; /* offset of `start` in the file */
+    const char *pl_pathname; /* file, or [vdso], or empty; imported code: its module, as given */
+    const void *pl_build_id; /* GNU build id, empty or NULL if none */
     size_t pl_build_id_bytes;
+    /* dynamic function, imported code: its name; Python code: its qualified name; Java method: its class and name */
     const char *pl_name;
-    const char *pl_alias;
+    const char *pl_alias; /* dynamic function: free text; Java method: its descriptor; NULL if none */
+    /* dynamic function, Python and imported code, Java method: source file, NULL if none */
     const char *pl_source;
-    const void *pl_lines; /* encoded as pl_line_table says */
+    const void *pl_lines; /* the same: lines by offset, encoded as `line_table` says */
     size_t pl_lines_bytes;
-    const void *pl_code;
+    const void *pl_code; /* dynamic function: its bytes when it was registered */
     size_t pl_code_bytes;
-    const char *pl_copy;
-    uint64_t pl_file_bytes; /* this and the next two: of a file without a build id */
-    uint64_t pl_file_changed_ns;
-    uint32_t pl_text_checksum;
-    uint32_t pl_first_line; /* of Python and imported code */
-    uint32_t
-        pl_line_table; /* 0 pairs of little-endian int32: offset, line; 1 co_lnotab, 2 co_linetable of 3.10, 3 of 3.11 on */
-    const char *pl_definition; /* this and the next: of imported code */
+    const char *pl_copy;         /* dynamic module: file in objects/ that holds a copy, NULL if none */
+    uint64_t pl_file_bytes;      /* file without a build id: its size, PMCLOG_UNKNOWN if unknown */
+    uint64_t pl_file_changed_ns; /* the same: CLOCK_REALTIME of the last change of its contents */
+    uint32_t pl_text_checksum;   /* the same: of its code in memory (docs/format.md) */
+    uint32_t pl_first_line;      /* Python and imported code: line of its definition, PMCLOG_UNKNOWN if unknown */
+    uint32_t pl_line_table;      /* 0 pairs, 1 lnotab, 2 linetable, 3 locations */
+    const char *pl_definition;   /* imported code: source file of the function, NULL if unknown */
+    /* imported code that was inlined: the address that stands for the call; else PMCLOG_UNKNOWN */
     uint64_t pl_caller;
 };
 
 struct pmclog_ev_pmcdetach {
-    uint32_t pl_pmcid;
-    pid_t pl_pid;
+    uint32_t pl_pmcid; /* id of the source */
+    pid_t pl_pid;      /* process */
 };
 
 struct pmclog_ev_procfork {
-    pid_t pl_oldpid;
-    pid_t pl_newpid;
+    pid_t pl_oldpid; /* who forked */
+    pid_t pl_newpid; /* who was born */
 };
 
 struct pmclog_ev_sysexit {
-    pid_t pl_pid;
-    int32_t pl_status; /* -1 unknown */
-    const char *pl_pathname;
-    const char *pl_reason;
+    pid_t pl_pid;            /* a descendant that was not recorded */
+    int32_t pl_status;       /* wait status, -1 if unknown */
+    const char *pl_pathname; /* its program, NULL if unknown */
+    const char *pl_reason;   /* why it was not recorded */
 };
 
 /* ---- our own kinds ---- */
 
 struct pmclog_ev_sample {
-    const char *pl_label;
-    uint32_t pl_cause; /* 0 call, 1 periodic, 2 signal, 3 start, 4 end */
-    pid_t pl_pid;
-    uint64_t pl_user_ns;
-    uint64_t pl_system_ns;
-    uint64_t pl_minor_faults;
-    uint64_t pl_major_faults;
-    uint64_t pl_voluntary_switches;
-    uint64_t pl_involuntary_switches;
-    uint64_t pl_resident_bytes;
-    uint64_t pl_read_bytes;
-    uint64_t pl_written_bytes;
+    const char *pl_label;             /* what the program called it; empty for periodic ones */
+    uint32_t pl_cause;                /* 0 api, 1 periodic, 2 signal, 3 start, 4 end */
+    pid_t pl_pid;                     /* process */
+    uint64_t pl_user_ns;              /* user CPU time so far */
+    uint64_t pl_system_ns;            /* system CPU time so far */
+    uint64_t pl_minor_faults;         /* page faults without I/O so far */
+    uint64_t pl_major_faults;         /* page faults with I/O so far */
+    uint64_t pl_voluntary_switches;   /* voluntary context switches so far */
+    uint64_t pl_involuntary_switches; /* involuntary context switches so far */
+    uint64_t pl_resident_bytes;       /* resident memory now, PMCLOG_UNKNOWN if unknown, and at cause START */
+    uint64_t pl_read_bytes;           /* bytes read by system calls so far (rchar), PMCLOG_UNKNOWN if unknown */
+    uint64_t pl_written_bytes;        /* bytes written by system calls so far (wchar), PMCLOG_UNKNOWN if unknown */
 };
 
 struct pmclog_ev_pause {
-    uint32_t pl_cause; /* 0 call, 1 signal, 3 option, 4 a debugger */
+    uint32_t pl_cause; /* 0 api, 1 signal, 3 option, 4 tracer */
 };
 
 struct pmclog_ev_thr_create {
-    const char *pl_name;
-    uint64_t pl_start_address;
+    const char *pl_name;       /* the thread's name then */
+    uint64_t pl_start_address; /* function it was started with, 0 if unknown */
 };
 
 struct pmclog_ev_thr_exit {
-    const char *pl_name;
-    uint64_t pl_user_ns;
-    uint64_t pl_system_ns;
-    uint32_t pl_is_exit;    /* 0: it was alive when the log was closed */
-    uint64_t pl_pending_ns; /* CPU time that no sample stands for, to be spread over all of the thread's */
+    const char *pl_name;   /* the thread's name at the end */
+    uint64_t pl_user_ns;   /* user CPU time of the thread */
+    uint64_t pl_system_ns; /* system CPU time of the thread */
+    uint32_t pl_is_exit;   /* 1 the thread ended; 0 it was alive when the log was closed */
+    /* CPU time since its last sample, or of missing ticks, that no sample stands for: readers spread it over the thread's samples */
+    uint64_t pl_pending_ns;
 };
 
 struct pmclog_ev_metric {
@@ -308,17 +319,18 @@ struct pmclog_ev_metric {
 };
 
 struct pmclog_ev_message {
-    uint32_t pl_severity; /* 0 note, 1 warning, 2 error */
-    const char *pl_text;
-    uint64_t pl_count;
-    const char *pl_subject;
+    uint32_t pl_severity;   /* 0 note, 1 warning, 2 error, 3 what every view has to say */
+    const char *pl_text;    /* one sentence */
+    uint64_t pl_count;      /* how often so far */
+    const char *pl_subject; /* what it is about, NULL if the recorder itself */
 };
 
 struct pmclog_ev_interpreter {
-    const char *pl_name;
-    const char *pl_version;
-    uint64_t pl_start; /* of the code of the module that holds it, 0 if unknown */
-    uint64_t pl_end;
+    const char *pl_name;    /* CPython or HotSpot */
+    const char *pl_version; /* 3.11.2 */
+    /* first address of the code of the module that holds the interpreter, 0 if unknown */
+    uint64_t pl_start;
+    uint64_t pl_end;       /* first address after it, 0 if unknown */
     const char *pl_detail; /* why its functions are not recorded, NULL if they are */
 };
 

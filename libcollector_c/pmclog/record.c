@@ -1,5 +1,7 @@
-/* record.c -- one record of a sound frame as an event: the fields of every kind as one table */
+/* record.c -- one record of a sound frame as an event, by the table of all fields */
 #include "record.h"
+
+#include "record_fields.h"
 
 #include "experiment/format.h"
 
@@ -10,115 +12,7 @@
 _Static_assert((int)PMCLOG_TYPE_USERDATA == COL_KIND_USERDATA && (int)PMCLOG_TYPE_INTERPRETER == COL_KIND_INTERPRETER,
                "kinds are numbered alike");
 
-enum { HEAD_FIELDS = 3, MAX_FIELDS = 23, KINDS = COL_KIND_INTERPRETER + 1 };
-
-/* TEXTS, DATA: a pointer and, in the member after it, a count. VALUES: those of METRIC. */
-enum field_type { END_OF_FIELDS, UNSIGNED_32, UNSIGNED_64, SIGNED_32, TEXT, TEXTS, DATA, VALUES };
-
-struct field {
-    uint16_t type;
-    uint16_t offset; /* of the member in struct pmclog_ev */
-};
-
-#define FIELD(type, member)                                                                                            \
-    {                                                                                                                  \
-        type, offsetof(struct pmclog_ev, pl_u.member)                                                                  \
-    }
-
-/* In the order of docs/format.md. PCSAMPLE is not here: samples.c. */
-static const struct field fields_of[KINDS][MAX_FIELDS + 1] = {
-    [PMCLOG_TYPE_CLOSELOG] = {FIELD(UNSIGNED_32, pl_cl.pl_reason), FIELD(UNSIGNED_64, pl_cl.pl_sample_count),
-                              FIELD(UNSIGNED_64, pl_cl.pl_frame_count), FIELD(UNSIGNED_64, pl_cl.pl_drop_count),
-                              FIELD(UNSIGNED_64, pl_cl.pl_user_ns), FIELD(UNSIGNED_64, pl_cl.pl_system_ns)},
-    [PMCLOG_TYPE_DROPNOTIFY] = {FIELD(UNSIGNED_32, pl_d.pl_cause), FIELD(UNSIGNED_64, pl_d.pl_count),
-                                FIELD(UNSIGNED_64, pl_d.pl_offset), FIELD(UNSIGNED_64, pl_d.pl_length)},
-    [PMCLOG_TYPE_INITIALIZE] = {FIELD(UNSIGNED_32, pl_i.pl_version),
-                                FIELD(UNSIGNED_32, pl_i.pl_version_minor),
-                                FIELD(UNSIGNED_64, pl_i.pl_wall_ns),
-                                FIELD(UNSIGNED_32, pl_i.pl_pid),
-                                FIELD(UNSIGNED_32, pl_i.pl_ppid),
-                                FIELD(UNSIGNED_32, pl_i.pl_image),
-                                FIELD(TEXT, pl_i.pl_host),
-                                FIELD(TEXT, pl_i.pl_arch),
-                                FIELD(TEXT, pl_i.pl_kernel),
-                                FIELD(UNSIGNED_32, pl_i.pl_cpu_count),
-                                FIELD(UNSIGNED_64, pl_i.pl_page_bytes),
-                                FIELD(TEXT, pl_i.pl_pathname),
-                                FIELD(TEXTS, pl_i.pl_arguments),
-                                FIELD(TEXT, pl_i.pl_directory),
-                                FIELD(TEXTS, pl_i.pl_options),
-                                FIELD(TEXT, pl_i.pl_library_version),
-                                FIELD(UNSIGNED_32, pl_i.pl_uid),
-                                FIELD(UNSIGNED_64, pl_i.pl_user_ns),
-                                FIELD(UNSIGNED_64, pl_i.pl_system_ns),
-                                FIELD(UNSIGNED_64, pl_i.pl_start_ticks),
-                                FIELD(UNSIGNED_64, pl_i.pl_pid_namespace),
-                                FIELD(UNSIGNED_64, pl_i.pl_rank),
-                                FIELD(UNSIGNED_64, pl_i.pl_local_rank)},
-    [PMCLOG_TYPE_MAPPINGCHANGE] = {FIELD(UNSIGNED_32, pl_m.pl_action),
-                                   FIELD(UNSIGNED_32, pl_m.pl_kind),
-                                   FIELD(UNSIGNED_64, pl_m.pl_start),
-                                   FIELD(UNSIGNED_64, pl_m.pl_end),
-                                   FIELD(UNSIGNED_64, pl_m.pl_bias),
-                                   FIELD(UNSIGNED_64, pl_m.pl_file_offset),
-                                   FIELD(TEXT, pl_m.pl_pathname),
-                                   FIELD(DATA, pl_m.pl_build_id),
-                                   FIELD(TEXT, pl_m.pl_name),
-                                   FIELD(TEXT, pl_m.pl_alias),
-                                   FIELD(TEXT, pl_m.pl_source),
-                                   FIELD(DATA, pl_m.pl_lines),
-                                   FIELD(DATA, pl_m.pl_code),
-                                   FIELD(TEXT, pl_m.pl_copy),
-                                   FIELD(UNSIGNED_64, pl_m.pl_file_bytes),
-                                   FIELD(UNSIGNED_64, pl_m.pl_file_changed_ns),
-                                   FIELD(UNSIGNED_32, pl_m.pl_text_checksum),
-                                   FIELD(UNSIGNED_32, pl_m.pl_first_line),
-                                   FIELD(UNSIGNED_32, pl_m.pl_line_table),
-                                   FIELD(TEXT, pl_m.pl_definition),
-                                   FIELD(UNSIGNED_64, pl_m.pl_caller)},
-    [PMCLOG_TYPE_PMCALLOCATE] = {FIELD(UNSIGNED_32, pl_a.pl_pmcid), FIELD(TEXT, pl_a.pl_evname),
-                                 FIELD(TEXT, pl_a.pl_clock), FIELD(TEXT, pl_a.pl_unit),
-                                 FIELD(UNSIGNED_64, pl_a.pl_period_ns), FIELD(UNSIGNED_64, pl_a.pl_effective_period_ns),
-                                 FIELD(TEXT, pl_a.pl_detail), FIELD(TEXTS, pl_a.pl_attributes),
-                                 FIELD(TEXTS, pl_a.pl_values), FIELD(TEXT, pl_a.pl_counted_as)},
-    [PMCLOG_TYPE_PMCATTACH] = {FIELD(UNSIGNED_32, pl_t.pl_pmcid), FIELD(UNSIGNED_32, pl_t.pl_pid),
-                               FIELD(UNSIGNED_64, pl_t.pl_value)},
-    [PMCLOG_TYPE_PMCDETACH] = {FIELD(UNSIGNED_32, pl_dt.pl_pmcid), FIELD(UNSIGNED_32, pl_dt.pl_pid)},
-    [PMCLOG_TYPE_PROCCSW] = {FIELD(UNSIGNED_32, pl_c.pl_pmcid), FIELD(UNSIGNED_32, pl_c.pl_pid),
-                             FIELD(UNSIGNED_64, pl_c.pl_value), FIELD(UNSIGNED_32, pl_c.pl_voluntary),
-                             FIELD(UNSIGNED_64, pl_c.pl_switches)},
-    [PMCLOG_TYPE_PROCEXEC] = {FIELD(UNSIGNED_32, pl_x.pl_pid), FIELD(UNSIGNED_64, pl_x.pl_entryaddr),
-                              FIELD(TEXT, pl_x.pl_pathname)},
-    [PMCLOG_TYPE_PROCEXIT] = {FIELD(UNSIGNED_32, pl_e.pl_pid), FIELD(UNSIGNED_32, pl_e.pl_pmcid),
-                              FIELD(UNSIGNED_64, pl_e.pl_value), FIELD(UNSIGNED_64, pl_e.pl_user_ns),
-                              FIELD(UNSIGNED_64, pl_e.pl_system_ns), FIELD(SIGNED_32, pl_e.pl_status)},
-    [PMCLOG_TYPE_PROCFORK] = {FIELD(UNSIGNED_32, pl_f.pl_oldpid), FIELD(UNSIGNED_32, pl_f.pl_newpid)},
-    [PMCLOG_TYPE_SYSEXIT] = {FIELD(UNSIGNED_32, pl_se.pl_pid), FIELD(SIGNED_32, pl_se.pl_status),
-                             FIELD(TEXT, pl_se.pl_pathname), FIELD(TEXT, pl_se.pl_reason)},
-    [PMCLOG_TYPE_USERDATA] = {FIELD(DATA, pl_u.pl_userdata)},
-    [PMCLOG_TYPE_SAMPLE] = {FIELD(TEXT, pl_sample.pl_label), FIELD(UNSIGNED_32, pl_sample.pl_cause),
-                            FIELD(UNSIGNED_32, pl_sample.pl_pid), FIELD(UNSIGNED_64, pl_sample.pl_user_ns),
-                            FIELD(UNSIGNED_64, pl_sample.pl_system_ns), FIELD(UNSIGNED_64, pl_sample.pl_minor_faults),
-                            FIELD(UNSIGNED_64, pl_sample.pl_major_faults),
-                            FIELD(UNSIGNED_64, pl_sample.pl_voluntary_switches),
-                            FIELD(UNSIGNED_64, pl_sample.pl_involuntary_switches),
-                            FIELD(UNSIGNED_64, pl_sample.pl_resident_bytes),
-                            FIELD(UNSIGNED_64, pl_sample.pl_read_bytes),
-                            FIELD(UNSIGNED_64, pl_sample.pl_written_bytes)},
-    [PMCLOG_TYPE_PAUSE] = {FIELD(UNSIGNED_32, pl_pause.pl_cause)},
-    [PMCLOG_TYPE_RESUME] = {FIELD(UNSIGNED_32, pl_resume.pl_cause)},
-    [PMCLOG_TYPE_THR_CREATE] = {FIELD(TEXT, pl_thr_create.pl_name), FIELD(UNSIGNED_64, pl_thr_create.pl_start_address)},
-    [PMCLOG_TYPE_THR_EXIT] = {FIELD(TEXT, pl_thr_exit.pl_name), FIELD(UNSIGNED_64, pl_thr_exit.pl_user_ns),
-                              FIELD(UNSIGNED_64, pl_thr_exit.pl_system_ns), FIELD(UNSIGNED_32, pl_thr_exit.pl_is_exit),
-                              FIELD(UNSIGNED_64, pl_thr_exit.pl_pending_ns)},
-    [PMCLOG_TYPE_METRIC] = {FIELD(UNSIGNED_32, pl_metric.pl_pmcid), FIELD(UNSIGNED_64, pl_metric.pl_interval_ns),
-                            FIELD(VALUES, pl_metric)},
-    [PMCLOG_TYPE_MESSAGE] = {FIELD(UNSIGNED_32, pl_message.pl_severity), FIELD(TEXT, pl_message.pl_text),
-                             FIELD(UNSIGNED_64, pl_message.pl_count), FIELD(TEXT, pl_message.pl_subject)},
-    [PMCLOG_TYPE_INTERPRETER] = {FIELD(TEXT, pl_interpreter.pl_name), FIELD(TEXT, pl_interpreter.pl_version),
-                                 FIELD(UNSIGNED_64, pl_interpreter.pl_start), FIELD(UNSIGNED_64, pl_interpreter.pl_end),
-                                 FIELD(TEXT, pl_interpreter.pl_detail)},
-};
+enum { HEAD_FIELDS = 3 };
 
 /* Where the next text goes. Room for all of a record is made beforehand, so that pointers stay. */
 struct copier {
@@ -213,12 +107,12 @@ static bool read_signed(struct col_cursor *record, int32_t *value)
     return true;
 }
 
-static bool read_field(struct col_cursor *record, const struct field *field, struct copier *copier,
+static bool read_field(struct col_cursor *record, const struct col_record_field *field, struct copier *copier,
                        struct col_readings *readings, struct pmclog_ev *ev)
 {
     char *member = (char *)ev + field->offset;
     uint64_t number;
-    switch ((enum field_type)field->type) {
+    switch ((enum col_record_field_type)field->type) {
     case UNSIGNED_32:
         if (!read_unsigned(record, &number))
             return false;
@@ -243,7 +137,7 @@ static bool read_field(struct col_cursor *record, const struct field *field, str
 }
 
 /* Fields that the record does not have are nil. */
-static bool read_fields(struct col_cursor *record, size_t there, const struct field *field,
+static bool read_fields(struct col_cursor *record, size_t there, const struct col_record_field *field,
                         struct col_record_texts *texts, struct col_readings *readings, struct pmclog_ev *ev)
 {
     static const uint8_t nil = 0xC0;
@@ -283,7 +177,7 @@ enum col_record_is col_record_read(struct col_cursor *payload, struct col_record
         int error = col_samples_begin(samples, &record, fields, time_ns, narrow(thread));
         return error == 0 ? COL_RECORD_SAMPLES : error == -ENOMEM ? COL_RECORD_NO_MEMORY : COL_RECORD_BROKEN;
     }
-    if (kind >= KINDS || fields_of[kind][0].type == END_OF_FIELDS)
+    if (kind >= COL_RECORD_KINDS || col_record_fields[kind][0].type == END_OF_FIELDS)
         return COL_RECORD_UNKNOWN;
     if (kind == PMCLOG_TYPE_INITIALIZE && is_newer(record, fields))
         return COL_RECORD_NEWER;
@@ -294,7 +188,7 @@ enum col_record_is col_record_read(struct col_cursor *payload, struct col_record
     ev->pl_type = (enum pmclog_type)kind;
     ev->pl_tid = narrow(thread);
     readings->is_taken = false;
-    if (!read_fields(&record, fields, fields_of[kind], texts, readings, ev)) {
+    if (!read_fields(&record, fields, col_record_fields[kind], texts, readings, ev)) {
         readings->next = readings->count;
         return COL_RECORD_BROKEN;
     }

@@ -7,10 +7,12 @@ import re
 import typing
 from pathlib import Path
 
+import format_files
 import pytest
 
 from collector import format
-from collector.experiment.events import ENUMERATIONS, EVENT_CLASSES, Event
+from collector.experiment.events import EVENT_CLASSES, Event
+from collector.format import ENUMERATIONS
 
 _ROOT = Path(__file__).parents[3]
 _PAGE = _ROOT / "docs" / "format.md"
@@ -24,20 +26,12 @@ def _page() -> str:
     return _PAGE.read_text(encoding="utf-8")
 
 
-def _table(kind: format.Kind) -> str:
-    rows = [f"| {' | '.join(field)} |\n" for field in (("field", "type", "meaning"), *format.FIELDS[kind])]
-    return rows[0] + "|---|---|---|\n" + "".join(rows[1:])
-
-
-def test_page_has_the_tables_of_the_format(request):
-    page = _page()
-    for kind in format.Kind:
-        place = re.search(rf"^### {kind.name} \({kind.value}\)\n(?:(?![#|]).*\n)*((?:\|.*\n)*)", page, re.M)
-        assert place, f"docs/format.md has no section {kind.name} ({kind.value})"
-        page = page[: place.start(1)] + _table(kind) + page[place.end(1) :]
+def test_files_are_what_the_table_makes_of_them(request):
+    files = format_files.files()
     if request.config.getoption("--update-golden"):
-        _PAGE.write_text(page, encoding="utf-8")
-    assert page == _page(), "pytest --update-golden writes the tables of docs/format.md"
+        format_files.write()
+    stale = [str(path.relative_to(_ROOT)) for path, text in files.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    assert not stale, "python3 libcollector_c/format_files.py writes them"
 
 
 @pytest.mark.parametrize("kind", format.Kind)

@@ -25,10 +25,11 @@ _ENCODED_BY_HAND = {Kind.PCSAMPLE, Kind.METRIC}
 # Fields of which a flag tells whether they are known; that of an int is its own. All ones are the unknown value of the other numbers.
 _FLAGS = {(Kind.MAPPINGCHANGE, name): "has_file" for name in ("file_bytes", "file_changed_ns", "text_checksum")}
 _NOT_RECORDED = {(Kind.MAPPINGCHANGE, "definition"), (Kind.MAPPINGCHANGE, "caller")}  # nil but in imported profiles
-_WRITER_TYPES = {"uint": "UINT", "int": "INT", "str": "TEXT", "bin": "DATA", "array of str": "TEXTS"}
+_WRITER_TYPES = {"uint": "UINT", "int": "FLAGGED_INT", "str": "TEXT", "bin": "DATA", "array of str": "TEXTS"}
 _WRITER_MEMBERS = {
     "UINT": ("uint64_t {0};",),
-    "INT": ("bool has_{0};", "int64_t {0};"),
+    "FLAGGED_UINT": ("uint64_t {0};",),
+    "FLAGGED_INT": ("bool has_{0};", "int64_t {0};"),
     "TEXT": ("const char *{0};",),
     "DATA": ("const void *{0};", "size_t {0}_bytes;"),
     "TEXTS": ("const char *const *{0};", "size_t {1}_count;"),
@@ -118,7 +119,7 @@ def _word(kind: Kind) -> str:
 
 
 def _writer_type(kind: Kind, name: str, type_name: str) -> str:
-    return "NIL" if (kind, name) in _NOT_RECORDED else _WRITER_TYPES[type_name]
+    return "NIL" if (kind, name) in _NOT_RECORDED else "FLAGGED_UINT" if (kind, name) in _FLAGS else _WRITER_TYPES[type_name]
 
 
 def _writer_header() -> str:
@@ -127,12 +128,13 @@ def _writer_header() -> str:
         "#ifndef COL_EXPERIMENT_EVENT_FIELDS_H\n#define COL_EXPERIMENT_EVENT_FIELDS_H\n/* clang-format off */\n\n",
         '#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n#include "experiment/format.h"\n\n',
         "/* One of the fields of a kind: what it is, and where it lies in the kind's struct. */\nstruct col_event_field {\n",
-        "    uint8_t type; /* enum col_event_field_type */\n    uint8_t flag; /* 0, or 1 and the offset of the bool that says that it is known */\n",
+        "    uint8_t type; /* enum col_event_field_type */\n    uint8_t flag; /* FLAGGED: the offset of the bool that says that it is known */\n",
         "    uint16_t offset; /* of TEXTS and DATA: of a pointer with a size_t behind it */\n};\n\n",
-        "enum col_event_field_type { COL_FIELD_END, COL_FIELD_NIL, COL_FIELD_UINT, COL_FIELD_INT, COL_FIELD_TEXT, COL_FIELD_TEXTS, COL_FIELD_DATA };\n\n",
+        "enum col_event_field_type {\n",
+        *(f"    COL_FIELD_{type_},\n" for type_ in (*_WRITER_MEMBERS, "NIL")), "};\n\n",
         f"enum {{ COL_EVENT_KINDS = {max(Kind) + 1}, COL_EVENT_MOST_FIELDS = {_most_fields()} }};\n\n",
-        "/* By kind; behind the last of a kind, and where a kind has none here, is END. */\n",
-        "extern const struct col_event_field col_event_fields[COL_EVENT_KINDS][COL_EVENT_MOST_FIELDS + 1];\n\n",
+        "/* By kind: how many fields, and these. */\nextern const uint8_t col_event_field_counts[COL_EVENT_KINDS];\n",
+        "extern const struct col_event_field col_event_fields[COL_EVENT_KINDS][COL_EVENT_MOST_FIELDS];\n\n",
     ]
     for kind, fields in sorted(FIELDS.items()):
         if kind not in _ENCODED_BY_HAND:
@@ -170,21 +172,22 @@ def _writer_members(kind: Kind) -> Iterator[tuple[str, str]]:
 
 
 def _writer_table() -> str:
-    rows = []
+    rows, counts = [], []
     for kind, fields in sorted(FIELDS.items()):
         if kind in _ENCODED_BY_HAND:
             continue
+        counts.append(f"    [COL_KIND_{kind.name}] = {len(fields)},\n")
         rows.append(f"    [COL_KIND_{kind.name}] = {{\n")
         for name, type_name, _ in fields:
             type_ = _writer_type(kind, name, type_name)
-            flag = _FLAGS.get((kind, name), f"has_{name}" if type_ == "INT" else None)
-            struct = f"struct col_event_{_word(kind)}"
-            place = [f"offsetof({struct}, {flag}) + 1" if flag else "0", "0" if type_ == "NIL" else f"offsetof({struct}, {name})"]
-            rows.append(f"        {{{', '.join([f'COL_FIELD_{type_}', *place])}}},\n")
+            members = ["" if "FLAGGED" not in type_ else _FLAGS.get((kind, name), f"has_{name}"), "" if type_ == "NIL" else name]
+            places = [f"offsetof(struct col_event_{_word(kind)}, {member})" if member else "0" for member in members]
+            rows.append(f"        {{{', '.join([f'COL_FIELD_{type_}', *places])}}},\n")
         rows.append("    },\n")
     return "".join([
         _plate("event_fields.c", "where the fields of each kind of record lie"), '#include "experiment/event_fields.h"\n\n/* clang-format off */\n',
-        "const struct col_event_field col_event_fields[COL_EVENT_KINDS][COL_EVENT_MOST_FIELDS + 1] = {\n", *rows, "};\n",
+        "const uint8_t col_event_field_counts[COL_EVENT_KINDS] = {\n", *counts, "};\n\n",
+        "const struct col_event_field col_event_fields[COL_EVENT_KINDS][COL_EVENT_MOST_FIELDS] = {\n", *rows, "};\n",
     ])  # fmt: skip
 
 

@@ -325,7 +325,7 @@ def c_uses() -> dict[str, dict[str, str]]:
                     into.setdefault(unit_of((folder / included).resolve()), f"includes {included}")
                     break
         if path.suffix == ".c":
-            for word in set(C_WORD.findall(c_code(path))) & {name for name in homes if name.startswith("col_")}:
+            for word in set(C_WORD.findall(re.sub(r"\bstruct \w+", "struct", c_code(path)))) & {name for name in homes if name.startswith("col_")}:
                 if len(homes[word]) == 1:
                     into.setdefault(next(iter(homes[word])), f"names {word}")
     for unit, needed in uses.items():

@@ -65,10 +65,11 @@ void col_descriptors_close(int handle) { if (handle != COL_DESCRIPTORS_ELSEWHERE
 int col_os_close(int fd) { return close(fd); }
 uint64_t col_clock_now(void) { return 0; }
 
-int col_event_message(struct col_event_head head, uint32_t severity, const char *text, uint64_t count, const char *subject)
+int col_record_write(const struct col_record *record)
 {
-    (void)head, (void)count, (void)subject;
-    snprintf(told, sizeof told, "%u %s", severity, text);
+    const struct col_event_message *message = record->fields;
+    if (record->kind == COL_KIND_MESSAGE)
+        snprintf(told, sizeof told, "%u %s", (unsigned)message->severity, message->text);
     return 0;
 }
 

@@ -50,8 +50,8 @@ static void close_log(void)
 static int say(uint32_t thread, uint32_t number, size_t most)
 {
     static const char filling[1 << 20];
-    return col_event_message((struct col_event_head){number, thread}, 0, filling, number, NULL) != 0 ? -1
-         : most != 0 ? col_event_userdata((struct col_event_head){number, thread}, filling, (number * 7919u + thread) % most) : 0;
+    return col_event_message((struct col_event_head){number, thread}, &(struct col_event_message){.text = filling, .count = number}) != 0 ? -1
+         : most != 0 ? col_event_userdata((struct col_event_head){number, thread}, &(struct col_event_userdata){.data = filling, .data_bytes = (number * 7919u + thread) % most}) : 0;
 }
 
 /* --- threads: eight of them, each interrupted by a handler that also writes --- */
@@ -132,7 +132,7 @@ static void windows(const char *directory)
         pthread_join(ids[i], NULL);
     CHECK(col_log_writer_append(payload, sizeof payload) == 0);
     CHECK(col_log_writer_append(payload, sizeof payload + 1) == -EFBIG);
-    CHECK(col_event_userdata((struct col_event_head){0, 0}, payload, sizeof payload) == -EFBIG);
+    CHECK(col_event_userdata((struct col_event_head){0, 0}, &(struct col_event_userdata){.data = payload, .data_bytes = sizeof payload}) == -EFBIG);
     printf("%u\n", mappings_of_log());
     close_log();
 }
@@ -191,7 +191,7 @@ static void limit(const char *directory)
     uint32_t count = 0;
     int error;
     static const char data[5000];
-    while ((error = col_event_userdata((struct col_event_head){count, 1}, data, sizeof data)) == 0)
+    while ((error = col_event_userdata((struct col_event_head){count, 1}, &(struct col_event_userdata){.data = data, .data_bytes = sizeof data})) == 0)
         count++;
     CHECK(error == -EFBIG);
     printf("%u\n", count);
@@ -252,14 +252,14 @@ static void full(const char *directory)
     close(fd);
     open_log(directory);
     uint32_t count = 0, refused = 0;
-    while (col_event_userdata((struct col_event_head){count, 1}, data, sizeof data) == 0)
+    while (col_event_userdata((struct col_event_head){count, 1}, &(struct col_event_userdata){.data = data, .data_bytes = sizeof data}) == 0)
         count++;
     for (; refused < 100; refused++)
-        CHECK(col_event_userdata((struct col_event_head){0, 2}, data, sizeof data) == -ENOSPC);
+        CHECK(col_event_userdata((struct col_event_head){0, 2}, &(struct col_event_userdata){.data = data, .data_bytes = sizeof data}) == -ENOSPC);
     printf("%u\n", count);
     unlink(ballast);
     for (unsigned i = 0; i < 20; i++, count++)
-        CHECK(col_event_userdata((struct col_event_head){count, 1}, data, sizeof data) == 0);
+        CHECK(col_event_userdata((struct col_event_head){count, 1}, &(struct col_event_userdata){.data = data, .data_bytes = sizeof data}) == 0);
     close_log();
 }
 

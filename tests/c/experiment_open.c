@@ -76,7 +76,7 @@ static void *sample_for_ever(void *argument)
         CHECK(add(frame, thread, i) == 0);
         __atomic_store_n(&progress[thread], i, __ATOMIC_RELEASE);
         if (i % 64 == 0)
-            CHECK(col_event_thr_create((struct col_event_head){i, thread}, "x", i) == 0);
+            CHECK(col_event_thr_create((struct col_event_head){i, thread}, &(struct col_event_thr_create){.name = "x", .start_address = i}) == 0);
     }
     return NULL;
 }

@@ -17,7 +17,7 @@ from test_unwind import FLAGS, GROUND, NO_JAVA, SOURCE, TARGETS, THOROUGH, UNWIN
 
 HERE = Path(__file__).parent
 WALKER = [
-    *(f"experiment/{name}" for name in ("crc32", "directory", "event", "log_windows", "log_writer", "msgpack", "open_slots", "record", "sparse_file")),
+    *(f"experiment/{name}" for name in ("crc32", "directory", "event_fields", "log_windows", "log_writer", "msgpack", "open_slots", "record", "sparse_file")),
     *(f"target/{name}" for name in ("exported_symbols", "python_code", "python_layout", "python_locations", "python_runtime", "remote_interpreter")),
     *(f"sample/{name}" for name in ("python_frames", "python_stack", "remote_process")),
 ]

@@ -102,7 +102,7 @@ def test_the_graph_is_whole(graph: CallGraph) -> None:
     assert "collector_terminate_expt" not in promised() and "allinea_read_config_file" not in promised()
     assert all(handler in graph.uses for handler in HANDLERS)
     assert {name.rpartition(":")[2] for name in entries(graph, HOOKS)} == HOOKS
-    for name in ("sample/unwind:col_unwind_walk", "experiment/log_writer:col_log_writer_append", "experiment/event:put_message", "target/modules:col_modules_meet"):
+    for name in ("sample/unwind:col_unwind_walk", "experiment/log_writer:col_log_writer_append", "experiment/record:col_record_encode", "target/modules:col_modules_meet"):
         assert name in ways, f"{name} is not reached"
     assert graph.indirect and graph.indirect <= graph.sections
 

@@ -90,13 +90,13 @@ void col_session_pause(unsigned cause)
     if (!col_session_is_open() || !col_recording_change(COL_RECORDING_ON, COL_RECORDING_PAUSED))
         return;
     col_metrics_break();
-    col_event_pause(head_now(current_thread()), cause);
+    col_event_pause(head_now(current_thread()), &(struct col_event_pause){.cause = cause});
 }
 
 void col_session_resume(unsigned cause)
 {
     if (col_session_is_open() && col_recording_change(COL_RECORDING_PAUSED, COL_RECORDING_ON))
-        col_event_resume(head_now(current_thread()), cause);
+        col_event_resume(head_now(current_thread()), &(struct col_event_resume){.cause = cause});
 }
 
 bool col_session_toggle(unsigned cause)
@@ -129,7 +129,7 @@ void col_session_note_unrecorded(pid_t pid, const char *path, const char *reason
 {
     if (!col_session_is_open())
         return;
-    col_event_sysexit(head_now(0), (uint32_t)pid, NULL, path, reason);
+    col_event_sysexit(head_now(0), &(struct col_event_sysexit){.pid = (uint32_t)pid, .path = path, .reason = reason});
     col_messages_say(COL_MESSAGE_NOTE, path, "the recorder was not preloaded into it");
 }
 
@@ -147,7 +147,9 @@ static void start_clock(struct col_thread *thread)
     col_counter_group_allow(); /* the event of a whole process takes the place of all before */
     col_sampler_thread_baseline(thread);
     col_tracer_watch_start();
-    col_event_pmcattach(head_now(0), CPU_SOURCE, (uint32_t)self.pid, (user_ns + system_ns) / 1000);
+    col_event_pmcattach(head_now(0), &(struct col_event_pmcattach){.source = CPU_SOURCE,
+                                                                   .pid = (uint32_t)self.pid,
+                                                                   .value = (user_ns + system_ns) / 1000});
 }
 
 static void begin_within_limits(enum col_recording state, pid_t parent_pid)
@@ -164,9 +166,12 @@ static void begin_within_limits(enum col_recording state, pid_t parent_pid)
     col_modules_prepare();
     col_introduction_write(&self.options, self.pid, image);
     if (parent_pid != 0)
-        col_event_procfork(head_now(0), (uint32_t)parent_pid, (uint32_t)self.pid);
+        col_event_procfork(head_now(0), &(struct col_event_procfork){.parent_pid = (uint32_t)parent_pid,
+                                                                     .child_pid = (uint32_t)self.pid});
     else
-        col_event_procexec(head_now(0), (uint32_t)self.pid, getauxval(AT_ENTRY), program_invocation_name);
+        col_event_procexec(head_now(0), &(struct col_event_procexec){.pid = (uint32_t)self.pid,
+                                                                     .entry = getauxval(AT_ENTRY),
+                                                                     .path = program_invocation_name});
     col_recording_set(state);
     col_plugins_load_own();
     if (parent_pid == 0) /* what a fork child inherits is right, and the list might be locked for ever */
@@ -178,7 +183,7 @@ static void begin_within_limits(enum col_recording state, pid_t parent_pid)
     col_modules_begin(parent_pid != 0);
     col_sampler_thread_begin(thread, 0);
     if (state == COL_RECORDING_PAUSED)
-        col_event_pause(head_now(thread->tid), COL_PAUSE_OPTION);
+        col_event_pause(head_now(thread->tid), &(struct col_event_pause){.cause = COL_PAUSE_OPTION});
     start_clock(thread);
     col_overflow_start(self.options.events, (uint32_t)self.pid, col_clock_source_kind() == COL_CLOCK_SIGTRAP);
     if (self.options.has_exact_waits && col_clock_source_kind() != COL_CLOCK_OFF)
@@ -231,7 +236,7 @@ static void write_totals(unsigned reason)
 {
     uint64_t user_ns, system_ns, frame_count, byte_count;
     col_clock_process_times(&user_ns, &system_ns);
-    col_event_pmcdetach(head_now(0), CPU_SOURCE, (uint32_t)self.pid);
+    col_event_pmcdetach(head_now(0), &(struct col_event_pmcdetach){.source = CPU_SOURCE, .pid = (uint32_t)self.pid});
     struct col_event_procexit end = {.pid = (uint32_t)self.pid,
                                      .source = CPU_SOURCE,
                                      .value = (user_ns + system_ns) / 1000,
@@ -272,7 +277,7 @@ static void close_log(unsigned reason, const char *next_path)
         col_clock_source_stop();
     col_sampler_close(is_recording);
     if (next_path != NULL)
-        col_event_procexec(head_now(0), (uint32_t)self.pid, 0, next_path);
+        col_event_procexec(head_now(0), &(struct col_event_procexec){.pid = (uint32_t)self.pid, .path = next_path});
     col_jit_debug_look(col_clock_now(), true);
     col_jit_files_keep();
     col_dynamic_code_close();

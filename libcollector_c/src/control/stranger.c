@@ -23,9 +23,10 @@ void col_stranger_close(const struct col_options *options, pid_t maker, pid_t pi
     if (col_log_writer_open(options->experiment, pid, &image) != 0)
         return;
     col_introduction_write(options, pid, image);
-    col_event_procfork(head_now(), (uint32_t)maker, (uint32_t)pid);
+    col_event_procfork(head_now(),
+                       &(struct col_event_procfork){.parent_pid = (uint32_t)maker, .child_pid = (uint32_t)pid});
     if (next_path != NULL)
-        col_event_procexec(head_now(), (uint32_t)pid, 0, next_path);
+        col_event_procexec(head_now(), &(struct col_event_procexec){.pid = (uint32_t)pid, .path = next_path});
     col_messages_say(COL_MESSAGE_WARNING, NULL, "processes made by a bare system call (clone) were not sampled");
     col_messages_write_counts();
     struct col_event_closelog totals = {.reason = reason};

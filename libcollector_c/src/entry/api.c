@@ -43,6 +43,6 @@ COL_EXPORT int collector_is_active(void)
 COL_EXPORT void collector_writelog(const void *data, size_t length)
 {
     if (col_session_is_open())
-        col_event_userdata((struct col_event_head){col_clock_now(), col_os_thread_id()}, data,
-                           data != NULL ? length : 0);
+        col_event_userdata((struct col_event_head){col_clock_now(), col_os_thread_id()},
+                           &(struct col_event_userdata){.data = data, .data_bytes = data != NULL ? length : 0});
 }

@@ -2,7 +2,30 @@
 #include "experiment/event_fields.h"
 
 /* clang-format off */
-const struct col_event_field col_event_fields[COL_EVENT_KINDS][COL_EVENT_MOST_FIELDS + 1] = {
+const uint8_t col_event_field_counts[COL_EVENT_KINDS] = {
+    [COL_KIND_CLOSELOG] = 6,
+    [COL_KIND_DROPNOTIFY] = 4,
+    [COL_KIND_INITIALIZE] = 23,
+    [COL_KIND_MAPPINGCHANGE] = 21,
+    [COL_KIND_PMCALLOCATE] = 10,
+    [COL_KIND_PMCATTACH] = 3,
+    [COL_KIND_PMCDETACH] = 2,
+    [COL_KIND_PROCCSW] = 5,
+    [COL_KIND_PROCEXEC] = 3,
+    [COL_KIND_PROCEXIT] = 6,
+    [COL_KIND_PROCFORK] = 2,
+    [COL_KIND_SYSEXIT] = 4,
+    [COL_KIND_USERDATA] = 1,
+    [COL_KIND_SAMPLE] = 12,
+    [COL_KIND_PAUSE] = 1,
+    [COL_KIND_RESUME] = 1,
+    [COL_KIND_THR_CREATE] = 2,
+    [COL_KIND_THR_EXIT] = 5,
+    [COL_KIND_MESSAGE] = 4,
+    [COL_KIND_INTERPRETER] = 5,
+};
+
+const struct col_event_field col_event_fields[COL_EVENT_KINDS][COL_EVENT_MOST_FIELDS] = {
     [COL_KIND_CLOSELOG] = {
         {COL_FIELD_UINT, 0, offsetof(struct col_event_closelog, reason)},
         {COL_FIELD_UINT, 0, offsetof(struct col_event_closelog, sample_count)},
@@ -57,9 +80,9 @@ const struct col_event_field col_event_fields[COL_EVENT_KINDS][COL_EVENT_MOST_FI
         {COL_FIELD_DATA, 0, offsetof(struct col_event_mappingchange, lines)},
         {COL_FIELD_DATA, 0, offsetof(struct col_event_mappingchange, code)},
         {COL_FIELD_TEXT, 0, offsetof(struct col_event_mappingchange, copy)},
-        {COL_FIELD_UINT, offsetof(struct col_event_mappingchange, has_file) + 1, offsetof(struct col_event_mappingchange, file_bytes)},
-        {COL_FIELD_UINT, offsetof(struct col_event_mappingchange, has_file) + 1, offsetof(struct col_event_mappingchange, file_changed_ns)},
-        {COL_FIELD_UINT, offsetof(struct col_event_mappingchange, has_file) + 1, offsetof(struct col_event_mappingchange, text_checksum)},
+        {COL_FIELD_FLAGGED_UINT, offsetof(struct col_event_mappingchange, has_file), offsetof(struct col_event_mappingchange, file_bytes)},
+        {COL_FIELD_FLAGGED_UINT, offsetof(struct col_event_mappingchange, has_file), offsetof(struct col_event_mappingchange, file_changed_ns)},
+        {COL_FIELD_FLAGGED_UINT, offsetof(struct col_event_mappingchange, has_file), offsetof(struct col_event_mappingchange, text_checksum)},
         {COL_FIELD_UINT, 0, offsetof(struct col_event_mappingchange, first_line)},
         {COL_FIELD_UINT, 0, offsetof(struct col_event_mappingchange, line_table)},
         {COL_FIELD_NIL, 0, 0},
@@ -104,7 +127,7 @@ const struct col_event_field col_event_fields[COL_EVENT_KINDS][COL_EVENT_MOST_FI
         {COL_FIELD_UINT, 0, offsetof(struct col_event_procexit, value)},
         {COL_FIELD_UINT, 0, offsetof(struct col_event_procexit, user_ns)},
         {COL_FIELD_UINT, 0, offsetof(struct col_event_procexit, system_ns)},
-        {COL_FIELD_INT, offsetof(struct col_event_procexit, has_status) + 1, offsetof(struct col_event_procexit, status)},
+        {COL_FIELD_FLAGGED_INT, offsetof(struct col_event_procexit, has_status), offsetof(struct col_event_procexit, status)},
     },
     [COL_KIND_PROCFORK] = {
         {COL_FIELD_UINT, 0, offsetof(struct col_event_procfork, parent_pid)},
@@ -112,7 +135,7 @@ const struct col_event_field col_event_fields[COL_EVENT_KINDS][COL_EVENT_MOST_FI
     },
     [COL_KIND_SYSEXIT] = {
         {COL_FIELD_UINT, 0, offsetof(struct col_event_sysexit, pid)},
-        {COL_FIELD_INT, offsetof(struct col_event_sysexit, has_status) + 1, offsetof(struct col_event_sysexit, status)},
+        {COL_FIELD_FLAGGED_INT, offsetof(struct col_event_sysexit, has_status), offsetof(struct col_event_sysexit, status)},
         {COL_FIELD_TEXT, 0, offsetof(struct col_event_sysexit, path)},
         {COL_FIELD_TEXT, 0, offsetof(struct col_event_sysexit, reason)},
     },

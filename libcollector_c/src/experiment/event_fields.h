@@ -12,16 +12,25 @@
 /* One of the fields of a kind: what it is, and where it lies in the kind's struct. */
 struct col_event_field {
     uint8_t type; /* enum col_event_field_type */
-    uint8_t flag; /* 0, or 1 and the offset of the bool that says that it is known */
+    uint8_t flag; /* FLAGGED: the offset of the bool that says that it is known */
     uint16_t offset; /* of TEXTS and DATA: of a pointer with a size_t behind it */
 };
 
-enum col_event_field_type { COL_FIELD_END, COL_FIELD_NIL, COL_FIELD_UINT, COL_FIELD_INT, COL_FIELD_TEXT, COL_FIELD_TEXTS, COL_FIELD_DATA };
+enum col_event_field_type {
+    COL_FIELD_UINT,
+    COL_FIELD_FLAGGED_UINT,
+    COL_FIELD_FLAGGED_INT,
+    COL_FIELD_TEXT,
+    COL_FIELD_DATA,
+    COL_FIELD_TEXTS,
+    COL_FIELD_NIL,
+};
 
 enum { COL_EVENT_KINDS = 40, COL_EVENT_MOST_FIELDS = 23 };
 
-/* By kind; behind the last of a kind, and where a kind has none here, is END. */
-extern const struct col_event_field col_event_fields[COL_EVENT_KINDS][COL_EVENT_MOST_FIELDS + 1];
+/* By kind: how many fields, and these. */
+extern const uint8_t col_event_field_counts[COL_EVENT_KINDS];
+extern const struct col_event_field col_event_fields[COL_EVENT_KINDS][COL_EVENT_MOST_FIELDS];
 
 struct col_event_closelog {
     uint64_t reason;       /* CloseReason */

@@ -35,8 +35,10 @@ static void copy_cut(char *to, const char *from, size_t size)
 
 static void write_message(unsigned severity, const char *subject, const char *text, uint64_t count)
 {
-    col_event_message((struct col_event_head){col_clock_now(), 0}, severity, text, count,
-                      subject[0] != '\0' ? subject : NULL);
+    col_event_message(
+        (struct col_event_head){col_clock_now(), 0},
+        &(struct col_event_message){
+            .severity = severity, .text = text, .count = count, .subject = subject[0] != '\0' ? subject : NULL});
 }
 
 static struct message *find(const char *subject, const char *text)

@@ -1,6 +1,7 @@
 /* msgpack.c -- a msgpack encoder over a piece of memory */
 #include "experiment/msgpack.h"
 
+#include <endian.h>
 #include <string.h>
 
 /* Takes `bytes` of the memory; NULL when they are not there. */
@@ -11,15 +12,21 @@ static uint8_t *take(struct col_msgpack *out, size_t bytes)
     return col_msgpack_fits(out) ? out->start + at : NULL;
 }
 
-/* A type byte and a number of 0, 1, 2, 4 or 8 bytes, big-endian. */
-static void put(struct col_msgpack *out, unsigned type, uint64_t number, unsigned width)
+/* A type byte and a number of 0, 1, 2, 4 or 8 bytes, big-endian: where there is room by one store of 8 bytes, of which those too many are written over. */
+static inline void put(struct col_msgpack *out, unsigned type, uint64_t number, unsigned width)
 {
+    size_t room = out->capacity > out->bytes ? out->capacity - out->bytes : 0;
     uint8_t *at = take(out, 1 + width);
     if (at == NULL)
         return;
     *at = (uint8_t)type;
-    for (unsigned i = width; i > 0; i--, number >>= 8)
-        at[i] = (uint8_t)number;
+    if (width == 0)
+        return;
+    uint64_t big_endian = htobe64(number << (64 - 8 * width));
+    if (room > sizeof big_endian)
+        memcpy(at + 1, &big_endian, sizeof big_endian);
+    else
+        memcpy(at + 1, &big_endian, width);
 }
 
 void col_msgpack_array(struct col_msgpack *out, uint32_t count)

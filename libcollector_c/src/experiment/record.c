@@ -2,13 +2,16 @@
 #include "experiment/record.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/os.h"
 #include "base/sparse.h"
+#include "experiment/event_fields.h"
 #include "experiment/log_writer.h"
 
 #define SMALL_BYTES 1024u /* on the stack of a handler */
 #define BATCH_BYTES (64u << 10)
+#define TEXTS_BYTES (COL_FRAME_MAX_BYTES / 4) /* most that one array of texts may take */
 
 static struct {
     uint32_t batch_thread; /* who gathers; 0: nobody. The rest is that thread's */
@@ -26,20 +29,93 @@ static void put_head(struct col_msgpack *out, struct col_event_head head, enum c
     col_msgpack_uint(out, head.thread);
 }
 
-static void put_numbers(struct col_msgpack *out, const uint64_t *numbers, uint32_t count)
+static uint64_t number_at(const void *member)
 {
-    for (uint32_t i = 0; i < count; i++)
-        col_msgpack_uint(out, numbers[i]);
+    uint64_t number;
+    memcpy(&number, member, sizeof number);
+    return number;
+}
+
+static const void *pointer_at(const void *member)
+{
+    const void *pointer;
+    memcpy(&pointer, member, sizeof pointer);
+    return pointer;
+}
+
+/* What stands behind the pointer of TEXTS and DATA. */
+static size_t count_at(const char *member)
+{
+    size_t count;
+    memcpy(&count, member + sizeof(void *), sizeof count);
+    return count;
+}
+
+static bool is_nil(const struct col_event_field *field, const char *fields)
+{
+    if (field->type == COL_FIELD_UINT)
+        return number_at(fields + field->offset) == UINT64_MAX;
+    if (field->type <= COL_FIELD_FLAGGED_INT)
+        return !*(const bool *)(fields + field->flag);
+    return field->type == COL_FIELD_NIL || pointer_at(fields + field->offset) == NULL;
+}
+
+/* What is longer than a frame is as long as one, and so finds no room. */
+static void put_data(struct col_msgpack *out, const char *member)
+{
+    size_t count = count_at(member);
+    col_msgpack_binary(out, pointer_at(member), count < COL_FRAME_MAX_BYTES ? (uint32_t)count : COL_FRAME_MAX_BYTES);
+}
+
+static void put_number(struct col_msgpack *out, const struct col_event_field *field, const char *fields)
+{
+    uint64_t number = number_at(fields + field->offset);
+    bool is_flagged = field->type != COL_FIELD_UINT;
+    if (is_flagged ? !*(const bool *)(fields + field->flag) : number == UINT64_MAX)
+        col_msgpack_nil(out);
+    else if (field->type == COL_FIELD_FLAGGED_INT)
+        col_msgpack_int(out, (int64_t)number);
+    else
+        col_msgpack_uint(out, number);
+}
+
+/* By comparisons, most frequent first: a jump through a table costs more than the rest of a field. */
+static void put_field(struct col_msgpack *out, const struct col_event_field *field, const char *fields)
+{
+    const char *member = fields + field->offset;
+    if (field->type <= COL_FIELD_FLAGGED_INT)
+        put_number(out, field, fields);
+    else if (field->type == COL_FIELD_NIL || pointer_at(member) == NULL)
+        col_msgpack_nil(out);
+    else if (field->type == COL_FIELD_TEXT)
+        col_msgpack_text(out, pointer_at(member));
+    else if (field->type == COL_FIELD_DATA)
+        put_data(out, member);
+    else
+        col_msgpack_texts(out, pointer_at(member), count_at(member), TEXTS_BYTES);
+}
+
+/* Fields at the end that are nil are left out. */
+static uint32_t count_fields(const struct col_record *record)
+{
+    if (record->put != NULL)
+        return record->field_count;
+    uint32_t count = col_event_field_counts[record->kind];
+    while (count > 0 && is_nil(&col_event_fields[record->kind][count - 1], record->fields))
+        count--;
+    return count;
 }
 
 size_t col_record_encode(const struct col_record *record, void *start, size_t capacity)
 {
     struct col_msgpack out = col_msgpack_over(start, capacity);
-    put_head(&out, record->head, record->kind, record->field_count);
+    uint32_t count = count_fields(record);
+    put_head(&out, record->head, record->kind, count);
     if (record->put != NULL)
         record->put(&out, record->fields);
     else
-        put_numbers(&out, record->fields, record->field_count);
+        for (uint32_t i = 0; i < count; i++)
+            put_field(&out, &col_event_fields[record->kind][i], record->fields);
     return out.bytes;
 }
 

@@ -13,16 +13,16 @@ struct col_event_head {
     uint32_t thread;  /* kernel thread id; 0: the whole process */
 };
 
-/* `put` writes the fields of the record, field_count values, as often as it is asked and each time the same. NULL: `fields` are field_count numbers, each a uint64_t. */
+/* Its fields are the struct of its kind (event_fields.h), or what `put` writes of `fields`: field_count values, as often as it is asked and each time the same. */
 struct col_record {
     struct col_event_head head;
     enum col_kind kind;
+    const void *fields;
     uint32_t field_count;
     void (*put)(struct col_msgpack *out, const void *fields);
-    const void *fields;
 };
 
-/* From anywhere, signal handlers included. 0, or -errno as col_log_writer_append. */
+/* From anywhere, signal handlers included. 0, or -errno as col_log_writer_append; -EFBIG: data longer than a frame. */
 int col_record_write(const struct col_record *record);
 
 /* Writes a record of `bytes` where it will lie. -EAGAIN: strings changed their length since that was counted; nothing was written. */

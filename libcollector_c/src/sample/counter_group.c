@@ -84,7 +84,8 @@ static void tell_refused(const char *name, int error)
         return;
     col_text_print_into(text, sizeof text, "the counters were not read: the kernel refused %s (error %d)", name,
                         (unsigned)error);
-    col_event_message((struct col_event_head){col_clock_now(), 0}, 1, text, 1, NULL);
+    col_event_message((struct col_event_head){col_clock_now(), 0},
+                      &(struct col_event_message){.severity = 1, .text = text, .count = 1});
 }
 
 static bool open_group(struct col_thread *thread)
@@ -195,5 +196,6 @@ void col_counter_group_close(void)
             text, sizeof text,
             "the counters took turns with others: they counted %u to %u %% of the time, and are scaled to all of it",
             tens, tens + 10);
-    col_event_message((struct col_event_head){col_clock_now(), 0}, 1, text, 1, NULL);
+    col_event_message((struct col_event_head){col_clock_now(), 0},
+                      &(struct col_event_message){.severity = 1, .text = text, .count = 1});
 }

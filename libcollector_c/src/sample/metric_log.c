@@ -133,6 +133,7 @@ void col_metric_log_close(void)
     struct col_event_head head = {col_clock_now(), 0};
     for (size_t i = 0; i < table->metric_count; i++)
         if (table->metrics[i].is_defined)
-            col_event_metric_end(head, source_of(&table->metrics[i]), (uint32_t)col_os_process_id());
+            col_event_metric_end(head, &(struct col_event_pmcdetach){.source = source_of(&table->metrics[i]),
+                                                                     .pid = (uint32_t)col_os_process_id()});
     col_event_metrics_flush();
 }

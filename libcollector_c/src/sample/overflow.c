@@ -42,14 +42,15 @@ static void declare(const struct col_clock_event_asked *event, uint32_t source, 
                                              .value_count = 1,
                                              .counted_as = counted_as};
     col_event_pmcallocate(head, &allocate);
-    col_event_pmcattach(head, source, pid, 0);
+    col_event_pmcattach(head, &(struct col_event_pmcattach){.source = source, .pid = pid});
 }
 
 static void tell_refused(const struct col_clock_event_asked *event, const char *why)
 {
     char text[160];
     snprintf(text, sizeof text, "%s was not counted: %s", event->name, why);
-    col_event_message((struct col_event_head){col_clock_now(), 0}, 1, text, 1, NULL);
+    col_event_message((struct col_event_head){col_clock_now(), 0},
+                      &(struct col_event_message){.severity = 1, .text = text, .count = 1});
 }
 
 void col_overflow_start(const char *events, uint32_t pid, bool is_possible)

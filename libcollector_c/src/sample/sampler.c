@@ -122,7 +122,8 @@ static void write_drops(struct col_thread *thread, uint64_t time_ns)
     for (unsigned cause = 1; cause < COL_DROP_CAUSES; cause++) {
         uint64_t count = thread->drops[cause];
         if (count != thread->drops_written[cause] &&
-            col_event_dropnotify((struct col_event_head){time_ns, thread->tid}, cause, count) == 0)
+            col_event_dropnotify((struct col_event_head){time_ns, thread->tid},
+                                 &(struct col_event_dropnotify){.cause = cause, .count = count}) == 0)
             thread->drops_written[cause] = count;
     }
 }
@@ -246,7 +247,8 @@ void col_sampler_thread_begin(struct col_thread *thread, uintptr_t start_address
     uint64_t time_ns = col_clock_now();
     col_weight_baseline(thread, start_address != 0 ? 0 : col_clock_thread_cpu(), start_address != 0 ? 0 : time_ns);
     col_os_thread_name(thread->tid, name, sizeof name);
-    col_event_thr_create((struct col_event_head){time_ns, thread->tid}, name, start_address);
+    col_event_thr_create((struct col_event_head){time_ns, thread->tid},
+                         &(struct col_event_thr_create){.name = name, .start_address = start_address});
     col_thread_counters_begin(thread, start_address != 0);
     col_exact_waits_begin(thread);
 }
@@ -279,7 +281,10 @@ static void write_end(struct col_thread *thread, const char *name, uint64_t time
     thread->has_frame = false;
     col_thread_frames_release(thread);
     if (thread->is_announced)
-        col_event_thr_exit((struct col_event_head){time_ns, thread->tid}, name, user_ns, system_ns, pending, is_exit);
+        col_event_thr_exit(
+            (struct col_event_head){time_ns, thread->tid},
+            &(struct col_event_thr_exit){
+                .name = name, .user_ns = user_ns, .system_ns = system_ns, .is_exit = is_exit, .pending_ns = pending});
 }
 
 void col_sampler_thread_end(struct col_thread *thread)
@@ -340,7 +345,9 @@ void col_sampler_close(bool is_recording)
     col_exact_waits_close();
     __atomic_fetch_add(&self.drop_count, lost_count + unsafe_count, __ATOMIC_RELAXED);
     if (lost_count != 0)
-        col_event_dropnotify((struct col_event_head){time_ns, 0}, COL_DROP_NO_MEMORY, lost_count);
+        col_event_dropnotify((struct col_event_head){time_ns, 0},
+                             &(struct col_event_dropnotify){.cause = COL_DROP_NO_MEMORY, .count = lost_count});
     if (unsafe_count != 0)
-        col_event_dropnotify((struct col_event_head){time_ns, 0}, COL_DROP_UNSAFE_THREAD, unsafe_count);
+        col_event_dropnotify((struct col_event_head){time_ns, 0},
+                             &(struct col_event_dropnotify){.cause = COL_DROP_UNSAFE_THREAD, .count = unsafe_count});
 }

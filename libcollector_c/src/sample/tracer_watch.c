@@ -59,7 +59,7 @@ static void suspend(uint32_t tracer, int patience_ms)
     if (col_recording_change(COL_RECORDING_ON, COL_RECORDING_PAUSED)) {
         self.is_paused_by_us = true;
         col_metrics_break();
-        col_event_pause(head_now(), COL_PAUSE_TRACER);
+        col_event_pause(head_now(), &(struct col_event_pause){.cause = COL_PAUSE_TRACER});
     }
     explain(tracer);
 }
@@ -69,7 +69,7 @@ static void resume(void)
     self.is_suspended = false;
     col_clock_source_resume();
     if (self.is_paused_by_us && col_recording_change(COL_RECORDING_PAUSED, COL_RECORDING_ON))
-        col_event_resume(head_now(), COL_PAUSE_TRACER);
+        col_event_resume(head_now(), &(struct col_event_resume){.cause = COL_PAUSE_TRACER});
     self.is_paused_by_us = false;
 }
 

@@ -41,7 +41,7 @@ static void write_drop(unsigned cause)
 {
     uint64_t count = __atomic_load_n(&self.drops[cause], __ATOMIC_RELAXED);
     if (count != __atomic_load_n(&self.drops_written[cause], __ATOMIC_RELAXED) &&
-        col_event_dropnotify(head_now(), cause, count) == 0)
+        col_event_dropnotify(head_now(), &(struct col_event_dropnotify){.cause = cause, .count = count}) == 0)
         __atomic_store_n(&self.drops_written[cause], count, __ATOMIC_RELAXED);
 }
 

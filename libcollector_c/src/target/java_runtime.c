@@ -40,8 +40,12 @@ static void read_version(void)
 
 static void tell(void)
 {
-    col_event_interpreter((struct col_event_head){col_clock_now(), 0}, "HotSpot", self.version, self.found.low,
-                          self.found.high, self.obstacle);
+    col_event_interpreter((struct col_event_head){col_clock_now(), 0},
+                          &(struct col_event_interpreter){.name = "HotSpot",
+                                                          .version = self.version,
+                                                          .start = self.found.low,
+                                                          .end = self.found.high,
+                                                          .detail = self.obstacle});
 }
 
 /* What tells the layout is complete when the constructors of the library have run: a tick may come before. */

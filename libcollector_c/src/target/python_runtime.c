@@ -103,8 +103,12 @@ void col_python_runtime_meet(const struct col_python_object *object)
         (!__atomic_load_n(&self.is_known, __ATOMIC_ACQUIRE) && !learn(object, runtime, runtime_bytes)) ||
         self.found.runtime != runtime)
         return; /* of several interpreters the first */
-    col_event_interpreter((struct col_event_head){col_clock_now(), 0}, "CPython", self.version, self.found.low,
-                          self.found.high, self.obstacle);
+    col_event_interpreter((struct col_event_head){col_clock_now(), 0},
+                          &(struct col_event_interpreter){.name = "CPython",
+                                                          .version = self.version,
+                                                          .start = self.found.low,
+                                                          .end = self.found.high,
+                                                          .detail = self.obstacle});
     if (self.obstacle == NULL)
         __atomic_store_n(&self.is_ready, true, __ATOMIC_RELEASE);
 }

@@ -49,7 +49,9 @@ static void write_initialize(void)
                                          .cpu_count = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
                                          .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE),
                                          .library_version = COLLECTOR_VERSION,
-                                         .uid = (uint32_t)getuid()};
+                                         .uid = (uint32_t)getuid(),
+                                         .rank = COL_EVENT_UNKNOWN,
+                                         .local_rank = COL_EVENT_UNKNOWN};
     col_clock_process_times(&event.user_ns, &event.system_ns);
     col_event_initialize((struct col_event_head){col_clock_now(), 0}, &event);
 }
@@ -88,10 +90,10 @@ static uint32_t source_of(struct col_waiting_process *process, enum col_wait_cau
                                            .value_count = VALUES,
                                            .counted_as = "wait-rows"};
     struct col_event_head head = {time_ns, 0};
-    process->sources[cause] = source.source;
+    process->sources[cause] = self.source_count;
     col_event_pmcallocate(head, &source);
-    col_event_pmcattach(head, source.source, process->pid, 0);
-    return source.source;
+    col_event_pmcattach(head, &(struct col_event_pmcattach){.source = source.source, .pid = process->pid});
+    return process->sources[cause];
 }
 
 static enum col_wait_cause cause_of(const struct col_wait_sum *sum)
@@ -194,7 +196,8 @@ void col_wait_log_add(struct col_waiting_thread *thread, uint64_t time_ns, const
 void col_wait_log_tell(const char *subject, const char *sentence, uint64_t count)
 {
     if (count != 0)
-        col_event_message((struct col_event_head){col_clock_now(), 0}, 0, sentence, count, subject);
+        col_event_message((struct col_event_head){col_clock_now(), 0},
+                          &(struct col_event_message){.text = sentence, .count = count, .subject = subject});
 }
 
 void col_wait_log_close(void)

@@ -27,7 +27,7 @@
 #include "sample/remote_process.h"
 #include "sample/unwind.h"
 
-enum { MOST_FRAMES = 4096, ENDS = COL_STACK_BAD_FRAME + 1, MOST_THREADS = 4096 };
+enum { MOST_FRAMES = 4096, ENDS = COL_END_BAD_FRAME + 1, MOST_THREADS = 4096 };
 
 static uintptr_t pcs[MOST_FRAMES];
 static bool with_python;

@@ -47,7 +47,7 @@ static void tick(int signal_number, siginfo_t *info, void *context)
     (void)signal_number, (void)info;
     enum col_stack_end end;
     size_t count = col_unwind_walk(context, &self.bounds, self.pcs, self.sps, MOST_FRAMES, &end);
-    if (end != COL_STACK_COMPLETE)
+    if (end != COL_END_COMPLETE)
         return;
     for (size_t i = 0; i + 1 < count; i++, self.frames++) {
         judge(i, col_unwind_code_find_exit, &self.right, &self.wrong);

@@ -28,7 +28,7 @@ enum {
     MOST_FRAMES = 2048,
     CANARIES = 8,
     CHANGE_EVERY = 500,
-    END_COUNT = COL_STACK_BAD_FRAME + 1,
+    END_COUNT = COL_END_BAD_FRAME + 1,
 };
 
 static struct {
@@ -184,7 +184,7 @@ static void try_one(void)
     size_t count = col_unwind_walk(&context, own, self.pcs, NULL, max, &end);
     if (count < 1 || count > max || self.pcs[0] != pc || (unsigned)end >= END_COUNT)
         fail("broken promise", &context);
-    if (end == COL_STACK_DEPTH_LIMIT && count != max)
+    if (end == COL_END_DEPTH_LIMIT && count != max)
         fail("depth limit before the limit", &context);
     for (size_t i = 0; i < CANARIES; i++)
         if (self.pcs[max + i] != canary)

@@ -604,12 +604,12 @@ static void test_registered_frames(void)
     stack[17] = 0;
     memcpy((char *)&context + col_arch_context_offset(COL_DWARF_PC), &pc, sizeof pc);
     memcpy((char *)&context + col_arch_context_offset(COL_DWARF_SP), &sp, sizeof sp);
-    CHECK(col_unwind_walk(&context, NULL, pcs, NULL, 8, &end) == 2 && end == COL_STACK_COMPLETE);
+    CHECK(col_unwind_walk(&context, NULL, pcs, NULL, 8, &end) == 2 && end == COL_END_COMPLETE);
     CHECK(pcs[0] == pc && pcs[1] == (uintptr_t)code + 60);
     col_code_finder_remove_frames(made.bytes);
     col_unwind_forget_modules();
     CHECK(!col_code_finder_find(pc, &module) && col_code_finder_find(pc + 200, &module));
-    CHECK(col_unwind_walk(&context, NULL, pcs, NULL, 8, &end) == 1 && end == COL_STACK_NO_UNWIND_INFO);
+    CHECK(col_unwind_walk(&context, NULL, pcs, NULL, 8, &end) == 1 && end == COL_END_NO_UNWIND_INFO);
     CHECK(!col_code_finder_add_frames(NULL));
 }
 

@@ -38,7 +38,7 @@ static size_t walk(void *context)
 {
     enum col_stack_end end;
     size_t count = col_unwind_walk(context, &self.bounds, self.pcs, NULL, MOST_FRAMES, &end);
-    if (end != COL_STACK_COMPLETE) {
+    if (end != COL_END_COMPLETE) {
         printf("incomplete: %d after %zu frames\n", (int)end, count);
         exit(1);
     }

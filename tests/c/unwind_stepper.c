@@ -79,7 +79,7 @@ static void report_fault(size_t count, enum col_stack_end end, uintptr_t pc)
 
 static bool is_exact(uintptr_t pc, size_t count, enum col_stack_end end)
 {
-    bool is_whole = end == COL_STACK_COMPLETE || end == COL_STACK_GUESSED; /* a guess that is right is right */
+    bool is_whole = end == COL_END_COMPLETE || end == COL_END_GUESSED; /* a guess that is right is right */
     if (!is_whole || count != self.depth + 1 || self.pcs[0] != pc)
         return false;
     for (size_t i = 1; i < count; i++)

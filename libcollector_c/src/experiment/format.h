@@ -55,16 +55,18 @@ enum col_kind {
     COL_KIND_INTERPRETER = 39
 };
 
-/* Why a stack ends; the values of enum col_stack_end (sample/unwind.h) are the same. */
-enum {
-    COL_END_COMPLETE = 0,
-    COL_END_DEPTH_LIMIT = 1,
-    COL_END_NO_UNWIND_INFO = 2,
+/* Why a walk over a stack ended. */
+enum col_stack_end {
+    COL_END_COMPLETE = 0,       /* at the program's or the thread's first function */
+    COL_END_DEPTH_LIMIT = 1,    /* where there was no room for more frames */
+    COL_END_NO_UNWIND_INFO = 2, /* in code without unwind table and without frame pointer */
+    /* as COMPLETE, but the caller of a function without unwind table was found by reading its code, or by a word on the stack that looks
+       like a return address */
     COL_END_GUESSED = 3,
-    COL_END_UNREADABLE = 4,
-    COL_END_BAD_PC = 5,
-    COL_END_BAD_FRAME = 6,
-    COL_END_NOT_SAMPLED = 7
+    COL_END_UNREADABLE = 4, /* a part of the stack is not mapped */
+    COL_END_BAD_PC = 5,     /* the return address is not code */
+    COL_END_BAD_FRAME = 6,  /* the unwind table asks for what cannot be had, or for a caller below the one it called */
+    COL_END_NOT_SAMPLED = 7 /* readers: no sample was taken */
 };
 
 enum col_drop_cause {

@@ -121,7 +121,7 @@ static bool find_rules(struct col_remote_process *process, struct col_unwind_rul
 
 static bool is_rooted(enum col_stack_end end)
 {
-    return end == COL_STACK_COMPLETE || end == COL_STACK_GUESSED;
+    return end == COL_END_COMPLETE || end == COL_END_GUESSED;
 }
 
 /* ---- the search for the frame pointer ---- */
@@ -178,7 +178,7 @@ static bool attempt(struct search *search, uintptr_t fp)
     search->count = col_unwind_walk_remote(&remote, search->pcs, search->sps, search->most, &end);
     search->end = end;
     col_safe_read_begin_remote(&search->reader, &search->none, remote.memory); /* its copy is gone */
-    return end == COL_STACK_COMPLETE;
+    return end == COL_END_COMPLETE;
 }
 
 static void find_function(struct search *search)
@@ -258,7 +258,7 @@ static size_t walk(struct col_remote_process *process, const struct col_remote_r
     struct col_unwind_remote remote = {.memory = &process->memory,
                                        .leaf = {registers->pc, registers->sp, FP_NOT_KNOWN}};
     enum col_stack_end first_end;
-    *end = COL_STACK_UNREADABLE;
+    *end = COL_END_UNREADABLE;
     col_remote_memory_begin();
     col_remote_modules_begin(&process->memory);
     if (!col_remote_modules_are_code(&process->memory, registers->pc, true) || !find_rules(process, &remote.rules))
@@ -327,7 +327,7 @@ size_t col_remote_python(struct col_remote_process *process, pid_t thread, const
     find_state(process, thread);
     bool was_rooted = is_rooted(*end), is_whole = was_rooted;
     size_t count = col_python_stack_merge(python, &native, self.room->python, pcs, most, &is_whole);
-    *end = is_whole && !was_rooted ? COL_STACK_COMPLETE : *end;
+    *end = is_whole && !was_rooted ? COL_END_COMPLETE : *end;
     return count;
 }
 

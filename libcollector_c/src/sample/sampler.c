@@ -92,17 +92,17 @@ static size_t walk_both(const struct col_python_runtime *python, struct col_thre
     struct col_native_stack native = {work->pcs, work->sps, 0, &thread->bounds};
     native.count =
         col_unwind_walk_deep(context, &thread->bounds, &thread->deep, work->pcs, work->sps, COL_THREAD_DEPTH, end);
-    bool was_rooted = *end == COL_STACK_COMPLETE || *end == COL_STACK_GUESSED, is_rooted = was_rooted;
+    bool was_rooted = *end == COL_END_COMPLETE || *end == COL_END_GUESSED, is_rooted = was_rooted;
     size_t count =
         col_python_stack_merge(python, &native, work->python, thread->last.pcs, COL_THREAD_DEPTH, &is_rooted);
-    *end = is_rooted && !was_rooted ? COL_STACK_COMPLETE : *end;
+    *end = is_rooted && !was_rooted ? COL_END_COMPLETE : *end;
     return count;
 }
 
 /* Into thread->last. While an object is being unloaded its unwind table may vanish under us: the leaf must do. */
 static void walk(struct col_thread *thread, const ucontext_t *context)
 {
-    enum col_stack_end end = COL_STACK_NO_UNWIND_INFO;
+    enum col_stack_end end = COL_END_NO_UNWIND_INFO;
     __atomic_fetch_add(&self.walker_count, 1, __ATOMIC_SEQ_CST);
     bool is_unsafe = __atomic_load_n(&self.unloading_count, __ATOMIC_SEQ_CST) != 0 && !thread->is_unloading;
     const struct col_python_runtime *python = col_python_runtime();
@@ -114,7 +114,7 @@ static void walk(struct col_thread *thread, const ucontext_t *context)
         thread->last.count = col_unwind_walk_deep(context, &thread->bounds, &thread->deep, thread->last.pcs, NULL,
                                                   COL_THREAD_DEPTH, &end);
     __atomic_fetch_sub(&self.walker_count, 1, __ATOMIC_SEQ_CST);
-    thread->last.end = is_unsafe ? COL_STACK_NO_UNWIND_INFO : end;
+    thread->last.end = is_unsafe ? COL_END_NO_UNWIND_INFO : end;
 }
 
 static void write_drops(struct col_thread *thread, uint64_t time_ns)

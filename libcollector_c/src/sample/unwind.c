@@ -47,7 +47,7 @@ static enum col_unwind_step walk_frame(struct col_unwind_state *walk, struct col
                                        enum col_stack_end *end)
 {
     if (output->count == output->max && !col_unwind_frames_turn(output, &walk->reader, &walk->regs)) {
-        *end = COL_STACK_DEPTH_LIMIT;
+        *end = COL_END_DEPTH_LIMIT;
         return COL_STEP_END;
     }
     if (output->has_jumped && output->turns == 1) {
@@ -64,7 +64,7 @@ static enum col_unwind_step walk_frame(struct col_unwind_state *walk, struct col
         case COL_JAVA_JUMPED:
             return COL_STEP_ON;
         case COL_JAVA_NO_ROOM:
-            *end = COL_STACK_DEPTH_LIMIT;
+            *end = COL_END_DEPTH_LIMIT;
             return COL_STEP_END;
         case COL_JAVA_LEFT_NOT:
             break;
@@ -76,7 +76,7 @@ static enum col_unwind_step walk_frame(struct col_unwind_state *walk, struct col
     bool is_known = rule != COL_RULE_UNKNOWN && (rule & COL_RULE_TYPE_MASK) != COL_RULE_NO_TABLE &&
                     pc >> COL_ARCH_ADDRESS_BITS == 0; /* else it may be the rule of another place */
     if (!is_known && !is_innermost && !col_code_finder_is_code_in(walk->proved.memory, pc - !walk->is_exact)) {
-        *end = COL_STACK_BAD_PC;
+        *end = COL_END_BAD_PC;
         return COL_STEP_END;
     }
     if (output->sps != NULL)
@@ -109,7 +109,7 @@ static enum col_unwind_step walk_frames(struct col_unwind_state *walk, struct co
             step = walk_frame(walk, output, end);
         else if ((step = walk_simple_frames(walk, output, end)) == COL_STEP_ON)
             step = walk_frame(walk, output, end);
-        if (step == COL_STEP_END && *end == COL_STACK_COMPLETE &&
+        if (step == COL_STEP_END && *end == COL_END_COMPLETE &&
             col_unwind_region_join_last(&walk->region, output, &walk->reader, &walk->regs))
             step = col_unwind_step_to_opener(walk, end);
     }
@@ -119,11 +119,11 @@ static enum col_unwind_step walk_frames(struct col_unwind_state *walk, struct co
 /* A guess that led to the start of the thread is believed, and named; what any other led to is not. */
 static void judge_guess(const struct col_unwind_state *walk, struct col_unwind_frames *output, enum col_stack_end *end)
 {
-    if (*end == COL_STACK_COMPLETE) {
-        *end = COL_STACK_GUESSED;
-    } else if (*end != COL_STACK_DEPTH_LIMIT) {
+    if (*end == COL_END_COMPLETE) {
+        *end = COL_END_GUESSED;
+    } else if (*end != COL_END_DEPTH_LIMIT) {
         bool is_deep = output->turns > 0 && walk->guessed_at >= output->max / 2;
-        *end = is_deep ? COL_STACK_DEPTH_LIMIT : COL_STACK_NO_UNWIND_INFO;
+        *end = is_deep ? COL_END_DEPTH_LIMIT : COL_END_NO_UNWIND_INFO;
         if (!is_deep)
             col_unwind_frames_cut(output, walk->guessed_at + 1);
     }
@@ -149,7 +149,7 @@ static size_t walk_from(const ucontext_t *context, struct col_unwind_remote *rem
 {
     struct col_stack_bounds unknown = {0, 0};
     struct col_unwind_state walk; /* set field by field: most of it is registers, which each attempt takes anew */
-    *end = COL_STACK_DEPTH_LIMIT;
+    *end = COL_END_DEPTH_LIMIT;
     walk.java = remote != NULL ? remote->java : col_java_runtime();
     walk.rules = remote != NULL ? remote->rules : col_unwind_cache_own();
     walk.full_until = 0;
@@ -179,9 +179,9 @@ static size_t walk_from(const ucontext_t *context, struct col_unwind_remote *rem
         remote->last = (struct col_stack_mark){walk.regs.pc, walk.regs.sp, walk.regs.fp};
     if (walk.guessed_at != SIZE_MAX)
         judge_guess(&walk, &output, end);
-    bool is_rooted = *end == COL_STACK_COMPLETE || *end == COL_STACK_GUESSED;
-    if (col_unwind_frames_finish(&output, is_rooted, *end == COL_STACK_DEPTH_LIMIT))
-        *end = COL_STACK_DEPTH_LIMIT;
+    bool is_rooted = *end == COL_END_COMPLETE || *end == COL_END_GUESSED;
+    if (col_unwind_frames_finish(&output, is_rooted, *end == COL_END_DEPTH_LIMIT))
+        *end = COL_END_DEPTH_LIMIT;
     return output.count;
 }
 

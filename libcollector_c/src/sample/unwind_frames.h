@@ -8,18 +8,7 @@
 
 #include "base/arch.h"
 #include "base/safe_read.h"
-
-/* Why a walk ended. */
-enum col_stack_end {
-    COL_STACK_COMPLETE = 0,   /* at the program's or the thread's first function */
-    COL_STACK_DEPTH_LIMIT,    /* at `max` frames */
-    COL_STACK_NO_UNWIND_INFO, /* in code without unwind table and without frame pointer */
-    COL_STACK_GUESSED, /* as COMPLETE, but the caller of a function without unwind table was found by reading its code,
-                          or by a word on the stack that looks like a return address */
-    COL_STACK_UNREADABLE, /* a part of the stack is not mapped */
-    COL_STACK_BAD_PC,     /* the return address is not code */
-    COL_STACK_BAD_FRAME,  /* the unwind table asks for what cannot be had, or for a caller below the one it called */
-};
+#include "experiment/format.h"
 
 /* CALLABLE FROM ANYWHERE, signal handlers included. */
 

@@ -82,12 +82,12 @@ static enum col_unwind_step step_over_signal(struct col_unwind_state *walk, enum
 {
     uintptr_t context = walk->regs.sp + COL_ARCH_CONTEXT_AT;
     if (walk->switches++ == MOST_STACK_SWITCHES) {
-        *end = COL_STACK_BAD_FRAME;
+        *end = COL_END_BAD_FRAME;
         return COL_STEP_END;
     }
     for (unsigned i = 0; i < COL_DWARF_REGS; i++)
         if (!col_safe_read_stack(&walk->reader, context + col_arch_context_offset(i), &walk->regs.dwarf[i])) {
-            *end = COL_STACK_UNREADABLE;
+            *end = COL_END_UNREADABLE;
             return COL_STEP_END;
         }
     walk->regs.pc = walk->regs.dwarf[COL_DWARF_PC];
@@ -128,26 +128,26 @@ static enum col_unwind_step step_by_table(struct col_unwind_state *walk, const s
     case COL_CFI_DONE:
         break;
     case COL_CFI_OUTERMOST:
-        *end = COL_STACK_COMPLETE;
+        *end = COL_END_COMPLETE;
         return COL_STEP_END;
     case COL_CFI_UNREADABLE:
-        *end = COL_STACK_UNREADABLE;
+        *end = COL_END_UNREADABLE;
         return COL_STEP_END;
     case COL_CFI_REGISTER_NOT_KNOWN:
-        *end = COL_STACK_BAD_FRAME;
+        *end = COL_END_BAD_FRAME;
         return COL_STEP_NEEDS_REGISTERS;
     case COL_CFI_NOT_SENSIBLE:
-        *end = COL_STACK_BAD_FRAME;
+        *end = COL_END_BAD_FRAME;
         return COL_STEP_END;
     }
     walk->known = frame.known;
     walk->is_exact = false;
     if (walk->regs.pc == 0) {
-        *end = COL_STACK_COMPLETE;
+        *end = COL_END_COMPLETE;
         return COL_STEP_END;
     }
     if (!is_sensible_move(walk, old_sp, old_pc, sp_is_saved)) {
-        *end = COL_STACK_BAD_FRAME;
+        *end = COL_END_BAD_FRAME;
         return COL_STEP_END;
     }
     return COL_STEP_ON;
@@ -158,7 +158,7 @@ enum col_unwind_step col_unwind_step_arrive(struct col_unwind_state *walk, uintp
 {
     walk->known = COL_UNWIND_BASIC_REGISTERS;
     walk->is_exact = false;
-    *end = walk->regs.pc == 0 ? COL_STACK_COMPLETE : COL_STACK_BAD_FRAME;
+    *end = walk->regs.pc == 0 ? COL_END_COMPLETE : COL_END_BAD_FRAME;
     return walk->regs.pc != 0 && is_sensible_move(walk, old_sp, old_pc, false) ? COL_STEP_ON : COL_STEP_END;
 }
 
@@ -203,7 +203,7 @@ static enum col_unwind_step step_by_record(struct col_unwind_state *walk, size_t
     uintptr_t old_sp = walk->regs.sp, old_pc = walk->regs.pc;
     enum col_unwind_leaving leaving = leave_by_record(walk);
     if (leaving == COL_LEFT_NOT) {
-        *end = COL_STACK_NO_UNWIND_INFO;
+        *end = COL_END_NO_UNWIND_INFO;
         return COL_STEP_END;
     }
     if (leaving == COL_LEFT_BY_GUESS)
@@ -247,7 +247,7 @@ enum col_unwind_step col_unwind_step_to_opener(struct col_unwind_state *walk, en
 {
     walk->known = COL_UNWIND_BASIC_REGISTERS;
     walk->is_exact = false;
-    *end = COL_STACK_BAD_FRAME;
+    *end = COL_END_BAD_FRAME;
     return walk->switches++ < MOST_STACK_SWITCHES ? COL_STEP_ON : COL_STEP_END;
 }
 
@@ -257,7 +257,7 @@ enum col_unwind_step col_unwind_step_rarely(struct col_unwind_state *walk, col_u
     struct finding finding;
     switch (rule & COL_RULE_TYPE_MASK) {
     case COL_RULE_OUTERMOST:
-        *end = COL_STACK_COMPLETE;
+        *end = COL_END_COMPLETE;
         return COL_STEP_END;
     case COL_RULE_SIGNAL:
         return step_over_signal(walk, end);
@@ -272,6 +272,6 @@ enum col_unwind_step col_unwind_step_rarely(struct col_unwind_state *walk, col_u
     study(walk, &finding);
     if (finding.has_fde)
         return step_by_table(walk, &finding, end);
-    *end = COL_STACK_NO_UNWIND_INFO; /* its module went away in between */
+    *end = COL_END_NO_UNWIND_INFO; /* its module went away in between */
     return COL_STEP_END;
 }

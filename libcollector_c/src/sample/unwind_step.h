@@ -68,10 +68,10 @@ static inline bool col_unwind_step_simply(struct col_stack_reader *reader, col_u
     uintptr_t return_at =
         cfa + (uintptr_t)(COL_ARCH_RETURN_OFFSET ? COL_ARCH_RETURN_OFFSET : col_unwind_rule_return_offset(rule));
     uintptr_t pc;
-    *end = COL_STACK_BAD_FRAME;
+    *end = COL_END_BAD_FRAME;
     if (__builtin_expect(cfa <= place->sp || cfa % sizeof cfa != 0, 0))
         return false;
-    *end = COL_STACK_UNREADABLE;
+    *end = COL_END_UNREADABLE;
     if (!col_safe_read_stack(reader, return_at, &pc))
         return false;
     if (rule & COL_RULE_FP_IS_SAVED &&
@@ -79,7 +79,7 @@ static inline bool col_unwind_step_simply(struct col_stack_reader *reader, col_u
         return false;
     place->pc = col_arch_strip_return(pc);
     place->sp = cfa;
-    *end = COL_STACK_COMPLETE;
+    *end = COL_END_COMPLETE;
     return place->pc != 0;
 }
 

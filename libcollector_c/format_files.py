@@ -76,6 +76,7 @@ def files() -> dict[Path, str]:
         source / "include/pmclog.h": _with_structs((source / "include/pmclog.h").read_text(encoding="utf-8")),
         source / "pmclog/record_fields.h": _parser_header(),
         source / "pmclog/record_fields.c": _parser_table(),
+        source / "pmclog/sample_fields.h": _sample_fields(),
         ROOT / "collector/experiment/events.py": _with_events((ROOT / "collector/experiment/events.py").read_text(encoding="utf-8")),
         ROOT / "docs/format.md": _with_tables((ROOT / "docs/format.md").read_text(encoding="utf-8")),
     }
@@ -262,6 +263,41 @@ def _parser_table() -> str:
         _plate("record_fields.c", "where the fields of each kind of record go"),
         '#include "record_fields.h"\n\n#include "pmclog.h"\n\n/* clang-format off */\n',
         "const struct col_record_field col_record_fields[COL_RECORD_KINDS][COL_RECORD_MOST_FIELDS + 1] = {\n", *rows, "};\n",
+    ])  # fmt: skip
+
+
+_SAMPLE_MEMBERS = {
+    "uint": ("uint64_t {0};",),
+    "column": ("struct col_column {0};",),
+    "array of column": ("size_t {1}_count;", "struct col_column {0}[COL_SAMPLE_MAX_VALUES];"),
+    "bin": ("struct col_extent {0};",),
+}
+_SAMPLE_READS = {
+    "uint": "col_cursor_read_unsigned(record, &fields->{0})",
+    "column": "col_columns_read(record, fields->count, &fields->{0})",
+    "array of column": "col_columns_read_array(record, fields->count, COL_SAMPLE_MAX_VALUES, fields->{0}, &fields->{1}_count)",
+    "bin": "col_cursor_read_data(record, &fields->{0})",
+}
+
+
+def _sample_fields() -> str:
+    """PCSAMPLE, of which each reader makes samples in its own way."""
+    fields = FIELDS[Kind.PCSAMPLE]
+    members = (member for name, type_name, meaning in fields for member in _members(_SAMPLE_MEMBERS[type_name], name, meaning))
+    reads = [_SAMPLE_READS[type_name].format(name, name.removesuffix("s")) for name, type_name, _ in fields]
+    number = [name for name, _, _ in fields].index("count")
+    reads[number] += " && fields->count <= COL_SAMPLE_FIELDS_MAX_COUNT"
+    return "".join([
+        _plate("sample_fields.h", "the fields of a PCSAMPLE record"),
+        "#ifndef COL_PMCLOG_SAMPLE_FIELDS_H\n#define COL_PMCLOG_SAMPLE_FIELDS_H\n/* clang-format off */\n\n",
+        '#include "columns.h"\n\n#include "experiment/format.h"\n\n',
+        "/* More samples than this in one record are not believed: columns of width 0 make any number of them out of nothing.\n",
+        "   The recorder writes at most 1000. */\n#define COL_SAMPLE_FIELDS_MAX_COUNT 65536u\n\n",
+        f"struct col_sample_fields {{\n{_with_comments(members)}}};\n\n",
+        f"enum {{ COL_SAMPLE_FIELDS = {len(fields)} }};\n\n",
+        "/* Behind the record's head; false if there is not what the format says. Eight more bytes behind the record must be readable. */\n",
+        "static inline bool col_sample_fields_read(struct col_cursor *record, struct col_sample_fields *fields)\n{\n",
+        "    return ", " &&\n           ".join(reads), ";\n}\n\n#endif\n",
     ])  # fmt: skip
 
 

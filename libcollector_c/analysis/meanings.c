@@ -126,9 +126,9 @@ int col_meanings_find_turns(struct col_reading *reading, const struct col_sample
     struct col_walk *walk = &reading->walk;
     struct col_addresses *table = &reading->log->addresses;
     reading->turn_count = 0;
-    if (!col_walk_begin(walk, table, record->definitions.bytes, record->definitions.count))
+    if (!col_walk_begin(walk, table, record->fields.definitions.bytes, record->fields.definitions.count))
         return -ENOMEM;
-    for (uint64_t stack = 0; stack < record->stack_count && col_walk_next(walk); stack++)
+    for (uint64_t stack = 0; stack < record->fields.stack_count && col_walk_next(walk); stack++)
         for (uint32_t i = walk->kept; i < walk->depth; i++)
             if (!add_turns_of_address(reading, walk->path[i], record->time_ns, end_ns))
                 return -ENOMEM;

@@ -200,9 +200,10 @@ static int visit_stacks(struct col_reading *reading, const struct col_sample_rec
     uint64_t stack = 0;
     reading->synced = reading->pushed = 0;
     reading->met = (struct col_met){0};
-    if (!col_walk_begin(walk, &reading->log->addresses, record->definitions.bytes, record->definitions.count))
+    if (!col_walk_begin(walk, &reading->log->addresses, record->fields.definitions.bytes,
+                        record->fields.definitions.count))
         return -ENOMEM;
-    for (; stack < record->stack_count && col_walk_next(walk); stack++) {
+    for (; stack < record->fields.stack_count && col_walk_next(walk); stack++) {
         if (walk->kept < reading->synced)
             reading->synced = walk->kept;
         if (reading->purpose != COL_TO_COLLECT && reading->log->addresses.count != reading->log->entry_numbers)
@@ -217,7 +218,7 @@ static int visit_stacks(struct col_reading *reading, const struct col_sample_rec
     col_follow_pop(&reading->follow, 0);
     if (reading->purpose == COL_TO_MARK) /* what is marked is not counted */
         return 0;
-    for (; stack <= record->stack_count; stack++) {
+    for (; stack <= record->fields.stack_count; stack++) {
         reading->rows.stack = stack;
         if (rows[stack * width + reading->measure.columns] > 0 &&
             !count_empty(reading, COL_END_NO_UNWIND_INFO, rows + stack * width))
@@ -231,7 +232,7 @@ static int read_span(struct col_reading *reading, const struct col_sample_record
                      const struct col_log_record *where, uint64_t start_ns, uint64_t end_ns)
 {
     bool has_rows = reading->purpose == COL_TO_FOLLOW && (reading->question.want & COL_WANT_ROWS);
-    size_t figures = (size_t)(record->stack_count + 1) * (reading->measure.columns + 1);
+    size_t figures = (size_t)(record->fields.stack_count + 1) * (reading->measure.columns + 1);
     if (!COL_ARRAY_RESERVE(reading->weights, reading->weight_capacity, figures))
         return -ENOMEM;
     memset(reading->weights, 0, figures * sizeof *reading->weights);

@@ -6,7 +6,7 @@
 
 bool col_rows_begin(struct col_rows *rows, const struct col_sample_record *record)
 {
-    size_t count = (size_t)record->stack_count + 1;
+    size_t count = (size_t)record->fields.stack_count + 1;
     if (!COL_ARRAY_RESERVE(rows->stacks, rows->stack_capacity, count))
         return false;
     memset(rows->stacks, 0xff, count * sizeof *rows->stacks);
@@ -22,7 +22,7 @@ bool col_rows_take(struct col_rows *rows, const struct col_sample_record *record
                    uint64_t end_ns)
 {
     size_t width = COL_ROW_VALUES + record->columns;
-    if (!COL_ARRAY_RESERVE(rows->rows, rows->capacity, (rows->count + record->count) * width))
+    if (!COL_ARRAY_RESERVE(rows->rows, rows->capacity, (rows->count + record->fields.count) * width))
         return false;
     uint64_t *first = rows->rows + rows->count * width;
     size_t listed = col_sample_record_list(record, start_ns, end_ns, first + COL_ROW_NODE, width);

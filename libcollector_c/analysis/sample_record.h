@@ -4,20 +4,15 @@
 
 #include "seam.h"
 
-#include "../pmclog/columns.h"
+#include "../pmclog/sample_fields.h"
+
+_Static_assert(COL_ANALYSIS_MOST_VALUES == COL_SAMPLE_MAX_VALUES, "a record's values fit");
 
 struct col_sample_record {
     uint64_t time_ns;
     uint64_t thread;
-    uint64_t source;
-    uint64_t count;
-    uint64_t unit_ns;
-    uint64_t stack_count; /* no more than the definitions can hold */
-    struct col_column times;
-    struct col_column stacks;
-    struct col_column values[COL_ANALYSIS_MOST_VALUES];
-    uint32_t value_count;
-    uint32_t columns; /* of the figures; this and the next two: col_sample_record_lay_out */
+    struct col_sample_fields fields; /* stack_count is no more than the definitions can hold */
+    uint32_t columns;                /* of the figures; this and the next two: col_sample_record_lay_out */
     uint32_t counted_in;
     struct col_placed_value {
         uint32_t value; /* its position */
@@ -25,7 +20,6 @@ struct col_sample_record {
         uint64_t unit;
     } placed[COL_ANALYSIS_MOST_VALUES];
     uint32_t placed_count;
-    struct col_extent definitions;
 };
 
 /* Takes the record that is all of `bytes`, behind which eight more must be readable; false if it is no PCSAMPLE

@@ -16,3 +16,16 @@ bool col_columns_read(struct col_cursor *record, uint64_t count, struct col_colu
     column->mask = width == 0 ? 0 : ~UINT64_C(0) >> (64 - 8 * width);
     return true;
 }
+
+bool col_columns_read_array(struct col_cursor *record, uint64_t count, uint32_t most, struct col_column *columns,
+                            size_t *column_count)
+{
+    uint32_t found;
+    if (!col_cursor_read_array(record, &found) || found > most)
+        return false;
+    for (uint32_t i = 0; i < found; i++)
+        if (!col_columns_read(record, count, &columns[i]))
+            return false;
+    *column_count = found;
+    return true;
+}

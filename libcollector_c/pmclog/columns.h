@@ -18,6 +18,10 @@ struct col_column {
 /* Reads `[base, bytes]`, a column of `count` values; false if it is not one. Eight more bytes behind it must be readable. */
 bool col_columns_read(struct col_cursor *record, uint64_t count, struct col_column *column);
 
+/* Reads an array of at most `most` of them. */
+bool col_columns_read_array(struct col_cursor *record, uint64_t count, uint32_t most, struct col_column *columns,
+                            size_t *column_count);
+
 /* What does not fit is all ones, and stays that in every sum and product. */
 static inline uint64_t col_columns_sum(uint64_t a, uint64_t b)
 {

@@ -74,7 +74,7 @@ static enum pmclog_state take_rows(struct col_parser *parser, const struct col_o
         return col_parser_fail_for_now(parser);
     }
     samples->time_ns = record->name.time_ns;
-    samples->unit_ns = record->unit_ns;
+    samples->fields.unit_ns = record->unit_ns;
     samples->thread = record->name.thread;
     samples->source = record->name.source;
     samples->declared = col_source_table_find(&parser->sources, samples->source);

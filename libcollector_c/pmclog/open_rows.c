@@ -65,11 +65,11 @@ int col_open_rows_take(struct col_cursor rows, size_t value_count, uint8_t **kep
     }
     if (!col_stacks_define(&samples->stacks, stack_count, definitions, defined))
         return -ENOMEM;
-    samples->times = column_of(columns, 4);
+    samples->fields.times = column_of(columns, 4);
     for (size_t i = 0; i < value_count; i++)
-        samples->values[i] = column_of(columns + 4 * (1 + i) * count, 4);
-    samples->value_count = value_count;
-    samples->places = column_of(columns + stacks_at, 2);
+        samples->fields.values[i] = column_of(columns + 4 * (1 + i) * count, 4);
+    samples->fields.value_count = value_count;
+    samples->fields.stacks = column_of(columns + stacks_at, 2);
     samples->next = 0;
     samples->count = count;
     return 0;

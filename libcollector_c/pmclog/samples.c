@@ -3,64 +3,45 @@
 
 #include <errno.h>
 
-enum { FIELDS = 8 };
-
 static const uint64_t ns_per_second = 1000000000;
-
-static bool read_values(struct col_cursor *record, uint64_t count, struct col_samples *samples)
-{
-    uint32_t columns;
-    if (!col_cursor_read_array(record, &columns) || columns > COL_SAMPLE_MAX_VALUES)
-        return false;
-    for (uint32_t i = 0; i < columns; i++)
-        if (!col_columns_read(record, count, &samples->values[i]))
-            return false;
-    samples->value_count = columns;
-    return true;
-}
 
 int col_samples_begin(struct col_samples *samples, struct col_cursor *record, size_t fields, uint64_t time_ns,
                       uint32_t thread)
 {
-    uint64_t source, count, stack_count;
-    struct col_extent definitions;
+    const struct col_sample_fields *read = &samples->fields;
     samples->next = samples->count = 0;
-    if (fields < FIELDS || !col_cursor_read_unsigned(record, &source) || !col_cursor_read_unsigned(record, &count) ||
-        count > COL_SAMPLES_MAX_COUNT || !col_cursor_read_unsigned(record, &samples->unit_ns) ||
-        !col_columns_read(record, count, &samples->times) || !read_values(record, count, samples) ||
-        !col_columns_read(record, count, &samples->places) || !col_cursor_read_unsigned(record, &stack_count) ||
-        !col_cursor_read_data(record, &definitions))
+    if (fields < COL_SAMPLE_FIELDS || !col_sample_fields_read(record, &samples->fields))
         return -EBADMSG;
-    if (!col_stacks_define(&samples->stacks, stack_count, definitions.bytes, definitions.count))
+    if (!col_stacks_define(&samples->stacks, read->stack_count, read->definitions.bytes, read->definitions.count))
         return -ENOMEM;
-    samples->source = source > UINT32_MAX ? UINT32_MAX : (uint32_t)source;
+    samples->source = read->source > UINT32_MAX ? UINT32_MAX : (uint32_t)read->source;
     samples->thread = thread;
     samples->time_ns = time_ns;
-    samples->count = (size_t)count;
+    samples->count = (size_t)read->count;
     return 0;
 }
 
 static void hand_out_values(struct col_samples *samples, size_t row, struct pmclog_ev_pcsample *sample)
 {
     const struct col_source_values *declared = &samples->declared;
-    for (uint32_t i = 0; i < samples->value_count; i++) {
-        uint64_t value = col_columns_value(&samples->values[i], row);
+    for (uint32_t i = 0; i < samples->fields.value_count; i++) {
+        uint64_t value = col_columns_value(&samples->fields.values[i], row);
         bool is_time = (declared->times >> i & 1) != 0;
-        samples->numbers[i] = is_time ? col_columns_product(samples->unit_ns, value) : value;
+        samples->numbers[i] = is_time ? col_columns_product(samples->fields.unit_ns, value) : value;
     }
     sample->pl_values = samples->numbers;
-    sample->pl_value_count = samples->value_count;
-    sample->pl_user_ns = declared->user < samples->value_count ? samples->numbers[declared->user] : 0;
-    sample->pl_system_ns = declared->system < samples->value_count ? samples->numbers[declared->system] : 0;
+    sample->pl_value_count = samples->fields.value_count;
+    sample->pl_user_ns = declared->user < samples->fields.value_count ? samples->numbers[declared->user] : 0;
+    sample->pl_system_ns = declared->system < samples->fields.value_count ? samples->numbers[declared->system] : 0;
 }
 
 void col_samples_next(struct col_samples *samples, struct pmclog_ev *ev)
 {
     size_t row = samples->next++;
-    uint64_t place = col_columns_value(&samples->places, row);
+    uint64_t place = col_columns_value(&samples->fields.stacks, row);
     struct pmclog_ev_pcsample *sample = &ev->pl_u.pl_s;
-    samples->time_ns = col_columns_sum(samples->time_ns,
-                                       col_columns_product(samples->unit_ns, col_columns_value(&samples->times, row)));
+    samples->time_ns = col_columns_sum(
+        samples->time_ns, col_columns_product(samples->fields.unit_ns, col_columns_value(&samples->fields.times, row)));
     ev->pl_state = PMCLOG_OK;
     ev->pl_offset = samples->offset;
     ev->pl_ts.tv_sec = (time_t)(samples->time_ns / ns_per_second);

@@ -2,27 +2,17 @@
 #ifndef COL_PMCLOG_SAMPLES_H
 #define COL_PMCLOG_SAMPLES_H
 
-#include "columns.h"
 #include "pmclog.h"
+#include "sample_fields.h"
 #include "source_values.h"
 #include "stacks.h"
-
-#include "experiment/format.h"
-
-/* More samples than this in one record are not believed: columns of width 0 make any number of them out of nothing.
-   The recorder writes at most 1000. */
-#define COL_SAMPLES_MAX_COUNT 65536u
 
 struct col_samples {
     size_t next;
     size_t count;
-    struct col_column times;
-    struct col_column values[COL_SAMPLE_MAX_VALUES];
-    size_t value_count;
-    struct col_column places; /* indices of stacks */
+    struct col_sample_fields fields;
     struct col_stacks stacks;
     uint64_t time_ns; /* of the sample before `next` */
-    uint64_t unit_ns;
     uint32_t source;
     uint32_t thread;
     pid_t pid;

@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from collector.format import ENUMERATIONS, FIELDS, DropCause, Kind  # noqa: E402  (found by the path above)
+from collector.format import ENUMERATIONS, FIELDS, DropCause, Kind, StackEnd  # noqa: E402  (found by the path above)
 
 _LONGEST_COMMENT = 76  # behind a member: with the longest of these, a line of 120 columns
 
@@ -73,7 +73,7 @@ def files() -> dict[Path, str]:
         source / "src/experiment/event_fields.h": _writer_header(),
         source / "src/experiment/event_fields.c": _writer_table(),
         source / "src/experiment/event_kinds.h": _writer_functions(),
-        source / "include/pmclog.h": _with_structs((source / "include/pmclog.h").read_text(encoding="utf-8")),
+        source / "include/pmclog.h": _with_structs(_with_enumerations((source / "include/pmclog.h").read_text(encoding="utf-8"))),
         source / "pmclog/record_fields.h": _parser_header(),
         source / "pmclog/record_fields.c": _parser_table(),
         source / "pmclog/sample_fields.h": _sample_fields(),
@@ -225,6 +225,13 @@ def _in_c(kind: Kind, name: str, type_: str, meaning: str) -> str:
         return ", ".join(f"{member.value} {member.name.lower().replace('_', ' ')}" for member in enumeration)
     unknown = "PMCLOG_UNKNOWN" if type_.startswith("UNSIGNED") else "-1" if type_ == "SIGNED_32" else "NULL"
     return re.sub(r"\bnil\b", unknown, re.sub(r", see (below|Metrics|Values)", " (docs/format.md)", meaning))
+
+
+def _with_enumerations(text: str) -> str:
+    for name, prefix, enumeration in (("type", "TYPE", Kind), ("drop_cause", "DROP", DropCause), ("chain_end", "END", StackEnd)):
+        members = ",\n".join(f"    PMCLOG_{prefix}_{member.name} = {member.value}" for member in enumeration)
+        text = _replace(text, rf"^enum pmclog_{name} \{{\n(.*?)^\}};", members + "\n")
+    return text
 
 
 def _with_structs(text: str) -> str:

@@ -70,7 +70,7 @@ enum pmclog_type {
     PMCLOG_TYPE_INTERPRETER = 39
 };
 
-/* Why data is missing: 1 to 15 were counted by the recorder, the others are found by this parser. */
+/* Why data is missing: 1 to 15 were counted by the recorder, the others are found by this parser, TRUNCATED and UNKNOWN_KIND in pmclog_finish. */
 enum pmclog_drop_cause {
     PMCLOG_DROP_BUSY = 1,
     PMCLOG_DROP_NO_SPACE = 2,
@@ -80,8 +80,8 @@ enum pmclog_drop_cause {
     PMCLOG_DROP_UNSAFE_THREAD = 6,
     PMCLOG_DROP_DAMAGE = 16,
     PMCLOG_DROP_MISSING_FRAMES = 17,
-    PMCLOG_DROP_TRUNCATED = 18,   /* only after pmclog_finish */
-    PMCLOG_DROP_UNKNOWN_KIND = 19 /* only after pmclog_finish */
+    PMCLOG_DROP_TRUNCATED = 18,
+    PMCLOG_DROP_UNKNOWN_KIND = 19
 };
 
 /* In a call chain, stands for frames that were left out: those between the 2,047 nearest to the leaf and the 2,048 nearest to the root. */

@@ -1,6 +1,6 @@
 """format_files -- what follows from the table of collector/format.py: `python3 libcollector_c/format_files.py` writes it
 
-The C writer's structs and table, the C parser's, the fields of the events in Python, and the tables of docs/format.md.
+The C writer's structs and table, the C parser's, the fields of the events in Python, the tables of docs/format.md and what docs/json.md has of them.
 tests/unit/experiment/test_format_tables.py sees to it that the files are what this makes of the table. The C libraries are built without it.
 """
 
@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from collector.format import ENUMERATIONS, FIELDS, DropCause, Kind, StackEnd  # noqa: E402  (found by the path above)
+from collector.readings import COUNTS, LEVELS, READINGS  # noqa: E402
 
 _LONGEST_COMMENT = 76  # behind a member: with the longest of these, a line of 120 columns
 
@@ -79,6 +80,7 @@ def files() -> dict[Path, str]:
         source / "pmclog/sample_fields.h": _sample_fields(),
         ROOT / "collector/experiment/events.py": _with_events((ROOT / "collector/experiment/events.py").read_text(encoding="utf-8")),
         ROOT / "docs/format.md": _with_tables((ROOT / "docs/format.md").read_text(encoding="utf-8")),
+        ROOT / "docs/json.md": _with_readings((ROOT / "docs/json.md").read_text(encoding="utf-8")),
     }
 
 
@@ -329,6 +331,17 @@ def _with_tables(page: str) -> str:
         rows = [f"| {' | '.join(field)} |\n" for field in (("field", "type", "meaning"), *FIELDS[kind])]
         table = "".join([rows[0], "|---|---|---|\n", *rows[1:]])
         page = _replace(page, rf"^### {kind.name} \({kind.value}\)\n(?:(?![#|]).*\n)*((?:\|.*\n)*)", table)
+    return page
+
+
+def _with_readings(page: str) -> str:
+    """What the view `samples` shows of each reading that is no time."""
+    meanings = {name: re.sub(r" \(\w+\)|,.*", "", meaning) for name, _, meaning in READINGS if name in COUNTS}
+    values = "".join(f"| `rows[].values.{name}` | number | {meaning} |\n" for name, meaning in meanings.items())
+    falls = {name: "below zero where it fell " if name in LEVELS else "" for name in meanings}
+    changes = "".join(f"| `rows[].change.{name}` | number | {fall}|\n" for name, fall in falls.items())
+    for word, rows in (("values", values), ("change", changes)):
+        page = _replace(page, rf"^\| `rows\[\]\.{word}\.system` .*\n((?:\| `rows\[\]\.{word}\.\w+` .*\n)*)", rows)
     return page
 
 

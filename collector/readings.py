@@ -34,6 +34,7 @@ class Counts:
     resident_bytes: int | None = _reading("resident memory now, nil if unknown, and at cause START", is_level=True)
     read_bytes: int | None = _reading("bytes read by system calls so far (rchar), nil if unknown")
     written_bytes: int | None = _reading("bytes written by system calls so far (wchar), nil if unknown")
+    peak_resident_bytes: int | None = _reading("most resident memory so far, nil if unknown, and at cause START", is_level=True)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from collector.readings import Readings
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _MOST_THREADS = 256  # more would make the reading cost more than it tells
 _SWITCHES = re.compile(rb"^(?:non)?voluntary_ctxt_switches:\s*(\d+)", re.MULTILINE)
+_PEAK = re.compile(rb"^VmHWM:\s*(\d+) kB", re.MULTILINE)
 _IO = re.compile(rb"^rchar: (\d+)\nwchar: (\d+)")
 
 
@@ -28,6 +29,7 @@ def read_process(pid: int) -> Readings | None:
     user_ns, system_ns = _split_cpu_time(pid, user_ticks, system_ticks)
     voluntary, involuntary = _count_switches(pid)
     memory = _read(f"/proc/{pid}/statm")
+    peak = _PEAK.search(_read(f"/proc/{pid}/status") or b"")
     transfer = _IO.match(_read(f"/proc/{pid}/io") or b"")
     return Readings(
         user_ns=user_ns,
@@ -39,6 +41,7 @@ def read_process(pid: int) -> Readings | None:
         resident_bytes=int(memory.split()[1]) * _PAGE_BYTES or None if memory else None,  # one that ends has given it back
         read_bytes=int(transfer[1]) if transfer else None,
         written_bytes=int(transfer[2]) if transfer else None,
+        peak_resident_bytes=int(peak[1]) * 1024 if peak else None,
     )
 
 

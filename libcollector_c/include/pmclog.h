@@ -290,6 +290,7 @@ struct pmclog_ev_sample {
     uint64_t pl_resident_bytes;       /* resident memory now, PMCLOG_UNKNOWN if unknown, and at cause START */
     uint64_t pl_read_bytes;           /* bytes read by system calls so far (rchar), PMCLOG_UNKNOWN if unknown */
     uint64_t pl_written_bytes;        /* bytes written by system calls so far (wchar), PMCLOG_UNKNOWN if unknown */
+    uint64_t pl_peak_resident_bytes;  /* most resident memory so far, PMCLOG_UNKNOWN if unknown, and at cause START */
 };
 
 struct pmclog_ev_pause {

@@ -134,6 +134,7 @@ const struct col_record_field col_record_fields[COL_RECORD_KINDS][COL_RECORD_MOS
         {UNSIGNED_64, offsetof(struct pmclog_ev, pl_u.pl_sample.pl_resident_bytes)},
         {UNSIGNED_64, offsetof(struct pmclog_ev, pl_u.pl_sample.pl_read_bytes)},
         {UNSIGNED_64, offsetof(struct pmclog_ev, pl_u.pl_sample.pl_written_bytes)},
+        {UNSIGNED_64, offsetof(struct pmclog_ev, pl_u.pl_sample.pl_peak_resident_bytes)},
     },
     [PMCLOG_TYPE_PAUSE] = {
         {UNSIGNED_32, offsetof(struct pmclog_ev, pl_u.pl_pause.pl_cause)},

@@ -96,6 +96,7 @@ def test_readings_are_the_processs_own(record: Callable[..., Recorded], compiled
     used_ns = points[-1].user_ns + points[-1].system_ns - points[1].user_ns - points[1].system_ns
     judge(abs(used_ns - truth["recorded_work"] - truth["paused_work"]) <= 0.03 * used_ns, f"{used_ns / 1e6:.2f} ms accounted, {truth}")
     assert all(point.resident_bytes and point.resident_bytes > 1 << 18 for point in points)
+    assert all(point.peak_resident_bytes and point.peak_resident_bytes > 1 << 18 for point in points)
 
 
 @pytest.mark.parametrize("option", [("-l", "USR2"), ("-y", "USR2,r")])

@@ -16,7 +16,7 @@ const uint8_t col_event_field_counts[COL_EVENT_KINDS] = {
     [COL_KIND_PROCFORK] = 2,
     [COL_KIND_SYSEXIT] = 4,
     [COL_KIND_USERDATA] = 1,
-    [COL_KIND_SAMPLE] = 12,
+    [COL_KIND_SAMPLE] = 13,
     [COL_KIND_PAUSE] = 1,
     [COL_KIND_RESUME] = 1,
     [COL_KIND_THR_CREATE] = 2,
@@ -155,6 +155,7 @@ const struct col_event_field col_event_fields[COL_EVENT_KINDS][COL_EVENT_MOST_FI
         {COL_FIELD_UINT, 0, offsetof(struct col_event_sample, resident_bytes)},
         {COL_FIELD_UINT, 0, offsetof(struct col_event_sample, read_bytes)},
         {COL_FIELD_UINT, 0, offsetof(struct col_event_sample, written_bytes)},
+        {COL_FIELD_UINT, 0, offsetof(struct col_event_sample, peak_resident_bytes)},
     },
     [COL_KIND_PAUSE] = {
         {COL_FIELD_UINT, 0, offsetof(struct col_event_pause, cause)},

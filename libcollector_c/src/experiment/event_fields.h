@@ -189,6 +189,7 @@ struct col_event_sample {
     uint64_t resident_bytes;       /* resident memory now, nil if unknown, and at cause START */
     uint64_t read_bytes;           /* bytes read by system calls so far (rchar), nil if unknown */
     uint64_t written_bytes;        /* bytes written by system calls so far (wchar), nil if unknown */
+    uint64_t peak_resident_bytes;  /* most resident memory so far, nil if unknown, and at cause START */
 };
 
 struct col_event_pause {

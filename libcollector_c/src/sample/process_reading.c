@@ -72,6 +72,14 @@ static void read_memory(struct col_event_sample *sample)
     sample->resident_bytes = pages == COL_EVENT_UNKNOWN ? pages : pages * col_os_page_bytes();
 }
 
+static void read_peak(struct col_event_sample *sample)
+{
+    char text[2048];
+    read_text("/proc/self/status", text, sizeof text);
+    uint64_t peak_kib = number_after(text, "\nVmHWM:\t");
+    sample->peak_resident_bytes = peak_kib == COL_EVENT_UNKNOWN ? peak_kib : peak_kib * 1024;
+}
+
 static void read_traffic(struct col_event_sample *sample)
 {
     char text[512];
@@ -86,18 +94,19 @@ void col_process_reading_take(struct col_event_sample *sample)
 {
     read_usage(sample);
     read_memory(sample);
+    read_peak(sample);
     read_traffic(sample);
 }
 
 void col_process_reading_take_new_image(struct col_event_sample *sample)
 {
     read_usage(sample);
-    sample->resident_bytes = COL_EVENT_UNKNOWN;
+    sample->resident_bytes = sample->peak_resident_bytes = COL_EVENT_UNKNOWN;
     read_traffic(sample);
 }
 
 void col_process_reading_take_newborn(struct col_event_sample *sample)
 {
     read_usage(sample);
-    sample->resident_bytes = COL_EVENT_UNKNOWN;
+    sample->resident_bytes = sample->peak_resident_bytes = COL_EVENT_UNKNOWN;
 }

@@ -23,6 +23,7 @@ def test_own_readings_agree_with_getrusage() -> None:
     assert before.ru_majflt <= readings.major_faults <= after.ru_majflt
     assert readings.voluntary_switches <= after.ru_nvcsw
     assert readings.resident_bytes and readings.resident_bytes % os.sysconf("SC_PAGE_SIZE") == 0
+    assert readings.peak_resident_bytes and readings.peak_resident_bytes >= readings.resident_bytes - (1 << 20)  # the kernel adds up in steps
 
 
 def test_bytes_read_are_counted() -> None:

@@ -136,7 +136,7 @@ static void walk_child(unsigned long *ends)
         if (i % 16 == 0)
             col_remote_changed(process);
         size_t most = 4 + random_number() % (MOST_FRAMES / 2 - 1) * 2;
-        size_t count = col_remote_walk(process, &registers, pcs, most, &end);
+        size_t count = col_remote_python(process, child, &registers, pcs, most, &end);
         if (count > most || end >= ENDS || (count > 0 && pcs[0] != registers.pc))
             abort();
         ends[end]++;

@@ -78,8 +78,7 @@ static size_t find_threads(int pid, struct col_remote_process *process, struct t
 
 static size_t walk(const struct thread *thread, const struct col_remote_registers *registers, unsigned *end)
 {
-    return with_python ? col_remote_python(thread->process, thread->tid, registers, pcs, MOST_FRAMES, end)
-                       : col_remote_walk(thread->process, registers, pcs, MOST_FRAMES, end);
+    return col_remote_python(thread->process, thread->tid, registers, pcs, MOST_FRAMES, end);
 }
 
 static void print_stacks(const struct thread *threads, size_t count)

@@ -191,7 +191,7 @@ static void try_one(void)
             fail("wrote behind the end", &context);
     for (size_t i = 1; i < count; i++)
         if (self.pcs[i] - (uintptr_t)self.land > PAGES * COL_PAGE_BYTES /* there, what is code changes all the time */
-            && !col_code_finder_is_known_code(self.pcs[i] - 1))
+            && !col_code_finder_is_known_code_in(NULL, self.pcs[i] - 1))
             fail("a frame that is not code", &context);
     if (own && own->low < low && !col_safe_read_probe(own->low))
         fail("a lower bound that is not mapped", &context);

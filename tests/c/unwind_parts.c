@@ -243,8 +243,8 @@ static void test_code_finder(void)
     uintptr_t here = (uintptr_t)test_code_finder;
     col_code_finder_refresh();
     CHECK(col_code_finder_find(here, &module) && module.low <= here && here < module.high && module.header);
-    CHECK(col_code_finder_is_code(here) && !col_code_finder_is_code((uintptr_t)&in_data_segment));
-    CHECK(!col_code_finder_is_code(0) && !col_code_finder_is_code(UINTPTR_MAX) && !col_code_finder_is_code((uintptr_t)1 << 55));
+    CHECK(col_code_finder_is_code_in(NULL, here) && !col_code_finder_is_code_in(NULL, (uintptr_t)&in_data_segment));
+    CHECK(!col_code_finder_is_code_in(NULL, 0) && !col_code_finder_is_code_in(NULL, UINTPTR_MAX) && !col_code_finder_is_code_in(NULL, (uintptr_t)1 << 55));
     CHECK(!col_code_finder_find((uintptr_t)&module, &module));
     extern char _start[];
     CHECK(col_code_finder_entry_point(&module) == (uintptr_t)_start);

@@ -282,12 +282,6 @@ static size_t walk(struct col_remote_process *process, const struct col_remote_r
     return search.count;
 }
 
-size_t col_remote_walk(struct col_remote_process *process, const struct col_remote_registers *registers, uintptr_t *pcs,
-                       size_t most, unsigned *end)
-{
-    return walk(process, registers, pcs, NULL, most, end);
-}
-
 /* ---- Python ---- */
 
 /* NULL: there is no interpreter whose frames can be read. */

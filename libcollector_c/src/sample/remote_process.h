@@ -30,14 +30,10 @@ struct col_remote_registers {
 /*
  * Writes the stack into pcs[0 .. most-1], leaf first, as col_unwind_walk_deep does (sample/unwind.h), and returns how many frames; 0 if the memory
  * cannot be read. *end is of enum col_stack_end; only COMPLETE, GUESSED and DEPTH_LIMIT stand for stacks that come from the start of the thread. `most`
- * is even.
- */
-size_t col_remote_walk(struct col_remote_process *process, const struct col_remote_registers *registers, uintptr_t *pcs,
-                       size_t most, unsigned *end);
-
-/*
- * The same with the Python functions of the thread, of CPython 3.11 and later, put between the frames that run them (sample/python_stack.h). They are told to the log of the
- * calling process when they are first met, as code at addresses that no other process's functions have there. `most` is 4096 at most.
+ * is even, and 4096 at most.
+ *
+ * Among them are the Python functions of the thread, of CPython 3.11 and later, put between the frames that run them (sample/python_stack.h). They are told to the log of the
+ * calling process when they are first met, as code at addresses that no other process's functions have there.
  */
 size_t col_remote_python(struct col_remote_process *process, pid_t thread, const struct col_remote_registers *registers,
                          uintptr_t *pcs, size_t most, unsigned *end);

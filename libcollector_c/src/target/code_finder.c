@@ -155,16 +155,6 @@ static bool is_code(uintptr_t pc, bool may_read_mappings)
     return col_executable_mappings_cover(pc, may_read_mappings);
 }
 
-bool col_code_finder_is_code(uintptr_t pc)
-{
-    return is_code(pc, true);
-}
-
-bool col_code_finder_is_known_code(uintptr_t pc)
-{
-    return is_code(pc, false);
-}
-
 uintptr_t col_code_finder_entry_point(const struct col_code_module *module)
 {
     const ElfW(Ehdr) *header = elf_header_of(module);

@@ -13,23 +13,21 @@
 /* Finds the module of an address. False for code that nobody described, such as most JITs'. */
 bool col_code_finder_find(uintptr_t pc, struct col_code_module *module);
 
+/* Where the module's execution begins (_start), or 0. */
+uintptr_t col_code_finder_entry_point(const struct col_code_module *module);
+
+/* The same two, and two more, for code of another process too (target/remote_modules.h). `memory` NULL: of our own. */
+bool col_code_finder_find_in(struct col_remote_memory *memory, uintptr_t pc, struct col_code_module *module);
+uintptr_t col_code_finder_entry_point_in(struct col_remote_memory *memory, const struct col_code_module *module);
+
 /*
  * True when `pc` may be executed: in an executable segment of a module, or in an executable mapping. The latter are
  * read from /proc/self/maps when an unknown address turns up, as seldom as keeps that under 2 % of the time.
  */
-bool col_code_finder_is_code(uintptr_t pc);
+bool col_code_finder_is_code_in(struct col_remote_memory *memory, uintptr_t pc);
 
 /* The same, but never reads that file: for words that are only perhaps addresses of code. */
-bool col_code_finder_is_known_code(uintptr_t pc);
-
-/* Where the module's execution begins (_start), or 0. */
-uintptr_t col_code_finder_entry_point(const struct col_code_module *module);
-
-/* The same four for code of another process too (target/remote_modules.h). `memory` NULL: of our own. */
-bool col_code_finder_find_in(struct col_remote_memory *memory, uintptr_t pc, struct col_code_module *module);
-bool col_code_finder_is_code_in(struct col_remote_memory *memory, uintptr_t pc);
 bool col_code_finder_is_known_code_in(struct col_remote_memory *memory, uintptr_t pc);
-uintptr_t col_code_finder_entry_point_in(struct col_remote_memory *memory, const struct col_code_module *module);
 
 /* ======== FROM ORDINARY THREADS ======== */
 

@@ -14,10 +14,6 @@ class ProcessIdentity(NamedTuple):
     first_image: int
     start_ticks: int | None = None
 
-    def has_begun_at(self, start_ticks: int) -> bool:
-        """Whether a process of its id that began then can be this one."""
-        return self.start_ticks in (None, start_ticks)
-
 
 class ProcessIdentities:
     """Tells processes apart. Wants the logs of each process id in the order of their images."""

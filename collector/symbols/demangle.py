@@ -37,16 +37,12 @@ _PLAIN_TEXT = re.compile(r"(?:[^<({\[ o]|o(?!perator))+")
 _BRACKET_OR_OPERATOR = re.compile(r"[<({\[\])}>]|operator")
 
 
-def demangle(name: str) -> str:
-    """`name` in the notation of C++, Rust, D or Fortran; unchanged when it is not mangled or cannot be read.
+def demangle_many(names: Iterable[str]) -> dict[str, str]:
+    """{name: name in the notation of C++, Rust, D or Fortran}, unchanged when it is not mangled or cannot be read.
 
     Parts that a compiler cut off keep their mark: `f(int) [clone .cold]`. Functions within others lose their number: `inner.0`.
+    c++filt runs once for all of a scheme that need it.
     """
-    return demangle_many((name,))[name]
-
-
-def demangle_many(names: Iterable[str]) -> dict[str, str]:
-    """{name: demangled name}; one run of c++filt for all of a scheme that need it."""
     shown: dict[str, str] = {}
     refused: dict[str, list[str]] = {}
     for name in names:

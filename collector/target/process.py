@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from collector.experiment.events import AnyRecord, CloseLog, Initialize, ProcExec, ProcExit, ProcFork, Sample, SysExit, ThrCreate, ThrExit
 from collector.experiment.origin import Origin
 from collector.experiment.samples import PcSampleBlock, SampleHead
-from collector.format import CloseReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,6 @@ class Image:
     directory: str | None = None
     start_time: int | None = None
     end_time: int | None = None
-    close_reason: CloseReason | int | None = None
     is_complete: bool = False
 
 
@@ -162,7 +160,7 @@ class ProcessTable:
         if isinstance(record, Initialize):
             self._initialize(image, process, record)
         elif isinstance(record, CloseLog):
-            self._images[origin] = replace(image, close_reason=record.reason, is_complete=True, end_time=record.time)
+            self._images[origin] = replace(image, is_complete=True, end_time=record.time)
             self._account(origin.pid, record)
         elif isinstance(record, ProcExec) and record.path and not image.executable:
             self._images[origin] = replace(image, executable=record.path)

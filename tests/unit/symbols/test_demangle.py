@@ -6,7 +6,12 @@ import shutil
 
 import pytest
 
-from collector.symbols.demangle import _run_filter, _runtime, demangle, demangle_many, short_name, without_underscore
+from collector.symbols.demangle import _run_filter, _runtime, demangle_many, short_name, without_underscore
+
+
+def demangle(name: str) -> str:
+    return demangle_many((name,))[name]
+
 
 needs_runtime = pytest.mark.skipif(_runtime() is None, reason="there is no C++ runtime to demangle with")
 

@@ -10,6 +10,7 @@ import re
 import statistics
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -218,6 +219,32 @@ def test_every_public_name_has_a_docstring() -> None:
     assert not missing, "\n".join(missing)
 
 
+def test_no_name_is_for_tests_alone() -> None:
+    """Functions, classes and constants of modules are used, registered by a decorator, or named in a string, as commands and the package's own names are."""
+    called_from_outside = {"pytest_runtest_protocol", "_repr_html_", "_translate_attr_value", "functions_by", "lines_by"}
+    used = set(called_from_outside)
+    for path in python_files():
+        for node in ast.walk(parse(path)):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                used.add(node.id)
+            elif isinstance(node, ast.Attribute):
+                used.add(node.attr)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                used.update(re.findall(r"\w+", node.value))
+
+    def unused(body: list[ast.stmt]) -> Iterator[str]:
+        for node in body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name not in used and not node.name.startswith("__"):
+                yield node.name
+            elif isinstance(node, ast.Assign):
+                yield from (target.id for target in node.targets if isinstance(target, ast.Name) and target.id not in used)
+            if isinstance(node, ast.ClassDef) and not any("Enum" in ast.unparse(base) for base in node.bases):
+                yield from unused([part for part in node.body if not isinstance(part, ast.Assign)])
+
+    dead = [f"{name_of(path)}: {name}" for path in python_files() for name in unused(parse(path).body) if name != "__all__"]
+    assert not dead, "\n".join(dead)
+
+
 def test_every_command_has_its_page() -> None:
     from collector.cli.main import iter_commands, load_command
 
@@ -350,6 +377,22 @@ def test_no_c_unit_needs_itself() -> None:
 
     for unit in sorted(uses):
         visit(unit, ())
+
+
+def test_no_c_function_is_for_tests_alone() -> None:
+    """What the product does not call is exported, by name or by a version script."""
+    exported = "".join(path.read_text() for path in NATIVE.rglob("*.map") if "build" not in path.parts)
+    names, prefixes = set(re.findall(r"\b(\w+);", exported)), tuple(re.findall(r"\b(\w+)\*;", exported))
+    words = Counter(word for path in c_files() if path.suffix == ".c" or "static inline" in c_code(path) for word in C_WORD.findall(c_code(path)))
+    declared = Counter(word for path in c_files() if path.suffix == ".h" and "static inline" in c_code(path) for word in re.findall(r"^[^\n ]*\b(\w+)\([^{}]*?\);", c_code(path), re.MULTILINE))
+    dead = [
+        f"{name_of(path)}: {function['name']}"
+        for path in c_files()
+        if path.suffix == ".c" and path.parent.name not in ("api", "fortran", "plugins", "entry")
+        for function in C_FUNCTION.finditer(c_code(path))
+        if words[function["name"]] - declared[function["name"]] < 2 and function["name"] not in names and not function["name"].startswith(prefixes)
+    ]
+    assert not dead, "\n".join(dead)
 
 
 def functions_handed_down() -> Iterator[str]:

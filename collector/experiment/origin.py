@@ -1,4 +1,4 @@
-"""origin -- which process image wrote a log, or which part of the launcher"""
+"""origin -- which process image wrote a log, or which part of the launcher; and which images are one process"""
 
 from __future__ import annotations
 
@@ -45,3 +45,28 @@ def parse_log_name(name: str) -> Origin | None:
         return _LAUNCHERS_LOGS[name]
     match = _LOG_NAME.match(name)
     return Origin(int(match[1]), int(match[2])) if match and len(name) < 40 else None
+
+
+class ProcessIdentity(NamedTuple):
+    """A process: its id, the image that it began with (0 unless the id was used before), and INITIALIZE's start_ticks."""
+
+    pid: int
+    first_image: int
+    start_ticks: int | None = None
+
+
+class ProcessIdentities:
+    """Tells processes apart: numbers are used again, and count apart in each PID namespace. Wants the logs of each id in the order of their images."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, dict[tuple[int | None, int | None], ProcessIdentity]] = {}
+
+    def identify(self, origin: Origin, start_ticks: int | None, pid_namespace: int | None, is_forked: bool) -> ProcessIdentity:
+        """Whose image wrote a log. The numbers are INITIALIZE's; `is_forked`: it has a PROCFORK, as only the first of a process has."""
+        known = self._known.setdefault(origin.pid, {})
+        birth = start_ticks, pid_namespace
+        if start_ticks is None and known:
+            birth = next(reversed(known))  # where /proc is not there, a number counts for one process
+        if is_forked or birth not in known:
+            known[birth] = ProcessIdentity(origin.pid, origin.image, start_ticks)
+        return known[birth]

@@ -16,9 +16,8 @@ from dataclasses import dataclass, field
 
 from collector.errors import ExperimentError
 from collector.experiment.log_outline import Clock, LogOutline, read_head
-from collector.experiment.origin import Origin
+from collector.experiment.origin import Origin, ProcessIdentities, ProcessIdentity
 from collector.experiment.pauses import paused_ns
-from collector.experiment.process_identity import ProcessIdentities, ProcessIdentity
 from collector.experiment.raw_records import LENGTH_FROM, RawRecord, iter_records
 from collector.format import FRAME_SYNC, CloseReason, Kind, PauseCause
 from collector.regular_file import open_binary, open_regular

@@ -13,7 +13,7 @@ from collector.analysis.seam import NOBODY, Analysis
 from collector.errors import ExperimentError, SymbolError
 from collector.experiment.directory import ExperimentDirectory, LogFile, open_directory
 from collector.experiment.node_clocks import align
-from collector.experiment.process_identity import ProcessIdentities, ProcessIdentity
+from collector.experiment.origin import ProcessIdentities, ProcessIdentity
 from collector.experiment.samples import PcSampleBlock
 from collector.load.expansion import expand_entries
 from collector.load.image_memory import ImageMemory

@@ -12,8 +12,8 @@ from collector.experiment import events
 from collector.experiment.directory import LogFile
 from collector.experiment.events import AnyRecord
 from collector.experiment.node_clocks import with_shift
+from collector.experiment.origin import ProcessIdentities, ProcessIdentity
 from collector.experiment.pauses import Pause, merge_pauses
-from collector.experiment.process_identity import ProcessIdentities, ProcessIdentity
 from collector.experiment.samples import PcSampleBlock, SampleHead
 from collector.experiment.source_values import SourceValues, declared_values
 from collector.target.address_space import AddressSpace

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from collector.experiment.liveness import is_alive
-from collector.experiment.process_identity import ProcessIdentity
+from collector.experiment.origin import ProcessIdentity
 from collector.format import CloseReason
 from collector.load.log_facts import LogFacts
 from collector.load.waits import Waits

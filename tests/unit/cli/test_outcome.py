@@ -10,7 +10,7 @@ import pytest
 from collector.capture.launch import Ending
 from collector.cli.recording import outcome as outcome_module
 from collector.cli.recording.outcome import tell_outcome
-from collector.experiment.process_identity import ProcessIdentity
+from collector.experiment.origin import ProcessIdentity
 from collector.experiment.totals import Clock, Totals
 
 SIGTRAP = Clock("sigtrap", 1_003_009, 1_003_009)

@@ -14,7 +14,7 @@ from collector.capture.program import Program
 from collector.cli.recording.launch_log import LaunchLog
 from collector.cli.recording.unrecorded import NOT_STARTED, Explainer, Finding, UnrecordedDescendants, tell_unrecorded
 from collector.experiment.log_reader import EventReader
-from collector.experiment.process_identity import ProcessIdentity
+from collector.experiment.origin import ProcessIdentity
 from collector.experiment.totals import LastExec, Totals
 
 GONE = 1 << 30  # no process has numbers from here on

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from collector.experiment.log_outline import read_beginning
-from collector.experiment.open_area import is_uncut
+from collector.experiment.log_source import is_uncut
 from collector.namesakes import iter_namesakes
 
 if TYPE_CHECKING:

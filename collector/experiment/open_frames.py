@@ -17,8 +17,7 @@ from collector.experiment.events import AnyRecord, PmcAllocate
 from collector.experiment.frames import encode_frame
 from collector.experiment.liveness import is_alive
 from collector.experiment.log_reader import EventReader, pack_record
-from collector.experiment.log_source import PathSource
-from collector.experiment.open_area import is_uncut
+from collector.experiment.log_source import PathSource, is_uncut
 from collector.experiment.open_slots import OpenRecord, read_open_records
 from collector.experiment.origin import Origin
 from collector.experiment.samples import PcSampleBlock, SampleHead

@@ -11,8 +11,7 @@ from collector.errors import ExperimentError
 from collector.experiment.columns import Column
 from collector.experiment.events import AnyRecord, Message
 from collector.experiment.log_reader import unpack_records
-from collector.experiment.log_source import Hole, read_at
-from collector.experiment.open_area import find_area
+from collector.experiment.log_source import Hole, find_area, read_at
 from collector.experiment.origin import Origin
 from collector.experiment.samples import PcSampleBlock
 from collector.format import OPEN_HEADER_BYTES, OPEN_MAGIC, OPEN_SLOT_BYTES, SAMPLE_MAX_VALUES

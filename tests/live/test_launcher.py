@@ -16,7 +16,7 @@ import pytest
 from recorded import Outcome, clean_environment, collector_command, execute, judge
 
 from collector.experiment.log_reader import EventReader
-from collector.experiment.open_area import is_uncut
+from collector.experiment.log_source import is_uncut
 from collector.format import Kind, SampleCause
 
 BURN = 'i=0; while [ "$i" -lt "$0" ]; do i=$((i+1)); done'

@@ -10,7 +10,7 @@ import pytest
 from recorded import RUNGS, Outcome, Recorded, execute, judge, judge_about, judge_at_least
 from test_own_signals import cases
 
-from collector.experiment.open_area import is_uncut
+from collector.experiment.log_source import is_uncut
 
 
 @cache

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from collector.experiment.log_outline import RawRecord, iter_raw_records
 from collector.experiment.log_writer import LogWriter
-from collector.experiment.raw_records import RawRecord, iter_records
 from collector.format import FIELDS, Kind
 
 FIRST_PID = 100_000
@@ -40,7 +40,7 @@ def read_recorded(experiment: Path) -> Recorded:
     """The process of an experiment that has most in its log."""
     log = max(experiment.glob("[0-9]*.log"), key=lambda path: path.stat().st_blocks)
     pid, first_pid = int(log.name.partition(".")[0]), _place(Kind.SAMPLE, "pid")
-    records = list(iter_records(log.read_bytes(), 0))
+    records = list(iter_raw_records(log.read_bytes(), 0))
     _resolve_metrics(records)
     samples = [record for record in records if record[0] == Kind.PCSAMPLE]
     first_ns, end_ns = samples[0][1], max(record[1] for record in records)
@@ -52,7 +52,7 @@ def read_recorded(experiment: Path) -> Recorded:
         [(record, end - record[1]) for record, end in zip(samples, starts[1:]) if end > record[1]],
         [record for record in records if record[0] in (Kind.METRIC, Kind.SAMPLE) and record[1] >= first_ns],
         [record for record in others if record[0] in last_kinds],
-        [record for record in iter_records((experiment / "launch.log").read_bytes(), 0) if record[0] != Kind.SAMPLE or record[first_pid] == pid],
+        [record for record in iter_raw_records((experiment / "launch.log").read_bytes(), 0) if record[0] != Kind.SAMPLE or record[first_pid] == pid],
         pid,
     )
 

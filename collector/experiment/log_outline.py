@@ -1,14 +1,66 @@
-"""log_outline -- what a log says at its beginning and in between, found by skipping from frame to frame"""
+"""log_outline -- what a log says at its beginning and in between, and when it was paused, found by skipping from frame to frame"""
 
 from __future__ import annotations
 
+import os
+import struct
+import zlib
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from collector.experiment.pauses import Pause, merge_pauses
-from collector.experiment.raw_records import RawRecord, iter_frames_of, iter_records
-from collector.format import FIELDS, Kind, PauseCause
+import msgpack
+
+from collector.format import FIELDS, FRAME_HEADER_BYTES, FRAME_MAX_BYTES, FRAME_SYNC, Kind, PauseCause
 from collector.regular_file import open_binary
+
+RawRecord = list[Any]
+"""Kind, time, thread and the fields of the kind as msgpack gave them: nothing but the length has been checked."""
+
+LENGTH_FROM = 6
+"""A frame's length counts from this byte on; the sync mark is there."""
+
+_HEADER = struct.Struct(">BIB4sIII")
+_ARRAY_16 = 0xDC
+_KIND_BYTES = 4  # the head of the array, and the kind, which is a single byte
+
+
+def iter_raw_records(data: bytes, offset: int) -> Iterator[RawRecord]:
+    """Give the records of whole, undamaged frames from `offset` on, until something else comes."""
+    while 0 <= offset <= len(data) - FRAME_HEADER_BYTES:
+        _, length, _, sync, _, header_crc, payload_crc = _HEADER.unpack_from(data, offset)
+        end = offset + LENGTH_FROM + length
+        payload = data[offset + FRAME_HEADER_BYTES : end]
+        if sync != FRAME_SYNC or end > len(data) or zlib.crc32(data[offset : offset + 14]) != header_crc or zlib.crc32(payload) != payload_crc:
+            return
+        unpacker = msgpack.Unpacker(max_buffer_size=max(1, len(payload)), unicode_errors="surrogateescape")
+        unpacker.feed(payload)
+        for record in unpacker:
+            if not isinstance(record, list) or len(record) < 3:
+                return
+            yield record
+        offset = end
+
+
+def iter_frames_of(path: str, kinds: Collection[int]) -> Iterator[RawRecord]:
+    """Give the records of those frames whose first record is of one of these kinds; of all others only the header is read.
+
+    Ends where there is no frame. OSError if the log cannot be read.
+    """
+    with open_binary(path) as file:
+        descriptor, offset = file.fileno(), 0
+        while len(head := os.pread(descriptor, FRAME_HEADER_BYTES + _KIND_BYTES, offset)) >= FRAME_HEADER_BYTES + 2:
+            _, length, _, sync, _, _, _ = _HEADER.unpack_from(head)
+            if sync != FRAME_SYNC or not FRAME_HEADER_BYTES - LENGTH_FROM <= length <= FRAME_MAX_BYTES:
+                return
+            if _kind(head[FRAME_HEADER_BYTES:]) in kinds:
+                yield from iter_raw_records(os.pread(descriptor, LENGTH_FROM + length, offset), 0)
+            offset += LENGTH_FROM + length
+
+
+def _kind(start: bytes) -> int:
+    return start[-1] if start[0] == _ARRAY_16 else start[1]
+
 
 _HEAD_BYTES = 1 << 20
 _BEGINNING = [name for name, _, _ in FIELDS[Kind.INITIALIZE]]
@@ -31,17 +83,17 @@ class LogOutline:
         self.path = path
         self.pid = pid
         self.is_forked = False
-        first = next(iter_records(read_head(path), 0), [])
+        first = next(iter_raw_records(read_head(path), 0), [])
         self.begun = dict(zip(_BEGINNING, first[3:])) if first and first[0] == Kind.INITIALIZE else {}
         self.begin_ns: int = first[1] if first else 0
         self.before_ns: int = (self.begun.get("user_ns") or 0) + (self.begun.get("system_ns") or 0)
         self.cpu_ns = 0
         self.clock: Clock | None = None
-        self._pauses: list[Pause] = []
+        self._pauses: list[PauseSpan] = []
         for record in iter_frames_of(path, _NOTED_KINDS):
             self._note(record)
 
-    def pauses_until(self, last_ns: int) -> list[Pause]:
+    def pauses_until(self, last_ns: int) -> list[PauseSpan]:
         """All spans in which nothing was recorded."""
         return merge_pauses(self._pauses, map(str, self.begun.get("options") or ()), self.begin_ns, last_ns)
 
@@ -90,3 +142,38 @@ def _cause(record: RawRecord) -> str:
         return PauseCause(record[3]).name.lower()
     except (IndexError, ValueError):
         return ""
+
+
+PauseSpan = tuple[str, int, int | None]
+"""Cause (PauseCause in lower case), start and end in ns of CLOCK_MONOTONIC; no end if recording never went on."""
+
+
+def merge_pauses(pauses: Iterable[PauseSpan], options: Iterable[str], begin_ns: int, last_ns: int, shift_ns: int = 0) -> list[PauseSpan]:
+    """All spans of a log, from `begin_ns` to `last_ns`, in which nothing was recorded, in order and without overlaps.
+
+    `options` are those of INITIALIZE: a window is not told by events, but known from the start; all other times are so much later than its clock.
+    """
+    merged: list[PauseSpan] = []
+    for cause, start_ns, end_ns in sorted([*pauses, *_outside_window(options, begin_ns, last_ns, shift_ns)], key=lambda span: span[1]):
+        before_end_ns = merged[-1][2] if merged else -1
+        if before_end_ns is not None and start_ns > before_end_ns:
+            merged.append((cause, start_ns, end_ns))
+        elif before_end_ns is not None and (end_ns is None or end_ns > before_end_ns):
+            merged[-1] = (*merged[-1][:2], end_ns)
+    return merged
+
+
+def paused_ns(pauses: Iterable[PauseSpan], last_ns: int) -> int:
+    """The time of merged pauses up to `last_ns`."""
+    return sum(max(0, min(last_ns if end_ns is None else end_ns, last_ns) - start_ns) for _, start_ns, end_ns in pauses)
+
+
+def _outside_window(options: Iterable[str], begin_ns: int, last_ns: int, shift_ns: int) -> list[PauseSpan]:
+    values = dict(option.partition("=")[::2] for option in options)
+    start_ns, end_ns = (int(text) + shift_ns if text.isdecimal() else None for text in (values.get("start", ""), values.get("end", "")))
+    spans: list[PauseSpan] = []
+    if start_ns is not None and start_ns > begin_ns:
+        spans.append(("time", begin_ns, start_ns if start_ns < last_ns else None))
+    if end_ns is not None and end_ns < last_ns:
+        spans.append(("time", max(begin_ns, end_ns), None))
+    return spans

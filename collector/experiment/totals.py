@@ -15,10 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from collector.errors import ExperimentError
-from collector.experiment.log_outline import Clock, LogOutline, read_head
+from collector.experiment.log_outline import LENGTH_FROM, Clock, LogOutline, RawRecord, iter_raw_records, paused_ns, read_head
 from collector.experiment.origin import Origin, ProcessIdentities, ProcessIdentity
-from collector.experiment.pauses import paused_ns
-from collector.experiment.raw_records import LENGTH_FROM, RawRecord, iter_records
 from collector.format import FRAME_SYNC, CloseReason, Kind, PauseCause
 from collector.regular_file import open_binary, open_regular
 
@@ -194,7 +192,7 @@ def _read_closing(path: str) -> _Closing | None:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - _TAIL_BYTES))
         tail = file.read(_TAIL_BYTES)
-    records = list(iter_records(tail, tail.rfind(FRAME_SYNC) - LENGTH_FROM))
+    records = list(iter_raw_records(tail, tail.rfind(FRAME_SYNC) - LENGTH_FROM))
     if not records or records[-1][0] != Kind.CLOSELOG or len(records[-1]) < 9:
         return None
     reason, sample_count, _, drop_count, user_ns, system_ns = (value or 0 for value in records[-1][3:9])
@@ -210,7 +208,7 @@ def _iter_last_records(tail: bytes) -> Iterator[RawRecord]:
     """Give the records that end a log from the last back to the first of them; each has a frame of its own."""
     place = len(tail)
     while (place := tail.rfind(FRAME_SYNC, 0, place)) >= 0:
-        record = next(iter_records(tail, place - LENGTH_FROM), None)
+        record = next(iter_raw_records(tail, place - LENGTH_FROM), None)
         if record is not None and record[0] not in _LAST_KINDS:
             return
         if record is not None:
@@ -222,7 +220,7 @@ def _find_start(directory: str, names: list[str]) -> int:
     for name in (LAUNCH_LOG, *names[:1]):
         path = os.path.join(directory, name)
         with contextlib.suppress(OSError):
-            return next((record[1] for record in iter_records(read_head(path), 0)), 0)
+            return next((record[1] for record in iter_raw_records(read_head(path), 0)), 0)
     return 0
 
 

@@ -11,9 +11,9 @@ from collector.analysis.seam import Analysis
 from collector.experiment import events
 from collector.experiment.directory import LogFile
 from collector.experiment.events import AnyRecord
+from collector.experiment.log_outline import PauseSpan, merge_pauses
 from collector.experiment.node_clocks import with_shift
 from collector.experiment.origin import ProcessIdentities, ProcessIdentity
-from collector.experiment.pauses import Pause, merge_pauses
 from collector.experiment.samples import PcSampleBlock, SampleHead
 from collector.experiment.source_values import SourceValues, declared_values
 from collector.target.address_space import AddressSpace
@@ -50,7 +50,7 @@ class LogFacts:
     metrics: dict[int, events.PmcAllocate] = field(default_factory=dict)
     readings: dict[int, list[events.Metric]] = field(default_factory=dict)
     points: list[events.Sample] = field(default_factory=list)
-    pauses: list[Pause] = field(default_factory=list)
+    pauses: list[PauseSpan] = field(default_factory=list)
     drops: dict[tuple[int, str, bool], int] = field(default_factory=dict)
     messages: dict[MessageKey, int] = field(default_factory=dict)
     message_times: dict[MessageKey, int] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class LogFacts:
         return bool(self.pauses) or any(option.partition("=")[0] in ("start", "end", "paused") for option in options)
 
     @property
-    def all_pauses(self) -> list[Pause]:
+    def all_pauses(self) -> list[PauseSpan]:
         """Its pauses, and what lies outside the window of the options, without overlaps."""
         options = (self.initialize.options or ()) if self.initialize else ()
         return merge_pauses(self.pauses, options, self.start_ns, self.last_ns, self.log.shift_ns)

@@ -34,9 +34,8 @@ from collector.experiment.liveness import is_running
 from collector.experiment.log_records import iter_records
 from collector.experiment.log_source import find_area
 from collector.experiment.open_frames import MissingRecords, pack_block
-from collector.experiment.samples import PcSampleBlock, SampleHead
+from collector.experiment.samples import PcSampleBlock, SampleHead, SourceValues
 from collector.experiment.scanned_log import ScannedLog
-from collector.experiment.source_values import SourceValues
 from collector.format import SAMPLE_MAX_VALUES as MOST_VALUES, Kind
 from collector.profile.metrics import CPU_VALUES, Value
 from collector.profile.samples import Samples

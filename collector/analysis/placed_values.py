@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from collector.experiment.source_values import SAMPLES, SourceValues
+from collector.experiment.samples import SAMPLES, SourceValues
 from collector.profile.metrics import Value
 
 

@@ -21,8 +21,7 @@ from collector.experiment.frames import Frame, FrameScanner, Loss, encode_frame
 from collector.experiment.log_source import DescriptorSource, Hole, LogSource, PathSource
 from collector.experiment.origin import Origin, parse_log_name
 from collector.experiment.records import MetricRow, RecordError, make_event, resolve_metric, split_metric
-from collector.experiment.samples import PcSample, PcSampleBlock
-from collector.experiment.source_values import CPU_VALUES, SourceValues, declared_values
+from collector.experiment.samples import CPU_VALUES, PcSample, PcSampleBlock, SourceValues, declared_values
 from collector.format import FRAME_HEADER_BYTES, FRAME_MAX_BYTES, VERSION_MAJOR, DropCause, Kind
 
 _ZERO_TAIL_BYTES = 64 << 20  # on a file system without holes: so many zeros are space never written

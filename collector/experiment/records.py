@@ -10,8 +10,7 @@ from typing import ClassVar
 from collector.experiment.columns import Column, parse_column
 from collector.experiment.events import EVENT_CLASSES, AnyRecord, Event, Metric
 from collector.experiment.origin import Origin
-from collector.experiment.samples import PcSampleBlock
-from collector.experiment.source_values import CPU_VALUES, SourceValues
+from collector.experiment.samples import CPU_VALUES, PcSampleBlock, SourceValues
 from collector.format import ENUMERATIONS, FIELDS, METRIC_MAX_VALUES, SAMPLE_MAX_VALUES, Kind
 
 MAX_SAMPLES_OF_RECORD = 1 << 16

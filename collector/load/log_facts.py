@@ -14,8 +14,7 @@ from collector.experiment.events import AnyRecord
 from collector.experiment.log_outline import PauseSpan, merge_pauses
 from collector.experiment.node_clocks import with_shift
 from collector.experiment.origin import ProcessIdentities, ProcessIdentity
-from collector.experiment.samples import PcSampleBlock, SampleHead
-from collector.experiment.source_values import SourceValues, declared_values
+from collector.experiment.samples import PcSampleBlock, SampleHead, SourceValues, declared_values
 from collector.target.address_space import AddressSpace
 from collector.target.process import Image, Process, ProcessTable, Thread
 

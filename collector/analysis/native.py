@@ -31,8 +31,8 @@ from collector.errors import ExperimentError, ExperimentNotFoundError
 from collector.experiment.directory import LogFile
 from collector.experiment.events import Event
 from collector.experiment.liveness import is_running
-from collector.experiment.log_records import iter_records
 from collector.experiment.log_source import find_area
+from collector.experiment.merge import iter_records
 from collector.experiment.open_frames import MissingRecords, pack_block
 from collector.experiment.samples import PcSampleBlock, SampleHead, SourceValues
 from collector.experiment.scanned_log import ScannedLog

@@ -16,7 +16,7 @@ from collector.analysis.seam import MOST_VALUE, NOBODY, Entries, Entry, Expansio
 from collector.experiment.columns import Column
 from collector.experiment.directory import LogFile
 from collector.experiment.events import Event
-from collector.experiment.log_records import iter_records
+from collector.experiment.merge import iter_records
 from collector.experiment.samples import PcSampleBlock, SampleHead
 from collector.format import SAMPLE_MAX_VALUES, StackEnd
 from collector.profile.metrics import CPU_VALUES, Value

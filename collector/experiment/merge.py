@@ -1,4 +1,4 @@
-"""merge -- all events of an experiment, ordered by time, without holding more than what overlaps
+"""merge -- the records of a log with what its end tells, and all events of an experiment, ordered by time, without holding more than what overlaps
 
 Within a log, records lie in the order in which their frames were closed, and a frame of samples begins up to a second before it is
 closed. So each log is read twice. The first time only the earliest time of each frame is kept, and from these, back to front, the
@@ -16,8 +16,9 @@ from itertools import chain, count
 
 from collector.experiment.directory import ExperimentDirectory, LogFile, open_directory
 from collector.experiment.events import AnyEvent, AnyRecord, Event, Message
+from collector.experiment.liveness import is_alive
 from collector.experiment.log_reader import EventReader
-from collector.experiment.log_records import iter_record_groups, iter_records
+from collector.experiment.log_source import READ_BYTES, PathSource
 from collector.experiment.open_frames import MissingRecords
 from collector.experiment.origin import Origin, parse_log_name
 from collector.experiment.samples import PcSample, PcSampleBlock
@@ -158,3 +159,29 @@ def _run(merge: _Merge, rank: int, first: PcSample, samples: Iterator[PcSample])
             merge.push(sample.time, rank, (sample, samples))
             return
         yield sample
+
+
+def iter_records(log: LogFile) -> Iterator[AnyRecord]:
+    """The records of a log, in the order of the log, samples as blocks."""
+    for group in iter_record_groups(log):
+        yield from group
+
+
+def iter_record_groups(log: LogFile, read_bytes: int = READ_BYTES) -> Iterator[list[AnyRecord]]:
+    """The same, one list per frame. The last lists are what only the end can tell: cut frames, and open ones.
+
+    Of a log that is still being written, what is complete now.
+    """
+    alive = is_alive(log)
+    reader = EventReader(PathSource(log.path, read_bytes), origin=log.origin, is_live=alive)
+    missing = None if alive else MissingRecords(log.path, log.origin)
+    while (group := reader.next_frame_records()) is not None:
+        if missing:
+            missing.see(group)
+        yield group
+    if missing:
+        last = list(reader.finish_records())
+        if last:
+            yield last
+        for record in missing.after(reader):
+            yield [record]

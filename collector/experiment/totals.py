@@ -247,7 +247,7 @@ def _read_through(totals: Totals, path: str, start_ns: int, counts_samples: bool
     """Add what the end of a log does not tell, and give the time of its last record."""
     from collector.experiment.directory import LogFile
     from collector.experiment.events import DropNotify, Message, SysExit
-    from collector.experiment.log_records import iter_records as iter_all_records
+    from collector.experiment.merge import iter_records as iter_all_records
     from collector.experiment.origin import parse_log_name
     from collector.experiment.samples import PcSampleBlock
 

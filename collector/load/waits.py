@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from collector.experiment.directory import LogFile
 from collector.experiment.events import AnyRecord, MappingChange, PmcAttach
-from collector.experiment.log_records import iter_records
+from collector.experiment.merge import iter_records
 from collector.experiment.node_clocks import with_shift
 from collector.experiment.samples import PcSampleBlock
 from collector.load.log_facts import GrowingFacts, LogFacts

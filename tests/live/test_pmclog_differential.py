@@ -16,8 +16,7 @@ import pytest
 from collector.experiment.directory import LogFile
 from collector.experiment.events import AnyEvent
 from collector.experiment.log_reader import EventReader
-from collector.experiment.log_records import iter_records
-from collector.experiment.merge import expand
+from collector.experiment.merge import expand, iter_records
 from collector.experiment.open_frames import recover
 from collector.experiment.origin import Origin
 from collector.experiment.samples import PcSample

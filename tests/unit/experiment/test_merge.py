@@ -10,7 +10,7 @@ from writer import LogBuilder, initialize, record, samples, small_log
 
 import collector
 from collector.errors import DamagedExperimentError, ExperimentError, ExperimentNotFoundError
-from collector.experiment import log_records, merge
+from collector.experiment import merge
 from collector.experiment.directory import open_directory
 from collector.experiment.merge import events
 from collector.experiment.origin import LAUNCHER, Origin
@@ -64,7 +64,7 @@ def test_equal_times_keep_the_order_of_process_and_log(tmp_path):
 def test_merging_holds_only_what_overlaps(experiment, monkeypatch):
     """At any time no frame is loaded whose events, and those of all behind it in its log, are later than the event given."""
     loaded = []
-    original = log_records.iter_record_groups
+    original = merge.iter_record_groups
 
     def spy(log, *arguments):
         for group in original(log, *arguments):

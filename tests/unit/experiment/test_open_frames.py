@@ -14,9 +14,8 @@ from collector.errors import ExperimentError, ExperimentNotFoundError
 from collector.experiment.directory import open_directory
 from collector.experiment.liveness import read_process_state
 from collector.experiment.log_reader import EventReader, State
-from collector.experiment.log_records import iter_records
 from collector.experiment.log_source import is_uncut
-from collector.experiment.merge import events
+from collector.experiment.merge import events, iter_records
 from collector.experiment.open_frames import recover
 from collector.experiment.open_slots import decode_slot, iter_slots, read_open_records
 from collector.experiment.origin import Origin

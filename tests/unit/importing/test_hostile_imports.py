@@ -16,7 +16,7 @@ from test_pprof import message, small_profile
 from collector.cli.main import main
 from collector.errors import ForeignProfileError
 from collector.experiment.directory import open_directory
-from collector.experiment.log_records import iter_records
+from collector.experiment.merge import iter_records
 from collector.experiment.samples import PcSampleBlock
 from collector.importing.experiment_files import write_experiment
 from collector.importing.reading import FORMATS, read_profile

@@ -26,6 +26,7 @@ from collector.analysis.library import (
 )
 from collector.analysis.native_samples import Engine, NativeSamples, cells_of
 from collector.analysis.placed_values import PlacedValues, placed_values
+from collector.analysis.scanned_log import ScannedLog
 from collector.analysis.seam import Entries, Entry, Expansion, Segment
 from collector.errors import ExperimentError, ExperimentNotFoundError
 from collector.experiment.directory import LogFile
@@ -35,7 +36,6 @@ from collector.experiment.log_source import find_area
 from collector.experiment.merge import iter_records
 from collector.experiment.open_frames import MissingRecords, pack_block
 from collector.experiment.samples import PcSampleBlock, SampleHead, SourceValues
-from collector.experiment.scanned_log import ScannedLog
 from collector.format import SAMPLE_MAX_VALUES as MOST_VALUES, Kind
 from collector.profile.metrics import CPU_VALUES, Value
 from collector.profile.samples import Samples

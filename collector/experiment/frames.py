@@ -27,7 +27,7 @@ assert _HEADER.size == FRAME_HEADER_BYTES
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class LogFrame:
     """A good frame: where it begins in the log, its number, and its payload."""
 
     offset: int
@@ -36,7 +36,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class LogLoss:
     """Something is missing: `length` bytes from `offset` on, or (MISSING_FRAMES) `count` frames there."""
 
     cause: DropCause
@@ -77,7 +77,7 @@ class FrameScanner:
         self._damage: int | None = None  # offset where the damage begins that we are crossing
         self._damage_end = 0  # offset behind its last byte that is not zero
         self._wasted = 0  # bytes checksummed since the damage began, of payloads that were not good
-        self._ready: deque[Frame | Loss] = deque()
+        self._ready: deque[LogFrame | LogLoss] = deque()
         self.is_holding = False  # a live log shows a good frame, but not all before it: better wait
 
     @property
@@ -120,7 +120,7 @@ class FrameScanner:
         self._wasted = 0
         return self._settled
 
-    def next(self, *, at_end: bool = False, is_final: bool = False) -> Frame | Loss | None:
+    def next(self, *, at_end: bool = False, is_final: bool = False) -> LogFrame | LogLoss | None:
         """The next frame or loss; None if more bytes are needed.
 
         at_end: there are no more bytes for now, so what is damaged is told up to here.
@@ -200,16 +200,16 @@ class FrameScanner:
             self.is_holding = True
             return False
         if self._damage is not None:
-            self._ready.append(Loss(DropCause.DAMAGE, self._damage, start - self._damage))
+            self._ready.append(LogLoss(DropCause.DAMAGE, self._damage, start - self._damage))
             self._damage = None
             self._wasted = 0
         if sequence > self._expected:
             missing = sequence - self._expected
-            self._ready.append(Loss(DropCause.MISSING_FRAMES, self._good_end, start - self._good_end, missing))
+            self._ready.append(LogLoss(DropCause.MISSING_FRAMES, self._good_end, start - self._good_end, missing))
         end = self._position + frame_bytes
         with memoryview(self._buffer) as view:
             payload = bytes(view[self._position + FRAME_HEADER_BYTES : end])
-        self._ready.append(Frame(start, sequence, payload))
+        self._ready.append(LogFrame(start, sequence, payload))
         self._expected = sequence + 1
         self._settled = self._good_end = start + frame_bytes
         self._position = end
@@ -253,13 +253,13 @@ class FrameScanner:
         waiting = self._position < len(self._buffer)
         if self._damage is not None and (is_final or self._damage == self._settled):
             end = self._base + self._position if waiting else self._damage_end
-            self._ready.append(Loss(DropCause.DAMAGE, self._damage, end - self._damage))
+            self._ready.append(LogLoss(DropCause.DAMAGE, self._damage, end - self._damage))
             self._damage = None
             self._wasted = 0
             self._settled = end
         if is_final and waiting and self._damage is None:
             start = self._base + self._position
-            self._ready.append(Loss(DropCause.TRUNCATED, start, self.end_offset - start))
+            self._ready.append(LogLoss(DropCause.TRUNCATED, start, self.end_offset - start))
             self._settled = self.end_offset
             self._restart(self.end_offset)
 

@@ -68,7 +68,7 @@ _NOTED_KINDS = frozenset({Kind.PROCFORK, Kind.PMCALLOCATE, Kind.PAUSE, Kind.RESU
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class DeclaredClock:
     """A clock as a log defines it: PMCALLOCATE's fields of the same names."""
 
     name: str
@@ -88,7 +88,7 @@ class LogOutline:
         self.begin_ns: int = first[1] if first else 0
         self.before_ns: int = (self.begun.get("user_ns") or 0) + (self.begun.get("system_ns") or 0)
         self.cpu_ns = 0
-        self.clock: Clock | None = None
+        self.clock: DeclaredClock | None = None
         self._pauses: list[PauseSpan] = []
         for record in iter_frames_of(path, _NOTED_KINDS):
             self._note(record)
@@ -102,7 +102,7 @@ class LogOutline:
         if record[0] == Kind.PROCFORK:
             self.is_forked = True
         elif record[0] == Kind.PMCALLOCATE and len(record) >= 9 and record[4] == "cpu":
-            self.clock = Clock(str(record[5]), record[7] or 0, record[8] or 0)  # the last one is in use
+            self.clock = DeclaredClock(str(record[5]), record[7] or 0, record[8] or 0)  # the last one is in use
         elif record[0] == Kind.PAUSE and not is_paused:
             self._pauses.append((_cause(record), record[1], None))
         elif record[0] == Kind.RESUME and is_paused:

@@ -17,10 +17,10 @@ import msgpack
 
 from collector.errors import CollectorError, DamagedExperimentError, ExperimentError, UsageError
 from collector.experiment.events import AnyEvent, AnyRecord, DropNotify, Initialize, PmcAllocate
-from collector.experiment.frames import Frame, FrameScanner, Loss, encode_frame
+from collector.experiment.frames import FrameScanner, LogFrame, LogLoss, encode_frame
 from collector.experiment.log_source import DescriptorSource, Hole, LogSource, PathSource
 from collector.experiment.origin import Origin, parse_log_name
-from collector.experiment.records import MetricRow, RecordError, make_event, resolve_metric, split_metric
+from collector.experiment.records import MalformedRecordError, MetricRecord, make_event, resolve_metric, split_metric
 from collector.experiment.samples import CPU_VALUES, PcSample, PcSampleBlock, SourceValues, declared_values
 from collector.format import FRAME_HEADER_BYTES, FRAME_MAX_BYTES, VERSION_MAJOR, DropCause, Kind
 
@@ -73,7 +73,7 @@ class EventReader:
         self._samples: Iterator[PcSample] = iter(())
         self._serial = 1
         self._last_time = 0
-        self._values_before: MetricRow | None = None  # the last record of several metrics in this frame
+        self._values_before: MetricRecord | None = None  # the last record of several metrics in this frame
         self._declared: dict[int, SourceValues] = {}
         self._loss_counts: Counter[DropCause] = Counter()
 
@@ -216,13 +216,13 @@ class EventReader:
         self.state = State.OK
         return True
 
-    def _take_item(self, item: Frame | Loss) -> None:
-        if isinstance(item, Frame):
+    def _take_item(self, item: LogFrame | LogLoss) -> None:
+        if isinstance(item, LogFrame):
             self._decode(item)
         else:
             self._lose(item.cause, item.offset, item.length, item.count)
 
-    def _next_item(self) -> Frame | Loss | None:
+    def _next_item(self) -> LogFrame | LogLoss | None:
         scanner = self._scanner
         while (item := scanner.next()) is None:
             if self._source is None:
@@ -257,7 +257,7 @@ class EventReader:
         scanner.skip_to(hole.end)
         return None
 
-    def _decode(self, frame: Frame) -> None:
+    def _decode(self, frame: LogFrame) -> None:
         start = frame.offset + FRAME_HEADER_BYTES
         self._values_before = None
         self._decode_run(make_unpacker(len(frame.payload)), frame.payload, start, start + len(frame.payload))
@@ -283,9 +283,9 @@ class EventReader:
             return
         try:
             event = make_event(values, offset, self._serial, self.origin, self._declared)
-            if type(event) is MetricRow:
+            if type(event) is MetricRecord:
                 event = self._values_before = resolve_metric(event, self._values_before)
-        except RecordError:
+        except MalformedRecordError:
             self._values_before = None
             self._lose(DropCause.DAMAGE, offset, length)
             return
@@ -297,7 +297,7 @@ class EventReader:
         elif isinstance(event, PmcAllocate):
             self.note_source(event)
         self._last_time = event.time
-        if type(event) is MetricRow:
+        if type(event) is MetricRecord:
             for metric in split_metric(event):
                 self._append(metric)
         else:

@@ -18,12 +18,12 @@ MAX_SAMPLES_OF_RECORD = 1 << 16
 Check = Callable[[object], object]
 
 
-class RecordError(Exception):
+class MalformedRecordError(Exception):
     """The values of a record contradict the format. Stays inside the reader, which makes a notice of it."""
 
 
 @dataclass(frozen=True, slots=True)
-class MetricRow(Event):
+class MetricRecord(Event):
     """A METRIC record of several sources, from `source` on. Stays inside the reader: see `resolve_metric` and `split_metric`."""
 
     kind: ClassVar[Kind] = Kind.METRIC
@@ -35,13 +35,13 @@ class MetricRow(Event):
 def _uint(value: object) -> int:
     if type(value) is int and value >= 0:
         return value
-    raise RecordError
+    raise MalformedRecordError
 
 
 def _exactly(kind: type) -> Check:
     def check(value: object) -> object:
         if type(value) is not kind:
-            raise RecordError
+            raise MalformedRecordError
         return value
 
     return check
@@ -49,7 +49,7 @@ def _exactly(kind: type) -> Check:
 
 def _strings(value: object) -> tuple[object, ...]:
     if type(value) is not list or any(type(item) is not str for item in value):
-        raise RecordError
+        raise MalformedRecordError
     return tuple(value)
 
 
@@ -61,7 +61,7 @@ def _values(value: object) -> object:
     if type(value) is not list:
         return _number(value)
     if len(value) > METRIC_MAX_VALUES:
-        raise RecordError
+        raise MalformedRecordError
     return tuple(item if item is None or item is True else _number(item) for item in value)
 
 
@@ -103,13 +103,13 @@ _SAMPLE_FIELD_COUNT = len(FIELDS[Kind.PCSAMPLE])
 
 def make_event(
     values: object, log_offset: int, serial: int, origin: Origin | None, declared: Mapping[int, SourceValues]
-) -> AnyRecord | MetricRow | None:
-    """The event of a record's values; None if its kind is unknown. `declared` is by source. RecordError if the values contradict the format."""
+) -> AnyRecord | MetricRecord | None:
+    """The event of a record's values; None if its kind is unknown. `declared` is by source. MalformedRecordError if the values contradict the format."""
     if type(values) is not list or len(values) < 3:
-        raise RecordError
+        raise MalformedRecordError
     kind, time, thread = values[:3]
     if type(kind) is not int or type(time) is not int or type(thread) is not int or kind < 0 or time < 0 or thread < 0:
-        raise RecordError
+        raise MalformedRecordError
     if kind == Kind.PCSAMPLE:
         return _make_block(time, thread, values, log_offset, serial, origin, declared)
     checks = _CHECKS_OF_KIND.get(kind)
@@ -117,23 +117,23 @@ def make_event(
         return None
     fields = [None if value is None else check(value) for check, value in zip(checks, values[3:])]
     if kind == Kind.METRIC and len(values) > _VALUES_OF_METRIC and type(values[_VALUES_OF_METRIC]) is list:
-        return MetricRow(time, thread, log_offset, serial, origin, *fields)  # type: ignore[arg-type]  # as of the other classes
+        return MetricRecord(time, thread, log_offset, serial, origin, *fields)  # type: ignore[arg-type]  # as of the other classes
     return _CLASS_OF_KIND[kind](time, thread, log_offset, serial, origin, *fields)
 
 
-def resolve_metric(row: MetricRow, before: MetricRow | None) -> MetricRow:
-    """The row with all its values, where some are those of the row before it in the frame. RecordError if there are none."""
+def resolve_metric(row: MetricRecord, before: MetricRecord | None) -> MetricRecord:
+    """The row with all its values, where some are those of the row before it in the frame. MalformedRecordError if there are none."""
     if not any(value is True for value in row.values):
         return row
     if before is None or before.source != row.source:
-        raise RecordError
+        raise MalformedRecordError
     known = before.values
     if any(value is True and (place >= len(known) or known[place] is None) for place, value in enumerate(row.values)):
-        raise RecordError
+        raise MalformedRecordError
     return replace(row, values=tuple(known[place] if value is True else value for place, value in enumerate(row.values)))
 
 
-def split_metric(row: MetricRow) -> list[Metric]:
+def split_metric(row: MetricRecord) -> list[Metric]:
     """One event for each value of a row, numbered from the record's serial on."""
     known = [(place, value) for place, value in enumerate(row.values) if value is not None]
     return [
@@ -147,11 +147,11 @@ def _make_block(
     time: int, thread: int, values: list[object], log_offset: int, serial: int, origin: Origin | None, declared: Mapping[int, SourceValues]
 ) -> PcSampleBlock:
     if len(values) < 3 + _SAMPLE_FIELD_COUNT:
-        raise RecordError
+        raise MalformedRecordError
     _, _, _, source, count, unit_ns, times, columns, stacks, stack_count, definitions = values[:11]
     sample_count = _uint(count)
     if type(definitions) is not bytes or sample_count > MAX_SAMPLES_OF_RECORD or type(columns) is not list or len(columns) > SAMPLE_MAX_VALUES:
-        raise RecordError
+        raise MalformedRecordError
     return PcSampleBlock(
         time, thread, log_offset, serial, origin, _uint(source), sample_count, _uint(unit_ns),
         _column(times, sample_count), tuple(_column(column, sample_count) for column in columns), _column(stacks, sample_count),
@@ -162,5 +162,5 @@ def _make_block(
 def _column(value: object, count: int) -> Column:
     column = parse_column(value, count)
     if column is None:
-        raise RecordError
+        raise MalformedRecordError
     return column

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from collector.errors import ExperimentError
-from collector.experiment.log_outline import LENGTH_FROM, Clock, LogOutline, RawRecord, iter_raw_records, paused_ns, read_head
+from collector.experiment.log_outline import LENGTH_FROM, DeclaredClock, LogOutline, RawRecord, iter_raw_records, paused_ns, read_head
 from collector.experiment.origin import Origin, ProcessIdentities, ProcessIdentity
 from collector.format import FRAME_SYNC, CloseReason, Kind, PauseCause
 from collector.regular_file import open_binary, open_regular
@@ -46,7 +46,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Unrecorded:
+class UnrecordedProgram:
     """What a process said of a program that it ran, or became: nothing is recorded there, and why."""
 
     pid: int
@@ -86,16 +86,16 @@ class Totals:
     paused_ns: int = 0
     is_traced: bool = False
     drops: Counter[int] = field(default_factory=Counter)
-    clock: Clock | None = None
+    clock: DeclaredClock | None = None
     other_clocks: Counter[str] = field(default_factory=Counter)
     messages: dict[tuple[str, str], Said] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
-    unrecorded: list[Unrecorded] = field(default_factory=list)
+    unrecorded: list[UnrecordedProgram] = field(default_factory=list)
     unclosed: set[ProcessIdentity] = field(default_factory=set)
     execs: dict[ProcessIdentity, LastExec] = field(default_factory=dict)
 
 
-def _difference(clock: Clock, first: Clock) -> str:
+def _difference(clock: DeclaredClock, first: DeclaredClock) -> str:
     if clock.name != first.name:
         return clock.name
     return "" if clock.period_ns == first.period_ns else f"at {1e9 / clock.period_ns:.0f} Hz"
@@ -109,7 +109,7 @@ def sum_up(directory: str, root_pid: int) -> Totals:
     in_order = sorted(names, key=lambda name: (int(names[name][1]) != root_pid, int(names[name][1]), int(names[name][2])))
     start_ns = _find_start(directory, in_order)
     identities, processes = ProcessIdentities(), set[ProcessIdentity]()
-    clocks: dict[ProcessIdentity, Clock] = {}
+    clocks: dict[ProcessIdentity, DeclaredClock] = {}
     logs: list[LogOutline] = []
     for name in in_order:
         origin = Origin(int(names[name][1]), int(names[name][2]))
@@ -224,7 +224,7 @@ def _find_start(directory: str, names: list[str]) -> int:
     return 0
 
 
-def _longest_thread_ns(log: LogOutline, clock: Clock | None) -> int:
+def _longest_thread_ns(log: LogOutline, clock: DeclaredClock | None) -> int:
     """The most CPU time that a thread of a log without samples used; of what cannot have been worth a tick, that of all its threads."""
     if clock is None or log.cpu_ns < max(clock.period_ns, clock.effective_period_ns):
         return log.cpu_ns
@@ -265,7 +265,7 @@ def _read_through(totals: Totals, path: str, start_ns: int, counts_samples: bool
             elif isinstance(record, DropNotify) and record.cause is not None:
                 drops[record.thread, record.cause, record.length is not None] = record.count or 0
             elif isinstance(record, SysExit) and record.pid is not None:
-                totals.unrecorded.append(Unrecorded(record.pid, record.path or "", record.reason or ""))
+                totals.unrecorded.append(UnrecordedProgram(record.pid, record.path or "", record.reason or ""))
             elif isinstance(record, Message) and record.severity and record.text:
                 key = (record.text, record.subject or "")
                 first_ns = messages[key].first_ns if key in messages else record.time - start_ns

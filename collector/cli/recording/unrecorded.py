@@ -25,7 +25,7 @@ from collector.cli.recording.launch_log import LaunchLog
 from collector.experiment.log_outline import read_beginning
 
 if TYPE_CHECKING:
-    from collector.experiment.totals import LastExec, Totals, Unrecorded
+    from collector.experiment.totals import LastExec, Totals, UnrecordedProgram
 
 _NO_LOG = re.compile(r"(\d+)\.no-log\.(\d+)")
 NOT_STARTED = "the recorder did not start in it"
@@ -78,7 +78,7 @@ class UnrecordedDescendants:
         self._unexplained: list[Descendant] = []
         self._without_log: dict[int, str] = {}
         self._found: list[Finding] = []
-        self._said: dict[int, Unrecorded] = {}
+        self._said: dict[int, UnrecordedProgram] = {}
 
     def watch(self, root_pid: int) -> None:
         """The command runs, as process `root_pid`."""

@@ -149,7 +149,7 @@ def test_sums_hold_where_nobody_may_look(watch: Callable[..., Recorded], compile
     ends_ns = 4 * LOOKS_NS if way == "looks" else 5e6  # without records, when a thread begins and ends is known to a look or two
     wrong = []
     for name in (*LONG, "wait_file", "wait_both"):
-        allowed_ns = 0.01 * truth[name] + (5e6 if way == "switches" else 4 * LOOKS_NS)
+        allowed_ns = 0.01 * truth[name] + ends_ns
         sum_ns = off_cpu_ns(recorded, threads[truth[f"{name}.tid"]])
         if abs(sum_ns - truth[name]) > allowed_ns:
             wrong.append(f"thread of {name}: {truth[name] / 1e6:.1f} ms true, {sum_ns / 1e6:.1f} recorded")

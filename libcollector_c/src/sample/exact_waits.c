@@ -65,7 +65,7 @@ static void declare(uint32_t pid)
                                              .value_count = COL_EXACT_VALUES,
                                              .counted_as = "wait-rows"};
     col_event_pmcallocate(head, &allocate);
-    col_event_pmcattach(head, SOURCE, pid, 0);
+    col_event_pmcattach(head, &(struct col_event_pmcattach){.source = SOURCE, .pid = pid});
 }
 
 void col_exact_waits_allow(struct col_thread *thread, uint32_t pid)
@@ -330,8 +330,10 @@ void col_exact_waits_close(void)
 {
     self.is_allowed = false;
     if (self.unseen_count != 0)
-        col_event_message((struct col_event_head){col_clock_now(), 0}, 0,
-                          "switches came too fast to be looked at one by one: their waits are taken to be where those "
-                          "in between were",
-                          self.unseen_count, "thinned");
+        col_event_message(
+            (struct col_event_head){col_clock_now(), 0},
+            &(struct col_event_message){.text = "switches came too fast to be looked at one by one: their waits are "
+                                                "taken to be where those in between were",
+                                        .count = self.unseen_count,
+                                        .subject = "thinned"});
 }

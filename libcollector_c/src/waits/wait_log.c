@@ -163,7 +163,8 @@ static void tell_late(void)
         "that lengthened is not known, and functions whose waits are short may be off by as much time as their "
         "threads were runnable, more than --errors says",
         (unsigned)percent);
-    col_event_message((struct col_event_head){col_clock_now(), 0}, 1, text, 1, NULL);
+    col_event_message((struct col_event_head){col_clock_now(), 0},
+                      &(struct col_event_message){.severity = 1, .text = text, .count = 1});
 }
 
 static void add_cause(struct col_waiting_thread *thread, uint64_t time_ns, const struct col_wait_sum *sums,

@@ -12,7 +12,7 @@ from collector.experiment.log_reader import EventReader
 from collector.experiment.log_writer import LogWriter
 from collector.experiment.merge import events
 from collector.experiment.samples import PcSample
-from collector.experiment.totals import Clock, LastExec, sum_up
+from collector.experiment.totals import DeclaredClock, LastExec, sum_up
 from collector.format import FIELDS, CloseReason, DropCause, Kind
 
 COLUMN_OF_ONE = [1, b""]
@@ -72,7 +72,7 @@ def test_sums(tmp_path: Path) -> None:
     totals = sum_up(str(tmp_path), 8)
     assert (totals.log_count, totals.process_count, totals.closed_count, totals.sample_count) == (3, 2, 3, 17)
     assert totals.cpu_ns == 1050 + 550 + 250
-    assert totals.clock == Clock("sigtrap", 8, 8)
+    assert totals.clock == DeclaredClock("sigtrap", 8, 8)
     assert not totals.drops
 
 

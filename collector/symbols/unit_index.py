@@ -162,8 +162,9 @@ class UnitIndex:
             try:
                 dwarf = self._open()
                 self._split_files = SplitFiles(dwarf, self._debug_dirs)
-                for unit in {unit for address in elf_addresses for unit in self._units_at(address)}:
-                    skeleton = read_skeleton(dwarf, dwarf.unit_at(unit))
+                units = {unit for address in elf_addresses for unit in self._units_at(address)}
+                for unit in dwarf.entries.iter_wanted(lambda unit: unit.offset in units) if dwarf.entries else ():
+                    skeleton = read_skeleton(dwarf, unit)
                     located = self._split_files.locate(skeleton) if skeleton else None
                     found |= {located} if located else set()
             except SymbolError as error:

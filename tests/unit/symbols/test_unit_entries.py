@@ -45,6 +45,18 @@ def test_what_is_compressed_is_read_in_one_pass(program: Program, tmp_path: Path
     assert len(passes) == 1 or "lto" in str(program)
 
 
+def test_files_of_an_archive_are_found_in_one_pass_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = packed(next(program for program in PROGRAMS if str(program).startswith("clang++")).build(tmp_path))
+    passes: list[object] = []
+    stream = unit_entries._Stream
+    monkeypatch.setattr(unit_entries, "_Stream", lambda pieces: passes.append(pieces) or stream(pieces))
+    with ElfImage(str(path)) as image:
+        (text,) = (section for section in image.sections if section.name == ".text")
+    addresses = range(text.elf_address, text.elf_address + text.size_bytes, 7)
+    assert [file.path for file in Symbolizer(cache_dir=tmp_path / "cache").needed_files(str(path), None, addresses)] == [str(path)]
+    assert len(passes) <= 2
+
+
 def test_units_that_are_not_held_are_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One by one, and all at once when that goes on."""
     path = next(program for program in PROGRAMS if "lto" in str(program)).build(tmp_path)

@@ -23,14 +23,14 @@ COLUMNS = (
     figure("Ratio"),
     figure("Ratio", _CONFIDENCE, rank=4),
     name("Finding", least=7),
-    name("Function", least=20, keep="name"),
+    name("Function", least=20, keep="name", good=32),
     name("Module", least=10, rank=5),
     name("Source", least=14, keep="end", rank=6),
 )
 _REST_COLUMNS = (figure("Beside rest", rank=3), figure("Beside rest", _CONFIDENCE, rank=4))
 _RATIO_END = 6
 _LINE_COLUMNS = (*COLUMNS[:-2], replace(COLUMNS[-2], rank=6), replace(COLUMNS[-1], rank=0))
-_PATH_COLUMNS = (*COLUMNS[:-3], name("Call path", least=20, keep="end"), COLUMNS[-2])
+_PATH_COLUMNS = (*COLUMNS[:-3], name("Call path", least=20, keep="end", good=44), COLUMNS[-2])
 _COLUMNS = {"line": _LINE_COLUMNS, "path": _PATH_COLUMNS}
 _COMMAND_WIDTH = 60
 

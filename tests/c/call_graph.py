@@ -23,7 +23,7 @@ _INDIRECT = re.compile(r'edge: \{ sourcename: "([^"]+)" targetname: "__indirect_
 
 def build_command(place: Path) -> list[object]:
     """make's command line: everything into place/build, so that a graph can be made of it, with every warning an error."""
-    return ["make", "-j2", "-C", NATIVE, f"BUILD={place}/build", "WERROR=1", "CC=gcc", f"CFLAGS={FLAGS}"]
+    return ["make", "-j2", "-C", NATIVE, f"BUILD={place}/build", "WERROR=1", "CC=gcc", f"CFLAGS={FLAGS} -g0"]
 
 
 def built_for_call_graph(factory: pytest.TempPathFactory) -> Path:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from ahead import Plan, plan, planned
-from recorded import TARGETS, Recorded
+from recorded import IS_THOROUGH, TARGETS, Recorded
 
 from collector.experiment.log_reader import EventReader
 from collector.format import Kind
@@ -87,8 +87,10 @@ def runs(recorded: Recorded, program: Path) -> bool:
 REASONS = {"musl": LIBRARY, "musl_script": LIBRARY, "nested_script": LIBRARY, "narrow": MACHINE}
 
 
-def pairs(*kinds: str) -> list[tuple[str, str]]:
-    return [(way, kind) for way in WAYS for kind in kinds if "script" not in kind or way not in BY_DESCRIPTOR]
+def pairs(usual: str, *others: str) -> list[tuple[str, str]]:
+    """Each way with the usual kind of program and with one of the others, in turns; with all of them where all is to be tried."""
+    chosen = [(way, kind) for number, way in enumerate(WAYS) for kind in ((usual, *others) if IS_THOROUGH else (usual, others[number % len(others)]))]
+    return [(way, kind) for way, kind in chosen if "script" not in kind or way not in BY_DESCRIPTOR]
 
 
 def run_in(compiled: Callable[..., Path], child: Child, way: str, kind: str) -> Plan:

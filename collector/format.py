@@ -141,7 +141,7 @@ class MapKind(IntEnum):
     JAVA_METHOD = 6
 
 
-class LineTable(IntEnum):
+class LineEncoding(IntEnum):
     """MAPPINGCHANGE: how `lines` is encoded. The last three are CPython's own tables."""
 
     PAIRS = 0
@@ -210,7 +210,7 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
         ("file_changed_ns", "uint", "the same: CLOCK_REALTIME of the last change of its contents"),
         ("text_checksum", "uint", "the same: of its code in memory, see below"),
         ("first_line", "uint", "Python and imported code: line of its definition, nil if unknown"),
-        ("line_table", "uint", "LineTable"),
+        ("line_table", "uint", "LineEncoding"),
         ("definition", "str", "imported code: source file of the function, nil if unknown"),
         ("caller", "uint", "imported code that was inlined: the address that stands for the call; else nil"),
     ),
@@ -320,7 +320,7 @@ ENUMERATIONS: Final[dict[tuple[Kind, str], type[IntEnum]]] = {
     (Kind.DROPNOTIFY, "cause"): DropCause,
     (Kind.MAPPINGCHANGE, "action"): MapAction,
     (Kind.MAPPINGCHANGE, "map_kind"): MapKind,
-    (Kind.MAPPINGCHANGE, "line_table"): LineTable,
+    (Kind.MAPPINGCHANGE, "line_table"): LineEncoding,
     (Kind.SAMPLE, "cause"): SampleCause,
     (Kind.PAUSE, "cause"): PauseCause,
     (Kind.RESUME, "cause"): PauseCause,

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from collector.experiment.origin import Origin
 from collector.experiment.samples import PcSample, PcSampleBlock
-from collector.format import CloseReason, DropCause, Kind, LineTable, MapAction, MapKind, PauseCause, SampleCause
+from collector.format import CloseReason, DropCause, Kind, LineEncoding, MapAction, MapKind, PauseCause, SampleCause
 from collector.readings import Readings
 
 
@@ -107,7 +107,7 @@ class MappingChange(Event):
     file_changed_ns: int | None = None
     text_checksum: int | None = None
     first_line: int | None = None
-    line_table: LineTable | int | None = None
+    line_table: LineEncoding | int | None = None
     definition: str | None = None
     caller: int | None = None
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from collector.format import Kind, LineTable, MapAction, MapKind
+from collector.format import Kind, LineEncoding, MapAction, MapKind
 from collector.importing.model import UNKNOWN, Function, ImportedProfile, Line, Location, Mapping, Module
 from collector.symbols.symbolizer import Symbolizer
 
@@ -155,7 +155,7 @@ def _fields(piece: _Piece) -> list[Any]:
             before = line
     return [int(MapAction.INSERT), int(MapKind.IMPORTED_CODE), piece.start, end, bias, 0,
             _text(piece.module.path), piece.module.build_id, _text(function.name), None, _text(piece.file), bytes(table), b"", None, None, None, None,
-            _line(function.line), int(LineTable.PAIRS), _text(function.file), None if caller is None else _address(*caller)]  # fmt: skip
+            _line(function.line), int(LineEncoding.PAIRS), _text(function.file), None if caller is None else _address(*caller)]  # fmt: skip
 
 
 def _line(line: int | None) -> int | None:

@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 from collector.experiment.events import Interpreter
-from collector.format import LineTable
+from collector.format import LineEncoding
 from collector.load.naming import NamedPlace
 from collector.profile.model import PYTHON, PYTHON_RELEASED
 from collector.profile.names import is_no_file
@@ -31,7 +31,7 @@ def python_place(code: Mapping, address: int, directory: str) -> NamedPlace:
         return NamedPlace(name, INTERPRETER, kind="unknown")
     file = _absolute(code.source, directory)
     offset = (address - code.start) // 4 * 2
-    line = line_of(LineTable.PAIRS if code.line_table is None else code.line_table, code.lines, code.first_line or 0, offset)
+    line = line_of(LineEncoding.PAIRS if code.line_table is None else code.line_table, code.lines, code.first_line or 0, offset)
     module = module_name(file, directory) or "(unnamed)"
     raw_name = f"{name}:{code.first_line}" if _is_anonymous(name) else name
     return NamedPlace(name, module, None, file or None, line or None, code.first_line or None, offset, kind, raw_name=raw_name)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from collector.experiment.events import MappingChange
-from collector.format import LineTable, MapAction, MapKind
+from collector.format import LineEncoding, MapAction, MapKind
 from collector.target.range_index import Range, RangeIndex
 
 _SAMPLE_UNIT_NS = 1000
@@ -47,7 +47,7 @@ class Mapping:
     copy: str | None = None
     file: RecordedFile | None = None
     first_line: int | None = None
-    line_table: LineTable | int | None = None
+    line_table: LineEncoding | int | None = None
     definition: str | None = None
     caller: int | None = None
 

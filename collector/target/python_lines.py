@@ -1,6 +1,6 @@
 """python_lines -- the line tables of CPython's code objects: which source line an instruction belongs to
 
-Three encodings, by `LineTable`: co_lnotab up to 3.9 (Objects/lnotab_notes.txt there), co_linetable of 3.10 (PEP 626; lnotab_notes.txt) and
+Three encodings, by `LineEncoding`: co_lnotab up to 3.9 (Objects/lnotab_notes.txt there), co_linetable of 3.10 (PEP 626; lnotab_notes.txt) and
 from 3.11 on (PEP 657; Objects/locations.md). Any bytes are decoded: in time proportional to their number, and without an error.
 """
 
@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from collector.format import LineTable
+from collector.format import LineEncoding
 
 _NO_LINE = -128  # of LINETABLE
 _UNIT_BYTES = 2  # of an instruction's code, in which LOCATIONS counts
@@ -23,7 +23,7 @@ Step = tuple[int, int | None]
 """An offset in the code, and the line from there on; None: no line."""
 
 
-def line_of(encoding: LineTable | int, table: bytes, first_line: int, offset: int) -> int | None:
+def line_of(encoding: LineEncoding | int, table: bytes, first_line: int, offset: int) -> int | None:
     """The line of the instruction at an offset of the code; None if it has none, or if the encoding is not one of CPython's."""
     decode = _DECODERS.get(encoding)
     if decode is None:
@@ -100,5 +100,5 @@ def _signed_varint(table: bytes, place: int) -> int:
 
 
 _DECODERS: dict[int, Callable[[bytes, int], Iterator[Step]]] = {
-    LineTable.LNOTAB: _lnotab, LineTable.LINETABLE: _linetable, LineTable.LOCATIONS: _locations
+    LineEncoding.LNOTAB: _lnotab, LineEncoding.LINETABLE: _linetable, LineEncoding.LOCATIONS: _locations
 }

@@ -104,7 +104,7 @@ struct col_event_mappingchange {
     uint64_t file_changed_ns; /* the same: CLOCK_REALTIME of the last change of its contents */
     uint64_t text_checksum;   /* the same: of its code in memory, see below */
     uint64_t first_line;      /* Python and imported code: line of its definition, nil if unknown */
-    uint64_t line_table;      /* LineTable */
+    uint64_t line_table;      /* LineEncoding */
 };
 
 struct col_event_pmcallocate {

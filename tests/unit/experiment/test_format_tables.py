@@ -16,10 +16,10 @@ from collector.format import ENUMERATIONS
 
 _ROOT = Path(__file__).parents[3]
 _PAGE = _ROOT / "docs" / "format.md"
-_ENUMERATIONS = ("StackEnd", "DropCause", "SampleCause", "PauseCause", "CloseReason", "MapAction", "MapKind", "LineTable")
+_ENUMERATIONS = ("StackEnd", "DropCause", "SampleCause", "PauseCause", "CloseReason", "MapAction", "MapKind", "LineEncoding")
 _TYPES = {"uint": int, "int": int, "str": str, "bin": bytes, "array of str": tuple[str, ...], "uint or float or array": int | float}
 _C_NAMES = {"KIND": "Kind", "END": "StackEnd", "DROP": "DropCause", "SAMPLE": "SampleCause", "PAUSE": "PauseCause",
-            "CLOSE": "CloseReason", "MAP": "MapAction MapKind", "LINES": "LineTable"}
+            "CLOSE": "CloseReason", "MAP": "MapAction MapKind", "LINES": "LineEncoding"}
 
 
 def _page() -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from writer import column, definitions, frame, record
 
-from collector.format import Kind, LineTable, MapAction, MapKind
+from collector.format import Kind, LineEncoding, MapAction, MapKind
 from collector.symbols.symbolizer import Location
 
 BASE = 0x500000
@@ -98,7 +98,7 @@ def python_code(number: int, name: str, source: str | None = "/src/app.py", *, f
     lines = table or (bytes([0, 0, *[2, 1] * (size // 2)]) if source is not None else b"")
     known = dict(
         action=int(MapAction.INSERT), map_kind=int(MapKind.PYTHON_CODE), start=start, end=start + 2 * size, bias=start, name=name, alias=None, source=source,
-        lines=lines, code=None, copy=None, first_line=first_line, line_table=int(LineTable.LNOTAB),
+        lines=lines, code=None, copy=None, first_line=first_line, line_table=int(LineEncoding.LNOTAB),
     )
     return record(Kind.MAPPINGCHANGE, fields.pop("at_ns", T0), fields.pop("thread", 0), **{**known, **fields})
 

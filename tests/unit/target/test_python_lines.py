@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from collector.format import LineTable
+from collector.format import LineEncoding
 from collector.target.python_lines import line_of
 
 VERSIONS = ["3.9", "3.10", "3.11", "3.12", "3.13", "3.14", "3.15"]
-ENCODINGS = {"3.9": LineTable.LNOTAB, "3.10": LineTable.LINETABLE}
+ENCODINGS = {"3.9": LineEncoding.LNOTAB, "3.10": LineEncoding.LINETABLE}
 
 # Prints a line for each code object of some modules: its first line, its table, and [first offset, end, line] as the interpreter sees them.
 TELL = """
@@ -56,7 +56,7 @@ def interpreter(version: str) -> str:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_instruction_has_the_line_that_the_interpreter_gives_it(version: str) -> None:
     told = subprocess.run([interpreter(version), "-I", "-W", "ignore", "-c", TELL, *MODULES], capture_output=True, text=True, check=True).stdout.splitlines()
-    encoding = ENCODINGS.get(version, LineTable.LOCATIONS)
+    encoding = ENCODINGS.get(version, LineEncoding.LOCATIONS)
     instruction_count = 0
     for row in told:
         first_line, table, size, spans = json.loads(row)
@@ -70,14 +70,14 @@ def test_every_instruction_has_the_line_that_the_interpreter_gives_it(version: s
 def test_this_interpreter() -> None:
     code = compile("x = 1\n\n\ny = (x +\n     2)\n", "f.py", "exec")
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    encoding = ENCODINGS.get(version, LineTable.LOCATIONS)
-    table = code.co_linetable if encoding != LineTable.LNOTAB else code.co_lnotab
+    encoding = ENCODINGS.get(version, LineEncoding.LOCATIONS)
+    table = code.co_linetable if encoding != LineEncoding.LNOTAB else code.co_lnotab
     lines = {line_of(encoding, table, code.co_firstlineno, offset) for offset in range(0, len(code.co_code), 2)}
     assert {1, 4, 5} <= lines <= {0, 1, 4, 5, None}
 
 
-@pytest.mark.parametrize("encoding", list(LineTable)[1:])
-def test_any_bytes_have_an_answer(encoding: LineTable) -> None:
+@pytest.mark.parametrize("encoding", list(LineEncoding)[1:])
+def test_any_bytes_have_an_answer(encoding: LineEncoding) -> None:
     rng = random.Random(encoding)
     for _ in range(2000):
         table = rng.choice([rng.randbytes(rng.randrange(60)), bytes([rng.choice([0x7F, 0xFF, 0xF7, 0xC0, 0x80, 0])]) * rng.randrange(50)])
@@ -87,17 +87,17 @@ def test_any_bytes_have_an_answer(encoding: LineTable) -> None:
 
 
 @pytest.mark.parametrize("byte", [0x40, 0x7F, 0xEF, 0xF0, 0xFF])
-@pytest.mark.parametrize("encoding", list(LineTable)[1:])
-def test_a_mebibyte_is_decoded_in_steps_of_a_byte(encoding: LineTable, byte: int) -> None:
-    assert line_of(encoding, bytes([byte]) * (1 << 20), 1, 1 << 60) is None or encoding == LineTable.LNOTAB
+@pytest.mark.parametrize("encoding", list(LineEncoding)[1:])
+def test_a_mebibyte_is_decoded_in_steps_of_a_byte(encoding: LineEncoding, byte: int) -> None:
+    assert line_of(encoding, bytes([byte]) * (1 << 20), 1, 1 << 60) is None or encoding == LineEncoding.LNOTAB
 
 
 def test_encodings_that_are_not_of_python_have_no_lines() -> None:
-    assert line_of(LineTable.PAIRS, b"\0" * 8, 1, 0) is None
+    assert line_of(LineEncoding.PAIRS, b"\0" * 8, 1, 0) is None
     assert line_of(99, b"\0" * 8, 1, 0) is None
 
 
 def test_offsets_before_the_code_have_no_line() -> None:
-    assert line_of(LineTable.LNOTAB, b"", 7, -1) is None
-    assert line_of(LineTable.LNOTAB, b"", 7, 0) == 7
-    assert line_of(LineTable.LOCATIONS, b"", 7, 0) is None
+    assert line_of(LineEncoding.LNOTAB, b"", 7, -1) is None
+    assert line_of(LineEncoding.LNOTAB, b"", 7, 0) == 7
+    assert line_of(LineEncoding.LOCATIONS, b"", 7, 0) is None

@@ -17,7 +17,7 @@ MOST_FILES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class MetricSelection:
     """What the command line asks for: files or directories, and metrics to switch on or off by their ids."""
 
     paths: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Plugin:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class MetricSet:
     """All that was found, what is to be loaded, and a sentence for each thing that is wrong."""
 
     offers: tuple[Offer, ...] = ()
@@ -70,7 +70,7 @@ class Choice:
         return tuple(dict.fromkeys(path for plugin in plugins for path in plugin.preloads)) if plugins else None
 
 
-def choose_metrics(selection: Selection, environment: Mapping[str, str], builtin: str, recorder: str) -> Choice:
+def choose_metrics(selection: MetricSelection, environment: Mapping[str, str], builtin: str, recorder: str) -> MetricSet:
     """Find all definition files and choose. `builtin` is the built-in directory, `recorder` our own library. Never raises."""
     problems: list[str] = []
     places = _search_path(selection, environment, builtin)
@@ -80,10 +80,10 @@ def choose_metrics(selection: Selection, environment: Mapping[str, str], builtin
     offers, plugins = _choose(files, selection, _Libraries(directories, recorder, problems))
     known = {offer.metric.id: offer.metric for offer in reversed(offers)}
     problems += _check_selection(selection, known)
-    return Choice(tuple(offers), tuple(plugins), tuple(dict.fromkeys(problems)))
+    return MetricSet(tuple(offers), tuple(plugins), tuple(dict.fromkeys(problems)))
 
 
-def _search_path(selection: Selection, environment: Mapping[str, str], builtin: str) -> list[tuple[str, bool]]:
+def _search_path(selection: MetricSelection, environment: Mapping[str, str], builtin: str) -> list[tuple[str, bool]]:
     """Files and directories to look at; True with those that must be there."""
     asked = [(path, True) for path in selection.paths]
     listed = [(path, True) for path in environment.get("COLLECTOR_METRICS_PATH", "").split(":") if path]
@@ -111,7 +111,7 @@ def _find_files(places: Sequence[tuple[str, bool]], problems: list[str]) -> list
     return list(found.values())
 
 
-def _choose(files: Iterable[DefinitionFile], selection: Selection, libraries: _Libraries) -> tuple[list[Offer], list[Plugin]]:
+def _choose(files: Iterable[DefinitionFile], selection: MetricSelection, libraries: _Libraries) -> tuple[list[Offer], list[Plugin]]:
     offers: list[Offer] = []
     plugins: list[Plugin] = []
     taken: set[str] = set()
@@ -138,7 +138,7 @@ def _choose(files: Iterable[DefinitionFile], selection: Selection, libraries: _L
     return offers, plugins
 
 
-def _state(metric: MetricDefinition, selection: Selection) -> str:
+def _state(metric: MetricDefinition, selection: MetricSelection) -> str:
     if metric.enabled in ("always", "never"):
         return "on" if metric.enabled == "always" else "off"
     if metric.id in selection.disabled:
@@ -146,7 +146,7 @@ def _state(metric: MetricDefinition, selection: Selection) -> str:
     return "on" if metric.enabled == "default_yes" or metric.id in selection.enabled else "off"
 
 
-def _check_selection(selection: Selection, known: Mapping[str, MetricDefinition]) -> list[str]:
+def _check_selection(selection: MetricSelection, known: Mapping[str, MetricDefinition]) -> list[str]:
     problems = []
     fixed = {"--enable-metrics": (selection.enabled, "never"), "--disable-metrics": (selection.disabled, "always")}
     for option, (wanted, word) in fixed.items():

@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from collector.capture.metric_choice import Choice, Offer
+from collector.capture.metric_choice import MetricSet, Offer
 from collector.regular_file import create_private
 
 FILE_NAME = "metrics.tsv"
@@ -33,7 +33,7 @@ class Definition:
     attributes: list[str]
 
 
-def write_table(directory: str, choice: Choice, interval_ns: int) -> str:
+def write_table(directory: str, choice: MetricSet, interval_ns: int) -> str:
     """Write the table into an experiment's directory and give its path. OSError if that cannot be done."""
     path = os.path.join(directory, FILE_NAME)
     with open(create_private(path), "w", encoding="utf-8", errors="surrogateescape") as file:
@@ -41,7 +41,7 @@ def write_table(directory: str, choice: Choice, interval_ns: int) -> str:
     return path
 
 
-def iter_lines(choice: Choice, interval_ns: int) -> Iterator[list[str]]:
+def iter_lines(choice: MetricSet, interval_ns: int) -> Iterator[list[str]]:
     """The table's lines as words; a plugin's metrics name it by its place."""
     yield ["interval", str(interval_ns)]
     for plugin in choice.plugins:
@@ -52,7 +52,7 @@ def iter_lines(choice: Choice, interval_ns: int) -> Iterator[list[str]]:
             yield _metric_line(place, offer)
 
 
-def definitions(choice: Choice) -> list[Definition]:
+def definitions(choice: MetricSet) -> list[Definition]:
     """The chosen metrics in the order of the table, with all that is to be known of them."""
     chosen = [(plugin, offer) for plugin in choice.plugins for offer in plugin.offers]
     return [

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from collector.capture.installation import Installation
-from collector.capture.metric_choice import Choice, Selection, choose_metrics
+from collector.capture.metric_choice import MetricSelection, MetricSet, choose_metrics
 from collector.errors import UsageError
 
 DEFAULT_INTERVAL_NS = 20_000_000
@@ -21,7 +21,7 @@ _LONGEST_INTERVAL_NS = 3_600_000_000_000
 class MetricPlan:
     """Which metrics are to be recorded, and how often at first."""
 
-    choice: Choice = Choice()
+    choice: MetricSet = MetricSet()
     interval_ns: int = DEFAULT_INTERVAL_NS
 
 
@@ -52,7 +52,7 @@ def plan_metrics(args: argparse.Namespace, installation: Installation) -> Metric
     interval_ns = parse_metric_interval(args.metric_interval)
     if interval_ns is None:
         return MetricPlan()
-    selection = Selection(tuple(args.metrics), _ids(args.enable_metrics), _ids(args.disable_metrics))
+    selection = MetricSelection(tuple(args.metrics), _ids(args.enable_metrics), _ids(args.disable_metrics))
     return MetricPlan(choose_metrics(selection, os.environ, installation.metrics_dir, installation.recorder), interval_ns)
 
 
@@ -66,7 +66,7 @@ def parse_metric_interval(text: str) -> int | None:
     return interval_ns
 
 
-def list_metrics(choice: Choice) -> list[str]:
+def list_metrics(choice: MetricSet) -> list[str]:
     """A table of all metrics that were found, as lines."""
     rows = [("ID", "NAME", "UNITS", "GROUP", "STATE", "FILE")]
     for offer in choice.offers:

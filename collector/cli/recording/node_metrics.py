@@ -6,7 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from collector.capture.metric_choice import Choice
+from collector.capture.metric_choice import MetricSet
 from collector.capture.native import can_host_metrics
 from collector.capture.options import Window
 from collector.cli.recording.launch_log import LaunchLog
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class NodeMetrics:
     """Started when the program was, finished when it has ended. `problem` is a sentence then, or ""."""
 
-    def __init__(self, choice: Choice, experiment: str, table: str | None, is_ours: bool = True) -> None:
+    def __init__(self, choice: MetricSet, experiment: str, table: str | None, is_ours: bool = True) -> None:
         """`is_ours`: no other rank on this node reads them."""
         self._preloads = choice.node_preloads
         self._experiment = experiment

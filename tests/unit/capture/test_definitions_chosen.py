@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from collector.capture.environment import order_preloads
-from collector.capture.metric_choice import Choice, Selection, choose_metrics
+from collector.capture.metric_choice import MetricSelection, MetricSet, choose_metrics
 from collector.capture.metric_table import definitions, iter_lines, write_table
 
 FILE = """<metricdefinitions version="1">
@@ -24,7 +24,7 @@ def plugin(recorder: str) -> bytes:
     return Path(recorder).read_bytes()
 
 
-NO_WISHES = Selection()
+NOTHING_ASKED = MetricSelection()
 
 
 class Place:
@@ -44,7 +44,7 @@ class Place:
         (place / f"{name}.xml").write_text(FILE.format(name=name, enabled=enabled, library=library, preloads=preloads, custom=custom))
         return place / f"{name}.xml"
 
-    def choose(self, selection: Selection = NO_WISHES, **environment: str) -> Choice:
+    def choose(self, selection: MetricSelection = NOTHING_ASKED, **environment: str) -> MetricSet:
         given = {"HOME": str(self.root / "home"), **environment}
         return choose_metrics(selection, given, str(self.builtin), self.recorder)
 
@@ -54,7 +54,7 @@ def place(tmp_path: Path, recorder: str, plugin: bytes) -> Place:
     return Place(tmp_path, recorder, plugin)
 
 
-def states(choice: Choice) -> dict[str, str]:
+def states(choice: MetricSet) -> dict[str, str]:
     return {offer.metric.id: offer.state for offer in choice.offers}
 
 
@@ -63,7 +63,7 @@ def test_files_are_found_along_the_search_path_and_the_first_wins(place: Place) 
         place.define(directory, "same")
         place.define(directory, f"of-{directory.split('/')[0]}")
     asked, listed = str(place.root / "asked"), str(place.root / "listed")
-    choice = place.choose(Selection((asked,)), COLLECTOR_METRICS_PATH=listed, ALLINEA_CONFIG_DIR=str(place.root / "config"))
+    choice = place.choose(MetricSelection((asked,)), COLLECTOR_METRICS_PATH=listed, ALLINEA_CONFIG_DIR=str(place.root / "config"))
     assert set(states(choice)) == {"same", "of-asked", "of-listed", "of-config", "of-builtin"}
     assert [(os.path.basename(os.path.dirname(offer.metric.file)), offer.state) for offer in choice.offers if offer.metric.id == "same"] == [
         ("asked", "on"), ("listed", "hidden"), ("metrics", "hidden"), ("builtin", "hidden"),
@@ -73,7 +73,7 @@ def test_files_are_found_along_the_search_path_and_the_first_wins(place: Place) 
 
 
 def test_a_place_that_was_named_must_be_there(place: Place) -> None:
-    choice = place.choose(Selection(("nowhere.xml",)), COLLECTOR_METRICS_PATH="/nowhere")
+    choice = place.choose(MetricSelection(("nowhere.xml",)), COLLECTOR_METRICS_PATH="/nowhere")
     assert choice.problems == ("nowhere.xml: there is no such file or directory of metrics", "/nowhere: there is no such file or directory of metrics")
 
 
@@ -82,10 +82,10 @@ def test_enabled_and_the_options_that_change_it(place: Place) -> None:
         place.define("builtin", word, enabled=word)
     assert states(place.choose()) == {"always": "on", "default_yes": "on", "default_no": "off", "never": "off"}
     every = ("always", "default_yes", "default_no", "never")
-    choice = place.choose(Selection(enabled=every))
+    choice = place.choose(MetricSelection(enabled=every))
     assert states(choice) == {"always": "on", "default_yes": "on", "default_no": "on", "never": "off"}
     assert [problem for problem in choice.problems if "--enable-metrics: the definition of never" in problem]
-    choice = place.choose(Selection(disabled=(*every, "unknown")))
+    choice = place.choose(MetricSelection(disabled=(*every, "unknown")))
     assert states(choice) == {"always": "on", "default_yes": "off", "default_no": "off", "never": "off"}
     assert [plugin.offers[0].metric.id for plugin in choice.plugins] == ["always"], "a source without metrics is not loaded"
     assert [problem for problem in choice.problems if "--disable-metrics: there is no metric 'unknown'" in problem]
@@ -95,7 +95,7 @@ def test_libraries_lie_beside_the_file_or_in_any_directory_of_metrics(place: Pla
     place.define("one", "near")
     place.define("two", "far", library="only-there.so")
     (place.directory("three") / "only-there.so").write_bytes(place.plugin)
-    choice = place.choose(Selection(tuple(str(place.root / name) for name in ("one", "two", "three"))))
+    choice = place.choose(MetricSelection(tuple(str(place.root / name) for name in ("one", "two", "three"))))
     assert [plugin.library for plugin in choice.plugins] == [str(place.root / "one/p.so"), str(place.root / "three/only-there.so")]
 
 
@@ -134,7 +134,7 @@ def test_preloads_join_once_each_and_never_the_recorder(place: Place) -> None:
 
 def test_a_preload_must_fit_the_variable(place: Place) -> None:
     place.define("a place", "one", preloads="<preload>p.so</preload>")
-    choice = place.choose(Selection((str(place.root / "a place"),)))
+    choice = place.choose(MetricSelection((str(place.root / "a place"),)))
     assert choice.preloads == () and "cannot be preloaded" in choice.problems[0]
 
 

@@ -24,10 +24,10 @@ from collector.analysis.library import (
     bytes_at,
     check,
 )
-from collector.analysis.native_samples import Engine, NativeSamples, cells_of
+from collector.analysis.native_samples import AnalysisHandle, NativeSamples, cells_of
 from collector.analysis.placed_values import PlacedValues, placed_values
 from collector.analysis.scanned_log import ScannedLog
-from collector.analysis.seam import Entries, Entry, Expansion, Segment
+from collector.analysis.seam import AddressSpan, Entries, Entry, Expansion
 from collector.errors import ExperimentError, ExperimentNotFoundError
 from collector.experiment.directory import LogFile
 from collector.experiment.events import Event
@@ -57,7 +57,7 @@ class NativeAnalysis:
         if not handle:
             raise MemoryError
         self._skipped = skipped
-        self._engine = Engine(library, handle)
+        self._engine = AnalysisHandle(library, handle)
         finalize(self._engine, library.close, handle)
         self._declared: dict[int, list[SourceValues]] = {}
         self.measure(CPU_VALUES)
@@ -112,7 +112,7 @@ class NativeAnalysis:
         check(engine.library.measure(engine.handle, kinds.buffer_info()[0], len(kinds)), "the values of samples")
         engine.values = tuple(values)
 
-    def attribute(self, log: int, threads: Sequence[int], segments: Sequence[Segment], own_space: int) -> None:
+    def attribute(self, log: int, threads: Sequence[int], segments: Sequence[AddressSpan], own_space: int) -> None:
         """See `seam.Analysis`."""
         engine, column = self._engine, array("I", threads)
         engine.threads[log] = frozenset(threads)

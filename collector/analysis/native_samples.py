@@ -63,7 +63,7 @@ RawCells = list[tuple[int, ...]]
 
 
 @dataclass(eq=False)
-class Engine:
+class AnalysisHandle:
     """One analysis in C, and what it needs from here: the paths of its logs and their threads, and the buffers that it looks at."""
 
     library: Library
@@ -93,7 +93,7 @@ class Engine:
                 os.close(descriptor)
 
 
-def cells_of(engine: Engine, answer: Answer) -> RawCells:
+def cells_of(engine: AnalysisHandle, answer: Answer) -> RawCells:
     """The cells of an answer."""
     width = engine.columns + 4
     numbers = _numbers("Q", answer.cells, answer.cell_count * width)
@@ -105,7 +105,7 @@ class NativeSamples:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: AnalysisHandle,
         scales: array[float],
         frame_count: int,
         cells: RawCells | None,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import repeat
 
 from collector.analysis.placed_values import placed_values
-from collector.analysis.seam import MOST_VALUE, NOBODY, Entries, Entry, Expansion, Segment
+from collector.analysis.seam import MOST_VALUE, NOBODY, AddressSpan, Entries, Entry, Expansion
 from collector.experiment.columns import Column
 from collector.experiment.directory import LogFile
 from collector.experiment.events import Event
@@ -34,7 +34,7 @@ Place = tuple[int, bool]
 class _Log:
     blocks: list[PcSampleBlock] = field(default_factory=list)
     threads: Sequence[int] = ()
-    segments: Sequence[Segment] = ()
+    segments: Sequence[AddressSpan] = ()
     own_space: int = 0
     shift_ns: int = 0
 
@@ -90,7 +90,7 @@ class PlainAnalysis:
         """See `seam.Analysis`."""
         self._values = values
 
-    def attribute(self, log: int, threads: Sequence[int], segments: Sequence[Segment], own_space: int) -> None:
+    def attribute(self, log: int, threads: Sequence[int], segments: Sequence[AddressSpan], own_space: int) -> None:
         """See `seam.Analysis`."""
         known = self._logs[log]
         known.threads, known.segments, known.own_space = threads, segments, own_space

@@ -28,7 +28,7 @@ MOST_VALUE = 1 << 48
 """No sample stands for more of a value than this."""
 
 
-class Segment(NamedTuple):
+class AddressSpan(NamedTuple):
     """Addresses of [start, end) belong to a space at all times, at `address - bias` there."""
 
     start: int
@@ -84,7 +84,7 @@ class Analysis(Protocol):
     def measure(self, values: Sequence[Value]) -> None:
         """What there is besides CPU time: all values that answers are to have, by name. Once, before the first log is attributed."""
 
-    def attribute(self, log: int, threads: Sequence[int], segments: Sequence[Segment], own_space: int) -> None:
+    def attribute(self, log: int, threads: Sequence[int], segments: Sequence[AddressSpan], own_space: int) -> None:
         """Whose each record is, and what addresses belong to; segments rise. Addresses in none of them are of `own_space`."""
 
     def shift(self, log: int, shift_ns: int) -> None:

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from collector.exports.arrow_table import import_pyarrow
 from collector.exports.names import begin_ns, function_names, process_name, thread_name
-from collector.exports.sample_table import Column, SampleTable, sample_table
+from collector.exports.sample_table import MetricColumn, SampleTable, sample_table
 from collector.printable import printable
 from collector.profile.filters import spans_of
 from collector.profile.groupings import by_line
@@ -133,7 +133,7 @@ def _samples(profile: Profile, table: SampleTable, stacks: Sequence[int], number
     }
 
 
-def _column(column: Column) -> tuple[str, Any]:
+def _column(column: MetricColumn) -> tuple[str, Any]:
     return ("float64", [value / NS_PER_S for value in column.values]) if column.is_time else ("int64", column.values)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from collector.exports.names import begin_ns, function_names
 from collector.exports.phase_labels import phase_labels
 from collector.exports.sample_rows import FACTS, thread_facts
-from collector.exports.sample_table import Column, Stacks, sample_table
+from collector.exports.sample_table import MetricColumn, Stacks, sample_table
 from collector.printable import printable
 from collector.profile.groupings import by_line, numbered
 from collector.profile.model import Profile
@@ -145,7 +145,7 @@ class _Batches:
     def _seconds(self, values_ns: Iterable[int]) -> Any:
         return self._pyarrow.array([value / NS_PER_S for value in values_ns], "float64")
 
-    def _values(self, column: Column, part: slice) -> Any:
+    def _values(self, column: MetricColumn, part: slice) -> Any:
         values = column.values[part]
         return self._seconds(values) if column.is_time else self._pyarrow.array(values, "int64")
 

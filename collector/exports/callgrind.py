@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import repeat
 
 from collector.exports.names import function_names
-from collector.exports.sample_table import UNFINISHED, Column, SampleTable, sample_table
+from collector.exports.sample_table import UNFINISHED, MetricColumn, SampleTable, sample_table
 from collector.printable import printable
 from collector.profile.groupings import by_line
 from collector.profile.metrics import CPU_METRICS
@@ -42,7 +42,7 @@ def callgrind(profile: Profile) -> Iterator[bytes]:
     unfinished = len(profile.functions)
     names = _Names(profile, [file for file, _, _ in lines], [function for _, _, function in lines])
     places = [(printable(file or "") or names.files[function], line or 0) for file, line, function in lines] + [(_UNKNOWN, 0)]
-    columns = [*map(Column, CPU_METRICS, (table.cpu_ns, table.user_ns, table.system_ns, table.counts)), *table.others]
+    columns = [*map(MetricColumn, CPU_METRICS, (table.cpu_ns, table.user_ns, table.system_ns, table.counts)), *table.others]
     functions = _functions(table, columns, [*(function for _, _, function in lines), unfinished], places, unfinished + 1)
     yield b"# callgrind format\nversion: 1\ncreator: collector\n"
     for recording in profile.recordings:
@@ -102,7 +102,7 @@ def _iter_function(names: _Names, number: int, function: _Function) -> Iterator[
 
 
 def _functions(
-    table: SampleTable, events: Sequence[Column], functions: Sequence[int], places: Sequence[_Place], everything: int
+    table: SampleTable, events: Sequence[MetricColumn], functions: Sequence[int], places: Sequence[_Place], everything: int
 ) -> dict[int, _Function]:
     """The costs of each function that has any, and behind them how many samples of any kind.
 
@@ -156,7 +156,7 @@ def _add(into: Costs, columns: Sequence[Sequence[int]], node: int) -> None:
         into[place] += column[node]
 
 
-def _meaning(column: Column) -> str:
+def _meaning(column: MetricColumn) -> str:
     return f"{printable(column.metric.title)} in ns" if column.is_time else printable(column.metric.title)
 
 

@@ -29,7 +29,7 @@ Text = TypeVar("Text", bound=_Sized)
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class MetricColumn:
     """A metric of each sample: times in nanoseconds, or numbers."""
 
     metric: Metric
@@ -59,15 +59,15 @@ class SampleTable:
     cpu_ns: Sequence[int]
     counts: Sequence[int]
     """What each counts as in `samples`: 1, or 0 where it counts in another metric."""
-    others: Sequence[Column]
+    others: Sequence[MetricColumn]
     """What the profile has beside CPU time, in its order."""
-    shown: Column
+    shown: MetricColumn
     """The first metric of the profile."""
 
     @property
-    def measured(self) -> list[Column]:
+    def measured(self) -> list[MetricColumn]:
         """CPU time and all others, the first metric of the profile first."""
-        cpu = Column(CPU_METRICS[0], self.cpu_ns)
+        cpu = MetricColumn(CPU_METRICS[0], self.cpu_ns)
         return [self.shown, *(column for column in (cpu, *self.others) if column.metric.name != self.shown.metric.name)]
 
     def iter_threads(self) -> Iterator[tuple[int, range]]:
@@ -139,9 +139,9 @@ def sample_table(profile: Profile, grouping: Grouping, has_root: bool = False, i
     parents, groups = rows.parents, rows.groups
     if has_root and not all(is_finished):
         parents, groups, nodes = _rooted(parents, groups, nodes, is_finished, grouping.count)
-    named = list(map(Column, others, values))
+    named = list(map(MetricColumn, others, values))
     by_name = dict(zip(CPU_NAMES, (cpu_ns, user_ns, system_ns, counts))) | {column.metric.name: column.values for column in named}
-    shown = Column(profile.metrics[0], by_name[profile.metrics[0].name])
+    shown = MetricColumn(profile.metrics[0], by_name[profile.metrics[0].name])
     return SampleTable(parents, groups, threads, times_ns, nodes, is_finished, user_ns, system_ns, cpu_ns, counts, named, shown)
 
 

@@ -24,7 +24,7 @@ class Node(NamedTuple):
     name: str
 
 
-class Place(NamedTuple):
+class Position(NamedTuple):
     """Where in a function: file, line and address, each None if it is unknown."""
 
     file: str | None
@@ -32,7 +32,7 @@ class Place(NamedTuple):
     address: int | None
 
 
-Path = tuple[tuple[Node, Place], ...]
+Path = tuple[tuple[Node, Position], ...]
 """Functions and places in them, the root first; all but the last call the next."""
 
 
@@ -42,7 +42,7 @@ class _Way:
 
     node: Node
     caller: _Way | None
-    place: Place | None
+    place: Position | None
     weight: int
 
     def path(self) -> Path:
@@ -68,15 +68,15 @@ class _Way:
 class CallGraph:
     """Costs of functions themselves, by place, and of calls, by place and callee."""
 
-    own: dict[Node, dict[Place, int]] = field(default_factory=dict)
-    calls: dict[Node, dict[tuple[Place, Node], int]] = field(default_factory=dict)
+    own: dict[Node, dict[Position, int]] = field(default_factory=dict)
+    calls: dict[Node, dict[tuple[Position, Node], int]] = field(default_factory=dict)
 
-    def add_own(self, node: Node, place: Place, cost: int) -> None:
+    def add_own(self, node: Node, place: Position, cost: int) -> None:
         """Add to the cost of a place itself."""
         costs = self.own.setdefault(node, {})
         costs[place] = costs.get(place, 0) + cost
 
-    def add_call(self, node: Node, place: Place, callee: Node, cost: int) -> None:
+    def add_call(self, node: Node, place: Position, callee: Node, cost: int) -> None:
         """Add to the cost of a call."""
         costs = self.calls.setdefault(node, {})
         costs[place, callee] = costs.get((place, callee), 0) + cost
@@ -104,7 +104,7 @@ class CallGraph:
     def _find_ways(self, whole: dict[Node, int], called: dict[Node, int]) -> dict[Node, list[_Way]]:
         """The ways to each function, the costliest first."""
         least = max(1, sum(sum(costs.values()) for costs in self.own.values()) // _LEAST_PART)
-        waiting: list[tuple[int, int, Node, _Way | None, Place | None]] = []
+        waiting: list[tuple[int, int, Node, _Way | None, Position | None]] = []
         for node, cost in whole.items():
             if cost > called.get(node, 0):
                 waiting.append((called.get(node, 0) - cost, len(waiting), node, None, None))

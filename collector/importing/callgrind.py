@@ -11,7 +11,7 @@ import shlex
 from typing import Final
 
 from collector.format import StackEnd
-from collector.importing.call_graph import CallGraph, Node, Place
+from collector.importing.call_graph import CallGraph, Node, Position
 from collector.importing.model import MOST_ID, Function, ImportedProfile, Line, Location, Module, Process, StackTable, Thread, Value
 from collector.importing.source_file import SourceFile, text_of
 from collector.units import format_count, listed
@@ -146,7 +146,7 @@ class _Reader:
         if self._node is None or not self._events or len(words) < count or len(self._positions) < count or cost < 0 or min(self._positions, default=0) < 0:
             raise self._source.refuse(f"is damaged: line {self._line_number} is no cost of a place in a function")
         known = dict(zip(self._position_names, self._positions))
-        place = Place(_known(self._file), known.get("line") or None, known.get("instr"))
+        place = Position(_known(self._file), known.get("line") or None, known.get("instr"))
         graph = self._graphs.get(self._thread) or self._graphs.setdefault(self._thread, CallGraph())
         if not self._is_call:
             graph.add_own(self._node, place, cost)
@@ -204,5 +204,5 @@ def _position(word: bytes, before: int) -> int:
     return before + number if sign == b"+" else before - number if sign else number
 
 
-def _location(node: Node, place: Place) -> Location:
+def _location(node: Node, place: Position) -> Location:
     return Location(Module(node.module or Module().path), place.address, (Line(Function(node.name, node.file), place.file, place.line),))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from collector.analysis.seam import Segment
+from collector.analysis.seam import AddressSpan
 from collector.format import FRAMES_LEFT_OUT, REGIONS, WATCHED_CODE, MapKind
 from collector.load.imported_code import imported_place
 from collector.load.java_code import java_place
@@ -44,14 +44,14 @@ class ImageMemory:
         self.own_space = names.memory_space(self)
         """Where addresses count that do not belong to the same module for ever."""
 
-    def segments(self) -> list[Segment]:
+    def segments(self) -> list[AddressSpan]:
         """The ranges of addresses that always belong to one module."""
         found = []
         for start, end, mapping in self._space.iter_sole():
             if mapping.path and mapping.kind != MapKind.IMPORTED_CODE:
                 key = self._module_of(mapping)
                 space = self._names.module_space(key)
-                found.append(Segment(start, end, mapping.bias, space, key.is_recorder))
+                found.append(AddressSpan(start, end, mapping.bias, space, key.is_recorder))
         return found
 
     def turning_points(self, address: int, is_leaf: bool) -> list[int]:

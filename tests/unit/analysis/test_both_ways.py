@@ -34,7 +34,7 @@ from collector.analysis import library
 from collector.analysis.library import load_library
 from collector.analysis.native import NativeAnalysis
 from collector.analysis.plain import PlainAnalysis
-from collector.analysis.seam import NOBODY, Analysis, Expansion, Segment
+from collector.analysis.seam import NOBODY, AddressSpan, Analysis, Expansion
 from collector.errors import CollectorError
 from collector.experiment.directory import LogFile
 from collector.experiment.origin import Origin
@@ -252,7 +252,7 @@ def both_samples(tmp_path: Path, payloads: list[bytes], expansion: Expansion, fr
     found = []
     for analysis in (PlainAnalysis(), NativeAnalysis(found_library)):
         number, records = analysis.scan(LogFile(str(path), Origin(PID, 0)))
-        analysis.attribute(number, [0] * sum(record.kind is Kind.PCSAMPLE for record in records), [Segment(BASE, BASE + 0x100000, 0, 5, False)], 9)
+        analysis.attribute(number, [0] * sum(record.kind is Kind.PCSAMPLE for record in records), [AddressSpan(BASE, BASE + 0x100000, 0, 5, False)], 9)
         analysis.collect(number)
         assert sorted(analysis.entries().entries) == [(BASE + 0x1008, 5, False), (BASE + 0x1020, 5, True), (BASE + 0x2010, 5, True)]
         order = [[(BASE + 0x1008, 5, False), (BASE + 0x1020, 5, True), (BASE + 0x2010, 5, True)].index(entry) for entry in analysis.entries().entries]

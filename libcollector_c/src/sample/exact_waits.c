@@ -17,6 +17,7 @@
 #include "sample/recording.h"
 #include "sample/thread_frames.h"
 #include "target/descriptors.h"
+#include "target/go_program.h"
 #include "target/python_runtime.h"
 
 #define SOURCE 0x10100u /* behind those of sample/overflow.c */
@@ -70,6 +71,13 @@ static void declare(uint32_t pid)
 
 void col_exact_waits_allow(struct col_thread *thread, uint32_t pid)
 {
+    if (col_go_program_is_running()) {
+        col_messages_say(
+            COL_MESSAGE_WARNING, NULL,
+            "where the program waits was not recorded: Go may run another program by an instruction of its own, "
+            "and a signal that is due by then would kill that");
+        return;
+    }
     declare(pid);
     self.is_allowed = true;
     col_exact_waits_begin(thread);

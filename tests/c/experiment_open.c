@@ -153,8 +153,9 @@ static void slots(const char *directory)
 
 static void values(const char *directory)
 {
-    static const char *const names[COL_SAMPLE_MAX_VALUES] = {"blocked ns", "minor_faults", "user ns", "a", "b", "c",
-                                                             "d",          "e",            "f",       "g", "h", "i ns"};
+    static const char *const names[] = {"blocked ns", "minor_faults", "user ns", "a", "b", "c", "d", "e", "f", "g",
+                                        "h",          "i",            "j",       "k", "l", "m", "n", "o", "p", "q ns"};
+    _Static_assert(sizeof names / sizeof *names == COL_SAMPLE_MAX_VALUES, "a name for each");
     static const uint32_t counts[] = {0, 1, 3, COL_SAMPLE_MAX_VALUES};
     open_log(directory);
     for (uint32_t source = 0; source < 4; source++) {

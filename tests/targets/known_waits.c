@@ -1,4 +1,5 @@
-/* known_waits.c -- truth: eight threads that wait, each in a function of its own, from 50 us to the whole run; `function ns` is the time on no processor there, `function.tid` its thread
+/* known_waits.c -- truth: eight threads that wait, each in a function of its own, from 50 us to the whole run; `function ns` is the time on no processor there, `function.tid` its thread,
+ * `function.ends ns` how long that was made before, and at most is there after, it counts: it may have to wait for a processor then
  *
  * The first argument is how long it runs, in milliseconds; with a second one nobody may look at it. The threads that wake others wait in `give`.
  */
@@ -171,6 +172,7 @@ struct kind {
     const char *name;
     void (*wait)(void);
     int64_t off_ns;
+    int64_t ends_ns; /* between its being made, or joined, and what it counts */
     long tid;
 };
 
@@ -178,10 +180,13 @@ static void *repeat(void *argument)
 {
     struct kind *kind = argument;
     int64_t wall = now(CLOCK_MONOTONIC), cpu = now(CLOCK_THREAD_CPUTIME_ID);
+    kind->ends_ns += wall;
     while (goes_on())
         kind->wait();
     cpu = now(CLOCK_THREAD_CPUTIME_ID) - cpu;
-    kind->off_ns = now(CLOCK_MONOTONIC) - wall - cpu;
+    int64_t end = now(CLOCK_MONOTONIC);
+    kind->off_ns = end - wall - cpu;
+    kind->ends_ns -= end;
     kind->tid = syscall(SYS_gettid);
     return NULL;
 }
@@ -205,14 +210,19 @@ int main(int count, char **arguments)
     start_ns = now(CLOCK_MONOTONIC);
     pthread_create(&givers[0], NULL, give_mutex, NULL);
     pthread_create(&givers[1], NULL, give_others, NULL);
-    for (int i = 0; i < KINDS; i++)
+    for (int i = 0; i < KINDS; i++) {
+        kinds[i].ends_ns = -now(CLOCK_MONOTONIC);
         pthread_create(&threads[i], NULL, repeat, &kinds[i]);
-    for (int i = 0; i < KINDS; i++)
+    }
+    for (int i = 0; i < KINDS; i++) {
         pthread_join(threads[i], NULL);
+        kinds[i].ends_ns += now(CLOCK_MONOTONIC);
+    }
     is_over = 1;
     for (int i = 0; i < 2; i++)
         pthread_join(givers[i], NULL);
     for (int i = 0; i < KINDS; i++)
-        printf("%s %lld\n%s.tid %ld\n", kinds[i].name, (long long)kinds[i].off_ns, kinds[i].name, kinds[i].tid);
+        printf("%s %lld\n%s.tid %ld\n%s.ends %lld\n", kinds[i].name, (long long)kinds[i].off_ns, kinds[i].name,
+               kinds[i].tid, kinds[i].name, (long long)kinds[i].ends_ns);
     printf("wait_briefly %lld\nwait_a_little %lld\n", (long long)briefly_ns, (long long)a_little_ns);
 }

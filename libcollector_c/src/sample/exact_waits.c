@@ -31,6 +31,7 @@
 #define RING_WAIT 426            /* io_uring_enter, on all processors */
 #define DEFER_TASKRUN (1u << 13) /* of IORING_SETUP */
 #define SHORTEST_GAP 128u        /* and twice as much */
+#define LARGEST_REST 32          /* gaps, whose time no burst took */
 
 static struct {
     bool is_allowed;
@@ -215,8 +216,10 @@ static uint64_t end_gap(struct col_thread_waits *waits, uint64_t off_ns)
     waits->burst = BURST;
     set_period(waits, 1);
     uint64_t usual_ns = (uint64_t)waits->gap_ns,
-             too_many_ns = waits->left_ns > 8 * usual_ns ? waits->left_ns - usual_ns : 0;
+             too_many_ns = waits->left_ns > LARGEST_REST * usual_ns ? waits->left_ns - usual_ns : 0;
     waits->left_ns -= too_many_ns;
+    /* Of all that is left, so that others take what some bursts do not. */
+    waits->share = waits->usual_ns > 0 ? (double)waits->left_ns / waits->usual_ns : 0;
     return too_many_ns;
 }
 
@@ -233,9 +236,7 @@ static void pace(struct col_thread_waits *waits, uint64_t time_ns)
 /* A wait's share of what was waited in gaps. */
 static uint64_t share_of_gaps(struct col_thread_waits *waits, uint64_t off_ns)
 {
-    if (waits->left_ns == 0 || waits->usual_ns == 0)
-        return 0;
-    double share = (double)off_ns * waits->gap_ns / waits->usual_ns;
+    double share = (double)off_ns * waits->share;
     uint64_t share_ns = share < (double)waits->left_ns ? (uint64_t)share : waits->left_ns;
     waits->left_ns -= share_ns;
     return share_ns;

@@ -60,6 +60,7 @@ struct col_thread_waits {
     uint64_t credit_ns;              /* at this time */
     uint64_t burst_ns;               /* waited in this burst */
     double gap_ns, usual_ns;         /* waited in a gap, and in a burst, usually */
+    double share;                    /* of what is left of gaps, for each ns of a wait */
     uint64_t left_ns;                /* waited in gaps, and given to no wait so far; */
     uint64_t left_count;             /* the number of these waits */
 };

@@ -155,7 +155,7 @@ def test_methods_wait_under_their_names(record: Record, classes: Path, java: str
     for name in ("sleeping", "parking", "waiting"):
         figures = rows.get(f"WaitingJava.{name}")
         found_ns = 1e9 * (figures[blocked] + figures[runnable]) if figures else 0.0
-        # What passes between the wait and the clock's reading is computed, or waited for a processor.
-        if not 0.9 * truth[name] <= found_ns <= 1.02 * truth[name] + 5e6:
+        # How exact rows are is told elsewhere: on a busy machine looks come late, and waits are shared out among few of them.
+        if not 0.7 * truth[name] <= found_ns <= 1.3 * truth[name]:
             wrong.append(f"{name}: {truth[name] / 1e6:.1f} ms true, {found_ns / 1e6:.1f} recorded")
     judge(not wrong, "; ".join(wrong))

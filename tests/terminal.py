@@ -20,6 +20,12 @@ PATIENCE_S = 60.0
 """For what has to come: a busy machine takes its time."""
 
 
+def _begin() -> None:
+    """Of the terminal's first program: Ctrl-C is for it, even where the tests run in the background of a shell that has it ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 class Terminal:
     """One program on a pseudo-terminal of its own. `seen` is all that it has written so far."""
 
@@ -30,7 +36,7 @@ class Terminal:
         self.resize(*size)
         self.process = subprocess.Popen(
             [str(word) for word in command], stdin=theirs, stdout=theirs, stderr=theirs, env=dict(environment), cwd=cwd,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0), start_new_session=True,
+            preexec_fn=_begin, start_new_session=True,
         )  # fmt: skip
         os.close(theirs)
 

@@ -65,9 +65,9 @@ class NativeAnalysis:
     def scan(self, log: LogFile) -> tuple[int, list[Event | SampleHead]]:
         """See `seam.Analysis`. A log that is being written is read in Python, which knows what to wait for."""
         with _opened(log) as descriptor:
-            is_uncut = find_area(descriptor) is not None
-            if not is_uncut or not is_running(log):
-                return self._scan_whole(log, descriptor, is_uncut)
+            is_untruncated = find_area(descriptor) is not None
+            if not is_untruncated or not is_running(log):
+                return self._scan_whole(log, descriptor, is_untruncated)
         number = self.begin(log)
         return number, [
             self.add_block(number, record) if isinstance(record, PcSampleBlock) else record for record in iter_records(log)
@@ -84,14 +84,14 @@ class NativeAnalysis:
         self._declared[number] = []
         return number, scan
 
-    def _scan_whole(self, log: LogFile, descriptor: int, is_uncut: bool) -> tuple[int, list[Event | SampleHead]]:
+    def _scan_whole(self, log: LogFile, descriptor: int, is_untruncated: bool) -> tuple[int, list[Event | SampleHead]]:
         number, scan = self._scan(log, descriptor)
         items = _ITEM.iter_unpack(bytes_at(scan.items, scan.item_count * _ITEM.size))
         heads = list(_HEAD.iter_unpack(bytes_at(scan.heads, scan.record_count * _HEAD.size)))
         reader = ScannedLog(log.origin, items, heads, bytes_at(scan.bytes, scan.byte_count), scan.settled, self._skipped)
         records = reader.read_all()
         self._declared[number] = [record.declared for record in records if isinstance(record, SampleHead)]
-        if is_uncut:
+        if is_untruncated:
             missing = MissingRecords(log.path, log.origin)
             missing.see(records)
             for record in missing.after(reader):

@@ -27,7 +27,7 @@ class RecordedProcesses:
 
     def live(self) -> dict[int, int]:
         """Give their process numbers, sorted, and with each the one that its log is named after: another one in a PID namespace."""
-        writers = {name: self.find_writer(name) for name in self.uncut_logs()}
+        writers = {name: self.find_writer(name) for name in self.untruncated_logs()}
         return dict(sorted((pid, int(name.partition(".")[0])) for name, pid in writers.items() if pid is not None))
 
     def find_writer(self, name: str) -> int | None:
@@ -54,16 +54,16 @@ class RecordedProcesses:
                 return pid
         return None
 
-    def uncut_logs(self) -> list[str]:
+    def untruncated_logs(self) -> list[str]:
         """Give the names of the logs that seem to be in use, or were left so by a process that was killed."""
         try:
             with os.scandir(self._directory) as entries:
-                return [entry.name for entry in entries if entry.name.endswith(_LOG) and _is_uncut(entry)]
+                return [entry.name for entry in entries if entry.name.endswith(_LOG) and _is_untruncated(entry)]
         except OSError:
             return []
 
 
-def _is_uncut(entry: os.DirEntry[str]) -> bool:
+def _is_untruncated(entry: os.DirEntry[str]) -> bool:
     try:
         size = entry.stat().st_size
     except OSError:

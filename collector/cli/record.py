@@ -398,7 +398,7 @@ def _conclude(plan: Plan, experiment: str, ending: Ending, unrecorded: Unrecorde
     live: dict[int, int] = {}
     try:
         processes = RecordedProcesses(experiment, read_start_ticks)
-        if processes.uncut_logs():
+        if processes.untruncated_logs():
             live = processes.live()
             _recover(experiment, processes)
         totals = sum_up(experiment, ending.pid)

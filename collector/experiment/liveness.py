@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from collector.experiment.log_outline import read_beginning
-from collector.experiment.log_source import is_uncut
+from collector.experiment.log_source import is_untruncated
 from collector.namesakes import iter_namesakes
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _START_TIME_FIELD = 19  # of /proc/PID/stat, counted from the state, which follo
 
 def is_alive(log: LogFile) -> bool:
     """True if the log is being written: not brought to its end, and its process still runs."""
-    return is_uncut(log.path) and is_running(log)
+    return is_untruncated(log.path) and is_running(log)
 
 
 def is_running(log: LogFile) -> bool:

@@ -1,7 +1,7 @@
 """log_source -- where the bytes of a log come from: a file by its path, a descriptor, or nobody (they are fed); and where its frames end
 
 A log that is being written is a sparse file of its greatest length, and the last sixteenth of it holds the open frames (docs/format.md). It is cut
-to the length of its frames at the end; the log of a killed process stays uncut until somebody moves its open frames.
+to the length of its frames at the end; the log of a killed process stays untruncated until somebody moves its open frames.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def read_at(descriptor: int, offset: int, size: int) -> bytes | Hole:
 
 
 def area_offset(size: int) -> int:
-    """Where the open frames begin in an uncut log of `size` bytes."""
+    """Where the open frames begin in an untruncated log of `size` bytes."""
     return size - max(size // 16 // OPEN_SLOT_BYTES, 1) * OPEN_SLOT_BYTES
 
 
@@ -138,13 +138,13 @@ def find_area(descriptor: int) -> int | None:
     if size < 2 * OPEN_SLOT_BYTES or size % OPEN_SLOT_BYTES:
         return None
     offset = area_offset(size)
-    is_uncut = not any(os.pread(descriptor, OPEN_TAIL_BYTES, size - OPEN_TAIL_BYTES)) and os.pread(
+    is_untruncated = not any(os.pread(descriptor, OPEN_TAIL_BYTES, size - OPEN_TAIL_BYTES)) and os.pread(
         descriptor, len(OPEN_MAGIC), offset
     ) in (OPEN_MAGIC, bytes(len(OPEN_MAGIC)))
-    return offset if is_uncut else None
+    return offset if is_untruncated else None
 
 
-def is_uncut(path: str) -> bool:
+def is_untruncated(path: str) -> bool:
     """True if a log was not brought to its end: it is being written, or its process was killed. False if there is no such file."""
     try:
         descriptor = open_regular(path)

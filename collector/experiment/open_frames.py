@@ -17,7 +17,7 @@ from collector.experiment.events import AnyRecord, PmcAllocate
 from collector.experiment.frames import encode_frame
 from collector.experiment.liveness import is_alive
 from collector.experiment.log_reader import EventReader, pack_record
-from collector.experiment.log_source import PathSource, is_uncut
+from collector.experiment.log_source import PathSource, is_untruncated
 from collector.experiment.open_slots import OpenRecord, read_open_records
 from collector.experiment.origin import Origin
 from collector.experiment.samples import PcSampleBlock, SampleHead
@@ -90,7 +90,7 @@ def recover(path: str | os.PathLike[str], liveness: Callable[[LogFile], bool] = 
     recovered: list[OpenRecord] = []
     alive = []
     for log in open_directory(path).all_logs:
-        if not is_uncut(log.path):
+        if not is_untruncated(log.path):
             continue
         if liveness(log):
             alive.append(log.origin)

@@ -1,4 +1,4 @@
-"""open_slots -- what the slots at the end of an uncut log hold (docs/format.md, "Open frames")"""
+"""open_slots -- what the slots at the end of an untruncated log hold (docs/format.md, "Open frames")"""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _decode_rows(slot: bytes, value_count: int, end: int) -> tuple[list[tuple[in
 
 
 def iter_slots(source: str | int) -> Iterator[bytes]:
-    """The slots of an uncut log that were ever written to. Nothing if the log was cut, or is gone."""
+    """The slots of an untruncated log that were ever written to. Nothing if the log was cut, or is gone."""
     try:
         descriptor = os.dup(source) if isinstance(source, int) else open_regular(source)
     except FileNotFoundError:

@@ -143,7 +143,7 @@ def open_samples(data: bytes) -> dict[tuple[int, int], list[Sample]]:
     return dict(filter(None, slots))
 
 
-def is_uncut(path: Path) -> bool:
+def is_untruncated(path: Path) -> bool:
     """Was this log not brought to its end? Then it has its greatest length, and its last bytes are zero."""
     size = path.stat().st_size
     with open(path, "rb") as file:
@@ -167,8 +167,8 @@ def _read_part(file: BinaryIO, start: int, end: int) -> bytes:
 
 
 def read_log(path: Path) -> tuple[bytes, bytes]:
-    """The frames of a log, and its slots if it is uncut."""
-    if not is_uncut(path):
+    """The frames of a log, and its slots if it is untruncated."""
+    if not is_untruncated(path):
         return path.read_bytes(), b""
     size = path.stat().st_size
     area = size - max(size // 16 // SLOT_BYTES, 1) * SLOT_BYTES

@@ -182,7 +182,7 @@ def test_program_owns_its_descriptors_and_directory(build, tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     assert run(build("experiment_log"), "descriptors", "a.expt").startswith(f"{tmp_path}/a.expt/")
     assert len(in_order(the_log(tmp_path / "a.expt"))) == 201
-    assert not decode.is_uncut(the_log_path(tmp_path / "a.expt"))
+    assert not decode.is_untruncated(the_log_path(tmp_path / "a.expt"))
 
 
 def test_forks_write_their_own_logs(build, tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ def test_full_disk_keeps_the_samples_it_took(build, tmp_path: Path, layer: bool)
     assert [sample.user for sample in found if sample.thread == 1] == [i for i in range(1, 2001) if i not in set(refused)]
     assert [sample.user for sample in found if sample.thread == 2] == [1]  # in its slot, which was kept
     assert [sample.user for sample in found if sample.thread == 3] == [1]
-    assert decode.is_uncut(the_log_path(result))
+    assert decode.is_untruncated(the_log_path(result))
 
 
 @functools.cache
@@ -294,7 +294,7 @@ def test_samples_of_threads(build, tmp_path: Path, flags: list[str]) -> None:
     in_order(the_log(tmp_path / "a.expt"))
     found = decode.all_samples(tmp_path / "a.expt")
     assert [check_samples(found, thread) for thread in range(1, 7)] == [7000] * 6
-    assert not decode.is_uncut(the_log_path(tmp_path / "a.expt"))
+    assert not decode.is_untruncated(the_log_path(tmp_path / "a.expt"))
 
 
 def test_killed_at_any_instant_nothing_is_lost(build, tmp_path: Path) -> None:

@@ -107,13 +107,13 @@ def test_a_log_ends_where_its_open_frames_begin(programs: Path, writing: dict[st
     log = writer.LogBuilder().add(writer.initialize(**writing))
     for number in range(count):
         log.add(writer.record(Kind.USERDATA, 2000 + number, 5, data=bytes(750)))
-    cut, uncut = programs / "cut.log", programs / "uncut.log"
+    cut, untruncated = programs / "cut.log", programs / "untruncated.log"
     cut.write_bytes(log.data)
     stack = writer.definitions([((5,), 0)])
-    writer.write_uncut(uncut, log.data, writer.open_slot(1000, 5, [(1, 10, 0, 0, stack)]), slot if count == 1 else 0)
-    assert count == 1 or uncut.stat().st_size // 16 * 15 - len(log.data) < 65536
+    writer.write_untruncated(untruncated, log.data, writer.open_slot(1000, 5, [(1, 10, 0, 0, stack)]), slot if count == 1 else 0)
+    assert count == 1 or untruncated.stat().st_size // 16 * 15 - len(log.data) < 65536
     told = run(programs, "pmclog_dump", str(cut)).splitlines()
-    *events, state, totals = run(programs, "pmclog_dump", str(uncut)).splitlines()
+    *events, state, totals = run(programs, "pmclog_dump", str(untruncated)).splitlines()
     assert len(told) > count and events[:-1] == told[:-2] and [state, totals] == told[-2:]
     assert events[-1] == f"{len(events)} {len(log.data)} 5 2000 5 1 10000 0 10000 0 0 5"
 

@@ -16,7 +16,7 @@ import pytest
 from recorded import Outcome, clean_environment, collector_command, execute, judge
 
 from collector.experiment.log_reader import EventReader
-from collector.experiment.log_source import is_uncut
+from collector.experiment.log_source import is_untruncated
 from collector.format import Kind, SampleCause
 
 BURN = 'i=0; while [ "$i" -lt "$0" ]; do i=$((i+1)); done'
@@ -418,7 +418,7 @@ def test_a_descendant_that_lives_on_is_told_and_not_waited_for() -> None:
     pid = int(outcome.stdout)
     try:
         assert sentences(outcome)[-1] == f"1 process is still running and being recorded (pid {pid})"
-        assert any(is_uncut(str(log)) for log in Path("a.expt").glob(f"{pid}.*.log"))
+        assert any(is_untruncated(str(log)) for log in Path("a.expt").glob(f"{pid}.*.log"))
     finally:
         os.kill(pid, signal.SIGKILL)
 

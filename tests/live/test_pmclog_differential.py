@@ -77,7 +77,7 @@ def read_by_python(path: Path, *, is_finished: bool) -> list[str]:
     return [describe(event) for event in reader] + ([describe(event) for event in reader.finish()] if is_finished else [])
 
 
-def read_uncut_by_python(path: Path) -> list[str]:
+def read_untruncated_by_python(path: Path) -> list[str]:
     """The events of a log whose process is gone, its open frames among them."""
     log = LogFile(str(path), Origin(DEAD, 0))
     return [describe(event) for event in expand(iter_records(log))]
@@ -202,7 +202,7 @@ def some_slots(rng: random.Random) -> bytes:
     return b"".join(slots)
 
 
-def test_uncut_logs(dump: Path, tmp_path: Path) -> None:
+def test_untruncated_logs(dump: Path, tmp_path: Path) -> None:
     """What a killed process left: the same events from both, with and without damage, and also when the frames say it as well."""
     path = tmp_path / f"{DEAD}.0.log"
     found = 0
@@ -217,8 +217,8 @@ def test_uncut_logs(dump: Path, tmp_path: Path) -> None:
         slots = bytearray(some_slots(rng))
         for _ in range(rng.choice([0, 0, 3])):
             slots[rng.randrange(len(slots)) // 65536 * 65536 + rng.randrange(8, 120)] ^= 1 << rng.randrange(8)
-        writer.write_uncut(path, data, bytes(slots), rng.randrange(3) if slots[:8] == bytes(8) else 0)
-        expected = read_uncut_by_python(path)
+        writer.write_untruncated(path, data, bytes(slots), rng.randrange(3) if slots[:8] == bytes(8) else 0)
+        expected = read_untruncated_by_python(path)
         assert read_by_c(dump, path, "--finish") == expected, f"seed {seed}"
         if data is log.data:
             assert read_by_c(dump, path) == expected, f"seed {seed}: nobody writes it any more"
@@ -226,11 +226,11 @@ def test_uncut_logs(dump: Path, tmp_path: Path) -> None:
     assert found > DAMAGED_LOGS / 2
 
 
-def test_an_uncut_log_of_a_process_that_runs(dump: Path, tmp_path: Path) -> None:
+def test_an_untruncated_log_of_a_process_that_runs(dump: Path, tmp_path: Path) -> None:
     """What it still writes to its open frames will come as frames; whoever says that nothing more will come gets it at once."""
     path = tmp_path / f"{os.getpid()}.0.log"
     log = writer.LogBuilder().add(writer.initialize(pid=os.getpid()))
-    writer.write_uncut(path, log.data, writer.open_slot(5000, 7, [(1, 1, 1, 0, writer.definitions([((5,), 0)]))] * 3))
+    writer.write_untruncated(path, log.data, writer.open_slot(5000, 7, [(1, 1, 1, 0, writer.definitions([((5,), 0)]))] * 3))
     assert len(read_by_c(dump, path)) == 1
     assert len(read_by_c(dump, path, "--finish")) == 4
 
@@ -243,7 +243,7 @@ def test_open_frames_that_are_moved_while_they_are_read(tmp_path: Path) -> None:
     stack = writer.definitions([((5,), 0)])
     metrics = writer.record(Kind.METRIC, 3000, 5, source=2, value=[1, 2.5])
     slots = writer.open_slot(5000, 7, [(1, 1, 1, 0, stack)] * 3) + writer.records_slot(3000, metrics)
-    writer.write_uncut(path, log.data, slots)
+    writer.write_untruncated(path, log.data, slots)
     with subprocess.Popen([again, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as reading:
         assert reading.stdout and reading.stdin
         assert reading.stdout.readline() == "6 events\n"

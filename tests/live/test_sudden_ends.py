@@ -10,7 +10,7 @@ import pytest
 from recorded import RUNGS, Outcome, Recorded, execute, judge, judge_about, judge_at_least
 from test_own_signals import cases
 
-from collector.experiment.log_source import is_uncut
+from collector.experiment.log_source import is_untruncated
 
 
 @cache
@@ -45,7 +45,7 @@ def test_data_survives_without_the_launcher(record: Callable[..., Recorded], com
     """Nobody moves the open frames into the log: the reader finds them where the dead process left them."""
     recorded = record([compiled("sudden_ends.c"), end], direct=True)
     assert recorded.outcome.status < 0
-    assert any(is_uncut(str(log)) for log in recorded.path.glob("*.log")), "the open frames are still there"
+    assert any(is_untruncated(str(log)) for log in recorded.path.glob("*.log")), "the open frames are still there"
     judge_about(recorded, "spent", 250e6, 8e6)
 
 

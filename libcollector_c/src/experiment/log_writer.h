@@ -24,7 +24,7 @@ int col_log_writer_open_named(const char *directory, const char *name, pid_t pid
 /* From here on come the last records: for those, but no samples, some room is kept in a log that is full. */
 void col_log_writer_begin_end(void);
 
-/* Cuts the log to its length if all open frames were written to it and nobody is writing; else readers find what there is in the uncut file. Later frames
+/* Cuts the log to its length if all open frames were written to it and nobody is writing; else readers find what there is in the untruncated file. Later frames
  * are refused. The last record must have been appended. */
 void col_log_writer_close(void);
 

@@ -28,7 +28,7 @@ from small_experiment import (
     source,
     thread_end,
 )
-from writer import frame, leb128, open_slot, record, write_uncut
+from writer import frame, leb128, open_slot, record, write_untruncated
 
 from collector.analysis import library
 from collector.analysis.library import load_library
@@ -232,7 +232,7 @@ def test_open_frames_of_a_killed_process(tmp_path: Path) -> None:
     tmp_path.joinpath("a.expt").mkdir()
     one = b"\0\1" + leb128((BASE + 0x1000) << 2 | 1)
     slot = open_slot(T0 + S, PID, [(1000, 700, 300, 0, one), (1000, 900, 100, 0, b"")])
-    write_uncut(tmp_path / "a.expt" / f"{PID}.0.log", framed(random_frames(random.Random(5))[:-1]), slot)
+    write_untruncated(tmp_path / "a.expt" / f"{PID}.0.log", framed(random_frames(random.Random(5))[:-1]), slot)
     load_both_ways(tmp_path / "a.expt", symbolizer=ArithmeticSymbolizer())
 
 

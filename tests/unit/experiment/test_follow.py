@@ -6,7 +6,7 @@ import os
 import subprocess
 
 import pytest
-from writer import LogBuilder, definitions, initialize, open_slot, record, samples, write_uncut
+from writer import LogBuilder, definitions, initialize, open_slot, record, samples, write_untruncated
 
 from collector.errors import ExperimentNotFoundError
 from collector.experiment.follow import follow_events
@@ -116,7 +116,7 @@ def test_the_open_frames_of_the_killed_come_last(tmp_path):
     try:
         log, path = _log_of(child.pid), tmp_path / f"{child.pid}.0.log"
         rows = [(1, 10, 0, 0, definitions([((5,), 0)]))]
-        write_uncut(path, log.data[: log.spans[2][0] + 9], open_slot(1000, 5, rows) + open_slot(7000, 6, rows))
+        write_untruncated(path, log.data[: log.spans[2][0] + 9], open_slot(1000, 5, rows) + open_slot(7000, 6, rows))
 
         def kill() -> None:
             child.kill()
@@ -134,7 +134,7 @@ def test_the_open_frames_of_the_killed_come_last(tmp_path):
 def test_who_has_the_number_of_a_dead_process_is_not_waited_for(tmp_path):
     _, start_ticks = read_process_state(1)
     log = LogBuilder().add(initialize(pid=1, start_ticks=start_ticks + 1))
-    write_uncut(tmp_path / "1.0.log", bytes(log.data), open_slot(7000, 6, [(1, 10, 0, 0, definitions([((5,), 0)]))]))
+    write_untruncated(tmp_path / "1.0.log", bytes(log.data), open_slot(7000, 6, [(1, 10, 0, 0, definitions([((5,), 0)]))]))
     assert [event.kind.name for event in follow_events(tmp_path, _Script())] == ["INITIALIZE", "PCSAMPLE"]
 
 

@@ -8,13 +8,13 @@ import time
 
 import pytest
 from log_sources import content
-from writer import LogBuilder, call_slot, definitions, initialize, open_slot, record, records_slot, samples, write_uncut
+from writer import LogBuilder, call_slot, definitions, initialize, open_slot, record, records_slot, samples, write_untruncated
 
 from collector.errors import ExperimentError, ExperimentNotFoundError
 from collector.experiment.directory import open_directory
 from collector.experiment.liveness import read_process_state
 from collector.experiment.log_reader import EventReader, State
-from collector.experiment.log_source import is_uncut
+from collector.experiment.log_source import is_untruncated
 from collector.experiment.merge import events, iter_records
 from collector.experiment.open_frames import recover
 from collector.experiment.open_slots import decode_slot, iter_slots, read_open_records
@@ -39,7 +39,7 @@ def _alive(log) -> bool:
 @pytest.fixture
 def experiment(tmp_path):
     slots = open_slot(9000, 7, _ROWS) + bytes(65536) + open_slot(1000, 5, _ROWS) + open_slot(8000, 6, _ROWS[:2])
-    write_uncut(tmp_path / f"{_DEAD}.0.log", _FRAMES, slots)
+    write_untruncated(tmp_path / f"{_DEAD}.0.log", _FRAMES, slots)
     return tmp_path
 
 
@@ -96,11 +96,11 @@ def test_a_call_that_never_came_back_is_told_once(experiment):
     path = experiment / f"{_DEAD}.0.log"
     frames = LogBuilder().add(initialize(pid=_DEAD)).data
     for _ in range(2):
-        write_uncut(path, frames, call_slot(12345, 7, text.encode()) + open_slot(9000, 7, _ROWS))
+        write_untruncated(path, frames, call_slot(12345, 7, text.encode()) + open_slot(9000, 7, _ROWS))
         (message,) = [event for event in events(experiment) if event.kind is Kind.MESSAGE]
         assert (message.time, message.thread, message.severity, message.subject, message.count) == (12345, 7, 2, text, 1)
         recover(experiment, _dead)
-        assert not is_uncut(str(path))
+        assert not is_untruncated(str(path))
         frames = path.read_bytes()
     (message,) = decode_slot(call_slot(0, 0, b"\xff" * 65408))
     assert message.subject == "\udcff" * 65408
@@ -113,13 +113,13 @@ def test_records_of_a_slot_come_once_and_share_a_frame(experiment):
     path = experiment / f"{_DEAD}.0.log"
     expected = [(1001, 2, 0), (1001, 4, 0.5), (1002, 2, 1), (1002, 4, 0.5), (1003, 2, 2), (1003, 4, 0.5)]
     for _ in range(2):
-        write_uncut(path, frames, open_slot(9000, 7, _ROWS) + records_slot(1001, b"".join(records)))
+        write_untruncated(path, frames, open_slot(9000, 7, _ROWS) + records_slot(1001, b"".join(records)))
         found = list(events(experiment))
         assert [(e.time, e.source, e.value) for e in found if e.kind is Kind.METRIC] == expected
         assert [e.kind for e in found if e.kind in (Kind.PMCALLOCATE, Kind.PMCATTACH)] == [Kind.PMCALLOCATE, Kind.PMCATTACH]
         assert sorted(e.serial for e in found) == list(range(1, len(found) + 1))
         recover(experiment, _dead)
-        assert not is_uncut(str(path))
+        assert not is_untruncated(str(path))
         frames = path.read_bytes()
     reader = EventReader(path, strict=True)
     assert len(list(reader)) == len(found) and reader.next_sequence == 4
@@ -131,7 +131,7 @@ def test_recovery_that_was_interrupted_is_repeated(experiment):
     path = experiment / f"{_DEAD}.0.log"
     slots = b"".join(iter_slots(path))
     recover(experiment, _dead)
-    write_uncut(path, path.read_bytes(), slots)  # as if it had been killed before the last step
+    write_untruncated(path, path.read_bytes(), slots)  # as if it had been killed before the last step
     assert recover(experiment, _dead).sample_count == 0
     assert len(_samples(events(experiment))) == 6
 
@@ -157,7 +157,7 @@ def test_the_living_are_left_alone(experiment):
 
 def test_liveness_is_that_of_the_process(tmp_path):
     for pid in (os.getpid(), _DEAD):
-        write_uncut(tmp_path / f"{pid}.0.log", LogBuilder().add(initialize(pid=pid)).data, open_slot(9000, 7, _ROWS))
+        write_untruncated(tmp_path / f"{pid}.0.log", LogBuilder().add(initialize(pid=pid)).data, open_slot(9000, 7, _ROWS))
     done = recover(tmp_path)
     assert done.alive == (Origin(os.getpid(), 0),) and done.sample_count == 3
 
@@ -166,7 +166,7 @@ def test_liveness_is_that_of_the_process(tmp_path):
 def test_a_number_that_was_used_again_is_another_process(tmp_path, later: int, is_alive: bool):
     _, start_ticks = read_process_state(os.getpid())
     frames = LogBuilder().add(initialize(pid=os.getpid(), start_ticks=start_ticks - later)).data
-    write_uncut(tmp_path / f"{os.getpid()}.0.log", frames, open_slot(9000, 7, _ROWS))
+    write_untruncated(tmp_path / f"{os.getpid()}.0.log", frames, open_slot(9000, 7, _ROWS))
     assert bool(recover(tmp_path).alive) is is_alive
 
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from writer import LogBuilder, initialize, open_slot, record, samples, write_uncut
+from writer import LogBuilder, initialize, open_slot, record, samples, write_untruncated
 
 from collector.experiment.log_reader import EventReader
 from collector.experiment.log_writer import LogWriter
@@ -179,7 +179,7 @@ def test_the_longest_thread_of_logs_without_samples(tmp_path: Path) -> None:
 def test_open_frames_count_as_in_reports(tmp_path: Path) -> None:
     """As on a full disk, where they cannot be moved into the log."""
     frames = LogBuilder().add(initialize(pid=4_000_000)).add(samples(2000, 7, [(1, 5, 0, 0)] * 3)).data
-    write_uncut(tmp_path / "4000000.0.log", bytes(frames), open_slot(9000, 7, [(1, 2, 0, 0, b"")] * 4))
+    write_untruncated(tmp_path / "4000000.0.log", bytes(frames), open_slot(9000, 7, [(1, 2, 0, 0, b"")] * 4))
     totals = sum_up(str(tmp_path), 4_000_000)
     read = [event for event in events(tmp_path) if isinstance(event, PcSample)]
     assert totals.sample_count == len(read) == 7

@@ -143,7 +143,7 @@ def overlapping_headers(size: int, claimed: int = 900_000) -> bytes:
     return b"".join(headers)
 
 
-def write_uncut(path: Path, frames: bytes, slots: bytes, slot: int = 0) -> None:
+def write_untruncated(path: Path, frames: bytes, slots: bytes, slot: int = 0) -> None:
     """A log that was not brought to its end: its frames, and from slot number `slot` on its open frames."""
     slot_count = max(slot + len(slots) // OPEN_SLOT_BYTES, 1 + len(frames) // (15 * OPEN_SLOT_BYTES))
     size = 16 * slot_count * OPEN_SLOT_BYTES

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from both_ways import load_both_ways, load_plain
 from small_experiment import BASE, PID, S, T0, ArithmeticSymbolizer, begin, clock, close, mapping, samples, thread_end, write_log, write_small
-from writer import frame, record, write_uncut
+from writer import frame, record, write_untruncated
 
 from collector.errors import ExperimentError, ExperimentNotFoundError
 from collector.format import CloseReason, DropCause, Kind, MapAction, MapKind, PauseCause, SampleCause, StackEnd
@@ -229,8 +229,8 @@ def test_the_time_outside_the_window_is_paused(tmp_path: Path) -> None:
 def test_a_process_that_is_still_recorded_is_running(tmp_path: Path) -> None:
     frames = frame(begin(pid=os.getpid()), 0)
     (tmp_path / "a.expt").mkdir()
-    write_uncut(tmp_path / "a.expt" / f"{os.getpid()}.0.log", frames, b"")
-    write_uncut(tmp_path / "a.expt" / "4000000.0.log", frames, b"")
+    write_untruncated(tmp_path / "a.expt" / f"{os.getpid()}.0.log", frames, b"")
+    write_untruncated(tmp_path / "a.expt" / "4000000.0.log", frames, b"")
     assert [(process.pid, process.is_running) for process in load_here(tmp_path / "a.expt").processes] == [(os.getpid(), True), (4_000_000, False)]
 
 

@@ -10,10 +10,11 @@ import pytest
 from collector.capture.launch import Ending
 from collector.cli.recording import outcome as outcome_module
 from collector.cli.recording.outcome import tell_outcome
+from collector.experiment.log_outline import DeclaredClock
 from collector.experiment.origin import ProcessIdentity
-from collector.experiment.totals import Clock, Totals
+from collector.experiment.totals import Totals
 
-SIGTRAP = Clock("sigtrap", 1_003_009, 1_003_009)
+SIGTRAP = DeclaredClock("sigtrap", 1_003_009, 1_003_009)
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +37,7 @@ def test_all_went_well() -> None:
 
 
 def test_a_slower_clock_than_asked_for_is_told() -> None:
-    clock = Clock("cpu-timer", 1_003_009, 4_000_000)
+    clock = DeclaredClock("cpu-timer", 1_003_009, 4_000_000)
     totals = Totals(log_count=2, process_count=2, closed_count=2, sample_count=1, cpu_ns=4_000_000, clock=clock)
     assert tell(totals) == [
         "xz.1.expt: 1 sample of 0.004 s CPU time in 2 processes, clock cpu-timer at 250 Hz"

@@ -106,7 +106,7 @@ def build_profile(
         frames=tuple(tables.frames),
         processes=tuple(processes),
         threads=tuple(threads),
-        samples=PlainSamples(tables.stacks, plain, [thread.gain for thread in threads]),
+        samples=PlainSamples(tables.stacks, plain, [thread.scale for thread in threads]),
         **more,
     )
 

@@ -161,7 +161,7 @@ class Loader:
         has_all_cells = self.expand()
         nameless = self._symbolizer.nameless
         warnings = tuple(model.Message(0, 1, text, nameless=nameless.get(text, "")) for text in self._symbolizer.warnings)
-        scales = [thread.gain for thread in self._threads]
+        scales = [thread.scale for thread in self._threads]
         return model.Profile(
             recordings=tuple(self._recordings),
             modules=self._names.modules,

@@ -54,8 +54,8 @@ def balanced(thread: model.Thread, process: model.Process, sampled_ns: int, has_
     accounted_ns = thread.user_ns + thread.system_ns
     if thread.tid == process.pid:
         accounted_ns -= process.before_ns
-    gain, unattributed_ns = balance(sampled_ns, max(0, accounted_ns), _tick_ns(process), has_gaps, pending_ns)
-    return replace(thread, gain=gain, unattributed_ns=unattributed_ns, cpu_ns=max(0, accounted_ns))
+    scale, unattributed_ns = balance(sampled_ns, max(0, accounted_ns), _tick_ns(process), has_gaps, pending_ns)
+    return replace(thread, scale=scale, unattributed_ns=unattributed_ns, cpu_ns=max(0, accounted_ns))
 
 
 def unsampled_ns(thread: model.Thread, process: model.Process, pending_ns: int = 0) -> tuple[int, int] | None:

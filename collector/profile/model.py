@@ -216,7 +216,7 @@ class Process:
 class Thread:
     """A thread of one process image, with the kernel's account of its CPU time (None if not known).
 
-    `cpu_ns` is its CPU time from `start_ns` to its end: by that account, or, where nobody read it, what its samples stand for. `gain` makes
+    `cpu_ns` is its CPU time from `start_ns` to its end: by that account, or, where nobody read it, what its samples stand for. `scale` makes
     the samples add up to the account; `unattributed_ns` is the part of it that no sample stands for, as while recording was paused.
     """
 
@@ -228,7 +228,7 @@ class Thread:
     user_ns: int | None = None
     system_ns: int | None = None
     unattributed_ns: int = 0
-    gain: float = 1.0
+    scale: float = 1.0
     cpu_ns: int = 0
 
 

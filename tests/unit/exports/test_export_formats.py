@@ -135,7 +135,7 @@ def test_a_profile_without_samples(name: str) -> None:
 def test_random_profiles(name: str, seed: int) -> None:
     chance = random.Random(seed)
     samples = [(stack, user / 7, system / 3, {**more, "thread": chance.randrange(3)}) for stack, user, system, more in random_samples(chance)]
-    profile = build_profile(samples, threads=[replace(THREAD, tid=100 + number, gain=1 + number / 3) for number in range(3)])
+    profile = build_profile(samples, threads=[replace(THREAD, tid=100 + number, scale=1 + number / 3) for number in range(3)])
     check(name, profile, b"".join(FORMATS[name][0](profile)))
 
 

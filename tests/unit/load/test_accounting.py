@@ -10,7 +10,7 @@ MS = 1_000_000
 
 
 @pytest.mark.parametrize(
-    ("sampled", "accounted", "gain", "unattributed"),
+    ("sampled", "accounted", "scale", "unattributed"),
     [
         (100 * MS, 102 * MS, 1.02, 0),  # the time after the last tick
         (100 * MS, 98 * MS, 0.98, 0),  # rounding, the other way
@@ -22,8 +22,8 @@ MS = 1_000_000
         (0, 0, 1.0, 0),
     ],
 )
-def test_small_differences_are_spread_and_large_ones_stated(sampled, accounted, gain, unattributed) -> None:
-    assert balance(sampled, accounted, MS) == (pytest.approx(gain), unattributed)
+def test_small_differences_are_spread_and_large_ones_stated(sampled, accounted, scale, unattributed) -> None:
+    assert balance(sampled, accounted, MS) == (pytest.approx(scale), unattributed)
 
 
 def test_nothing_is_spread_where_recording_was_off_for_a_while() -> None:

@@ -34,7 +34,7 @@ def stacks_of(profile: Profile) -> dict[tuple[str, ...], float]:
             function = profile.functions[frame.function]
             line = f":{frame.line:#x}" if frame.line is not None else ""
             chain.append(f"{profile.modules[function.module].name}:{function.name}{line}")
-        seconds = sum(sample.values) * profile.threads[sample.thread].gain / S
+        seconds = sum(sample.values) * profile.threads[sample.thread].scale / S
         found[tuple(chain)] = found.get(tuple(chain), 0.0) + seconds
     return {key: round(value, 9) for key, value in found.items()}
 

@@ -230,7 +230,7 @@ def test_several_threads_and_processes(tmp_path: Path) -> None:
 
     samples = [(text, user, system, {**rest, "thread": number % 3}) for number, (text, user, system, rest) in enumerate(random_samples(random.Random(3)))]
     processes = [PROCESS, replace(PROCESS, pid=101, clock=None, arguments=("a", "b"))]
-    threads = [THREAD, replace(THREAD, tid=102), replace(THREAD, tid=101, process=1, gain=1.25)]
+    threads = [THREAD, replace(THREAD, tid=102), replace(THREAD, tid=101, process=1, scale=1.25)]
     profile = build_profile(samples, processes=processes, threads=threads)
     write_profile(profile, tmp_path / "a")
     assert every_page(read_profile(tmp_path / "a")) == every_page(profile)

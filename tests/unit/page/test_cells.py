@@ -149,7 +149,7 @@ def test_what_is_large_is_kept() -> None:
 
 def test_rounding_does_not_drift() -> None:
     """A third of a microsecond each, a thousand times."""
-    profile = build_profile([("main", 1, 1, {"at": i / 1000}) for i in range(999)], threads=[replace(THREAD, gain=1 / 3e6)])
+    profile = build_profile([("main", 1, 1, {"at": i / 1000}) for i in range(999)], threads=[replace(THREAD, scale=1 / 3e6)])
     cells = cells_of(profile)
     assert abs(sum(cells.cpu_us) - 666) <= 1 and abs(sum(cells.system_us) - 333) <= 1
     for column in (cells.cpu_us, cells.system_us):

@@ -99,7 +99,7 @@ def test_several_experiments_are_added_up() -> None:
 
 
 def test_a_gain_scales_the_samples_of_its_thread_alone() -> None:
-    threads = (replace(THREAD, gain=1.5), replace(THREAD, tid=101))
+    threads = (replace(THREAD, scale=1.5), replace(THREAD, tid=101))
     profile = build_profile([("main", 2, 0), ("work", 2, 0, {"thread": 1})], threads=threads)
     rows = {row.function.name: row.exclusive[0] for row in aggregate.functions(profile)}
     assert rows == {"main": 3.0, "work": 2.0}

@@ -18,7 +18,7 @@ struct col_plugin {
     bool is_started;
     bool is_starting_up; /* inside its initialize, whose answer decides */
     bool is_disabled;
-    uint64_t since_ns; /* when it was initialised or, later, started: what its getters count has come up since then */
+    uint64_t since_ns;    /* when it was initialised or, later, started: its getters count from then on */
     uint32_t error_count; /* atomic */
     int (*start)(uintptr_t plugin_id);
     int (*stop)(uintptr_t plugin_id);

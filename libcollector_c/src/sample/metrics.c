@@ -143,7 +143,7 @@ static void read_if_due(uint64_t time_ns)
 }
 
 /*
- * Signals are blocked, because whoever interrupts a getter must come back: a cancelled thread, or one whose handler jumps away, would leave the plugin amid its
+ * Signals are blocked, because whoever interrupts a getter must come back: a cancelled thread, or one whose handler jumps away, would leave the plugin in the middle of its
  * work, the turn taken, and the note of a call that is long over.
  */
 void col_metrics_tick(uint64_t time_ns, const ucontext_t *context)

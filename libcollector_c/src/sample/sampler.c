@@ -136,7 +136,7 @@ static void meet(struct col_thread *thread)
 }
 
 /*
- * A metric plugin may call what is a cancellation point, where a thread that is to be cancelled would end: amid our tick, and in a place where the program does not expect it.
+ * A metric plugin may call what is a cancellation point, where a thread that is to be cancelled would end: in the middle of our tick, and in a place where the program does not expect it.
  * It ends afterwards, if it would have ended anywhere: when the tick is over, since whoever sets the asynchronous type may not come back.
  */
 struct cancellation {

@@ -16,7 +16,7 @@ struct col_mapping {
 
 struct col_mapping_lines {
     int fd;
-    bool failed; /* the file ended amid a line, or could not be read */
+    bool failed; /* the file ended within a line, or could not be read */
     char *chunk;
     size_t room, at, count;
 };

@@ -94,7 +94,12 @@ def _run_calls(
                 if following is None:
                     break
                 number, call, count = count, following, count + 1
-            running[engine.submit(call)] = number, call
+            try:
+                running[engine.submit(call)] = number, call
+            except BrokenExecutor as error:  # a worker was lost since it was last waited for
+                again = [*again, (number, call), *running.values()]
+                running.clear()
+                engine.open_again(error)
         if not running:
             return
         for future in wait(running, return_when=FIRST_COMPLETED).done:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from collector.cli.reporting.pages import PageOptions, make_page
 from collector.errors import CollectorError, ExperimentError, UsageError
 from collector.format import Kind, MapAction, MapKind, SampleCause
 from collector.load import load, reduction, shards
-from collector.load.engines import Call, open_engine, run_calls
+from collector.load.engines import Call, Engine, open_engine, run_calls
 from collector.load.reduction import Options, reduce
 from collector.load.serial import read_profile
 from collector.profile import place_sums
@@ -212,6 +214,34 @@ def test_what_a_lost_worker_did_is_done_again(tmp_path: Path) -> None:
     with open_engine(2, environment={}) as engine:
         run_calls(engine, [Call(die_once, (str(tmp_path / "died"), number)) for number in range(9)], found.__setitem__)
         assert found == {number: number for number in range(9)} and engine.lost_count == 1
+
+
+class BreaksWhileIdle(Executor):
+    """A pool that is found to be broken when the third task is given to it."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
+        self.count += 1
+        if self.count == 3:
+            raise BrokenExecutor("a child process terminated abruptly")
+        future: Future[Any] = Future()
+        future.set_result(function(*arguments))
+        return future
+
+
+def test_a_worker_that_was_lost_before_the_next_task_is_given() -> None:
+    pools: list[BreaksWhileIdle] = []
+
+    def open_pool() -> Executor:
+        pools.append(BreaksWhileIdle())
+        pools[-1].count = 10 * (len(pools) > 1)
+        return pools[-1]
+
+    engine, found = Engine(open_pool, 2), {}
+    run_calls(engine, [Call(abs, (-number,)) for number in range(9)], found.__setitem__)
+    assert found == {number: number for number in range(9)} and engine.lost_count == 1
 
 
 def test_workers_that_are_lost_again_and_again_are_told() -> None:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import pytest
 from recorded import TARGETS, Recorded
 
-from collector.profile.metrics import USER
+from collector.profile.metrics import SYSTEM, USER
 from collector.profile.samples import Grouping
 from collector.units import NS_PER_S
 
@@ -120,8 +120,8 @@ def counted_stacks(recorded: Recorded) -> list[CountedStack]:
     rows = profile.samples.rows(Grouping("", len(profile.frames), lambda: range(len(profile.frames))), is_folded=False)
     counts = Counter(rows.nodes)
     times: Counter[int] = Counter()
-    for node, user_s in zip(rows.nodes, rows.values[USER]):
-        times[node] += round(user_s * NS_PER_S)
+    for node, user_s, system_s in zip(rows.nodes, rows.values[USER], rows.values[SYSTEM]):
+        times[node] += round((user_s + system_s) * NS_PER_S)
     names = [profile.functions[frame.function].name for frame in profile.frames]
     python = [PythonFrame(name, frame.file or "", frame.line) if frame.kind == "python" else None for name, frame in zip(names, profile.frames)]
     stacks = []

@@ -119,6 +119,8 @@ def full_log(seed: int) -> bytearray:
             fields = {name: value if type(value) is not int or name.endswith(("_ns", "count", "bytes", "start", "end", "bias"))
                       or fields[name] < 0 else narrow(value) for name, value in fields.items()}
             records.append(writer.record(kind, time, rng.randrange(5), **fields))
+        if kind == Kind.METRIC:  # of random values any may be damage
+            records.append(writer.record(kind, time, 0, **{**fields, "value": 3}))
         log.add(*records)
         chains = [tuple(0x400000 + rng.randrange(50) * 16 for _ in range(rng.randrange(1, 30))) for _ in range(rng.randrange(1, 9))]
         chains += [(0xFFFFFFFFFF600000, 0x401000), (0x4141414141414141, 0x7FFF00001000)]

@@ -95,7 +95,9 @@ def _write_rank(source: Recorded, target: Path, rank: int, sample_count: int, ch
         kind = Kind(record[0])
         for name, value in ({"pid": pid} | changed.get(kind, {})).items():
             if name in _NAMES[kind]:
-                record[_place(kind, name)] = value
+                place = _place(kind, name)
+                record += [None] * (place + 1 - len(record))  # fields at the end that are not known are not written
+                record[place] = value
     directory = target / _node_of(rank) / f"rank.{rank}"
     directory.mkdir(parents=True)
     for name, records in (("launch.log", launcher), (f"{pid}.0.log", [*before, *chosen, *besides, *after])):

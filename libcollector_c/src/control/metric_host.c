@@ -19,12 +19,14 @@
 #include "sample/metric_table.h"
 #include "sample/metrics.h"
 #include "sample/recording.h"
+#include "target/own_status.h"
 
 #define LOG_NAME "node.log"
 #define S_NS 1000000000u
 
 static void write_initialize(void)
 {
+    struct col_own_birth birth = col_own_status_birth();
     struct utsname name;
     uname(&name);
     struct col_event_initialize event = {.wall_ns = col_clock_wall(),
@@ -37,6 +39,8 @@ static void write_initialize(void)
                                          .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE),
                                          .library_version = COLLECTOR_VERSION,
                                          .uid = (uint32_t)getuid(),
+                                         .start_ticks = birth.start_ticks,
+                                         .pid_namespace = birth.pid_namespace,
                                          .rank = COL_EVENT_UNKNOWN,
                                          .local_rank = COL_EVENT_UNKNOWN};
     col_clock_process_times(&event.user_ns, &event.system_ns);

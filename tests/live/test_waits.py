@@ -23,6 +23,8 @@ WATCHED = ("switches", "looks")
 EXACT = "exact"
 WAYS = (*WATCHED, EXACT)
 LOOKS_NS = 10e6
+ENDS_NS = {"switches": 5e6, "looks": 4 * LOOKS_NS, EXACT: 5e6}
+"""Without records, when a thread begins and ends is known to a look or two."""
 RUN_MS = 1200
 
 LONG = {
@@ -73,6 +75,18 @@ def off_cpu_ns(recorded: Recorded, figures: tuple[float, ...]) -> float:
     return 1e9 * (figures[metric(recorded, "blocked")] + figures[metric(recorded, "runnable")])
 
 
+def wrong_sums(recorded: Recorded, way: str) -> list[str]:
+    """The threads of known_waits.c whose sums are off by more than a percent, and what may be at their ends."""
+    truth, wrong = recorded.outcome.truth, []
+    threads = {row.thread.tid: row.values for row in aggregate.threads(recorded.profile)}
+    for name in (*LONG, "wait_file", "wait_both"):
+        allowed_ns = 0.01 * truth[name] + ENDS_NS[way]
+        sum_ns = off_cpu_ns(recorded, threads[truth[f"{name}.tid"]])
+        if not truth[name] - allowed_ns < sum_ns < truth[name] + truth[f"{name}.ends"] + allowed_ns:
+            wrong.append(f"thread of {name}: {truth[name] / 1e6:.1f} ms true, {sum_ns / 1e6:.1f} recorded")
+    return wrong
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_known_waits(watch: Callable[..., Recorded], compiled: Callable[..., Path], way: str) -> None:
     """Sums of threads are within a percent; rows are, too, but for what the thread was ready, which is of no row for sure."""
@@ -80,13 +94,7 @@ def test_known_waits(watch: Callable[..., Recorded], compiled: Callable[..., Pat
     truth, profile = recorded.outcome.truth, recorded.profile
     threads = {row.thread.tid: row.values for row in aggregate.threads(profile)}
     functions, total = {row.function.name: row.inclusive for row in aggregate.functions(profile)}, aggregate.total_values(profile)
-    ends_ns = 4 * LOOKS_NS if way == "looks" else 5e6  # without records, when a thread begins and ends is known to a look or two
-    wrong = []
-    for name in (*LONG, "wait_file", "wait_both"):
-        allowed_ns = 0.01 * truth[name] + ends_ns
-        sum_ns = off_cpu_ns(recorded, threads[truth[f"{name}.tid"]])
-        if not truth[name] - allowed_ns < sum_ns < truth[name] + truth[f"{name}.ends"] + allowed_ns:
-            wrong.append(f"thread of {name}: {truth[name] / 1e6:.1f} ms true, {sum_ns / 1e6:.1f} recorded")
+    ends_ns, wrong = ENDS_NS[way], wrong_sums(recorded, way)
     for name in (*LONG, *(SHORT if way != "looks" else ())):
         figures = threads[truth[f"{name if name in LONG else 'wait_both'}.tid"]]
         unknown_s = figures[metric(recorded, "runnable")] + (figures[metric(recorded, "blocked_unseen")] if way == "looks" else 0)
@@ -144,15 +152,8 @@ def test_python_functions_wait(watch: Callable[..., Recorded], python: Interpret
 def test_sums_hold_where_nobody_may_look(watch: Callable[..., Recorded], compiled: Callable[..., Path], way: str) -> None:
     """Of a program that has made itself undumpable the time is known and no stack; the overview says so."""
     recorded = watch(way, compiled("known_waits.c"), 600, "undumpable", around=without_right_to_look())
-    truth, profile = recorded.outcome.truth, recorded.profile
-    threads = {row.thread.tid: row.values for row in aggregate.threads(profile)}
-    ends_ns = 4 * LOOKS_NS if way == "looks" else 5e6  # without records, when a thread begins and ends is known to a look or two
-    wrong = []
-    for name in (*LONG, "wait_file", "wait_both"):
-        allowed_ns = 0.01 * truth[name] + ends_ns
-        sum_ns = off_cpu_ns(recorded, threads[truth[f"{name}.tid"]])
-        if not truth[name] - allowed_ns < sum_ns < truth[name] + truth[f"{name}.ends"] + allowed_ns:
-            wrong.append(f"thread of {name}: {truth[name] / 1e6:.1f} ms true, {sum_ns / 1e6:.1f} recorded")
+    profile = recorded.profile
+    wrong = wrong_sums(recorded, way)
     judge(not wrong, "; ".join(wrong))
     rows = {row.function.name: row.inclusive for row in aggregate.functions(profile)}
     total = aggregate.total_values(profile)

@@ -6,7 +6,6 @@
 
 #include <poll.h>
 #include <stdbool.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,33 +18,10 @@
 #include "sample/metric_table.h"
 #include "sample/metrics.h"
 #include "sample/recording.h"
-#include "target/own_status.h"
+#include "target/own_beginning.h"
 
 #define LOG_NAME "node.log"
 #define S_NS 1000000000u
-
-static void write_initialize(void)
-{
-    struct col_own_birth birth = col_own_status_birth();
-    struct utsname name;
-    uname(&name);
-    struct col_event_initialize event = {.wall_ns = col_clock_wall(),
-                                         .pid = (uint32_t)getpid(),
-                                         .ppid = (uint32_t)getppid(),
-                                         .host = name.nodename,
-                                         .machine = name.machine,
-                                         .kernel = name.release,
-                                         .cpu_count = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
-                                         .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE),
-                                         .library_version = COLLECTOR_VERSION,
-                                         .uid = (uint32_t)getuid(),
-                                         .start_ticks = birth.start_ticks,
-                                         .pid_namespace = birth.pid_namespace,
-                                         .rank = COL_EVENT_UNKNOWN,
-                                         .local_rank = COL_EVENT_UNKNOWN};
-    col_clock_process_times(&event.user_ns, &event.system_ns);
-    col_event_initialize((struct col_event_head){col_clock_now(), 0}, &event);
-}
 
 static void write_totals(void)
 {
@@ -85,7 +61,7 @@ int col_metric_host_run(const struct col_metric_host *host)
     int error = col_log_writer_open_named(host->experiment, LOG_NAME, getpid());
     if (error != 0)
         return error;
-    write_initialize();
+    col_own_beginning_write();
     col_recording_limit(host->start_ns, host->end_ns);
     col_recording_set(COL_RECORDING_ON);
     col_plugins_load(host->table, COL_METRICS_OF_NODE);

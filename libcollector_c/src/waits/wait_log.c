@@ -1,11 +1,9 @@
 /* wait_log.c -- sums of threads become samples */
-#include "target/own_status.h"
 #include "waits/wait_log.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -14,6 +12,7 @@
 #include "experiment/log_writer.h"
 #include "experiment/stack_table.h"
 #include "target/java_method.h"
+#include "target/own_beginning.h"
 #include "target/python_code.h"
 
 #define LOG_NAME "waits.log"
@@ -37,29 +36,6 @@ static struct {
     size_t row_bytes;
 } self;
 
-static void write_initialize(void)
-{
-    struct col_own_birth birth = col_own_status_birth();
-    struct utsname name;
-    uname(&name);
-    struct col_event_initialize event = {.wall_ns = col_clock_wall(),
-                                         .pid = (uint32_t)getpid(),
-                                         .ppid = (uint32_t)getppid(),
-                                         .host = name.nodename,
-                                         .machine = name.machine,
-                                         .kernel = name.release,
-                                         .cpu_count = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
-                                         .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE),
-                                         .library_version = COLLECTOR_VERSION,
-                                         .uid = (uint32_t)getuid(),
-                                         .start_ticks = birth.start_ticks,
-                                         .pid_namespace = birth.pid_namespace,
-                                         .rank = COL_EVENT_UNKNOWN,
-                                         .local_rank = COL_EVENT_UNKNOWN};
-    col_clock_process_times(&event.user_ns, &event.system_ns);
-    col_event_initialize((struct col_event_head){col_clock_now(), 0}, &event);
-}
-
 int col_wait_log_open(const char *experiment, const char *way, const char *detail, uint64_t looks_ns)
 {
     self.stacks = calloc(1, sizeof *self.stacks);
@@ -72,7 +48,7 @@ int col_wait_log_open(const char *experiment, const char *way, const char *detai
     col_python_code_watch();
     col_java_method_watch();
     if (error == 0)
-        write_initialize();
+        col_own_beginning_write();
     return error;
 }
 

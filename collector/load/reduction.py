@@ -47,7 +47,7 @@ _MOST_POINTS: Final = 1 << 16
 """In all; of each process as many as it comes to, but never fewer than _LEAST."""
 _LEAST: Final = 4
 _OVER_TIME: Final = frozenset({Kind.METRIC, Kind.SAMPLE})
-_JOINED: Final = 8
+_JOINED: Final = 4
 """So many profiles are joined by one task."""
 
 _NOBODY: Final = Recording("", "")
@@ -151,7 +151,7 @@ class Part(NamedTuple):
     """A profile as bytes; of a shard also what its ranks and nodes took, which is wanted again when all profiles are one."""
 
     profile: bytes
-    pieces: bytes = b""
+    pieces: tuple[bytes, ...] = ()
 
 
 class _Pieces:
@@ -159,13 +159,13 @@ class _Pieces:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._places: dict[int, tuple[int, int]] = {}
+        self._places: dict[tuple[int, int], tuple[int, int]] = {}
 
     def take(self, number: int, part: Part) -> bytes:
-        """Put the pieces of a profile away."""
-        if part.pieces:
-            self._places[number] = self._file.tell(), len(part.pieces)
-            self._file.write(part.pieces)
+        """Put the pieces of a profile away, one for each grouping."""
+        for grouping, piece in enumerate(part.pieces):
+            self._places[grouping, number] = self._file.tell(), len(piece)
+            self._file.write(piece)
         return part.profile
 
     def added_to(self, data: bytes) -> bytes:
@@ -180,10 +180,11 @@ class _Pieces:
         return b"".join(pack(profile, kept.answers))
 
     def _iter(self, number: int) -> Iterator[PlaceFigures]:
-        for _, (offset, length) in sorted(self._places.items()):
-            self._file.seek(offset)
-            pieces: list[PlaceFigures] = pickle.loads(zlib.decompress(self._file.read(length)))
-            yield pieces[number]
+        for (grouping, _), (offset, length) in sorted(self._places.items()):
+            if grouping == number:
+                self._file.seek(offset)
+                piece: PlaceFigures = pickle.loads(zlib.decompress(self._file.read(length)))
+                yield piece
 
 
 _FEWEST_PLACES: Final = 2
@@ -355,8 +356,8 @@ def _sum_up(shard: Shard, head: ShardHead, names: Sequence[tuple[ModuleFile, byt
     # Of code that was made at run time there is no listing without samples, and so it can be the same in all processes.
     frames = tuple(frame._replace(code=-1) for frame in profile.frames)
     profile = replace(profile, frames=frames)
-    figures = [cut_piece(profile, grouping) for grouping in groupings(profile)]
-    return Part(b"".join(pack_whole(profile)), zlib.compress(pickle.dumps(figures, pickle.HIGHEST_PROTOCOL), 1))
+    pieces = [pickle.dumps(cut_piece(profile, grouping), pickle.HIGHEST_PROTOCOL) for grouping in groupings(profile)]
+    return Part(b"".join(pack_whole(profile)), tuple(zlib.compress(piece, 1) for piece in pieces))
 
 
 def _read(path: str) -> Part:

@@ -22,7 +22,7 @@ import msgpack
 
 from collector.errors import ExperimentError, ExperimentNotFoundError
 from collector.load.serial_answers import Sizes, check_positions, pack_answer, pack_column, read_answer, read_column
-from collector.load.serial_rows import check_references, make_rows, pack_table, read_table
+from collector.load.serial_rows import check_references, make_rows, pack_row, pack_table, read_table
 from collector.profile import model
 from collector.profile.kept_samples import Answers, KeptSamples, ask_all, merged_addresses, read_answers
 from collector.profile.lazy_table import LazyTable
@@ -98,7 +98,7 @@ def _pack(profile: model.Profile, answers: Answers, made_from: Sequence[object])
         "version": VERSION,
         "made_from": made_from,
         **{name: pack_table(getattr(profile, name), row) for name, row in _TABLES.items()},
-        "metrics": [dataclasses.astuple(metric) for metric in profile.metrics],
+        "metrics": [pack_row(metric) for metric in profile.metrics],
         "filters": list(profile.filters),
         "series": [_pack_series(series) for series in profile.series],
         "functions": {
@@ -210,7 +210,7 @@ _NAMES: Final = ("name", "short_name", "raw_name", "file", "alias")
 
 def _pack_series(series: MetricSeries) -> list[Any]:
     columns = list(series.times_ns), list(series.intervals_ns), list(series.readings)
-    return [dataclasses.astuple(series.metric), series.process, *columns, series.experiment, series.node]
+    return [pack_row(series.metric), series.process, *columns, series.experiment, series.node]
 
 
 def _profile(document: Document, file: _File) -> model.Profile:

@@ -22,8 +22,13 @@ def pack_table(rows: Sequence[Any], row_type: type) -> Document:
     return {"columns": names, "rows": [[_plain(getattr(row, name)) for name in names] for row in rows]}
 
 
+def pack_row(row: Any) -> list[Any]:
+    """The values of its fields, in order."""
+    return [getattr(row, field.name) for field in dataclasses.fields(row)]
+
+
 def _plain(value: Any) -> Any:
-    return dataclasses.astuple(value) if isinstance(value, model.Clock) else value
+    return pack_row(value) if isinstance(value, model.Clock) else value
 
 
 def read_table(packed: Document, row_type: type) -> tuple[Any, ...]:

@@ -101,16 +101,32 @@ def join_pieces(profile: Profile, grouping: Grouping, pieces: Iterable[PlaceFigu
     place_number = {place: number for number, place in enumerate(places)}
     names = _base_names(profile)
     columns = tuple(array("f", bytes(4 * len(groups) * len(places))) for _ in range(2 * len(names)))
+    known: set[int] = set()
     for piece in pieces:
         positions = [place_number[place] for place in piece.places]
         bases = [names.index(name) for name in piece.metrics]
         own_columns = [columns[base + kind] for kind in (0, len(names)) for base in bases]
+        put = _set_run if known.isdisjoint(positions) and _are_neighbours(positions) else _add_each
+        known.update(positions)
         for row, own in _rows_of(profile, piece, number_of, rows):
             for into, figures in zip(own_columns, own):
-                for position, figure in zip(positions, figures):
-                    if figure:
-                        into[row * len(places) + position] += figure
+                put(into, row * len(places), positions, figures)
     return PlaceSums(places, groups, columns)
+
+
+def _are_neighbours(positions: Sequence[int]) -> bool:
+    return bool(positions) and list(positions) == list(range(positions[0], positions[0] + len(positions)))
+
+
+def _set_run(into: array[float], first: int, positions: Sequence[int], figures: Sequence[float]) -> None:
+    """Figures of neighbouring places that have none yet."""
+    into[first + positions[0] : first + positions[-1] + 1] = array("f", figures)
+
+
+def _add_each(into: array[float], first: int, positions: Sequence[int], figures: Sequence[float]) -> None:
+    for position, figure in zip(positions, figures):
+        if figure:
+            into[first + position] += figure
 
 
 def _rows_of(profile: Profile, piece: PlaceFigures, number_of: Mapping[int, int], rows: Mapping[int, int]) -> Iterator[tuple[int, Sequence[Sequence[float]]]]:

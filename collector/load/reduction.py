@@ -356,8 +356,8 @@ def _sum_up(shard: Shard, head: ShardHead, names: Sequence[tuple[ModuleFile, byt
     # Of code that was made at run time there is no listing without samples, and so it can be the same in all processes.
     frames = tuple(frame._replace(code=-1) for frame in profile.frames)
     profile = replace(profile, frames=frames)
-    pieces = [pickle.dumps(cut_piece(profile, grouping), pickle.HIGHEST_PROTOCOL) for grouping in groupings(profile)]
-    return Part(b"".join(pack_whole(profile)), tuple(zlib.compress(piece, 1) for piece in pieces))
+    figures = [pickle.dumps(cut_piece(profile, grouping), pickle.HIGHEST_PROTOCOL) for grouping in groupings(profile)]
+    return Part(b"".join(pack_whole(profile)), tuple(zlib.compress(each, 1) for each in figures))
 
 
 def _read(path: str) -> Part:

@@ -32,12 +32,12 @@ from collector.load.loader import Loader, ReadPiece, describe
 from collector.load.log_facts import LogFacts, read_facts
 from collector.load.metric_values import kinds_of
 from collector.load.recording import PartFacts
-from collector.load.serial import pack, pack_whole, read_profile
+from collector.load.serial import answers_of, pack, pack_whole, read_profile
 from collector.load.shards import DividedExperiment, Piece, Rest, Shard, abridged, divide
 from collector.load.thinning import thin_points, thin_readings
-from collector.profile.kept_samples import KeptSamples
+from collector.profile.kept_samples import Answers
 from collector.profile.merge import merge
-from collector.profile.model import Process, Recording
+from collector.profile.model import Process, Profile, Recording
 from collector.profile.place_sums import PlaceFigures, cut_piece, groupings, join_pieces, threads_by_place
 
 Progress = Callable[[int, int, str], None]
@@ -49,6 +49,8 @@ _LEAST: Final = 4
 _OVER_TIME: Final = frozenset({Kind.METRIC, Kind.SAMPLE})
 _JOINED: Final = 4
 """So many profiles are joined by one task."""
+_WAITING: Final = 4 * _JOINED
+"""With fewer of them, leaves come first: joins, which are short, are left for workers that would have nothing to do at the end."""
 
 _NOBODY: Final = Recording("", "")
 
@@ -108,7 +110,8 @@ def reduce(paths: Sequence[str], engine: Engine, options: Options = Options(), p
             tree.take(number, pieces.take(number, part))
 
         run_calls(engine, tree.calls(), take, lambda done: tell(done, tree.task_count, "adding up"))
-        return tree.root if files else pieces.added_to(tree.root)
+        result: bytes = _task(_finish, tree.roots, None if files else pieces)
+        return result
 
 
 def _limited(options: Options, surveys: Sequence[Survey]) -> Options:
@@ -168,16 +171,11 @@ class _Pieces:
             self._file.write(piece)
         return part.profile
 
-    def added_to(self, data: bytes) -> bytes:
-        """The profile with what of them there is room for."""
-        profile = read_profile(data)
-        kept = profile.samples
-        assert isinstance(kept, KeptSamples)
-        if len(threads_by_place(profile)) < _FEWEST_PLACES:
-            return data
-        for number, grouping in enumerate(groupings(profile)):
-            kept.answers["place_sums", grouping.name] = join_pieces(profile, grouping, self._iter(number))
-        return b"".join(pack(profile, kept.answers))
+    def add_to(self, profile: Profile, answers: Answers) -> None:
+        """Put what of them there is room for to the answers of a profile, if that says more than the profile itself."""
+        if len(threads_by_place(profile)) >= _FEWEST_PLACES:
+            for number, grouping in enumerate(groupings(profile)):
+                answers["place_sums", grouping.name] = join_pieces(profile, grouping, self._iter(number))
 
     def _iter(self, number: int) -> Iterator[PlaceFigures]:
         for (grouping, _), (offset, length) in sorted(self._places.items()):
@@ -222,27 +220,28 @@ class _Names:
 
 
 class _Tree:
-    """Leaves, and the joining of what came of them: always the same neighbours."""
+    """Leaves, and the joining of what came of them until few are left: always the same neighbours."""
 
     def __init__(self, leaves: Sequence[Call]) -> None:
         self._leaves = leaves
         self._widths = [len(leaves)]
-        while self._widths[-1] > 1:
+        while self._widths[-1] > _JOINED:
             self._widths.append(-(-self._widths[-1] // _JOINED))
         self.task_count = sum(self._widths)
         self._there: list[dict[int, bytes]] = [{} for _ in self._widths]
         self._places: list[tuple[int, int]] = []
 
     @property
-    def root(self) -> bytes:
+    def roots(self) -> list[bytes]:
         """What everything became."""
-        return self._there[-1][0]
+        return [data for _, data in sorted(self._there[-1].items())]
 
     def calls(self) -> Iterator[Call | None]:
         """What can be done next; None while it has to be waited for something."""
         started = 0
         while len(self._places) < self.task_count:
-            join = self._next_join()
+            is_early = started < self._widths[0] and sum(map(len, self._there)) < _WAITING
+            join = None if is_early else self._next_join()
             if join is not None:
                 yield join
             elif started < self._widths[0]:
@@ -365,4 +364,20 @@ def _read(path: str) -> Part:
 
 
 def _join(parts: Sequence[bytes]) -> Part:
-    return Part(parts[0] if len(parts) == 1 else b"".join(pack_whole(merge([read_profile(part) for part in parts], of_same=True))))
+    return Part(parts[0] if len(parts) == 1 else b"".join(pack_whole(_merged(parts))))
+
+
+def _merged(parts: Sequence[bytes]) -> Profile:
+    profiles = [read_profile(part) for part in parts]
+    return profiles[0] if len(profiles) == 1 else merge(profiles, of_same=True)
+
+
+def _finish(parts: Sequence[bytes], pieces: _Pieces | None) -> bytes:
+    """The last join, in the first process: nobody could do anything beside it, and what it makes need not travel."""
+    if pieces is None and len(parts) == 1:
+        return parts[0]
+    profile = _merged(parts)
+    answers = answers_of(profile)
+    if pieces is not None:
+        pieces.add_to(profile, answers)
+    return b"".join(pack(profile, answers))

@@ -78,9 +78,14 @@ def read_profile(path: str | os.PathLike[str] | bytes) -> model.Profile:
 
 def pack_whole(profile: model.Profile) -> list[bytes]:
     """The bytes of write_profile, piece by piece."""
+    return pack(profile, answers_of(profile))
+
+
+def answers_of(profile: model.Profile) -> Answers:
+    """What views of a whole profile ask of its samples, and their answers."""
     kept = KeptSamples({}, profile.samples)
     ask_all(dataclasses.replace(profile, samples=kept))
-    return pack(profile, kept.answers)
+    return kept.answers
 
 
 def pack(profile: model.Profile, answers: Answers, made_from: Sequence[object] = ()) -> list[bytes]:

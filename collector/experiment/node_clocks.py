@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
+from operator import attrgetter
 from statistics import median_low
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from collector.experiment.directory import ClockError, ExperimentDirectory, LogFile
 from collector.experiment.events import Event
@@ -15,6 +16,9 @@ from collector.experiment.samples import SampleHead
 
 _SAME_CLOCK_NS = 1_000_000
 """Clocks that agree so well are one, as those of containers on one machine."""
+
+_BEHIND_TIME: dict[type, Callable[[object], tuple[object, ...]]] = {}
+"""Of records of a class all fields but the first, their time."""
 
 T = TypeVar("T", bound=Event | SampleHead)
 
@@ -48,7 +52,17 @@ def with_shift(records: Iterable[T], shift_ns: int) -> Iterator[T]:
         if isinstance(record, SampleHead):
             yield record._replace(time=max(0, record.time + shift_ns), last_time=max(0, record.last_time + shift_ns))
         else:
-            yield replace(record, time=max(0, record.time + shift_ns)) if record.time else record
+            yield _with_time(record, max(0, record.time + shift_ns)) if record.time else record
+
+
+def _with_time(record: Any, time: int) -> Any:
+    """What dataclasses.replace gives, in a third of the time."""
+    cls: Any = type(record)
+    if cls not in _BEHIND_TIME:
+        first, *others = (field.name for field in fields(cls))
+        assert first == "time"
+        _BEHIND_TIME[cls] = attrgetter(*others)
+    return cls(time, *_BEHIND_TIME[cls](record))
 
 
 def _offsets(logs: Iterable[LogFile]) -> Iterator[tuple[int, int | None]]:

@@ -49,6 +49,8 @@ _LEAST: Final = 4
 _OVER_TIME: Final = frozenset({Kind.METRIC, Kind.SAMPLE})
 _JOINED: Final = 4
 """So many profiles are joined by one task."""
+_ROOTS: Final = 8
+"""So many are joined at the end, in the first process."""
 _WAITING: Final = 4 * _JOINED
 """With fewer of them, leaves come first: joins, which are short, are left for workers that would have nothing to do at the end."""
 
@@ -225,7 +227,7 @@ class _Tree:
     def __init__(self, leaves: Sequence[Call]) -> None:
         self._leaves = leaves
         self._widths = [len(leaves)]
-        while self._widths[-1] > _JOINED:
+        while self._widths[-1] > _ROOTS:
             self._widths.append(-(-self._widths[-1] // _JOINED))
         self.task_count = sum(self._widths)
         self._there: list[dict[int, bytes]] = [{} for _ in self._widths]

@@ -45,10 +45,11 @@ class _Tables:
 
     def add(self, profile: Profile, of_same: bool) -> _Part:
         modules = [self.modules.setdefault(module, len(self.modules)) for module in profile.modules]
-        functions = [self._number(replace(function, module=modules[function.module])) for function in profile.functions]
-        frames = merged_addresses(
-            frame._replace(function=functions[frame.function], code=frame.code + self.counts["codes"] if frame.code >= 0 else -1)
-            for frame in profile.frames
+        functions = [self._number(function, modules[function.module]) for function in profile.functions]
+        codes = self.counts["codes"]
+        frames = tuple(
+            Frame(functions[function], file, line, 0, kind, code + codes if code >= 0 else -1)
+            for function, file, line, _, kind, code in merged_addresses(profile.frames)
         )
         places: dict[str, Numbers] = {"recordings": [self._place(recording, of_same) for recording in profile.recordings]}
         for name in ("processes", "threads"):
@@ -64,7 +65,9 @@ class _Tables:
             return len(self.recordings) - 1
         return self.recordings.index(recording)
 
-    def _number(self, function: Function) -> int:
+    def _number(self, function: Function, module: int) -> int:
+        if function.module != module:
+            function = replace(function, module=module)
         number = self.functions.setdefault(function.identity, len(self.functions))
         if number == len(self.function_rows):
             self.function_rows.append(function)
@@ -234,5 +237,6 @@ def _added(pairs: Sequence[tuple[Columns, Numbers]], count: int) -> Columns:
     for columns, numbers in pairs:
         for into, column in zip(added, columns):
             for number, value in zip(numbers, column):
-                into[number] += value
+                if value:
+                    into[number] += value
     return added

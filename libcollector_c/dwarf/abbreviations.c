@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { MOST_TAG = 0xffff };
+enum { MOST_TAG = 0xffff, UNKNOWN_FORM = 0xffff };
 
 static uint16_t known(uint64_t number)
 {
@@ -37,15 +37,30 @@ static bool add_attributes(struct col_dwarf_abbreviations *table, struct col_dwa
     }
 }
 
-static int32_t fixed_bytes(const struct col_dwarf_attribute *attributes, uint32_t count, unsigned wide)
+static bool add_step(struct col_dwarf_abbreviations *table, struct col_dwarf_step step)
 {
-    int32_t total = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (attributes[i].bytes[wide] < 0)
-            return -1;
-        total += attributes[i].bytes[wide];
+    if (!COL_ARRAY_RESERVE(table->steps, table->step_capacity, table->step_count + 1))
+        return false;
+    table->steps[table->step_count++] = step;
+    return true;
+}
+
+static bool add_steps(struct col_dwarf_abbreviations *table, uint32_t first)
+{
+    struct col_dwarf_step step = {0};
+    for (size_t i = first; i < table->attribute_count; i++) {
+        const struct col_dwarf_attribute *attribute = &table->attributes[i];
+        if (attribute->bytes[0] >= 0) {
+            step.bytes[0] += (uint8_t)attribute->bytes[0];
+            step.bytes[1] += (uint8_t)attribute->bytes[1];
+            continue;
+        }
+        step.form = attribute->form ? attribute->form : UNKNOWN_FORM;
+        if (!add_step(table, step))
+            return false;
+        step = (struct col_dwarf_step){0};
     }
-    return total;
+    return add_step(table, step);
 }
 
 static int compare(const void *left, const void *right)
@@ -60,11 +75,11 @@ static int add(struct col_dwarf_abbreviations *table, struct col_dwarf_cursor *c
     uint64_t tag = col_dwarf_uleb(cursor);
     item.tag = known(tag);
     item.has_children = col_dwarf_fixed(cursor, 1) != 0;
-    if (!add_attributes(table, cursor) || !COL_ARRAY_RESERVE(table->items, table->capacity, table->count + 1))
+    item.first_step = (uint32_t)table->step_count;
+    if (!add_attributes(table, cursor) || !add_steps(table, item.first) ||
+        !COL_ARRAY_RESERVE(table->items, table->capacity, table->count + 1))
         return -ENOMEM;
     item.count = (uint32_t)table->attribute_count - item.first;
-    for (unsigned wide = 0; wide < 2; wide++)
-        item.fixed_bytes[wide] = item.count ? fixed_bytes(table->attributes + item.first, item.count, wide) : 0;
     table->items[table->count++] = item;
     return cursor->is_bad ? -EBADMSG : 0;
 }
@@ -119,6 +134,7 @@ void col_dwarf_free_abbreviations(struct col_dwarf_abbreviations *table)
 {
     free(table->items);
     free(table->attributes);
+    free(table->steps);
 }
 
 const struct col_dwarf_abbreviation *col_dwarf_abbreviation(const struct col_dwarf_abbreviations *table, uint64_t code)

@@ -11,14 +11,20 @@ struct col_dwarf_attribute {
     int64_t constant; /* of DW_FORM_implicit_const */
 };
 
+/* What is passed over at once in an entry that nobody asks for: bytes, with offsets of 4 and of 8 bytes, then a value of `form`, whose length
+   it says itself; 0 at the end of the entry. */
+struct col_dwarf_step {
+    uint32_t bytes[2];
+    uint16_t form;
+};
+
 struct col_dwarf_abbreviation {
     uint64_t code;
     uint32_t tag;
     bool has_children;
     uint32_t first; /* attribute */
     uint32_t count;
-    int32_t
-        fixed_bytes[2]; /* of an entry, with offsets of 4 and of 8 bytes; -1 where that differs from entry to entry */
+    uint32_t first_step; /* the last one has no form */
 };
 
 struct col_dwarf_abbreviations {
@@ -27,6 +33,8 @@ struct col_dwarf_abbreviations {
     size_t count, capacity;
     struct col_dwarf_attribute *attributes;
     size_t attribute_count, attribute_capacity;
+    struct col_dwarf_step *steps;
+    size_t step_count, step_capacity;
 };
 
 /* Reads a table. 0, -ENOMEM, or -EBADMSG; *work is what may still be read, and becomes less. */

@@ -5,6 +5,7 @@
 #ifndef COL_DWARF_BYTES_H
 #define COL_DWARF_BYTES_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,8 +47,14 @@ static inline uint64_t col_dwarf_fixed(struct col_dwarf_cursor *cursor, unsigned
         col_dwarf_skip(cursor, count);
         return 0;
     }
-    for (unsigned i = 0; i < count; i++)
-        value |= (uint64_t)cursor->at[i] << (8 * i);
+    if (count == 4) { /* the commonest, in one load */
+        uint32_t word;
+        memcpy(&word, cursor->at, sizeof word);
+        value = le32toh(word);
+    } else {
+        for (unsigned i = 0; i < count; i++)
+            value |= (uint64_t)cursor->at[i] << (8 * i);
+    }
     cursor->at += count;
     return value;
 }
@@ -55,6 +62,8 @@ static inline uint64_t col_dwarf_fixed(struct col_dwarf_cursor *cursor, unsigned
 static inline uint64_t col_dwarf_uleb(struct col_dwarf_cursor *cursor)
 {
     uint64_t value = 0;
+    if (cursor->at < cursor->end && *cursor->at < 0x80)
+        return *cursor->at++;
     for (unsigned shift = 0; cursor->at < cursor->end; shift += 7) {
         uint8_t byte = *cursor->at++;
         if (shift < 64)

@@ -210,18 +210,26 @@ static void read_attribute(struct col_dwarf_cursor *cursor, const struct col_dwa
     keep(entry, attribute->name, value);
 }
 
-static void skip_attribute(struct col_dwarf_cursor *cursor, const struct col_dwarf_unit *unit,
-                           const struct col_dwarf_attribute *attribute)
+static void skip_value(struct col_dwarf_cursor *cursor, const struct col_dwarf_unit *unit, uint32_t form)
 {
-    int bytes = attribute->bytes[unit->offset_bytes == 8];
-    uint32_t form = attribute->form;
-    if (bytes >= 0) {
-        col_dwarf_skip(cursor, (uint64_t)bytes);
-        return;
+    if (form == DW_FORM_exprloc)
+        col_dwarf_skip(cursor, col_dwarf_uleb(cursor));
+    else if (form == DW_FORM_indirect)
+        col_dwarf_read_form(cursor, (uint32_t)col_dwarf_uleb(cursor), unit->offset_bytes);
+    else
+        col_dwarf_read_form(cursor, form, unit->offset_bytes);
+}
+
+/* Every step takes a byte at least, except the last, so that damage ends this. */
+static void skip_entry(struct col_dwarf_cursor *cursor, const struct col_dwarf_unit *unit,
+                       const struct col_dwarf_step *step)
+{
+    unsigned wide = unit->offset_bytes == 8;
+    for (; step->form != 0 && !cursor->is_bad; step++) {
+        col_dwarf_skip(cursor, step->bytes[wide]);
+        skip_value(cursor, unit, step->form);
     }
-    if (form == DW_FORM_indirect)
-        form = (uint32_t)col_dwarf_uleb(cursor);
-    col_dwarf_read_form(cursor, form, unit->offset_bytes);
+    col_dwarf_skip(cursor, step->bytes[wide]);
 }
 
 bool col_dwarf_read_entry(struct col_dwarf_cursor *cursor, const struct col_dwarf_unit *unit,
@@ -237,20 +245,15 @@ bool col_dwarf_read_entry(struct col_dwarf_cursor *cursor, const struct col_dwar
         return false;
     bool is_call = item->tag == DW_TAG_subprogram || item->tag == DW_TAG_inlined_subroutine;
     bool is_wanted = wanted == COL_DWARF_ALL || (wanted == COL_DWARF_CALLS && is_call);
-    int32_t fixed = item->fixed_bytes[unit->offset_bytes == 8];
-    if (is_wanted)
-        *entry = (struct col_dwarf_entry){0};
-    entry->tag = item->tag ? item->tag : UINT32_MAX;
-    entry->has_children = item->has_children;
-    if (!is_wanted && fixed >= 0) {
-        col_dwarf_skip(cursor, (uint64_t)fixed);
+    if (!is_wanted) {
+        entry->tag = item->tag ? item->tag : UINT32_MAX;
+        entry->has_children = item->has_children;
+        skip_entry(cursor, unit, table->steps + item->first_step);
         return !cursor->is_bad;
     }
+    *entry = (struct col_dwarf_entry){.tag = item->tag ? item->tag : UINT32_MAX, .has_children = item->has_children};
     const struct col_dwarf_attribute *attributes = table->attributes + item->first;
     for (uint32_t i = 0; i < item->count && !cursor->is_bad; i++)
-        if (is_wanted)
-            read_attribute(cursor, unit, &attributes[i], entry);
-        else
-            skip_attribute(cursor, unit, &attributes[i]);
+        read_attribute(cursor, unit, &attributes[i], entry);
     return !cursor->is_bad;
 }

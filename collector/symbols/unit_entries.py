@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import mmap
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 
 from collector.errors import DamagedImageError, SymbolError
@@ -18,6 +21,7 @@ LEAST_UNIT_BYTES = 11
 LONGEST_ROOT_ENTRY = 1 << 12
 _HEADER_BYTES = 32
 _HAS_CODE = (1, 4, 5)  # DW_UT_compile, DW_UT_skeleton, DW_UT_split_compile
+_PIECES_AHEAD = 2
 _MOST_PASSES = 4  # through what is compressed, for single units that nobody had announced
 
 
@@ -127,19 +131,20 @@ class UnitEntries:
         if self._holds_all or self._iter_pieces is None:
             for unit in self._headers if self._knows_all else self._iter_headers(self.slice):
                 if is_wanted(unit):
-                    self._hold_only(unit, self.slice)
+                    self._hold_only(unit, self._copy_to)
                     yield unit
             return
-        outer, stream = self._stream, _Stream(self._iter_pieces())
-        try:
-            self._stream = stream
-            for unit in self._iter_headers(stream.slice):
-                if is_wanted(unit):
-                    self._hold_only(unit, stream.slice)
-                    yield unit
-                    self._stream = stream
-        finally:
-            self._stream = outer
+        with closing(_iter_ahead(self._iter_pieces())) as pieces:
+            outer, stream = self._stream, _Stream(pieces)
+            try:
+                self._stream = stream
+                for unit in self._iter_headers(stream.slice):
+                    if is_wanted(unit):
+                        self._hold_only(unit, stream.copy_to)
+                        yield unit
+                        self._stream = stream
+            finally:
+                self._stream = outer
 
     def _iter_headers(self, read: Callable[[int, int], bytes]) -> Iterator[UnitHeader]:
         headers: list[UnitHeader] = []
@@ -151,20 +156,19 @@ class UnitEntries:
             offset = unit.end
         self._headers, self._knows_all = headers, True
 
-    def _hold_only(self, unit: UnitHeader, read: Callable[[int, int], bytes]) -> None:
+    def _hold_only(self, unit: UnitHeader, copy: Callable[[mmap.mmap, int, int], None]) -> None:
         if self._holds_all:
             return
         for held in self.held:  # gives back their pages
             start, end = -(-held.offset // mmap.PAGESIZE) * mmap.PAGESIZE, held.end // mmap.PAGESIZE * mmap.PAGESIZE
             if end > start:
                 self.memory.madvise(mmap.MADV_DONTNEED, start, end - start)
-        self._hold_too(unit, read)
+        copy(self.memory, unit.offset, min(unit.end, self.size_bytes))
         self.held = [unit]
 
-    def _hold_too(self, unit: UnitHeader, read: Callable[[int, int], bytes]) -> None:
-        data = read(unit.offset, unit.end - unit.offset)
-        end = min(unit.offset + len(data), self.size_bytes)
-        self.memory[unit.offset:end] = data[:end - unit.offset]
+    def _copy_to(self, memory: mmap.mmap, start: int, end: int) -> None:
+        data = self.slice(start, end - start)
+        memory[start:start + len(data)] = data
 
     def _hold_all(self) -> None:
         assert self._iter_pieces is not None
@@ -190,11 +194,25 @@ class _Stream:
         start = offset - self._start
         return self._data[start:start + size_bytes] if start >= 0 and start + size_bytes <= len(self._data) else None
 
+    def copy_to(self, memory: mmap.mmap, start: int, end: int) -> None:
+        """Copy what is not forgotten of [start, end) to the same place in `memory`, and forget all before the last piece of it."""
+        self._go_to(start)
+        while self._start <= start < end and self._data:
+            part = memoryview(self._data)[start - self._start:end - self._start]
+            memory[start:start + len(part)] = part
+            start += len(part)
+            self._go_to(min(start, end - 1))
+
+    def _go_to(self, offset: int) -> None:
+        while offset >= self._start + len(self._data):
+            self._start += len(self._data)
+            self._data = next(self._pieces, b"")
+            if not self._data:
+                break
+
     def slice(self, offset: int, size_bytes: int) -> bytes:
         """Up to `size_bytes` bytes from `offset` on; fewer at the end, nothing of what is forgotten."""
-        while offset >= self._start + len(self._data) and (piece := next(self._pieces, b"")):
-            self._start += len(self._data)
-            self._data = piece
+        self._go_to(offset)
         if offset < self._start:
             return b""
         parts, end = [self._data], self._start + len(self._data)
@@ -205,6 +223,19 @@ class _Stream:
             parts[0] = self._data[offset - self._start:]
             self._start, self._data = offset, b"".join(parts)
         return self._data[offset - self._start:offset - self._start + size_bytes]
+
+
+def _iter_ahead(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
+    """The same pieces, the next of which another thread decompresses in the meantime."""
+    with ThreadPoolExecutor(1) as pool:
+        coming = deque(pool.submit(next, pieces, b"") for _ in range(_PIECES_AHEAD))
+        try:
+            while piece := coming.popleft().result():
+                coming.append(pool.submit(next, pieces, b""))
+                yield piece
+        finally:
+            for future in coming:
+                future.cancel()
 
 
 def parse_unit_header(head: bytes, offset: int) -> UnitHeader | None:

@@ -18,7 +18,8 @@ from collector.units import plural
 
 VERDICTS: Final = ("none", "slower", "faster", "new", "gone", "too few")
 _FIGURES: Final = (
-    "before", "after", "before_samples", "after_samples", "difference", "difference_low", "difference_high", "ratio", "ratio_low", "ratio_high", "p",
+    "before", "after", "before_samples", "after_samples", "difference", "difference_low", "difference_high", "ratio", "ratio_low", "ratio_high",
+    "rest_ratio", "rest_low", "rest_high", "p",
 )  # fmt: skip
 _PARTS: Final = 1 << 30
 """The steps that the largest time of a tree is divided into."""

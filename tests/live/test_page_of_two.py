@@ -82,7 +82,7 @@ def test_the_answer_and_all_rows_are_those_of_the_text(page: Browser, sides: tup
     document = told("compare", sides[0].path, "--", sides[1].path)
     assert page.run("document.querySelector('#view-compare .sentence').textContent") == document["answer"]
     figures = page.run("(({facts}) => ({names: facts.functions.name, ...facts.time, total: facts.total}))(collectorPage.comparison)")
-    for name in ("before", "after", "difference", "difference_low", "difference_high", "ratio", "p"):
+    for name in ("before", "after", "difference", "difference_low", "difference_high", "ratio", "rest_ratio", "p"):
         assert figures[name] == [row[name] for row in document["rows"]]
         assert figures["total"][name] == document["total"][name]
     assert figures["names"][: len(document["rows"])] == [printable(row["function"]) for row in document["rows"]]
@@ -90,6 +90,8 @@ def test_the_answer_and_all_rows_are_those_of_the_text(page: Browser, sides: tup
     assert {"hash", "new_part", "old_part"} <= set(findings)
     shown = page.run("[...document.querySelectorAll('#view-compare .body .cell.wide')].map((cell) => cell.textContent)")
     assert shown[: len(findings)] == findings
+    heads = page.run("[...document.querySelectorAll('#view-compare .head .cell')].map((cell) => cell.textContent)")
+    assert ("beside rest" in heads) == any(row["rest_ratio"] is not None for row in document["rows"])
     pictures("compare")
 
 

@@ -43,6 +43,11 @@ class CompareView {
     const of = (name) => (row) => figures()[name][row.number];
     const number = (key, title, value, text, more) => ({ key, title, isNumber: true, value, text, ...more });
     const error = (row) => of("difference_high")(row) - of("difference")(row);
+    const ends = (low, high) => (row) => (low(row) ?? null) === null ? "" : `${low(row).toFixed(3)}–${high(row).toFixed(3)}`;
+    const beside = this.page.comparison.facts.time.rest_ratio.some((ratio) => ratio !== null) ? [
+      number("restRatio", "beside rest", (row) => of("rest_ratio")(row) ?? 0, (row) => of("rest_ratio")(row)?.toFixed(3) ?? "", { className: "detail", hint: "the ratio to what the rest of the program took: whole runs are faster or slower" }),
+      number("restEnds", "95 %", (row) => of("rest_low")(row) ?? 0, ends(of("rest_low"), of("rest_high")), { className: "long detail", hint: "the interval of the ratio beside the rest" }),
+    ] : [];
     return [
       number("before", "before", of("before"), (row) => of("before")(row) ? format(of("before")(row)) : "–"),
       number("after", "after", of("after"), (row) => of("after")(row) ? format(of("after")(row)) : "–"),
@@ -50,7 +55,8 @@ class CompareView {
       number("error", "± 95 %", error, (row) => format(error(row)), { hint: "half of the interval that holds the true difference in 95 of 100 cases" }),
       { key: "interval", title: "", className: "middle", value: (row) => -of("difference")(row), text: () => "", draw: (row) => this.interval(row) },
       number("ratio", "ratio", (row) => of("ratio")(row) ?? Infinity, (row) => of("ratio")(row) ? of("ratio")(row).toFixed(3) : ""),
-      number("ratioEnds", "95 %", (row) => of("ratio_low")(row) ?? 0, (row) => of("ratio_low")(row) === null ? "" : `${of("ratio_low")(row).toFixed(3)}–${of("ratio_high")(row).toFixed(3)}`, { className: "long detail", hint: "the interval of the ratio" }),
+      number("ratioEnds", "95 %", (row) => of("ratio_low")(row) ?? 0, ends(of("ratio_low"), of("ratio_high")), { className: "long detail", hint: "the interval of the ratio" }),
+      ...beside,
       { key: "verdict", title: "finding", value: (row) => -this.rank(row), text: (row) => findingTitle(of("verdict")(row), this.unit), tone: of("verdict"), hint: "what is more than chance; too few: less than 10 samples on both sides together" },
       number("p", "p", (row) => -(of("p")(row) ?? 2), (row) => formatChance(of("p")(row)), { className: "detail", hint: "how likely chance alone makes such a difference, with the number of comparisons taken into account" }),
       { key: "name", title: "function", className: "wide", value: (row) => row.name, text: (row) => row.name },

@@ -64,6 +64,14 @@ def test_figures_and_words_are_those_of_the_text(sides: tuple[list[Profile], lis
     assert {name: document["total"][name] for name in figures} == {name: told["total"][name] for name in figures}
 
 
+def test_ratios_beside_the_rest_are_in_the_page() -> None:
+    document, _ = packed(*SIDES["several runs"])
+    ratios = document["time"]["rest_ratio"]
+    assert any(ratio is not None for ratio in ratios)
+    for ratio, low, high in zip(ratios, document["time"]["rest_low"], document["time"]["rest_high"]):
+        assert low is high is None if ratio is None else low <= ratio <= high
+
+
 def tree_of(before: list[Profile], after: list[Profile], kind: str) -> dict[tuple[str, ...], tuple[float, float, float, str]]:
     """By path: before, after, error, verdict."""
     document, columns = packed(before, after)

@@ -57,7 +57,7 @@ def pack_stacks(stacks: Sequence[Stack]) -> bytes:
                 if run:
                     packed += _number((run - 1) << 1)
                     run = 0
-                packed += _literal((address - parent) & _MASK)
+                packed += _literal(address, parent, predicted.get(parent))
                 predicted[parent] = address
             parent = address
         if run:
@@ -75,10 +75,16 @@ def _common(left: Sequence[int], right: Sequence[int]) -> int:
 
 
 @lru_cache(maxsize=1 << 16)
-def _literal(difference: int) -> bytes:
-    """The token of one frame, by its distance from its caller modulo 2^64."""
-    zigzag = difference << 1 if difference < 1 << 63 else (((1 << 64) - difference) << 1) - 1
-    return _number(zigzag << 1 | 1)
+def _literal(address: int, parent: int, predicted: int | None) -> bytes:
+    """The token of one frame, by its distance from its caller or, if that is less, from what was predicted."""
+    own = _zigzag(address - parent)
+    other = own if predicted is None else _zigzag(address - predicted)
+    return _number(other << 2 | 3 if other < own else own << 2 | 1)
+
+
+def _zigzag(difference: int) -> int:
+    difference &= _MASK
+    return difference << 1 if difference < 1 << 63 else (((1 << 64) - difference) << 1) - 1
 
 
 @lru_cache(maxsize=1 << 16)

@@ -147,7 +147,8 @@ def _put_on(path: list[int], add: int, numbers: Iterator[int], predicted: dict[i
     address, append = path[-1], path.append
     for token in numbers:
         if token & 1:
-            predicted[address] = address = (address + ((token >> 2) ^ -(token >> 1 & 1))) & _MASK
+            base = predicted[address] if token & 2 else address
+            predicted[address] = address = (base + ((token >> 3) ^ -(token >> 2 & 1))) & _MASK
             append(address)
             add -= 1
         else:
@@ -172,7 +173,7 @@ class _Numbers(dict[bytes, int]):
         number = 0
         for byte in reversed(encoded):
             number = number << 7 | byte & 0x7F
-        if number >> 65:
+        if number >> 66:
             raise OverflowError
         self[encoded] = number
         return number
@@ -184,7 +185,7 @@ _numbers = _Numbers()
 
 
 def _iter_numbers(data: bytes) -> Iterator[int]:
-    """The numbers that the data holds; OverflowError where one has more than the 65 bits of a token, or is cut."""
+    """The numbers that the data holds; OverflowError where one has more than the 66 bits of a token, or is cut."""
     if len(_numbers) > _MAX_NUMBERS_KEPT:
         _numbers.clear()
     return map(_numbers.__getitem__, _LEB128.findall(data))

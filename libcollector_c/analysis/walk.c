@@ -16,11 +16,17 @@ bool col_walk_begin(struct col_walk *walk, struct col_addresses *table, const ui
     return !walk->is_out_of_memory;
 }
 
-/* Puts on a frame that is given in full, over `parent`. */
-static uint32_t put_on_literal(struct col_walk *walk, uint32_t parent, uint64_t token)
+/* Puts on a frame that is given by its distance from another, over `parent`. */
+static uint32_t put_on_literal(struct col_walk *walk, uint32_t parent, enum col_token_kind kind, uint64_t token)
 {
     struct col_addresses *table = walk->table;
-    uint32_t child = col_addresses_number(table, table->addresses[parent] + (token >> 1 ^ -(token & 1)));
+    uint32_t base = parent;
+    if (kind == COL_TOKEN_FROM_PREDICTED) {
+        if (table->predictions[parent].epoch != table->epoch)
+            return COL_ANALYSIS_NONE;
+        base = table->predictions[parent].child;
+    }
+    uint32_t child = col_addresses_number(table, col_tokens_address(table->addresses[base], token));
     if (child == COL_ANALYSIS_NONE)
         walk->is_out_of_memory = true;
     else
@@ -45,13 +51,13 @@ static bool put_on_predicted(struct col_walk *walk, uint32_t parent, uint64_t ru
 static bool put_on(struct col_walk *walk, uint64_t add)
 {
     while (add > 0) {
-        bool is_literal;
+        enum col_token_kind kind;
         uint64_t token;
         uint32_t parent = walk->depth > 0 ? walk->path[walk->depth - 1] : 0;
-        if (!col_tokens_read(&walk->tokens, &is_literal, &token))
+        if (!col_tokens_read(&walk->tokens, &kind, &token))
             return false;
-        if (is_literal) {
-            uint32_t child = put_on_literal(walk, parent, token);
+        if (kind != COL_TOKEN_RUN) {
+            uint32_t child = put_on_literal(walk, parent, kind, token);
             if (child == COL_ANALYSIS_NONE)
                 return false;
             walk->path[walk->depth++] = child;

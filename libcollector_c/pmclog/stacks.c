@@ -58,12 +58,15 @@ static int remember(struct col_stacks *stacks, uint64_t parent, uint64_t child)
 static int put_on(struct col_stacks *stacks, uint64_t *frames, size_t add, uint64_t parent, struct col_tokens *reader)
 {
     while (add > 0) {
-        bool is_literal;
+        enum col_token_kind kind;
         uint64_t token;
-        if (!col_tokens_read(reader, &is_literal, &token))
+        if (!col_tokens_read(reader, &kind, &token))
             return -EBADMSG;
-        if (is_literal) {
-            uint64_t child = parent + (token >> 1 ^ -(token & 1));
+        if (kind != COL_TOKEN_RUN) {
+            const struct col_link *link = link_of(stacks, parent);
+            if (kind == COL_TOKEN_FROM_PREDICTED && link->epoch != stacks->epoch)
+                return -EBADMSG;
+            uint64_t child = col_tokens_address(kind == COL_TOKEN_FROM_CALLER ? parent : link->child, token);
             int error = remember(stacks, parent, child);
             if (error)
                 return error;

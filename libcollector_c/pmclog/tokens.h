@@ -32,15 +32,24 @@ static inline bool col_tokens_read_number(struct col_tokens *tokens, uint64_t *n
     return col_tokens_read_rest(tokens, number, 0);
 }
 
-/* A token without its lowest bit, which goes to *is_literal: the whole of it may have 65 bits. */
-static inline bool col_tokens_read(struct col_tokens *tokens, bool *is_literal, uint64_t *token)
+enum col_token_kind { COL_TOKEN_RUN, COL_TOKEN_FROM_CALLER, COL_TOKEN_FROM_PREDICTED };
+
+/* A token without the bits that tell its kind: the whole of it may have 66 bits. */
+static inline bool col_tokens_read(struct col_tokens *tokens, enum col_token_kind *kind, uint64_t *token)
 {
     if (tokens->at == tokens->end)
         return false;
     uint8_t byte = *tokens->at++;
-    *is_literal = byte & 1;
-    *token = byte >> 1 & 0x3F;
-    return byte < 0x80 || col_tokens_read_rest(tokens, token, 6);
+    bool is_run = !(byte & 1);
+    *kind = is_run ? COL_TOKEN_RUN : byte & 2 ? COL_TOKEN_FROM_PREDICTED : COL_TOKEN_FROM_CALLER;
+    *token = is_run ? byte >> 1 & 0x3F : byte >> 2 & 0x1F;
+    return byte < 0x80 || col_tokens_read_rest(tokens, token, is_run ? 6 : 5);
+}
+
+/* The address that such a token tells, which is not COL_TOKEN_RUN. */
+static inline uint64_t col_tokens_address(uint64_t base, uint64_t token)
+{
+    return base + (token >> 1 ^ -(token & 1));
 }
 
 #endif

@@ -87,8 +87,8 @@ def stacks(definitions: bytes) -> list[tuple[tuple[int, ...], int]]:
             token, at = _number(definitions, at)
             for _ in range(1 if token & 1 else (token >> 1) + 1):
                 parent = stack[-1] if stack else 0
-                zigzag = token >> 1
-                address = (parent + ((zigzag >> 1) ^ -(zigzag & 1))) % (1 << 64) if token & 1 else last[parent]
+                zigzag, base = token >> 2, last[parent] if token & 3 == 3 else parent
+                address = (base + ((zigzag >> 1) ^ -(zigzag & 1))) % (1 << 64) if token & 1 else last[parent]
                 last[parent] = address
                 stack.append(address)
         assert len(stack) == wanted

@@ -175,7 +175,7 @@ static void test_errors_of_read(void)
 /* Samples of one record share their stacks, and the worked example of docs/format.md comes out as drawn there. */
 static void test_worked_example(void)
 {
-    static const uint8_t stacks[] = {0x00, 0x02, 0xC1, 0x80, 0x81, 0x08, 0xC1, 0x0F, 0x08, 0x01, 0xE1, 0x0F};
+    static const uint8_t stacks[] = {0x00, 0x02, 0x81, 0x81, 0x82, 0x10, 0x81, 0x1F, 0x08, 0x01, 0x43};
     static struct log log;
     struct pmclog_ev ev;
     begin_frame(&log);

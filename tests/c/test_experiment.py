@@ -138,13 +138,13 @@ def test_worked_example_of_the_page(build, tmp_path: Path) -> None:
     (record,) = (record for frame in in_order(the_log(tmp_path / "a.expt")) for record in frame.records if record[0] == PCSAMPLE)
     _, _, _, source, count, unit_ns, times, (user, system), stacks, stack_count, definitions = record
     assert (source, count, unit_ns, stack_count) == (5000, 3, 1000, 2)
-    assert definitions == bytes.fromhex("00 02 C1808108 C10F  08 01 E10F")
+    assert definitions == bytes.fromhex("00 02 81818210 811F  08 01 43")
     assert times == [0, bytes.fromhex("0000 eb03 e803")]
     assert user == [1000, bytes.fromhex("00000000 2c010000 b8820100")]
     assert system == [7, b""]
     assert stacks == [0, b"\0\1\0"]
     page = (ROOT / "docs" / "format.md").read_text()
-    for part in ("00 02", "C1 80 81 08", "C1 0F", "08 01", "E1 0F"):
+    for part in ("00 02", "81 81 82 10", "81 1F", "08 01", "43"):
         assert part in page
 
 

@@ -87,17 +87,22 @@ static uint8_t *put_number(uint8_t *at, uint64_t number)
     return at;
 }
 
-/* zigzag(address - parent) << 1 | 1, which has up to 65 bits: the lowest byte is put by hand. */
-static uint8_t *put_address(uint8_t *at, uintptr_t address, uintptr_t parent)
+static uint64_t zigzag(uintptr_t address, uintptr_t base)
 {
-    int64_t difference = (int64_t)((uint64_t)address - (uint64_t)parent);
-    uint64_t zigzag = (uint64_t)difference << 1 ^ (uint64_t)(difference >> 63);
-    if (zigzag < 64) {
-        *at++ = (uint8_t)(zigzag << 1 | 1);
+    int64_t difference = (int64_t)((uint64_t)address - (uint64_t)base);
+    return (uint64_t)difference << 1 ^ (uint64_t)(difference >> 63);
+}
+
+/* zigzag << 2 | is_from_predicted << 1 | 1, which has up to 66 bits: the lowest byte is put by hand. */
+static uint8_t *put_address(uint8_t *at, uint64_t zigzag, bool is_from_predicted)
+{
+    uint8_t kind = is_from_predicted ? 3 : 1;
+    if (zigzag < 32) {
+        *at++ = (uint8_t)(zigzag << 2 | kind);
         return at;
     }
-    *at++ = (uint8_t)(zigzag << 1 | 129);
-    return put_number(at, zigzag >> 6);
+    *at++ = (uint8_t)((zigzag & 31) << 2 | kind | 128);
+    return put_number(at, zigzag >> 5);
 }
 
 static uint8_t *put_run(uint8_t *at, uint32_t run)
@@ -111,15 +116,18 @@ static uint8_t *put_frames(struct col_stack_table *table, const struct col_stack
     uint32_t run = 0;
     for (uint32_t level = shared; level < stack->count; level++) {
         uintptr_t address = stack->pcs[stack->count - 1 - level];
-        uint32_t guess = prediction_of(parent);
-        if (table->predicted[guess].parent == parent && table->predicted[guess].child == address &&
-            address != 0) { /* 0: may be an empty place */
+        struct col_stack_prediction *guess = &table->predicted[prediction_of(parent)];
+        bool is_known = guess->parent == parent && guess->child != 0; /* 0: may be an empty place */
+        if (is_known && guess->child == address) {
             run++;
         } else {
-            at = put_address(put_run(at, run), address, parent);
+            uint64_t from_parent = zigzag(address, parent),
+                     from_guess = is_known ? zigzag(address, guess->child) : UINT64_MAX;
+            bool is_nearer = from_guess < from_parent;
+            at = put_address(put_run(at, run), is_nearer ? from_guess : from_parent, is_nearer);
             run = 0;
-            table->predicted[guess].parent = parent;
-            table->predicted[guess].child = address;
+            guess->parent = parent;
+            guess->child = address;
         }
         table->previous[level] = parent = address;
     }

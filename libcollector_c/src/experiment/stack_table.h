@@ -18,11 +18,14 @@ enum {
     COL_STACK_TABLE_PREDICTIONS = 1024
 };
 
+/* The last child over a parent; a parent may lose its place to another. */
+struct col_stack_prediction {
+    uintptr_t parent, child;
+};
+
 struct col_stack_table {
     uint64_t interned[COL_STACK_TABLE_SLOTS]; /* 54 bits of hash, and index + 1 */
-    struct {
-        uintptr_t parent, child;
-    } predicted[COL_STACK_TABLE_PREDICTIONS]; /* the last child over a parent; a parent may lose its place to another */
+    struct col_stack_prediction predicted[COL_STACK_TABLE_PREDICTIONS];
     uintptr_t previous[COL_STACK_TABLE_DEPTH]; /* the stack defined last, from the root */
     uint32_t previous_count;
     uint32_t stack_count;

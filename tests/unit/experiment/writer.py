@@ -72,7 +72,7 @@ def definitions(stacks: Iterable[tuple[Sequence[int], int]]) -> bytes:
                 run = 0
             difference = (path[place] - parent + (1 << 63)) % (1 << 64) - (1 << 63)
             zigzag = difference << 1 if difference >= 0 else (-difference << 1) - 1
-            out += leb128(zigzag << 1 | 1)
+            out += leb128(zigzag << 2 | 1)
             predicted[parent] = path[place]
         if run:
             out += leb128((run - 1) << 1)

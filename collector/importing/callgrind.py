@@ -12,7 +12,18 @@ from typing import Final
 
 from collector.format import StackEnd
 from collector.importing.call_graph import CallGraph, Node, Position
-from collector.importing.model import MOST_ID, Function, ImportedProfile, Line, Location, Module, Process, StackTable, Thread, Value
+from collector.importing.model import (
+    MOST_ID,
+    ImportedFunction,
+    ImportedLine,
+    ImportedLocation,
+    ImportedModule,
+    ImportedProcess,
+    ImportedProfile,
+    ImportedStacks,
+    ImportedThread,
+    ImportedValue,
+)
 from collector.importing.source_file import SourceFile, text_of
 from collector.units import format_count, listed
 
@@ -161,21 +172,21 @@ class _Reader:
         if not self._events:
             raise self._source.refuse("is damaged or cut off: it does not say which events it counts")
         event = self._events[self._column]
-        table = StackTable()
+        table = ImportedStacks()
         threads = []
         unfinished: set[int] = set()
         for number, graph in sorted(self._graphs.items()):
-            thread = Thread(number, "")
+            thread = ImportedThread(number, "")
             for path, has_root, cost in graph.iter_stacks():
                 stack = table.stack(tuple([table.location(_location(node, place)) for node, place in path]))
                 if not has_root:
                     unfinished.add(stack)
                 thread.add(0, cost, stack)
             threads.append(thread)
-        value = Value(event, event, self._units_ns.get(event, 1), event in self._units_ns)
+        value = ImportedValue(event, event, self._units_ns.get(event, 1), event in self._units_ns)
         profile = ImportedProfile(NAME, value, table.locations, table.stacks, has_sums=True)
         profile.ends = dict.fromkeys(unfinished, StackEnd.NO_UNWIND_INFO)
-        profile.processes = [Process(self._pid, self._command[0] if self._command else "", threads)]
+        profile.processes = [ImportedProcess(self._pid, self._command[0] if self._command else "", threads)]
         profile.command = self._command
         profile.warnings.append(_APPROXIMATE)
         total = sum(sum(costs.values()) for graph in self._graphs.values() for costs in graph.own.values())
@@ -204,5 +215,6 @@ def _position(word: bytes, before: int) -> int:
     return before + number if sign == b"+" else before - number if sign else number
 
 
-def _location(node: Node, place: Position) -> Location:
-    return Location(Module(node.module or Module().path), place.address, (Line(Function(node.name, node.file), place.file, place.line),))
+def _location(node: Node, place: Position) -> ImportedLocation:
+    line = ImportedLine(ImportedFunction(node.name, node.file), place.file, place.line)
+    return ImportedLocation(ImportedModule(node.module or ImportedModule().path), place.address, (line,))

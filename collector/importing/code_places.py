@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from collector.format import Kind, LineEncoding, MapAction, MapKind
-from collector.importing.model import UNKNOWN, Function, ImportedProfile, Line, Location, Mapping, Module
+from collector.importing.model import UNKNOWN, ImportedFunction, ImportedLine, ImportedLocation, ImportedMapping, ImportedModule, ImportedProfile
 from collector.symbols.symbolizer import Symbolizer
 
 _FIRST: Final = 1 << 56  # no process has memory there
@@ -31,8 +31,8 @@ _ENTRY: Final = struct.Struct("<ii")
 class _Piece:
     """Part of a function: its lines by the profile's addresses. `caller` is where the call stands that it was inlined in."""
 
-    module: Module
-    function: Function
+    module: ImportedModule
+    function: ImportedFunction
     file: str | None
     has_addresses: bool
     caller: tuple[_Piece, int] | None
@@ -66,8 +66,8 @@ class CodePlaces:
         self._mapping_starts = [one.start for one in self._mappings]
         self._symbolizer = Symbolizer()
         self._pieces: dict[tuple[Any, ...], list[_Piece]] = {}
-        self._calls: dict[tuple[Module, Line, bool, _Place | None], _Place] = {}
-        self._used_mappings: dict[Mapping, int] = {}
+        self._calls: dict[tuple[ImportedModule, ImportedLine, bool, _Place | None], _Place] = {}
+        self._used_mappings: dict[ImportedMapping, int] = {}
         self._fields: dict[_Piece, list[Any]] = {}
         placed = [self._place(location) for location in profile.locations]
         start = _FIRST
@@ -97,25 +97,25 @@ class CodePlaces:
                 self._fields[piece] = _fields(piece)
             yield [int(Kind.MAPPINGCHANGE), time_ns, 0, *self._fields[piece]]
 
-    def _place(self, location: Location) -> int | _Place:
+    def _place(self, location: ImportedLocation) -> int | _Place:
         mapping = self._mapping_of(location)
         if mapping is not None and not location.lines and location.address is not None:
             self._used_mappings.setdefault(mapping, (mapping.start - self._elf_address(mapping, mapping.start)) % (1 << 64))
             return location.address
-        lines = location.lines or (Line(Function(UNKNOWN)),)
+        lines = location.lines or (ImportedLine(ImportedFunction(UNKNOWN)),)
         given = location.address
         if mapping is not None and given is not None and os.path.isfile(mapping.module.path):
             given = self._elf_address(mapping, given)
         return self._place_lines(location.module, lines, given)
 
-    def _place_lines(self, module: Module, lines: tuple[Line, ...], given: int | None) -> _Place:
+    def _place_lines(self, module: ImportedModule, lines: tuple[ImportedLine, ...], given: int | None) -> _Place:
         caller: _Place | None = None
         for line in lines[:-1]:  # of what others were inlined in there is one place, at the address of the first
             key = module, line, given is None, caller
             caller = self._calls.get(key) or self._calls.setdefault(key, self._place_line(module, line, caller, given))
         return self._place_line(module, lines[-1], caller, given)
 
-    def _place_line(self, module: Module, where: Line, caller: _Place | None, given: int | None) -> _Place:
+    def _place_line(self, module: ImportedModule, where: ImportedLine, caller: _Place | None, given: int | None) -> _Place:
         function, file, line = where
         key = module, function, file, caller, None if given is None else given >> _SPAN_BITS
         pieces = self._pieces.setdefault(key, [])
@@ -127,13 +127,13 @@ class CodePlaces:
         pieces[-1].takes(address, line)
         return pieces[-1], address
 
-    def _mapping_of(self, location: Location) -> Mapping | None:
+    def _mapping_of(self, location: ImportedLocation) -> ImportedMapping | None:
         if location.address is None or not self._mappings:
             return None
         number = bisect_right(self._mapping_starts, location.address) - 1
         return self._mappings[number] if number >= 0 and location.address < self._mappings[number].end else None
 
-    def _elf_address(self, mapping: Mapping, address: int) -> int:
+    def _elf_address(self, mapping: ImportedMapping, address: int) -> int:
         offset = self._symbolizer.elf_address_of_offset(mapping.module.path, mapping.module.build_id, mapping.file_offset)
         return address - mapping.start + offset
 

@@ -12,7 +12,7 @@ from collector.experiment.log_writer import LogWriter
 from collector.experiment.sample_writer import Stack, sample_records
 from collector.format import VERSION_MAJOR, VERSION_MINOR, Kind, StackEnd
 from collector.importing.code_places import CodePlaces
-from collector.importing.model import ImportedProfile, Process, Thread
+from collector.importing.model import ImportedProcess, ImportedProfile, ImportedThread
 from collector.units import NS_PER_S, format_count
 
 MOST_TOTAL_NS: Final = 1 << 62
@@ -49,7 +49,7 @@ def _write_all(profile: ImportedProfile, directory: str, origin: str, version: s
             raise writer.error
 
 
-def _write_process(log: LogWriter, profile: ImportedProfile, process: Process, places: CodePlaces, stacks: _Stacks, version: str) -> None:
+def _write_process(log: LogWriter, profile: ImportedProfile, process: ImportedProcess, places: CodePlaces, stacks: _Stacks, version: str) -> None:
     begun_ns = min((thread.times[0] for thread in process.threads if thread.times), default=profile.start_ns)
     value = profile.value
     log.append(Kind.INITIALIZE, begun_ns, *_beginning(profile, process, [], version))
@@ -67,7 +67,7 @@ def _write_process(log: LogWriter, profile: ImportedProfile, process: Process, p
     log.close(end_ns if profile.has_times else profile.end_ns, None, None, count)
 
 
-def _split(thread: Thread, unit_ns: int) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
+def _split(thread: ImportedThread, unit_ns: int) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
     """Times, values in nanoseconds and stacks, in the order of time; what is too much for one sample is several."""
     order: Sequence[int] = range(len(thread.times))
     if any(after < before for before, after in zip(thread.times, thread.times[1:])):
@@ -100,12 +100,12 @@ class _Stacks:
             self.stacks.append((end, (*callers, addresses[locations[-1]]) if locations else ()))
             self.is_kernel.append(bool(locations) and profile.locations[locations[-1]].is_kernel)
 
-    def locations_of(self, process: Process) -> set[int]:
+    def locations_of(self, process: ImportedProcess) -> set[int]:
         """The locations on the stacks of a process."""
         return {location for number in {number for thread in process.threads for number in thread.stacks} for location in self._locations[number]}
 
 
-def _beginning(profile: ImportedProfile, process: Process | None, options: list[str], version: str) -> list[Any]:
+def _beginning(profile: ImportedProfile, process: ImportedProcess | None, options: list[str], version: str) -> list[Any]:
     """The fields of INITIALIZE; without a process those of launch.log."""
     machine = profile.machine
     wall_ns = profile.wall_ns or None

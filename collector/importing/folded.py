@@ -6,7 +6,18 @@ import re
 from decimal import Decimal
 from typing import Final
 
-from collector.importing.model import MOST_COUNTED, Function, ImportedProfile, Line, Location, Module, Process, StackTable, Thread, Value
+from collector.importing.model import (
+    MOST_COUNTED,
+    ImportedFunction,
+    ImportedLine,
+    ImportedLocation,
+    ImportedModule,
+    ImportedProcess,
+    ImportedProfile,
+    ImportedStacks,
+    ImportedThread,
+    ImportedValue,
+)
 from collector.importing.source_file import HEAD_BYTES, SourceFile, text_of
 
 NAME: Final = "folded"
@@ -32,7 +43,7 @@ def read_folded(source: SourceFile, value_name: str | None) -> ImportedProfile:
     """The profile. ForeignProfileError if a line is none of folded stacks."""
     if value_name not in (None, "samples"):
         raise source.refuse(f"has one value, samples, and no {value_name!r}")
-    table, frames = StackTable(), dict[bytes, int]()
+    table, frames = ImportedStacks(), dict[bytes, int]()
     weights: dict[int, Decimal] = {}
     number = 0
     for lines in source.pieces(b"\n"):
@@ -49,15 +60,15 @@ def read_folded(source: SourceFile, value_name: str | None) -> ImportedProfile:
     if decimals > _MOST_DECIMALS:
         raise source.refuse(f"has weights of {decimals} decimals, which is more than the {_MOST_DECIMALS} that can be kept")
     scale = 10**decimals
-    value = Value("samples", f"samples/{scale}" if decimals else "samples", _SAMPLE_NS // scale, False)
-    thread = Thread(1, "")
+    value = ImportedValue("samples", f"samples/{scale}" if decimals else "samples", _SAMPLE_NS // scale, False)
+    thread = ImportedThread(1, "")
     has_sums = decimals > 0 or sum(weights.values()) > MOST_COUNTED
     for stack, weight in weights.items():
         if has_sums:
             thread.add(0, int(weight * scale), stack)
         elif weight:
             thread.add_several(int(weight), int(weight), stack)
-    return ImportedProfile(NAME, value, table.locations, table.stacks, processes=[Process(1, "", [thread])], has_sums=has_sums)
+    return ImportedProfile(NAME, value, table.locations, table.stacks, processes=[ImportedProcess(1, "", [thread])], has_sums=has_sums)
 
 
 def _split(line: bytes) -> tuple[bytes, bytes] | None:
@@ -67,6 +78,6 @@ def _split(line: bytes) -> tuple[bytes, bytes] | None:
     return (whole[:place].rstrip(), whole[place + 1 :]) if place > 0 and _WEIGHT.fullmatch(whole, place + 1) else None
 
 
-def _frame(table: StackTable, frames: dict[bytes, int], name: bytes) -> int:
-    number = frames[name] = table.location(Location(Module(), None, (Line(Function(text_of(name))),)))
+def _frame(table: ImportedStacks, frames: dict[bytes, int], name: bytes) -> int:
+    number = frames[name] = table.location(ImportedLocation(ImportedModule(), None, (ImportedLine(ImportedFunction(text_of(name))),)))
     return number

@@ -18,14 +18,14 @@ MOST_COUNTED: Final = 1 << 22
 _KERNEL_FROM: Final = 1 << 63
 
 
-class Module(NamedTuple):
+class ImportedModule(NamedTuple):
     """A file of code, as the profile calls it; `build_id` is empty where it has none."""
 
     path: str = NO_MODULE
     build_id: bytes = b""
 
 
-class Function(NamedTuple):
+class ImportedFunction(NamedTuple):
     """A function; `file` and `line` are those of its definition."""
 
     name: str
@@ -33,23 +33,23 @@ class Function(NamedTuple):
     line: int | None = None
 
 
-class Line(NamedTuple):
+class ImportedLine(NamedTuple):
     """A line of a function; its file may be another than the function's."""
 
-    function: Function
+    function: ImportedFunction
     file: str | None = None
     line: int | None = None
 
 
-class Location(NamedTuple):
+class ImportedLocation(NamedTuple):
     """What a frame of a stack stands for: a line, after it those of the calls that were inlined there, the caller first.
 
     Without lines it is an address that somebody else has to name.
     """
 
-    module: Module
+    module: ImportedModule
     address: int | None
-    lines: tuple[Line, ...]
+    lines: tuple[ImportedLine, ...]
 
     @property
     def is_kernel(self) -> bool:
@@ -57,17 +57,17 @@ class Location(NamedTuple):
         return self.address is not None and self.address >= _KERNEL_FROM
 
 
-class Mapping(NamedTuple):
+class ImportedMapping(NamedTuple):
     """Where a module lay in memory, for locations without lines."""
 
-    module: Module
+    module: ImportedModule
     start: int
     end: int
     file_offset: int
 
 
 @dataclass(slots=True)
-class Thread:
+class ImportedThread:
     """A thread's samples: times in nanoseconds, values in the unit of the profile, numbers of stacks."""
 
     tid: int
@@ -91,16 +91,16 @@ class Thread:
 
 
 @dataclass(slots=True)
-class Process:
+class ImportedProcess:
     """A process; several threads may have one number, one after the other."""
 
     pid: int
     executable: str = ""
-    threads: list[Thread] = field(default_factory=list)
+    threads: list[ImportedThread] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Machine:
+class ImportedMachine:
     """Where the profile was made, as far as it says so."""
 
     host: str | None = None
@@ -110,7 +110,7 @@ class Machine:
 
 
 @dataclass(slots=True)
-class Value:
+class ImportedValue:
     """What a sample's value is: its name, its unit, and the nanoseconds that one of it is shown as."""
 
     name: str
@@ -127,13 +127,13 @@ class ImportedProfile:
     """
 
     format: str
-    value: Value
-    locations: list[Location] = field(default_factory=list)
+    value: ImportedValue
+    locations: list[ImportedLocation] = field(default_factory=list)
     stacks: list[tuple[int, ...]] = field(default_factory=list)
     ends: dict[int, StackEnd] = field(default_factory=dict)
-    processes: list[Process] = field(default_factory=list)
-    mappings: list[Mapping] = field(default_factory=list)
-    machine: Machine = field(default_factory=Machine)
+    processes: list[ImportedProcess] = field(default_factory=list)
+    mappings: list[ImportedMapping] = field(default_factory=list)
+    machine: ImportedMachine = field(default_factory=ImportedMachine)
     command: Sequence[str] = ()
     wall_ns: int = 0
     start_ns: int = 0
@@ -161,14 +161,14 @@ class ImportedProfile:
         return sum(len(thread.values) for process in self.processes for thread in process.threads)
 
 
-class StackTable:
+class ImportedStacks:
     """Numbers for locations and stacks that occur again and again."""
 
     def __init__(self) -> None:
-        self._locations: dict[Location, int] = {}
+        self._locations: dict[ImportedLocation, int] = {}
         self._stacks: dict[tuple[int, ...], int] = {}
 
-    def location(self, location: Location) -> int:
+    def location(self, location: ImportedLocation) -> int:
         """The number of a location."""
         return self._locations.setdefault(location, len(self._locations))
 
@@ -177,7 +177,7 @@ class StackTable:
         return self._stacks.setdefault(locations, len(self._stacks))
 
     @property
-    def locations(self) -> list[Location]:
+    def locations(self) -> list[ImportedLocation]:
         """All locations by number."""
         return list(self._locations)
 

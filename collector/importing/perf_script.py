@@ -18,7 +18,20 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
 
-from collector.importing.model import MOST_ID, NO_MODULE, Function, ImportedProfile, Line, Location, Machine, Module, Process, StackTable, Thread, Value
+from collector.importing.model import (
+    MOST_ID,
+    NO_MODULE,
+    ImportedFunction,
+    ImportedLine,
+    ImportedLocation,
+    ImportedMachine,
+    ImportedModule,
+    ImportedProcess,
+    ImportedProfile,
+    ImportedStacks,
+    ImportedThread,
+    ImportedValue,
+)
 from collector.importing.source_file import SourceFile, text_of
 from collector.units import NS_PER_S, listed, plural
 
@@ -76,8 +89,8 @@ class _Event:
     """The samples of one event, by thread: the newest life of each is the last."""
 
     name: str
-    processes: dict[int, Process] = field(default_factory=dict)
-    lives: dict[tuple[int, int], Thread] = field(default_factory=dict)
+    processes: dict[int, ImportedProcess] = field(default_factory=dict)
+    lives: dict[tuple[int, int], ImportedThread] = field(default_factory=dict)
     periods: dict[int, int] = field(default_factory=dict)
     has_period: bool = True
     sample_count: int = 0
@@ -88,15 +101,15 @@ class _Event:
         return _MODIFIERS.sub("", self.name).rstrip("/")
 
     @property
-    def value(self) -> Value:
+    def value(self) -> ImportedValue:
         """What its periods are."""
         if not self.has_period:
-            return Value(self.name, "samples", _SAMPLE_NS, False)
+            return ImportedValue(self.name, "samples", _SAMPLE_NS, False)
         most = max(self.periods, key=self.periods.__getitem__)
         if self.kind in _TIMES:
-            return Value(self.name, "ns", 1, True, most if self.periods[most] * 2 > self.sample_count else 0)
+            return ImportedValue(self.name, "ns", 1, True, most if self.periods[most] * 2 > self.sample_count else 0)
         is_counted = self.kind in _COUNTED or ":" in self.kind  # a tracepoint
-        return Value(self.name, f"{self.kind} events" if is_counted else self.kind, _SAMPLE_NS if is_counted else 1, False)
+        return ImportedValue(self.name, f"{self.kind} events" if is_counted else self.kind, _SAMPLE_NS if is_counted else 1, False)
 
 
 class _Script:
@@ -104,17 +117,17 @@ class _Script:
 
     def __init__(self) -> None:
         self.events: dict[bytes, _Event] = {}
-        self._table = StackTable()
+        self._table = ImportedStacks()
         self._stacks: dict[bytes, int] = {}
         self._locations: dict[bytes, int] = {}
         self._definitions: dict[tuple[str, str], str] = {}
-        self._machine = Machine()
+        self._machine = ImportedMachine()
         self._command: list[str] = []
         self._wall_ns = 0
         self._has_pids = False
         self._has_times = True
         self._strange_lines = 0
-        self._owners: dict[tuple[bytes, bytes, bytes | None, bytes], tuple[_Event, Thread]] = {}
+        self._owners: dict[tuple[bytes, bytes, bytes | None, bytes], tuple[_Event, ImportedThread]] = {}
 
     def read(self, block: bytes) -> None:
         """Take a block in."""
@@ -156,7 +169,7 @@ class _Script:
             event.periods[value] = event.periods.get(value, 0) + 1
         thread.add(time_ns, value, stack)
 
-    def _owner(self, comm: bytes, first: bytes, second: bytes | None, name: bytes, time_ns: int) -> tuple[_Event, Thread]:
+    def _owner(self, comm: bytes, first: bytes, second: bytes | None, name: bytes, time_ns: int) -> tuple[_Event, ImportedThread]:
         """The event and the thread of a sample."""
         event = self.events.get(name)
         if event is None:
@@ -164,7 +177,7 @@ class _Script:
         self._has_pids |= second is not None
         return event, self._thread(event, _identity(first) if second is not None else 0, _identity(second or first), comm, time_ns)
 
-    def _thread(self, event: _Event, pid: int, tid: int, comm: bytes, time_ns: int) -> Thread:
+    def _thread(self, event: _Event, pid: int, tid: int, comm: bytes, time_ns: int) -> ImportedThread:
         """The life of a thread that a sample belongs to: another name, as after an exec, begins another."""
         thread = event.lives.get((pid, tid))
         name = text_of(comm)
@@ -176,8 +189,8 @@ class _Script:
             return thread
         process = event.processes.get(pid)
         if process is None:
-            process = event.processes[pid] = Process(pid, name)
-        thread = event.lives[pid, tid] = Thread(tid, name)
+            process = event.processes[pid] = ImportedProcess(pid, name)
+        thread = event.lives[pid, tid] = ImportedThread(tid, name)
         process.threads.append(thread)
         if tid == pid:
             process.executable = name
@@ -199,7 +212,7 @@ class _Script:
         number = self._locations[lines] = self._table.location(self._location(lines.split(b"\0")))
         return number
 
-    def _location(self, group: list[bytes]) -> Location:
+    def _location(self, group: list[bytes]) -> ImportedLocation:
         """The location of frames at one address, the innermost first."""
         module, address = NO_MODULE, 0
         named: list[tuple[str, str | None, int | None]] = []
@@ -212,8 +225,8 @@ class _Script:
                 named.append((name, None, None))
             elif named:
                 named[-1] = (named[-1][0], *_source_line(line.strip().removesuffix(_INLINED)))
-        lines = [Line(Function(name, self._definition(module, name, file)), file, number) for name, file, number in reversed(named)]
-        return Location(Module(module), address, tuple(lines))
+        lines = [ImportedLine(ImportedFunction(name, self._definition(module, name, file)), file, number) for name, file, number in reversed(named)]
+        return ImportedLocation(ImportedModule(module), address, tuple(lines))
 
     def _definition(self, module: str, name: str, file: str | None) -> str | None:
         """The file of a function: perf tells those of its lines, of which the first has to stand for it."""

@@ -5,7 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from collector.importing.model import MOST_COUNTED, MOST_ID, Function, ImportedProfile, Line, Location, Mapping, Module, Process, StackTable, Thread, Value
+from collector.importing.model import (
+    MOST_COUNTED,
+    MOST_ID,
+    ImportedFunction,
+    ImportedLine,
+    ImportedLocation,
+    ImportedMapping,
+    ImportedModule,
+    ImportedProcess,
+    ImportedProfile,
+    ImportedStacks,
+    ImportedThread,
+    ImportedValue,
+)
 from collector.importing.protobuf import WireError, iter_fields, numbers_of, signed
 from collector.importing.source_file import SourceFile
 from collector.units import NS_PER_S, listed
@@ -118,9 +131,9 @@ class _Reader:
     def __init__(self, tables: _Tables, source: SourceFile) -> None:
         self._tables = tables
         self._source = source
-        self._stacks = StackTable()
-        self._threads: dict[tuple[bytes, ...], Thread] = {}
-        self._processes: dict[int, Process] = {}
+        self._stacks = ImportedStacks()
+        self._threads: dict[tuple[bytes, ...], ImportedThread] = {}
+        self._processes: dict[int, ImportedProcess] = {}
 
     def read(self, value_name: str | None) -> ImportedProfile:
         """Samples become those of threads, which are told apart by their labels."""
@@ -195,31 +208,32 @@ class _Reader:
             return names.index(preferred)
         return in_time[0] if in_time else len(types) - 1
 
-    def _value(self, chosen: int) -> Value:
+    def _value(self, chosen: int) -> ImportedValue:
         row = self._tables.sample_types[chosen]
         name, unit = self._type_name(chosen), self._unit(row)
         unit_ns = _TIME_UNITS.get(unit)
         if unit_ns is None:
             is_count = unit in ("count", "samples", "")
-            return Value(name, (name if is_count else unit) or "samples", _SAMPLE_NS if is_count else 1, False)
+            return ImportedValue(name, (name if is_count else unit) or "samples", _SAMPLE_NS if is_count else 1, False)
         period = self._tables.period_type
         period_unit_ns = _TIME_UNITS.get(self._unit(period), 0) if self._tables.text(period.get(1, 0)) == name else 0
-        return Value(name, unit, unit_ns, True, max(0, signed(self._tables.numbers.get(12, 0))) * period_unit_ns)
+        return ImportedValue(name, unit, unit_ns, True, max(0, signed(self._tables.numbers.get(12, 0))) * period_unit_ns)
 
-    def _read_mappings(self) -> tuple[list[Mapping], dict[int, Module]]:
-        mappings, modules = [], {0: Module()}
+    def _read_mappings(self) -> tuple[list[ImportedMapping], dict[int, ImportedModule]]:
+        mappings, modules = [], {0: ImportedModule()}
         for row in self._tables.mappings:
-            module = modules[row.get(1, 0)] = Module(self._tables.text(row.get(5, 0)) or Module().path, _build_id(self._tables.text(row.get(6, 0))))
+            path = self._tables.text(row.get(5, 0)) or ImportedModule().path
+            module = modules[row.get(1, 0)] = ImportedModule(path, _build_id(self._tables.text(row.get(6, 0))))
             if row.get(2, 0) < row.get(3, 0):
-                mappings.append(Mapping(module, row.get(2, 0), row.get(3, 0), row.get(4, 0)))
+                mappings.append(ImportedMapping(module, row.get(2, 0), row.get(3, 0), row.get(4, 0)))
         return mappings, modules
 
-    def _read_locations(self, modules: dict[int, Module]) -> dict[int, int]:
+    def _read_locations(self, modules: dict[int, ImportedModule]) -> dict[int, int]:
         """The numbers of locations by their ids."""
         functions = {}
         for number, row in self._tables.functions.items():
             name = self._tables.text(row.get(2, 0)) or self._tables.text(row.get(3, 0))
-            functions[number] = Function(name, self._tables.text(row.get(4, 0)) or None, signed(row.get(5, 0)) or None)
+            functions[number] = ImportedFunction(name, self._tables.text(row.get(4, 0)) or None, signed(row.get(5, 0)) or None)
         numbers = {}
         for row, lines in self._tables.locations:
             named = []
@@ -227,12 +241,12 @@ class _Reader:
                 function = functions.get(line.get(1, 0))
                 if function is None:
                     raise WireError(f"a location has the function {line.get(1, 0)}, which there is not")
-                named.append(Line(function, function.file, signed(line.get(2, 0)) or None))
-            module = modules.get(row.get(2, 0)) or Module()
-            numbers[row.get(1, 0)] = self._stacks.location(Location(module, row.get(3) or None, tuple(named)))
+                named.append(ImportedLine(function, function.file, signed(line.get(2, 0)) or None))
+            module = modules.get(row.get(2, 0)) or ImportedModule()
+            numbers[row.get(1, 0)] = self._stacks.location(ImportedLocation(module, row.get(3) or None, tuple(named)))
         return numbers
 
-    def _thread_of(self, labels: tuple[bytes, ...], executable: str) -> Thread:
+    def _thread_of(self, labels: tuple[bytes, ...], executable: str) -> ImportedThread:
         """The thread of a sample's labels: those with the same texts are one."""
         thread = self._threads.get(labels)
         if thread is None:
@@ -248,10 +262,10 @@ class _Reader:
             thread = self._threads[labels] = self._named_thread(texts, numbers, executable)
         return thread
 
-    def _named_thread(self, texts: dict[str, str], numbers: dict[str, int], executable: str) -> Thread:
+    def _named_thread(self, texts: dict[str, str], numbers: dict[str, int], executable: str) -> ImportedThread:
         pid = next((min(numbers[key], MOST_ID) for key in _PROCESS_IDS if key in numbers), 1)
         program = next((texts[key] for key in _PROCESS_NAMES if key in texts), executable)
-        process = self._processes.setdefault(pid, Process(pid, program))
+        process = self._processes.setdefault(pid, ImportedProcess(pid, program))
         tid = next((min(numbers[key], MOST_ID) for key in _THREAD_IDS if key in numbers), None)
         name = next((texts[key] for key in _THREAD_NAMES if key in texts), "")
         ids = (*(_THREAD_IDS if tid is not None else ()), *(_PROCESS_IDS if pid != 1 else ()))
@@ -266,7 +280,7 @@ class _Reader:
             return used[tid]
         if tid is None or tid in used:
             tid = max(used, default=0) + 1
-        process.threads.append(Thread(tid, name))
+        process.threads.append(ImportedThread(tid, name))
         return process.threads[-1]
 
 

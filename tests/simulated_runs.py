@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping
 from math import exp, sqrt
 
-from collector.profile.comparison import Key, Measure, Place, Run
+from collector.profile.comparison import ComparedPlace, Key, Measure, Run
 from collector.profile.model import Clock, Function, Module
 
 NORMAL, HIGH = 1 / 997, 1 / 9973
@@ -35,7 +35,7 @@ def _run(name: str, measures: Mapping[str, Measure], module: str, file: str) -> 
     keys: dict[str, Key] = {function: (function, module, file.rpartition("/")[2]) for function in measures}
     total = Measure(sum(one.time for one in measures.values()), sum(one.samples for one in measures.values()))
     places = {
-        key: Place(Function(function, function, function, 0, file, 1), Module(module, f"/usr/bin/{module}"), file, 1)
+        key: ComparedPlace(Function(function, function, function, 0, file, 1), Module(module, f"/usr/bin/{module}"), file, 1)
         for function, key in keys.items()
     }
     times = {keys[function]: measure for function, measure in measures.items()}

@@ -46,7 +46,7 @@ NOTHING: Final = Measure(0.0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ComparedPlace:
     """What a row is about: a function, a line of it, or the function when called so: by `callers`, from the start of its thread (None: unknown) on."""
 
     function: Function
@@ -66,7 +66,7 @@ class Run:
     clocks: frozenset[Clock]
     total: Measure
     times: Mapping[Key, Measure]
-    places: Mapping[Key, Place]
+    places: Mapping[Key, ComparedPlace]
     metric: Metric = CPU_METRICS[0]
 
 
@@ -101,7 +101,7 @@ class ComparedRow:
     """A function, line or call path, and how its time changed."""
 
     key: Key
-    place: Place
+    place: ComparedPlace
     change: Change
 
 
@@ -185,13 +185,13 @@ def _run(
     callers: Callable[[Any], tuple[Function | None, ...] | None] = lambda row: None,
 ) -> Run:
     sums: dict[Key, Values] = {}
-    places: dict[Key, Place] = {}
+    places: dict[Key, ComparedPlace] = {}
     for row in rows:
         if row.exclusive[0] > 0:
             function = row.function
             whole = (*function_key(function, row.module), *key(row))
             sums[whole] = add_values(sums[whole], row.exclusive) if whole in sums else row.exclusive
-            places.setdefault(whole, Place(function, row.module, *where(row), callers(row)))
+            places.setdefault(whole, ComparedPlace(function, row.module, *where(row), callers(row)))
 
     def measure(values: Values) -> Measure:
         return Measure((ratio.of(values) or 0.0) if ratio else values[0], values[3])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from collector.profile.comparison import LEAST_SAMPLES, LEVEL, Change, ComparedRow, Comparison, Place, Run
+from collector.profile.comparison import LEAST_SAMPLES, LEVEL, Change, ComparedPlace, ComparedRow, Comparison, Run
 from collector.profile.metrics import Metric
 from collector.units import format_amount, format_percent, format_rate, plural
 
@@ -151,7 +151,7 @@ def title(row: ComparedRow) -> str:
     return f"{name} in {(row.place.file or '').rpartition('/')[2]}:{row.place.line}"
 
 
-def path_steps(place: Place, is_short: bool = True) -> list[str]:
+def path_steps(place: ComparedPlace, is_short: bool = True) -> list[str]:
     """The functions of a call path, from the start of its thread on."""
     functions = (*(place.callers or ()), place.function)
     return ["(unfinished stacks)" if function is None else function.short_name if is_short else function.name for function in functions]

@@ -48,7 +48,7 @@ HELP = __doc__ or ""
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class RecordResult:
     """What came of it: the experiment (None if there is none to show) and our exit status."""
 
     experiment: str | None
@@ -149,18 +149,18 @@ def run(args: argparse.Namespace) -> int:
     return record(args).status
 
 
-def record(args: argparse.Namespace) -> Recording:
+def record(args: argparse.Namespace) -> RecordResult:
     """Record a program; what there is to say goes to stderr."""
     if args.list_metrics:
         return _list_metrics(args)
     if args.events == "":
         print("\n".join(perf_events.describe_events(probe_event)))
-        return Recording(None, 0)
+        return RecordResult(None, 0)
     try:
         plan = make_plan(args)
     except CannotRun as error:
         say(str(error))
-        return Recording(None, error.status)
+        return RecordResult(None, error.status)
     if plan.job.is_left_out and not args.dry_run:
         return _run_unrecorded(plan)
     if plan.program.reason and args.follow in (None, "off"):
@@ -168,7 +168,7 @@ def record(args: argparse.Namespace) -> Recording:
         raise RecordError(f"{plan.program.reason}: nothing was run{hint}")
     if args.dry_run:
         print("\n".join(_describe_plan(plan)))
-        return Recording(None, 0)
+        return RecordResult(None, 0)
     if plan.program.reason and plan.job.is_speaker:
         say(f"{plan.program.reason}; only its descendants can be recorded")
     try:
@@ -180,20 +180,20 @@ def record(args: argparse.Namespace) -> Recording:
         return _run_unrecorded(plan)
 
 
-def _run_unrecorded(plan: Plan) -> Recording:
+def _run_unrecorded(plan: Plan) -> RecordResult:
     try:
         become(plan.program, plan.command)
     except OSError as error:
         say(f"{plan.command[0]}: {error.strerror}")
-    return Recording(None, 126)
+    return RecordResult(None, 126)
 
 
-def _list_metrics(args: argparse.Namespace) -> Recording:
+def _list_metrics(args: argparse.Namespace) -> RecordResult:
     choice = metrics.plan_metrics(args, find_installation()).choice
     print("\n".join(metrics.list_metrics(choice)))
     for problem in choice.problems:
         say(problem)
-    return Recording(None, 1 if choice.problems else 0)
+    return RecordResult(None, 1 if choice.problems else 0)
 
 
 def make_plan(args: argparse.Namespace) -> Plan:
@@ -279,7 +279,7 @@ def say(sentence: str) -> None:
         pass  # the program's status matters more than our words
 
 
-def _carry_out(plan: Plan) -> Recording:
+def _carry_out(plan: Plan) -> RecordResult:
     if plan.is_overwritten and plan.experiment is not None:
         writers = RecordedProcesses(os.path.abspath(plan.experiment), read_start_ticks).live()
         if writers:  # whose logs would be taken from under them
@@ -310,7 +310,7 @@ def _carry_out(plan: Plan) -> Recording:
         holder.close()
         destination.remove_experiment(experiment)
         say(f"{plan.command[0]}: {error}")
-        return Recording(None, 126)
+        return RecordResult(None, 126)
     try:
         has_recorded = _conclude(plan, experiment, ending, unrecorded)
         if node.problem:
@@ -319,7 +319,7 @@ def _carry_out(plan: Plan) -> Recording:
         log.close()
         holder.close()  # last: what still runs is recorded at its best for as long as we are here
     status = ending.exit_status
-    return Recording(experiment if has_recorded else None, status if has_recorded else status or 1)
+    return RecordResult(experiment if has_recorded else None, status if has_recorded else status or 1)
 
 
 def _claim(plan: Plan) -> str:

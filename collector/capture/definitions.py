@@ -45,7 +45,7 @@ class MetricDefinition:
 
 
 @dataclass(frozen=True, slots=True)
-class MetricGroup:
+class MetricGroupDefinition:
     """One <metricGroup>: metrics that are shown together."""
 
     id: str
@@ -73,12 +73,12 @@ class DefinitionFile:
 
     path: str
     metrics: tuple[MetricDefinition, ...] = ()
-    groups: tuple[MetricGroup, ...] = ()
+    groups: tuple[MetricGroupDefinition, ...] = ()
     sources: tuple[SourceDefinition, ...] = ()
     problems: tuple[str, ...] = ()
 
 
-Definition = TypeVar("Definition", MetricDefinition, MetricGroup, SourceDefinition)
+Definition = TypeVar("Definition", MetricDefinition, MetricGroupDefinition, SourceDefinition)
 
 
 class _Refusal(Exception):
@@ -155,10 +155,10 @@ def _read_metric(path: str, element: Element, sources: set[str]) -> MetricDefini
     )
 
 
-def _read_group(path: str, element: Element) -> MetricGroup:
+def _read_group(path: str, element: Element) -> MetricGroupDefinition:
     identifier = _read_id(element)
     refs = (metric.attributes.get("ref", "") for metric in element.named("metric"))
-    return MetricGroup(
+    return MetricGroupDefinition(
         identifier, element.text_of("displayName") or identifier, element.text_of("description"), tuple(ref for ref in refs if ref)
     )
 

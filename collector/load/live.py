@@ -19,7 +19,7 @@ from collector.load.log_facts import GrowingFacts, LogFacts
 from collector.load.waits import Waits
 from collector.profile.model import Profile
 from collector.symbols.symbolizer import Symbolizer
-from collector.target.process import Process
+from collector.target.process import LoggedProcess
 
 
 class LiveExperiment:
@@ -63,7 +63,7 @@ class LiveExperiment:
         return replace(facts, number=number, heads=heads, process=facts.process and _without_accounts(facts.process))
 
 
-def _without_accounts(process: Process) -> Process:
+def _without_accounts(process: LoggedProcess) -> LoggedProcess:
     """Of a thread that has ended the kernel's account is known, but here are only its last samples."""
     threads = [replace(thread, user_ns=None, system_ns=None) for thread in process.threads]
     return replace(process, threads=tuple(threads))

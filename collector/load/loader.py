@@ -31,7 +31,7 @@ from collector.profile import model
 from collector.profile.metric_series import MetricSeries
 from collector.profile.metrics import Value, metrics_of, ordered_values
 from collector.readings import readings_of
-from collector.target.process import Thread
+from collector.target.process import LoggedThread
 
 Progress = Callable[[int, int, str], None]
 
@@ -234,7 +234,7 @@ class Loader:
             self._analysis.add_block(facts.number, block)
         return [lives.at(block.thread, block.time + shift_ns) if block.thread in lives else NOBODY for block in waits]
 
-    def _add_stand_in(self, facts: LogFacts, position: int, process: model.Process, recorded: Thread) -> bool:
+    def _add_stand_in(self, facts: LogFacts, position: int, process: model.Process, recorded: LoggedThread) -> bool:
         """Give a thread that ended before its first tick a sample that stands for its CPU time, if it has any."""
         thread = self._threads[position]
         values = unsampled_ns(thread, process, recorded.pending_ns)

@@ -16,7 +16,7 @@ from collector.experiment.node_clocks import with_shift
 from collector.experiment.origin import ProcessIdentities, ProcessIdentity
 from collector.experiment.samples import PcSampleBlock, SampleHead, SourceValues, declared_values
 from collector.target.address_space import AddressSpace
-from collector.target.process import Image, Process, ProcessTable, Thread
+from collector.target.process import Image, LoggedProcess, LoggedThread, ProcessTable
 
 MessageKey = tuple[int, str, str | None]
 """Severity, text, subject."""
@@ -39,7 +39,7 @@ class LogFacts:
     number: int = 0
     size_bytes: int = 0
     heads: list[SampleHead] = field(default_factory=list)
-    process: Process | None = None
+    process: LoggedProcess | None = None
     initialize: events.Initialize | None = None
     close: events.CloseLog | None = None
     space: AddressSpace = field(default_factory=AddressSpace)
@@ -89,7 +89,7 @@ class LogFacts:
         return identities.identify(self.log.origin, begun.start_ticks, begun.pid_namespace, is_forked)
 
     @property
-    def threads(self) -> tuple[Thread, ...]:
+    def threads(self) -> tuple[LoggedThread, ...]:
         """Its threads, oldest first."""
         return self.process.threads if self.process else ()
 

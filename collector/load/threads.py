@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from collector.load.accounting import TOLERATED_TICKS, balance
 from collector.profile import model
-from collector.target.process import Thread
+from collector.target.process import LoggedThread
 
 
 class ThreadLives:
     """Finds the thread that had an id at some time; positions begin at `first`."""
 
-    def __init__(self, threads: Sequence[Thread], first: int) -> None:
+    def __init__(self, threads: Sequence[LoggedThread], first: int) -> None:
         self._starts: dict[int, list[int]] = {}
         self._positions: dict[int, list[int]] = {}
         for position, thread in enumerate(threads, first):
@@ -31,7 +31,7 @@ class ThreadLives:
         return self._positions[thread_id][max(0, life)]
 
 
-def thread_of(process: int, thread: Thread, within: model.Process) -> model.Thread:
+def thread_of(process: int, thread: LoggedThread, within: model.Process) -> model.Thread:
     """A thread as profiles have it; `within` is its process."""
     return model.Thread(
         process,

@@ -10,7 +10,7 @@ from collector.experiment.samples import PcSampleBlock, SampleHead
 
 
 @dataclass(frozen=True, slots=True)
-class Thread:
+class LoggedThread:
     """A thread. Times in nanoseconds; None where the log does not say. `is_exit`: it ended before its log did.
 
     `pending_ns`: CPU time at its end that no sample stands for because none was due.
@@ -45,7 +45,7 @@ class Image:
 
 
 @dataclass(frozen=True, slots=True)
-class Process:
+class LoggedProcess:
     """A process and its images, oldest first.
 
     `user_ns` and `system_ns` are the last the log knows of the whole process. `status` is the wait status, None if nobody saw it.
@@ -55,7 +55,7 @@ class Process:
     parent_pid: int | None = None
     is_forked: bool = False
     images: tuple[Image, ...] = ()
-    threads: tuple[Thread, ...] = ()
+    threads: tuple[LoggedThread, ...] = ()
     user_ns: int | None = None
     system_ns: int | None = None
     status: int | None = None
@@ -99,9 +99,9 @@ class ProcessTable:
     def __init__(self) -> None:
         self._images: dict[Origin, Image] = {}
         self._last_times: dict[Origin, int] = {}
-        self._processes: dict[int, Process] = {}
+        self._processes: dict[int, LoggedProcess] = {}
         self._accounts: dict[int, _Account] = {}
-        self._threads: dict[tuple[Origin, int], list[Thread]] = {}
+        self._threads: dict[tuple[Origin, int], list[LoggedThread]] = {}
         self.unrecorded: list[SysExit] = []
         """The ends of descendants that were not recorded."""
 
@@ -123,14 +123,14 @@ class ProcessTable:
         if origin in self._images:
             self._last_times[origin] = max(time_ns, self._last_times.get(origin, 0))
 
-    def processes(self) -> list[Process]:
+    def processes(self) -> list[LoggedProcess]:
         """The recorded processes, oldest first."""
         images: dict[int, list[Image]] = {}
         for origin in sorted(self._images):
             image = self._images[origin]
             end_time = image.end_time if image.is_complete else self._last_times[origin]
             images.setdefault(origin.pid, []).append(replace(image, end_time=end_time))
-        threads: dict[int, list[Thread]] = {}
+        threads: dict[int, list[LoggedThread]] = {}
         for (origin, _), lives in self._threads.items():
             threads.setdefault(origin.pid, []).extend(lives)
         complete = []
@@ -142,8 +142,8 @@ class ProcessTable:
             ))
         return sorted(complete, key=lambda process: (process.start_time or 0, process.pid))
 
-    def _process(self, pid: int) -> Process:
-        return self._processes.get(pid) or self._processes.setdefault(pid, Process(pid))
+    def _process(self, pid: int) -> LoggedProcess:
+        return self._processes.get(pid) or self._processes.setdefault(pid, LoggedProcess(pid))
 
     def _see(self, origin: Origin, record: AnyRecord | SampleHead) -> None:
         """Whatever it is, it happened while the image, and the thread, were there."""
@@ -153,7 +153,7 @@ class ProcessTable:
         last = record.last_time if isinstance(record, _SAMPLES) else record.time
         self._last_times[origin] = max(last, self._last_times.get(origin, 0))
         if isinstance(record, _SAMPLES) and (origin, record.thread) not in self._threads:
-            self._threads[origin, record.thread] = [Thread(origin, record.thread)]
+            self._threads[origin, record.thread] = [LoggedThread(origin, record.thread)]
 
     def _add_own(self, origin: Origin, record: AnyRecord | SampleHead) -> None:
         image, process = self._images[origin], self._process(origin.pid)
@@ -167,12 +167,12 @@ class ProcessTable:
         elif isinstance(record, ProcFork):
             self._processes[origin.pid] = replace(process, is_forked=True, parent_pid=record.parent_pid)
         elif isinstance(record, ThrCreate):
-            thread = Thread(origin, record.thread, record.name, record.time, None, record.start_address)
+            thread = LoggedThread(origin, record.thread, record.name, record.time, None, record.start_address)
             self._threads.setdefault((origin, record.thread), []).append(thread)
         elif isinstance(record, ThrExit):
             self._end_thread(origin, record)
 
-    def _initialize(self, image: Image, process: Process, record: Initialize) -> None:
+    def _initialize(self, image: Image, process: LoggedProcess, record: Initialize) -> None:
         self._images[image.origin] = replace(
             image, executable=record.executable, arguments=record.arguments or (), directory=record.directory, start_time=record.time
         )
@@ -192,12 +192,12 @@ class ProcessTable:
     def _end_thread(self, origin: Origin, record: ThrExit) -> None:
         lives = self._threads.setdefault((origin, record.thread), [])
         if not lives or lives[-1].end_time is not None:
-            lives.append(Thread(origin, record.thread))
+            lives.append(LoggedThread(origin, record.thread))
         lives[-1] = replace(
             lives[-1], name=record.name or lives[-1].name, end_time=record.time, user_ns=record.user_ns,
             system_ns=record.system_ns, is_exit=bool(record.is_exit), pending_ns=record.pending_ns or 0,
         )
 
 
-def _thread_order(thread: Thread) -> tuple[int, Origin, int]:
+def _thread_order(thread: LoggedThread) -> tuple[int, Origin, int]:
     return (thread.start_time or 0, thread.origin, thread.thread_id)

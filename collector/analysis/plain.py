@@ -13,7 +13,7 @@ from itertools import repeat
 
 from collector.analysis.placed_values import placed_values
 from collector.analysis.seam import MOST_VALUE, NOBODY, AddressSpan, Entries, Entry, Expansion
-from collector.experiment.columns import Column
+from collector.experiment.columns import IntegerColumn
 from collector.experiment.directory import LogFile
 from collector.experiment.events import Event
 from collector.experiment.merge import iter_records
@@ -165,7 +165,7 @@ class PlainAnalysis:
         return first + bisect_right(times, time_ns, first - entry, last - entry - 1) - (first - entry)
 
 
-def _capped(column: Column, factor: int) -> Iterator[int]:
+def _capped(column: IntegerColumn, factor: int) -> Iterator[int]:
     return (min(value * factor, MOST_VALUE) for value in column)
 
 

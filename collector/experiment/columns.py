@@ -13,7 +13,7 @@ TypeCode = Literal["B", "H", "I", "Q"]
 _TYPE_OF_WIDTH: dict[int, TypeCode] = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
-class Column:
+class IntegerColumn:
     """n integers: `base + raw[i]`, or n times `base` where `raw` is None.
 
     `raw` is a memoryview of unsigned integers on the log's own bytes: nothing is copied, nothing is made per value
@@ -41,12 +41,12 @@ class Column:
         return self.base + 0 * range(self.count)[index]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Column) and self.tolist() == other.tolist()
+        return isinstance(other, IntegerColumn) and self.tolist() == other.tolist()
 
     __hash__ = None  # type: ignore[assignment]  # how Python spells "not hashable", which typeshed has no word for
 
     def __repr__(self) -> str:
-        return f"Column({self.tolist()!r})"
+        return f"IntegerColumn({self.tolist()!r})"
 
     def tolist(self) -> list[int]:
         """The values as a list."""
@@ -73,12 +73,12 @@ class Column:
         return [base, packed.tobytes()]
 
     @classmethod
-    def of(cls, values: list[int]) -> Column:
+    def of(cls, values: list[int]) -> IntegerColumn:
         """A column of these values: for records that were put together in memory."""
         return cls(0, memoryview(array("Q", values)), len(values))
 
 
-def parse_column(value: object, count: int) -> Column | None:
+def parse_column(value: object, count: int) -> IntegerColumn | None:
     """The column of `count` values that a record holds as `[base, bytes]`; None if it is not one."""
     if type(value) is not list or len(value) != 2:
         return None
@@ -86,11 +86,11 @@ def parse_column(value: object, count: int) -> Column | None:
     if type(base) is not int or base < 0 or type(data) is not bytes:
         return None
     if not data:
-        return Column(base, None, count)
+        return IntegerColumn(base, None, count)
     width = len(data) // count if count else 0
     if width not in _TYPE_OF_WIDTH or width * count != len(data):
         return None
-    return Column(base, _as_native(data, _TYPE_OF_WIDTH[width]), count)
+    return IntegerColumn(base, _as_native(data, _TYPE_OF_WIDTH[width]), count)
 
 
 def _as_native(data: bytes, type_code: TypeCode) -> memoryview:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from zlib import crc32
 
 from collector.errors import ExperimentError
-from collector.experiment.columns import Column
+from collector.experiment.columns import IntegerColumn
 from collector.experiment.events import AnyRecord, Message
 from collector.experiment.log_reader import unpack_records
 from collector.experiment.log_source import Hole, find_area, read_at
@@ -47,7 +47,7 @@ def decode_slot(slot: bytes, origin: Origin | None = None) -> list[OpenRecord]:
     rows, definitions, stack_count = _decode_rows(slot, value_count, OPEN_HEADER_BYTES + _committed_bytes(slot))
     if not rows:
         return []
-    times, *values, stacks = (Column.of(list(numbers)) for numbers in zip(*rows))
+    times, *values, stacks = (IntegerColumn.of(list(numbers)) for numbers in zip(*rows))
     return [PcSampleBlock(time, thread, 0, 0, origin, source, len(rows), unit_ns, times, tuple(values), stacks, stack_count, definitions)]
 
 

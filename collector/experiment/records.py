@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import ClassVar
 
-from collector.experiment.columns import Column, parse_column
+from collector.experiment.columns import IntegerColumn, parse_column
 from collector.experiment.events import EVENT_CLASSES, AnyRecord, Event, Metric
 from collector.experiment.origin import Origin
 from collector.experiment.samples import CPU_VALUES, PcSampleBlock, SourceValues
@@ -159,7 +159,7 @@ def _make_block(
     )
 
 
-def _column(value: object, count: int) -> Column:
+def _column(value: object, count: int) -> IntegerColumn:
     column = parse_column(value, count)
     if column is None:
         raise MalformedRecordError

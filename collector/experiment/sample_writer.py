@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from collector.experiment.columns import Column
+from collector.experiment.columns import IntegerColumn
 from collector.experiment.stacks import MAX_DEPTH
 from collector.format import FRAMES_LEFT_OUT, Kind, StackEnd
 
@@ -34,9 +34,9 @@ def sample_records(
         numbers = {number: place for place, number in enumerate(defined)}
         moments = times[part]
         deltas = [0, *(after - before for before, after in zip(moments, moments[1:]))]
-        columns = [Column.of(list(column[part])).pack() for column in values]
-        places = Column.of([numbers[number] for number in stacks[part]]).pack()
-        yield [int(Kind.PCSAMPLE), moments[0], thread, source, len(moments), 1, Column.of(deltas).pack(), columns, places, len(defined), definitions]
+        columns = [IntegerColumn.of(list(column[part])).pack() for column in values]
+        places = IntegerColumn.of([numbers[number] for number in stacks[part]]).pack()
+        yield [int(Kind.PCSAMPLE), moments[0], thread, source, len(moments), 1, IntegerColumn.of(deltas).pack(), columns, places, len(defined), definitions]
         first += most
 
 

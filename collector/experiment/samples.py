@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import accumulate, repeat
 from typing import ClassVar, Final, NamedTuple
 
-from collector.experiment.columns import Column
+from collector.experiment.columns import IntegerColumn
 from collector.experiment.origin import Origin
 from collector.experiment.stacks import CallStack, StackTable, decode_stacks
 from collector.format import SAMPLE_MAX_VALUES, Kind
@@ -130,9 +130,9 @@ class PcSampleBlock:
     source: int
     count: int
     unit_ns: int
-    times: Column
-    values: tuple[Column, ...]
-    stacks: Column
+    times: IntegerColumn
+    values: tuple[IntegerColumn, ...]
+    stacks: IntegerColumn
     stack_count: int
     definitions: bytes
     declared: SourceValues = CPU_VALUES
@@ -225,14 +225,14 @@ class SampleHead(NamedTuple):
         return cls(time, last_time, thread, source, sample_count, log_offset, tuple(sums_ns), declared, is_lost)
 
 
-def _values(column: Column) -> Iterator[int] | list[int]:
+def _values(column: IntegerColumn) -> Iterator[int] | list[int]:
     return repeat(column.base, column.count) if column.raw is None else column.tolist()
 
 
 _TABLE_PAYS = 512  # samples, from which on a table of all 256 products is faster than a product for each
 
 
-def _scale(column: Column, unit: int) -> Iterator[int] | list[int]:
+def _scale(column: IntegerColumn, unit: int) -> Iterator[int] | list[int]:
     """The column's values times `unit`."""
     first = column.base * unit
     if column.raw is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collector.experiment.columns import Column
+from collector.experiment.columns import IntegerColumn
 from collector.experiment.samples import PcSampleBlock
 from collector.format import StackEnd
 from collector.profile import model
@@ -10,8 +10,8 @@ from collector.profile import model
 
 def stand_in(thread: model.Thread, address: int | None, values: tuple[int, ...], shift_ns: int = 0) -> PcSampleBlock:
     """A record with one sample of these values in nanoseconds, on a clock that is so much behind the thread's. Without an address its stack is empty."""
-    columns = tuple(Column.of([value]) for value in values)
-    nothing = Column.of([0])
+    columns = tuple(IntegerColumn.of([value]) for value in values)
+    nothing = IntegerColumn.of([0])
     time_ns = (thread.end_ns or thread.start_ns) - shift_ns
     return PcSampleBlock(time_ns, thread.tid, 0, 0, None, 0, 1, 1, nothing, columns, nothing, 1, _definition(address))
 

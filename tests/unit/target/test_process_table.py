@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collector.experiment.columns import Column
+from collector.experiment.columns import IntegerColumn
 from collector.experiment.events import CloseLog, Initialize, ProcExec, ProcExit, ProcFork, Sample, SysExit, ThrCreate, ThrExit
 from collector.experiment.origin import LAUNCHER, Origin
 from collector.experiment.samples import PcSampleBlock
@@ -13,8 +13,8 @@ _A0, _A1, _B0 = Origin(10, 0), Origin(10, 1), Origin(20, 0)
 
 
 def _block(time, thread, deltas):
-    empty = Column.of([0] * len(deltas))
-    return PcSampleBlock(time, thread, 0, 1, None, 1, len(deltas), 1000, Column.of(deltas), (empty, empty), empty, 0, b"")
+    empty = IntegerColumn.of([0] * len(deltas))
+    return PcSampleBlock(time, thread, 0, 1, None, 1, len(deltas), 1000, IntegerColumn.of(deltas), (empty, empty), empty, 0, b"")
 
 
 def _add(table, origin, records):

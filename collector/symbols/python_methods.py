@@ -32,9 +32,16 @@ _MOST_BYTES: Final = 1 << 26
 
 
 def python_methods(image: ElfImage) -> dict[int, str]:
-    """{elf address: name} as Python has it: `builtins.compile`, `list.sort`, or `sort` where nothing says whose it is."""
+    """{elf address: name} as Python has it: `builtins.compile`, `list.sort`, or `sort` where nothing says whose it is.
+
+    What types share, as set and frozenset do, has the shorter of their names.
+    """
     data = _Data(image)
-    return {function: name for table in data.tables() for function, name in data.methods_of(table)}
+    names: dict[int, str] = {}
+    for table in data.tables():
+        for function, name in data.methods_of(table):
+            names[function] = min(names.get(function, name), name, key=lambda known: ("." not in known, len(known), known))
+    return names
 
 
 class _Data:

@@ -60,6 +60,7 @@ def test_functions_are_called_as_python_calls_them() -> None:
     assert len(wrong) < len(told) / 50, wrong  # some share their function with another name
     for name in ("builtins.compile", "list.sort", "str.join", "dict.update", "re.Pattern.match", "_io.TextIOWrapper.write", "collections.OrderedDict.move_to_end"):
         assert name in methods.values()
+    assert "set.union" in methods.values() and "frozenset.union" not in methods.values()  # which share it
 
 
 def test_damaged_data_gives_fewer_names_and_no_error() -> None:

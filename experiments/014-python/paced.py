@@ -1,10 +1,13 @@
-"""paced -- calls.py's work in turns of a few milliseconds, every other one with recording paused: paced.py TURNS; prints the CPU time of both kinds"""
+"""paced -- calls.py's work in turns of a few milliseconds, every other one with recording paused: paced.py TURNS; prints the CPU time of both kinds
+
+With a second argument nothing is paused.
+"""
 
 import ctypes
 import sys
 import time
 
-sys.argv, turns = [sys.argv[0], "1"], int(sys.argv[1])
+sys.argv, turns, is_always_on = [sys.argv[0], "1"], int(sys.argv[1]), len(sys.argv) > 2
 import calls  # noqa: E402
 
 LIBRARY = ctypes.CDLL(None)
@@ -24,6 +27,7 @@ for _ in range(10):
 for number in range(turns):
     times = {}
     for switch in SWITCHES if number % 2 else SWITCHES[::-1]:
-        getattr(LIBRARY, switch)()
+        if not is_always_on:
+            getattr(LIBRARY, switch)()
         times[switch] = turn_of(40)
     print(*(times[switch] for switch in SWITCHES))

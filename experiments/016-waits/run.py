@@ -144,6 +144,8 @@ def truth(bench: Bench, report: Report, place: str, option: str = "--wall") -> N
                 sums.append(off_s * 1e9 / known[name.removesuffix(".tid")] - 1)
                 ready.append(ready_s * 1e9 / known[name.removesuffix(".tid")])
             elif name not in ("wait_both", "wait_file") and not name.endswith(".ends"):
+                if ("function", name) not in values:
+                    report.say(f"  {name} has no row in one of the runs")
                 rows.setdefault(name, []).append(values.get(("function", name), (0.0, 0.0))[0] * 1e9 / ns - 1)
     worst = max(map(abs, sums))
     report.say(f"  time on no processor of each thread: error {spread(sums).text(100, 2, '+')} %, at most {100 * worst:.2f} %")

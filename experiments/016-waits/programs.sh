@@ -2,6 +2,13 @@
 # programs.sh -- NAME SECONDS: a program that mostly waits, and who keeps it a little busy; ends with 1 where it is not installed
 name=$1
 seconds=$2
+case $name in
+postgres) needed=pgbench ;;
+redis) needed=redis-server ;;
+java) needed=javac ;;
+*) needed=$name ;;
+esac
+command -v "$needed" >/dev/null || exit 1
 place=$(mktemp -d /tmp/waits-XXXXXX)
 trap 'rm -rf "$place"' EXIT
 cd "$place" || exit 1

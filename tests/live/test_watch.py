@@ -80,7 +80,7 @@ def test_quitting_leaves_the_recording_alone(on_a_terminal: Watch, tmp_path: Pat
 
 def test_control_c_is_for_the_program(on_a_terminal: Watch, tmp_path: Path) -> None:
     terminal = on_a_terminal("watch", "-i", "0.1", "--", "sh", "-c", _UNTIL_TOLD)
-    terminal.await_screen("CPU time in all", "q quit")
+    terminal.await_screen("CPU time in all, 1 thread", "q quit")
     terminal.type("\x03")
     terminal.await_screen("killed by signal 2", "q quit")
     terminal.type("q")

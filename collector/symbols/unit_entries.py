@@ -196,12 +196,13 @@ class _Stream:
 
     def copy_to(self, memory: mmap.mmap, start: int, end: int) -> None:
         """Copy what is not forgotten of [start, end) to the same place in `memory`, and forget all before the last piece of it."""
-        self._go_to(start)
-        while self._start <= start < end and self._data:
-            part = memoryview(self._data)[start - self._start:end - self._start]
+        while start < end:
+            self._go_to(start)
+            part = memoryview(self._data)[start - self._start:end - self._start] if start >= self._start else b""
+            if not part:
+                return
             memory[start:start + len(part)] = part
             start += len(part)
-            self._go_to(min(start, end - 1))
 
     def _go_to(self, offset: int) -> None:
         while offset >= self._start + len(self._data):

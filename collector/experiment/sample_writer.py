@@ -74,7 +74,6 @@ def _common(left: Sequence[int], right: Sequence[int]) -> int:
     return min(len(left), len(right))
 
 
-@lru_cache(maxsize=1 << 16)
 def _literal(address: int, parent: int, predicted: int | None) -> bytes:
     """The token of one frame, by its distance from its caller or, if that is less, from what was predicted."""
     own = _zigzag(address - parent)

@@ -114,8 +114,8 @@ def join_pieces(profile: Profile, grouping: Grouping, pieces: Iterable[PlaceFigu
     return PlaceSums(places, groups, columns)
 
 
-def _are_neighbours(positions: Sequence[int]) -> bool:
-    return bool(positions) and list(positions) == list(range(positions[0], positions[0] + len(positions)))
+def _are_neighbours(positions: list[int]) -> bool:
+    return bool(positions) and positions == list(range(positions[0], positions[0] + len(positions)))
 
 
 def _set_run(into: array[float], first: int, positions: Sequence[int], figures: Sequence[float]) -> None:

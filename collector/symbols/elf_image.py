@@ -85,16 +85,18 @@ class ElfImage:
     DamagedImageError (a SymbolError) when its headers contradict its size.
     """
 
-    def __init__(self, path: str, stream: BinaryIO | None = None) -> None:
+    def __init__(self, path: str, data: bytes | None = None) -> None:
+        """`data` is what the file would hold that exists only in memory. Sections may be read in several threads."""
         self.path = path
+        self._bytes = data
         self._whole_sections: dict[int, bytes] = {}
         self._decompressed_bytes = 0
         try:
-            self._stream = stream if stream is not None else open_binary(path, may_follow=True)
+            self._stream: BinaryIO = io.BytesIO(data) if data is not None else open_binary(path, may_follow=True)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise SymbolError(f"{path} cannot be opened: {reason}.") from error
-        self._descriptor = self._stream.fileno() if stream is None else -1
+        self._descriptor = self._stream.fileno() if data is None else -1
         try:
             self._read_headers()
         except CollectorError:
@@ -107,7 +109,7 @@ class ElfImage:
     @classmethod
     def from_bytes(cls, name: str, data: bytes) -> ElfImage:
         """The image of an ELF file that exists only in memory; `name` stands for its path."""
-        return cls(name, io.BytesIO(data))
+        return cls(name, data)
 
     def __enter__(self) -> ElfImage:
         return self
@@ -209,8 +211,9 @@ class ElfImage:
         try:
             if self._descriptor >= 0:
                 return os.pread(self._descriptor, size_bytes, file_offset)
-            self._stream.seek(file_offset)
-            return self._stream.read(size_bytes)
+            if self._bytes is not None and not self._stream.closed:
+                return self._bytes[file_offset:file_offset + size_bytes]
+            raise ValueError("it is closed")
         except (OSError, ValueError) as error:
             raise SymbolError(f"{self.path} cannot be read: {error}.") from error
 

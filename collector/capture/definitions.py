@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from collector.capture.colours import resolve_colour
 from collector.capture.definition_xml import Element, read_xml
@@ -21,8 +20,7 @@ _ROOTS = ("metricdefinition", "metricdefinitions")
 _SYMBOL = re.compile(r"[A-Za-z_$][\w.$@]*")
 
 
-@dataclass(frozen=True, slots=True)
-class MetricDefinition:
+class MetricDefinition(NamedTuple):
     """One <metric>. `divided` is divideBySampleTime; `integral` the id of the metric that is its integral, or empty."""
 
     id: str
@@ -44,8 +42,7 @@ class MetricDefinition:
     integral: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class MetricGroupDefinition:
+class MetricGroupDefinition(NamedTuple):
     """One <metricGroup>: metrics that are shown together."""
 
     id: str
@@ -54,8 +51,7 @@ class MetricGroupDefinition:
     metrics: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SourceDefinition:
+class SourceDefinition(NamedTuple):
     """One <source>: a library by its name, libraries to preload, and optional functions (empty: none)."""
 
     id: str
@@ -67,8 +63,7 @@ class SourceDefinition:
     stop: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class DefinitionFile:
+class DefinitionFile(NamedTuple):
     """What is good of a file, and a sentence (file:line: reason) for each thing that is not."""
 
     path: str

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 import struct
-from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 _PT_DYNAMIC, _PT_INTERP = 2, 3
 _DT_NEEDED, _DT_STRTAB = 1, 5
@@ -17,8 +16,7 @@ _X86_64 = 62
 _MACHINES = {3: "i386", 8: "MIPS", 20: "PowerPC", 21: "ppc64", 22: "s390x", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
 
 
-@dataclass(frozen=True, slots=True)
-class ElfHeader:
+class ElfHeader(NamedTuple):
     """What the first bytes of an ELF file say. `interpreter` is the dynamic linker, None if the file names none."""
 
     machine: int

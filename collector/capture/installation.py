@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from collector.errors import RecordError
 
 LIBRARY_NAME = "libcollector.so"
 
 
-@dataclass(frozen=True, slots=True)
-class Installation:
+class Installation(NamedTuple):
     """Absolute paths of what users and the launcher need.
 
     recorder     the library to preload

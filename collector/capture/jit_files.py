@@ -10,7 +10,7 @@ import glob
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from collector.regular_file import create_private, read_regular
 
@@ -18,8 +18,7 @@ _CLOCK_STEP_NS = 20_000_000  # times of files are those of the kernel's last tic
 _LARGEST_BYTES = 1 << 29
 
 
-@dataclass(frozen=True, slots=True)
-class JitProcess:
+class JitProcess(NamedTuple):
     """A process that may have left such files: whose it was, where it began, and when (ns since 1970)."""
 
     pid: int

@@ -13,7 +13,7 @@ import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGSYS}
 _STOPS = {signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
@@ -29,16 +29,14 @@ class StartError(Exception):
         self.errno = errno
 
 
-@dataclass(frozen=True, slots=True)
-class Child:
+class Child(NamedTuple):
     """A program that was started, and the signals that were blocked before."""
 
     pid: int
     mask: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(NamedTuple):
     """How a program ended: its process, its wait status, and when (ns of CLOCK_MONOTONIC)."""
 
     pid: int

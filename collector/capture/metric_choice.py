@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from collector.capture.definitions import DefinitionFile, MetricDefinition, SourceDefinition, read_definitions
 from collector.capture.elf_header import read_elf_header
@@ -16,8 +16,7 @@ from collector.capture.elf_header import read_elf_header
 MOST_FILES = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class MetricSelection:
+class MetricSelection(NamedTuple):
     """What the command line asks for: files or directories, and metrics to switch on or off by their ids."""
 
     paths: tuple[str, ...] = ()
@@ -25,8 +24,7 @@ class MetricSelection:
     disabled: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(NamedTuple):
     """A metric that was found. `state`: on, off, or why it cannot be had (hidden, broken); `group` is a group's title."""
 
     metric: MetricDefinition
@@ -35,8 +33,7 @@ class Offer:
     group_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Plugin:
+class Plugin(NamedTuple):
     """A source of which metrics are on: its library, the libraries it wants preloaded, and these metrics."""
 
     source: SourceDefinition
@@ -50,8 +47,7 @@ class Plugin:
         return any(offer.metric.per_node for offer in self.offers)
 
 
-@dataclass(frozen=True, slots=True)
-class MetricSet:
+class MetricSet(NamedTuple):
     """All that was found, what is to be loaded, and a sentence for each thing that is wrong."""
 
     offers: tuple[Offer, ...] = ()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from collector.capture.metric_choice import MetricSet, Offer
 from collector.regular_file import create_private
@@ -22,8 +22,7 @@ _MOST_DESCRIPTION = 1000
 _FIRST_SOURCE = 2  # the clock is 1: as the library numbers them
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """A metric as the log defines it (PMCALLOCATE): `source` is its id there, `detail` the library, `attributes` are `name=value`."""
 
     source: int

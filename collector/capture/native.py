@@ -14,9 +14,8 @@ import struct
 import sys
 from _thread import start_new_thread
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 try:
     import ctypes
@@ -24,8 +23,7 @@ except ImportError:  # a Python built without libffi: it runs on, unrecorded
     ctypes = None  # type: ignore[assignment]  # a module is never None to mypy
 
 
-@dataclass(frozen=True, slots=True)
-class Recorder:
+class Recorder(NamedTuple):
     """The C functions of libcollector(3), one field each; strings are bytes without NUL.
 
     Addresses are integers, sizes are in bytes. `func_load` takes its line table

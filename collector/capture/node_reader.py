@@ -12,7 +12,7 @@ import select
 import signal
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from collector.capture.native import host_metrics
 
@@ -21,8 +21,7 @@ _NAP_S = 0.005
 _PYTHON_FAILED = 255
 
 
-@dataclass(frozen=True, slots=True)
-class NodeReaderEnd:
+class NodeReaderEnd(NamedTuple):
     """How it ended: why it did not read to the end ("" if it did), and the CPU time it took in seconds."""
 
     problem: str

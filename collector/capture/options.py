@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 from collector.capture.rank import RankPeriods, parse_ranks
 from collector.errors import UsageError
@@ -20,8 +20,7 @@ _SHORTEST_PERIOD_NS = 20_000
 _LONGEST_PERIOD_NS = 10_000_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class RecorderOptions:
+class RecorderOptions(NamedTuple):
     """COLLECTOR_OPTIONS, typed. Times are ns of CLOCK_MONOTONIC; None leaves a word out.
 
     Names are the words of the text, so that the two cannot differ.
@@ -45,12 +44,11 @@ class RecorderOptions:
 
     def encode(self) -> str:
         """Give the text that libcollector parses: `name=value` joined by commas, true as 1."""
-        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        values = zip(self._fields, self)
         return ",".join(f"{name}={value if isinstance(value, str) else int(value)}" for name, value in values if value is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(NamedTuple):
     """The part of a run to record, in ns after its start; end_ns None: to the end of the run."""
 
     start_ns: int = 0

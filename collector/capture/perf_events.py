@@ -5,8 +5,7 @@ from __future__ import annotations
 import errno
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from collector.errors import UsageError
 
@@ -26,8 +25,7 @@ _FREQUENT: Final = {"on": 9_999_991, "hi": 999_983, "lo": 99_999_989}
 """How many events make a sample: primes, so that nothing periodic keeps step with them. The second are for cycles and instructions."""
 
 
-@dataclass(frozen=True, slots=True)
-class PerfEvent:
+class PerfEvent(NamedTuple):
     """An event, sampled every `period` times that it happens; 0: only counted."""
 
     name: str
@@ -40,8 +38,7 @@ class PerfEvent:
         return f"{self.type}.{self.config}.{self.period}.{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(NamedTuple):
     """What an event is; `is_kernels`: it happens in the kernel alone, where not everybody may count."""
 
     type: int
@@ -90,10 +87,10 @@ def parse_events(text: str) -> tuple[PerfEvent, ...]:
     for word in text.split(","):
         if events and (word in _FREQUENT or re.fullmatch("[0-9]+", word)):
             last = events.pop()
-            events.append(replace(last, period=_period(last.name, last.type, word)))
+            events.append(last._replace(period=_period(last.name, last.type, word)))
         else:
             event = _event(word, "-h")
-            events.append(replace(event, period=_period(event.name, event.type, "on")))
+            events.append(event._replace(period=_period(event.name, event.type, "on")))
     _check_number(events, MOST_EVENTS, "-h")
     return tuple(events)
 

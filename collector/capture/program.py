@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from collector.capture.elf_header import read_elf_header
 
@@ -39,8 +39,7 @@ class CannotRun(Exception):
         self.status = status
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(NamedTuple):
     """A command's file.
 
     path         what execve is given

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from collector.errors import UsageError
 
@@ -16,8 +17,7 @@ _JOBS = ("PMIX_NAMESPACE", "PMI_JOBID", "PALS_APID")
 _MOST_DIGITS = 9
 
 
-@dataclass(frozen=True, slots=True)
-class Rank:
+class Rank(NamedTuple):
     """A rank of a job. `size` is how many it has, `job` what no other job of its launcher is called; None, or "": the launcher does not say."""
 
     rank: int
@@ -81,8 +81,7 @@ class Ranks:
         return ",".join(map(str, self.ranges))
 
 
-@dataclass(frozen=True, slots=True)
-class RankPeriods:
+class RankPeriods(NamedTuple):
     """Periods of the clock in ns, None where it is off, by rank: the last list with a rank counts."""
 
     lists: tuple[tuple[Ranks, int | None], ...]

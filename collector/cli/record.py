@@ -16,8 +16,8 @@ import argparse
 import os
 import sys
 import time
-from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 from collector.capture import destination, options, perf_events
 from collector.capture.environment import build_environment, make_preloadable
@@ -47,16 +47,14 @@ NAME = "record"
 HELP = __doc__ or ""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordResult:
+class RecordResult(NamedTuple):
     """What came of it: the experiment (None if there is none to show) and our exit status."""
 
     experiment: str | None
     status: int
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """What is to be done, checked as far as it can be before anything is done."""
 
     command: list[str]
@@ -77,8 +75,7 @@ class Plan:
     def options_at(self, now_ns: int, pid: int) -> options.RecorderOptions:
         """Give what the recorder is told by a program that is started now, in process `pid`."""
         window = self.window or options.Window()
-        return replace(
-            self.wanted,
+        return self.wanted._replace(
             root=pid,
             start=now_ns + window.start_ns if window.start_ns else None,
             end=None if window.end_ns is None else now_ns + window.end_ns,

@@ -6,7 +6,6 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
@@ -19,8 +18,7 @@ _MARK = re.compile(r"ranks(\..*)?")
 _RANK = re.compile(r"rank\.([0-9]{1,9})")
 
 
-@dataclass(frozen=True, slots=True)
-class LogFile:
+class LogFile(NamedTuple):
     """One event log of an experiment, and the process image it belongs to. By `shift_ns` its times are to be later, so that all nodes have one clock."""
 
     path: str
@@ -37,8 +35,7 @@ class ClockError(NamedTuple):
     service_ns: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class ExperimentDirectory:
+class ExperimentDirectory(NamedTuple):
     """An experiment's files. `logs` are those of recorded processes, by process id and image; the launcher's are apart.
 
     `complaints` are sentences about what has the name of a log, or of the directory of copies, and is something else.
@@ -119,7 +116,7 @@ def _open_parts(path: str) -> ExperimentDirectory:
     for own in islice(part_paths(path), 1, None):
         node, rank = own.split(os.sep)[-2:]
         try:
-            parts.append(replace(open_directory(own), node=node, rank=int(rank.partition(".")[2])))
+            parts.append(open_directory(own)._replace(node=node, rank=int(rank.partition(".")[2])))
         except ExperimentError as error:
             complaints.append(f"{rank.replace('.', ' ')} on {node} is missing: {error}")
     if not parts:

@@ -6,8 +6,7 @@ import os
 import struct
 import zlib
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgpack
 
@@ -67,8 +66,7 @@ _BEGINNING = [name for name, _, _ in FIELDS[Kind.INITIALIZE]]
 _NOTED_KINDS = frozenset({Kind.PROCFORK, Kind.PMCALLOCATE, Kind.PAUSE, Kind.RESUME})
 
 
-@dataclass(frozen=True, slots=True)
-class DeclaredClock:
+class DeclaredClock(NamedTuple):
     """A clock as a log defines it: PMCALLOCATE's fields of the same names."""
 
     name: str

@@ -9,8 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from collector.errors import ExperimentError, ExperimentNotFoundError
 from collector.format import OPEN_MAGIC, OPEN_SLOT_BYTES, OPEN_TAIL_BYTES
@@ -19,8 +18,7 @@ from collector.regular_file import open_regular
 READ_BYTES = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Hole:
+class Hole(NamedTuple):
     """Zeros that are not on the disk: up to `end`, or (is_tail) up to the apparent end of the file."""
 
     end: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import fields
 from operator import attrgetter
 from statistics import median_low
 from typing import Any, TypeVar
@@ -43,7 +43,7 @@ def align(directory: ExperimentDirectory) -> ExperimentDirectory:
     vouched = [service_ns for service_ns in services.values() if service_ns is not None]
     service_ns = sum(sorted(vouched)[-2:]) if len(vouched) == len(services) else None
     error = ClockError(max(max(found) - min(found) for found in offsets.values()), service_ns)
-    return replace(directory, parts=tuple(_shifted(part, shifts.get(part.node, 0)) for part in parts), clock_error=error)
+    return directory._replace(parts=tuple(_shifted(part, shifts.get(part.node, 0)) for part in parts), clock_error=error)
 
 
 def with_shift(records: Iterable[T], shift_ns: int) -> Iterator[T]:
@@ -78,7 +78,7 @@ def _offsets(logs: Iterable[LogFile]) -> Iterator[tuple[int, int | None]]:
 
 def _shifted(part: ExperimentDirectory, shift_ns: int) -> ExperimentDirectory:
     def later(log: LogFile | None) -> LogFile | None:
-        return log and replace(log, shift_ns=shift_ns)
+        return log and log._replace(shift_ns=shift_ns)
 
-    logs = tuple(replace(log, shift_ns=shift_ns) for log in part.logs)
-    return replace(part, logs=logs, launch_log=later(part.launch_log), node_log=later(part.node_log), waits_log=later(part.waits_log))
+    logs = tuple(log._replace(shift_ns=shift_ns) for log in part.logs)
+    return part._replace(logs=logs, launch_log=later(part.launch_log), node_log=later(part.node_log), waits_log=later(part.waits_log))

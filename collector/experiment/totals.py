@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from collector.errors import ExperimentError
 from collector.experiment.log_outline import LENGTH_FROM, DeclaredClock, LogOutline, RawRecord, iter_raw_records, paused_ns, read_head
@@ -26,8 +27,7 @@ _TAIL_BYTES = 1 << 16
 _LAST_KINDS = (Kind.MESSAGE, Kind.PMCDETACH, Kind.PROCEXIT, Kind.PROCEXEC, Kind.CLOSELOG)
 
 
-@dataclass(frozen=True, slots=True)
-class LastExec:
+class LastExec(NamedTuple):
     """The last that is known of a process: it ran another program. `path` is as the call named it, from `directory`."""
 
     path: str
@@ -45,8 +45,7 @@ class Said:
         return Said(self.count + other.count, min(self.first_ns, other.first_ns))
 
 
-@dataclass(frozen=True, slots=True)
-class UnrecordedProgram:
+class UnrecordedProgram(NamedTuple):
     """What a process said of a program that it ran, or became: nothing is recorded there, and why."""
 
     pid: int
@@ -174,8 +173,7 @@ def _add_messages(totals: Totals, path: str, start_ns: int) -> None:
         _read_through(totals, path, start_ns, counts_samples=False)
 
 
-@dataclass(frozen=True, slots=True)
-class _Closing:
+class _Closing(NamedTuple):
     """How a log ends: CLOSELOG's totals, the messages just before it, and the program of an exec."""
 
     time_ns: int

@@ -308,7 +308,7 @@ def _ancestors(piece: Piece, part: PartFacts) -> list[LogFacts]:
     while missing:
         known |= missing
         shift_ns = piece.directory.logs[0].shift_ns
-        others = [replace(log, shift_ns=shift_ns) for log in open_directory(piece.directory.path).logs if log.origin.pid in missing]
+        others = [log._replace(shift_ns=shift_ns) for log in open_directory(piece.directory.path).logs if log.origin.pid in missing]
         parents = [read_facts(log, open_analysis(skipped=_OVER_TIME)) for log in others]
         found += parents
         missing = _parents_of(parents) - known

@@ -108,11 +108,11 @@ def _pieces(part: ExperimentDirectory) -> Iterator[Piece]:
         process = list(images)
         process_bytes = sum(map(_size_of, process))
         if logs and (size_bytes + process_bytes > SHARD_BYTES or len(logs) + len(process) > SHARD_LOGS):
-            yield Piece(replace(part, logs=tuple(logs), launch_log=None, node_log=node_log), is_divided=True, is_first=is_first)
+            yield Piece(part._replace(logs=tuple(logs), launch_log=None, node_log=node_log), is_divided=True, is_first=is_first)
             node_log, is_first, logs, size_bytes = None, False, [], 0
         logs += process
         size_bytes += process_bytes
-    yield Piece(replace(part, logs=tuple(logs), launch_log=None, node_log=node_log), is_divided=True, is_first=is_first)
+    yield Piece(part._replace(logs=tuple(logs), launch_log=None, node_log=node_log), is_divided=True, is_first=is_first)
 
 
 def _size_of(log: LogFile) -> int:

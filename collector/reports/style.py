@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from collector.printable import printable as printable
 
@@ -16,8 +16,7 @@ _SCOPE_SHARE = 4
 _BRANCHES = " │├└─⋯"
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(NamedTuple):
     """The page a report is written for: its width in columns, and whether it understands colour."""
 
     width: int = 80

@@ -6,7 +6,7 @@ import argparse
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from collector.capture.installation import Installation
 from collector.capture.metric_choice import MetricSelection, MetricSet, choose_metrics
@@ -17,8 +17,7 @@ _SHORTEST_INTERVAL_NS = 1_000_000
 _LONGEST_INTERVAL_NS = 3_600_000_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class MetricPlan:
+class MetricPlan(NamedTuple):
     """Which metrics are to be recorded, and how often at first."""
 
     choice: MetricSet = MetricSet()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from collector.capture.launch import Ending
 from collector.experiment.totals import Said, Totals
@@ -30,8 +30,7 @@ _CAUSES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """Sentences for the user, whether anything was recorded, and whether that is all there is to say."""
 
     sentences: tuple[str, ...]

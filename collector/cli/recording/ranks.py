@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from collector.capture import job_directory
 from collector.capture.launch import PYTHON_IGNORES
@@ -14,8 +14,7 @@ from collector.capture.rank import Rank, RankPeriods, Ranks
 from collector.errors import UsageError
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """What we are in a parallel job: `rank` is None outside of one. `wanted` are the ranks to record, None for all; `periods` what some are sampled at."""
 
     rank: Rank | None

@@ -12,10 +12,9 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from functools import cache
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from collector.capture.descendants import Descendant, DescendantWatch
 from collector.capture.launch import Ending
@@ -34,8 +33,7 @@ _NO_ROOM = "no log could be made"
 STILL_RUNNING = " (it was still running when the recording ended)"
 
 
-@dataclass(frozen=True, slots=True)
-class Explainer:
+class Explainer(NamedTuple):
     """Says why a program was not recorded. `follow` is COLLECTOR_FOLLOW, `recorder` the library's path, `ranks` what --ranks chose."""
 
     follow: str
@@ -55,8 +53,7 @@ class Explainer:
         return obstacle or (f"it belongs to a rank that is not one of --ranks {self.ranks.replace('+', ',')}" if self.ranks and not is_root else "")
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """A process in which nothing was recorded, and why. `is_command`: it was the command itself, from its start."""
 
     pid: int

@@ -21,7 +21,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple]:
         return lambda *arguments: received.append((name, *arguments)) or answer
 
     answers = {"version": b"9.8.7", "is_active": 1}
-    recorder = Recorder(**{name: note(name, answers.get(name)) for name in Recorder.__slots__})
+    recorder = Recorder(**{name: note(name, answers.get(name)) for name in Recorder._fields})
     monkeypatch.setattr(api, "find_recorder", lambda: recorder)
     monkeypatch.setattr(api, "_state", api._PauseState())
     monkeypatch.setattr(api, "_phases", api._Phases())

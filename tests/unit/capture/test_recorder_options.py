@@ -139,7 +139,7 @@ def test_encode_all() -> None:
 def test_every_word_is_known_to_the_recorder(repository) -> None:  # type: ignore[no-untyped-def]
     """The other side parses the same words."""
     parser = "".join(path.read_text() for path in (repository / "libcollector_c/src").glob("*/*.c"))
-    for name in options.RecorderOptions.__slots__:
+    for name in options.RecorderOptions._fields:
         assert f'"{name}"' in parser
     for clock in options.CLOCKS:
         assert f'"{clock}"' in parser

@@ -33,12 +33,13 @@ __attribute__((constructor)) static void before_main(void)
     mark("before main");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    int rounds = argc > 1 ? atoi(argv[1]) : 40;
     struct account recorded = {"recorded_work", 0}, paused = {"paused_work", 0};
     collector_resume();
     mark("begin");
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < rounds; i++) {
         collector_pause();
         collector_pause();
         BOOK(paused, paused_work());

@@ -107,6 +107,17 @@ static void *send_soon(void *unused)
     return unused;
 }
 
+static volatile int has_ended;
+
+/* One signal alone may come before the call that it is to end, when that is given no turn. */
+static void *send_until_ended(void *unused)
+{
+    do
+        send_soon(unused);
+    while (!has_ended);
+    return unused;
+}
+
 static int wait_by(const char *way, int signo)
 {
     sigset_t some = only(signo), open;
@@ -414,7 +425,8 @@ static void calls_end(void)
         sent_signo = ours[i / 2];
         set(sent_signo, count, flags[i % 2], 0);
         change(SIG_BLOCK, sent_signo);
-        pthread_create(&sender, NULL, send_soon, NULL); /* which has it blocked */
+        has_ended = 0;
+        pthread_create(&sender, NULL, send_until_ended, NULL); /* which has it blocked */
         change(SIG_UNBLOCK, sent_signo);
         if (flags[i % 2] == 0) {
             got = (int)read(ends[0], &byte, 1);
@@ -423,6 +435,7 @@ static void calls_end(void)
         struct timespec nap = {20, 0};
         if (flags[i % 2] != 0)
             printf("slept %d interrupted %d\n", nanosleep(&nap, NULL), errno == EINTR);
+        has_ended = 1;
         pthread_join(sender, NULL);
         close(ends[0]), close(ends[1]);
     }

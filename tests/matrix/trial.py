@@ -210,7 +210,7 @@ def _defects(case: Case, native: Native, outcome: Outcome, reading: Reading, exc
         return [f"reading: {reading.failure}"]
     if case.burns and native.expected.cpu_ns < 0.9 * case.burns * BURN_NS:
         return [f"the case does not do its work: {native.expected.cpu_ns / 1e6:.0f} ms of CPU time where {case.burns * BURN_NS / 1e6:.0f} are to be in burn"]
-    sentence, is_missing = judge_time(reading, case.burns)
+    sentence, is_missing = judge_time(reading, case.burns, native.expected.cpu_ns)
     if not sentence:
         return []
     if "time" in excused:

@@ -17,7 +17,7 @@ _PIECE = re.compile(rf"(?<=.)(?:{_MOVED}|\.localalias(?:\.\d+)?|\.(?:part|isra|c
 
 def whole_name(name: str) -> str:
     """The linker's name of the function that `name` is a piece of; `name` itself where it is none."""
-    return _PIECE.sub("", name) if "." in name else name
+    return _without(_PIECE, name) if "." in name else name
 
 
 def names_of_whole(name: str) -> list[str]:
@@ -27,5 +27,11 @@ def names_of_whole(name: str) -> list[str]:
     """
     if "." not in name:
         return []
-    names = dict.fromkeys((whole_name(name), _MOVED_PART.sub("", name)))
+    names = dict.fromkeys((whole_name(name), _without(_MOVED_PART, name)))
     return [other for other in names if other != name]
+
+
+def _without(suffix: re.Pattern[str], name: str) -> str:
+    """`name` without a suffix that begins with a dot: what is before the first is long in C++, and not looked through."""
+    found = suffix.search(name, name.index("."))
+    return name[:found.start()] + name[found.end():] if found else name

@@ -121,7 +121,7 @@ def build_function_table(image: ElfImage, debug_images: Sequence[ElfImage] = ())
 
     frames = _clip_to_code(read_frame_ranges(image), image.code_ranges)
     symbols = _inside_code(image, read_symbols([image, *debug_images]))
-    stubs = iter_plt_stubs(image, {symbol.start: symbol.name for symbol in symbols})
+    stubs = iter_plt_stubs(image, {symbol.start: symbol.name for symbol in symbols}.get)
     known = {symbol.start for symbol in symbols}
     symbols += [Symbol(start, size, name, False) for start, size, name in stubs if start not in known]
     symbols.sort(key=lambda symbol: symbol.start)

@@ -9,20 +9,23 @@ Sources: x86-64 psABI 1.0 section 5.2, AArch64 ELF ABI (aaelf64) section "PLT".
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
+from itertools import compress
 
 from collector.symbols.elf_image import ElfImage, Section
 from collector.symbols.symbol_source import SymbolText
 
 _RELA = struct.Struct("<QQq")
+_KIND_AT = 8  # of a _RELA: its low 4 bytes
 _SECTIONS = (".plt", ".plt.sec", ".plt.got", ".plt.bnd", ".iplt")
 _JUMP_SLOT_KINDS = {"x86_64": (6, 7, 37), "aarch64": (1025, 1026, 1032)}  # GLOB_DAT, JUMP_SLOT, IRELATIVE
 _LONGEST_PLT = 1 << 24
 
 
-def iter_plt_stubs(image: ElfImage, name_at: dict[int, str]) -> list[tuple[int, int, str]]:
+def iter_plt_stubs(image: ElfImage, name_at: Callable[[int], str | None]) -> list[tuple[int, int, str]]:
     """[(elf address, size in bytes, "printf@plt")] of the stubs whose target has a name.
 
-    `name_at` names functions by address: the target of an IRELATIVE slot is a resolver's address.
+    `name_at` names a function by its address: the target of an IRELATIVE slot is a resolver's address.
     """
     kinds = _JUMP_SLOT_KINDS.get(image.machine)
     if kinds is None:
@@ -41,27 +44,32 @@ def iter_plt_stubs(image: ElfImage, name_at: dict[int, str]) -> list[tuple[int, 
 
 def slot_names(image: ElfImage) -> dict[int, str]:
     """{elf address: name} of the slots that hold the addresses of functions and variables of other modules."""
-    return _read_slots(image, _JUMP_SLOT_KINDS.get(image.machine, ()), {})[0]
+    return _read_slots(image, _JUMP_SLOT_KINDS.get(image.machine, ()), lambda _: None)[0]
 
 
-def _read_slots(image: ElfImage, kinds: tuple[int, ...], name_at: dict[int, str]) -> tuple[dict[int, str], list[str | None]]:
+def _read_slots(image: ElfImage, kinds: tuple[int, ...], name_at: Callable[[int], str | None]) -> tuple[dict[int, str], list[str | None]]:
     """Names by slot address, and names in the order of .rela.plt, which lazy stubs push."""
     slots: dict[int, str] = {}
     lazy: list[str | None] = []
+    low_bytes = {kind & 0xFF for kind in kinds}
+    may_be_kind = bytes(byte in low_bytes for byte in range(256))
     for section in image.iter_sections("SHT_RELA"):
         if not section.name.endswith((".plt", ".dyn", ".iplt")) or section.link >= len(image.sections):
             continue
         data = image.data(section)
+        count = len(data) // _RELA.size
         text = SymbolText(image, image.sections[section.link])
-        for slot, info, addend in _RELA.iter_unpack(data[:len(data) // _RELA.size * _RELA.size]):
+        names: dict[int, str] = {}
+        # Of the others, which only move addresses, there may be a hundred times as many.
+        for index in compress(range(count), data[_KIND_AT:count * _RELA.size:_RELA.size].translate(may_be_kind)):
+            slot, info, addend = _RELA.unpack_from(data, index * _RELA.size)
             kind, symbol = info & 0xFFFFFFFF, info >> 32
-            name = None
             if kind in kinds:
-                name = text.name_of_symbol(symbol) if symbol else name_at.get(addend)
-            if name:
-                slots[slot] = name
-            if section.name == ".rela.plt":
-                lazy.append(name)
+                name = text.name_of_symbol(symbol) if symbol else name_at(addend)
+                if name:
+                    slots[slot] = names[index] = name
+        if section.name == ".rela.plt":
+            lazy += map(names.get, range(count))
     return slots, lazy
 
 

@@ -25,7 +25,7 @@ _WHOLE_WITHOUT_SECTIONS = 1 << 28
 
 def read_frame_ranges(image: ElfImage) -> list[tuple[int, int]]:
     """[(start, end)] in elf addresses, ascending, not overlapping; empty where nothing is described."""
-    data, elf_address = _find_frames(image)
+    data, elf_address = find_frames(image)
     ranges = sorted(_walk(data, elf_address))
     inside: list[tuple[int, int]] = []
     for index, (start, end) in enumerate(ranges):
@@ -36,7 +36,8 @@ def read_frame_ranges(image: ElfImage) -> list[tuple[int, int]]:
     return inside
 
 
-def _find_frames(image: ElfImage) -> tuple[bytes, int]:
+def find_frames(image: ElfImage) -> tuple[bytes, int]:
+    """The bytes of .eh_frame, and where they are loaded; nothing where an image has none."""
     section = image.section(".eh_frame")
     if section is not None:
         return image.data(section), section.elf_address

@@ -18,7 +18,7 @@ from itertools import accumulate, repeat
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from collector.symbols.pieces import names_of_whole
+from collector.symbols.pieces import aliases_of_wholes
 
 if TYPE_CHECKING:
     from collector.symbols.elf_image import ElfImage
@@ -115,6 +115,14 @@ def build_function_table(image: ElfImage, debug_images: Sequence[ElfImage] = ())
 
     `debug_images` lend their symbols only; code and unwind entries are the image's own.
     """
+    from collector.symbols.native_functions import read_functions
+
+    found = read_functions(image, debug_images)
+    return FunctionTable(*found) if found is not None else build_plainly(image, debug_images)
+
+
+def build_plainly(image: ElfImage, debug_images: Sequence[ElfImage]) -> FunctionTable:
+    """The same without the library, which leaves odd files to this."""
     from collector.symbols.frame_ranges import read_frame_ranges
     from collector.symbols.plt_names import iter_plt_stubs
     from collector.symbols.symbol_source import Symbol, read_symbols
@@ -126,16 +134,8 @@ def build_function_table(image: ElfImage, debug_images: Sequence[ElfImage] = ())
     symbols += [Symbol(start, size, name, False) for start, size, name in stubs if start not in known]
     symbols.sort(key=lambda symbol: symbol.start)
     named = _flatten(_extents(symbols, frames, image.code_ranges))
-    return FunctionTable.from_ranges(_fill_with_frames(named, frames), _aliases_of_wholes(symbols))
-
-
-def _aliases_of_wholes(symbols: list[Symbol]) -> dict[str, list[int]]:
-    wanted = {name for symbol in symbols for name in names_of_whole(symbol.name)}
-    aliases: dict[str, list[int]] = {}
-    for symbol in symbols:
-        for alias in wanted.intersection(symbol.aliases):
-            aliases.setdefault(alias, []).append(symbol.start)
-    return aliases
+    aliases = aliases_of_wholes((symbol.name for symbol in symbols), ((symbol.start, name) for symbol in symbols for name in symbol.aliases))
+    return FunctionTable.from_ranges(_fill_with_frames(named, frames), aliases)
 
 
 def _inside_code(image: ElfImage, symbols: list[Symbol]) -> list[Symbol]:

@@ -1,4 +1,4 @@
-"""native_dwarf -- the functions of libcollector_analysis that read debug information (libcollector_c/dwarf), if it is there"""
+"""native_dwarf -- the functions of libcollector_analysis that read modules (libcollector_c/dwarf and elf), if it is there"""
 
 from __future__ import annotations
 
@@ -53,6 +53,32 @@ if ctypes is not None:
             ("addresses", POINTER), ("files", POINTER), ("lines", POINTER), ("row_count", SIZE), ("ends", POINTER), ("sequence_count", SIZE),
         ]
 
+    class SymbolTable(ctypes.Structure):
+        """A symbol table."""
+
+        _fields_ = [("entries", Bytes), ("strings", Bytes), ("room", ctypes.c_uint64)]
+
+    class FunctionNames(ctypes.Structure):
+        """What symbol tables say."""
+
+        _fields_ = [
+            ("symbol_count", SIZE), ("pieces", POINTER), ("piece_bytes", SIZE), ("alias_starts", POINTER), ("alias_count", SIZE),
+            ("aliases", POINTER), ("alias_bytes", SIZE),
+        ]
+
+    class FunctionStubs(ctypes.Structure):
+        """Stubs of the procedure linkage table."""
+
+        _fields_ = [("starts", POINTER), ("sizes", POINTER), ("count", SIZE), ("names", ctypes.c_char_p), ("name_bytes", SIZE)]
+
+    class FunctionPieces(ctypes.Structure):
+        """A table of functions."""
+
+        _fields_ = [
+            ("starts", POINTER), ("ends", POINTER), ("function_starts", POINTER), ("name_offsets", POINTER), ("count", SIZE),
+            ("names", POINTER), ("name_bytes", SIZE),
+        ]
+
     _PROTOTYPES = {
         "col_dwarf_open": (POINTER, POINTER, POINTER, ctypes.c_uint64),
         "col_dwarf_set_split": (None, POINTER, *[ctypes.c_uint64] * 4),
@@ -60,6 +86,11 @@ if ctypes is not None:
         "col_dwarf_inlines": (ctypes.c_int, POINTER, ctypes.c_uint64, ctypes.POINTER(Inlines)),
         "col_dwarf_close": (None, POINTER),
         "col_dwarf_find_abbreviation": (ctypes.c_int, POINTER, ctypes.c_uint64, ctypes.c_uint64, POINTER, SIZE, POINTER),
+        "col_functions_open": (POINTER,),
+        "col_functions_read": (ctypes.c_int, POINTER, POINTER, SIZE, POINTER, SIZE, ctypes.POINTER(FunctionNames)),
+        "col_functions_name_at": (POINTER, POINTER, ctypes.c_uint64, ctypes.POINTER(SIZE)),
+        "col_functions_lay": (ctypes.c_int, POINTER, ctypes.POINTER(FunctionStubs), POINTER, ctypes.c_uint64, ctypes.POINTER(FunctionPieces)),
+        "col_functions_close": (None, POINTER),
         "col_lines_open": (POINTER,),
         "col_lines_run": (ctypes.c_int, POINTER, ctypes.POINTER(LineProgram), ctypes.POINTER(LineRows)),
         "col_lines_close": (None, POINTER),

@@ -9,6 +9,7 @@ Source: GCC's clone_function_name and its callers; LLVM's PromotedName, UniqueIn
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _MOVED = r"\.cold(?:\.\d+)?|\.__part\.\d+"
 _MOVED_PART = re.compile(rf"(?<=.)(?:{_MOVED})$")
@@ -35,3 +36,13 @@ def _without(suffix: re.Pattern[str], name: str) -> str:
     """`name` without a suffix that begins with a dot: what is before the first is long in C++, and not looked through."""
     found = suffix.search(name, name.index("."))
     return name[:found.start()] + name[found.end():] if found else name
+
+
+def aliases_of_wholes(names: Iterable[str], aliases: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
+    """Where functions begin that pieces among `names` call by another of their names. `aliases` are those with their addresses, which rise."""
+    wanted = {whole for name in names for whole in names_of_whole(name)}
+    found: dict[str, list[int]] = {}
+    for start, alias in aliases:
+        if alias in wanted and start not in found.setdefault(alias, [])[-1:]:
+            found[alias].append(start)
+    return found

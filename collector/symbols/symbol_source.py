@@ -14,6 +14,7 @@ from a name are decided here and nowhere else:
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from collector.symbols.elf_image import ElfImage, Section
@@ -27,20 +28,23 @@ _NAMES_BYTES, _NAMES_RATIO = 1 << 26, 8  # all names together: so much, and so o
 
 
 class SymbolText:
-    """A symbol table beside its string table: names by symbol index or by offset."""
+    """A symbol table beside its string table: names by symbol index or by offset.
+
+    `room` is how many bytes the names that are still to be read may have, all together.
+    """
 
     def __init__(self, image: ElfImage, table: Section) -> None:
         self.entries = image.data(table)
         strings = image.sections[table.link] if table.link < len(image.sections) else None
-        self._strings = image.data(strings)
-        self._room = _NAMES_BYTES + _NAMES_RATIO * len(self._strings)
+        self.strings = image.data(strings)
+        self.room = _NAMES_BYTES + _NAMES_RATIO * len(self.strings)
 
     def bytes_at(self, offset: int) -> bytes:
         """The string at `offset`; empty outside the table, and where names take more room than any linker gives them."""
-        end = self._strings.find(b"\0", offset, offset + _LONGEST_NAME)
-        name = self._strings[offset:end if end >= 0 else offset + _LONGEST_NAME]
-        self._room -= len(name)
-        return name if self._room >= 0 else b""
+        end = self.strings.find(b"\0", offset, offset + _LONGEST_NAME)
+        name = self.strings[offset:end if end >= 0 else offset + _LONGEST_NAME]
+        self.room -= len(name)
+        return name if self.room >= 0 else b""
 
     def name_at(self, offset: int) -> str:
         """The same without its symbol version."""
@@ -67,15 +71,21 @@ class Symbol(NamedTuple):
     aliases: tuple[str, ...] = ()
 
 
-def read_symbols(images: list[ElfImage]) -> list[Symbol]:
-    """The function symbols of all `images` of one module, one per address, ascending."""
-    candidates: dict[int, list[tuple[int, int, int, int, SymbolText]]] = {}
+def iter_symbol_tables(images: list[ElfImage]) -> Iterator[SymbolText]:
+    """The tables that tell of the functions of a module, in the order in which they count."""
     # What strip left of a .symtab is in that of the debug file as well.
     largest = max((table.size_bytes for image in images for table in image.iter_sections("SHT_SYMTAB")), default=0)
     for image in images:
         tables = [table for table in image.iter_sections("SHT_SYMTAB") if table.size_bytes == largest or image is not images[0]]
         for table in (*tables, *image.iter_sections("SHT_DYNSYM")):
-            _collect(SymbolText(image, table), candidates)
+            yield SymbolText(image, table)
+
+
+def read_symbols(images: list[ElfImage]) -> list[Symbol]:
+    """The function symbols of all `images` of one module, one per address, ascending."""
+    candidates: dict[int, list[tuple[int, int, int, int, SymbolText]]] = {}
+    for text in iter_symbol_tables(images):
+        _collect(text, candidates)
     return [_choose(start, candidates[start]) for start in sorted(candidates)]
 
 

@@ -55,10 +55,11 @@ static bool overlap(const struct col_code_range *code, size_t count)
     return false;
 }
 
-/* Compilers name pieces of functions f.cold, f.localalias or by a number at the end, f.part.0. */
+/* Compilers name pieces of functions f.cold, f.localalias or by a number at the end, f.part.0, in whatever script. */
 static bool may_be_piece(struct col_symbol_name name)
 {
-    return name.bytes > 0 && memchr(name.text, '.', name.bytes) && strchr("0123456789ds\n", name.text[name.bytes - 1]);
+    char last = name.bytes > 0 ? name.text[name.bytes - 1] : 'f';
+    return ((unsigned char)last >= 0x80 || strchr("0123456789ds\n", last)) && memchr(name.text, '.', name.bytes);
 }
 
 /* Writes the names down that tell which symbol is a piece of which function. */

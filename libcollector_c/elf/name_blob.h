@@ -2,7 +2,7 @@
 #ifndef COL_ELF_NAME_BLOB_H
 #define COL_ELF_NAME_BLOB_H
 
-#include "symbols.h"
+#include "symbol_name.h"
 
 /* Zeroed memory is empty. */
 struct col_name_blob {

@@ -16,7 +16,6 @@ enum {
     STB_LOCAL = 0,
     SHN_LORESERVE = 0xff00,
     SHN_XINDEX = 0xffff,
-    LONGEST_NAME = 1 << 16,
 };
 
 /* An entry that may become a function, or one of its names. */
@@ -25,7 +24,7 @@ struct candidate {
     struct col_symbol_name name; /* without its version */
     uint32_t name_bytes;         /* with it */
     uint32_t table;
-    uint32_t underscores;
+    uint32_t underscores, characters;
     uint8_t is_label;
     uint8_t is_local;
 };
@@ -48,54 +47,20 @@ static bool charge(struct col_symbol_table *table, uint64_t bytes)
     return true;
 }
 
-static struct col_symbol_name name_at(struct col_dwarf_bytes strings, uint32_t offset)
-{
-    if (offset >= strings.size)
-        return (struct col_symbol_name){"", 0};
-    const char *text = (const char *)strings.start + offset;
-    size_t most = strings.size - offset < LONGEST_NAME ? strings.size - offset : LONGEST_NAME;
-    const char *end = memchr(text, 0, most);
-    return (struct col_symbol_name){text, (uint32_t)(end ? (size_t)(end - text) : most)};
-}
-
-static bool is_ascii(struct col_symbol_name name)
-{
-    unsigned bits = 0;
-    for (uint32_t i = 0; i < name.bytes; i++)
-        bits |= (unsigned char)name.text[i];
-    return bits < 0x80;
-}
-
-/* memcpy@@GLIBC_2.14 is memcpy. */
-static struct col_symbol_name without_version(struct col_symbol_name name)
-{
-    const char *version = memchr(name.text, '@', name.bytes);
-    if (version && version > name.text)
-        name.bytes = (uint32_t)(version - name.text);
-    return name;
-}
-
-static uint32_t leading_underscores(struct col_symbol_name name)
-{
-    uint32_t count = 0;
-    while (count < name.bytes && name.text[count] == '_')
-        count++;
-    return count;
-}
-
 static int add_candidate(struct reading *reading, uint32_t table, uint64_t address, uint32_t name_offset,
                          struct candidate candidate)
 {
-    struct col_symbol_name name = name_at(reading->tables[table].strings, name_offset);
-    if (!charge(&reading->tables[table], name.bytes) || !is_ascii(name))
+    struct col_symbol_name name = col_symbol_name_at(reading->tables[table].strings, name_offset);
+    candidate.table = table;
+    candidate.name_bytes = name.bytes;
+    candidate.name = col_symbol_name_without_version(name);
+    candidate.underscores = col_symbol_name_underscores(candidate.name);
+    if (!charge(&reading->tables[table], name.bytes) ||
+        !col_symbol_name_characters(candidate.name, &candidate.characters))
         return -ENOTSUP;
     if (!COL_ARRAY_RESERVE(reading->candidates, reading->capacity, reading->count + 1) ||
         !COL_ARRAY_RESERVE(reading->places, reading->place_capacity, reading->count + 1))
         return -ENOMEM;
-    candidate.table = table;
-    candidate.name_bytes = name.bytes;
-    candidate.name = without_version(name);
-    candidate.underscores = leading_underscores(candidate.name);
     reading->candidates[reading->count] = candidate;
     reading->places[reading->count] = (struct col_keyed){address, reading->count};
     reading->count++;
@@ -139,13 +104,9 @@ static int compare_ranks(const void *left, const void *right)
     if (order == 0)
         order = compare_numbers(first->underscores, second->underscores);
     if (order == 0)
-        order = compare_numbers(first->name.bytes, second->name.bytes);
-    return order ? order : memcmp(first->name.text, second->name.text, first->name.bytes);
-}
-
-static bool is_same_name(struct col_symbol_name one, struct col_symbol_name other)
-{
-    return one.bytes == other.bytes && memcmp(one.text, other.text, one.bytes) == 0;
+        order = compare_numbers(first->characters, second->characters);
+    uint32_t bytes = first->name.bytes < second->name.bytes ? first->name.bytes : second->name.bytes;
+    return order ? order : memcmp(first->name.text, second->name.text, bytes);
 }
 
 static const struct candidate *candidate_of(const struct reading *reading, size_t place)
@@ -184,7 +145,7 @@ static int choose(struct reading *reading, uint64_t address, size_t first, size_
     for (size_t i = 0; i < count; i++) {
         const struct candidate *other = reading->ranks[i];
         symbol.size = other->size > symbol.size ? other->size : symbol.size;
-        if (!is_same_name(other->name, best->name))
+        if (!col_symbol_name_equals(other->name, best->name))
             symbols->aliases[symbols->alias_count++] = (struct col_symbol_alias){address, other->name};
     }
     symbols->items[symbols->count++] = symbol;

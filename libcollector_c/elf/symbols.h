@@ -6,20 +6,13 @@
 #define COL_ELF_SYMBOLS_H
 
 #include "code_range.h"
-
-#include "../dwarf/bytes.h"
+#include "symbol_name.h"
 
 /* A symbol table beside its strings. The names that are read, together, may have `room` bytes; that is counted down. */
 struct col_symbol_table {
     struct col_dwarf_bytes entries;
     struct col_dwarf_bytes strings;
     uint64_t room;
-};
-
-/* Not ended by a NUL; it lies in the strings of a table. */
-struct col_symbol_name {
-    const char *text;
-    uint32_t bytes;
 };
 
 struct col_symbol {
@@ -43,7 +36,7 @@ struct col_symbols {
     size_t alias_count, alias_capacity;
 };
 
-/* 0, -ENOMEM, or -ENOTSUP if names are not ASCII or take more than the room. */
+/* 0, -ENOMEM, or -ENOTSUP if names are not UTF-8 or take more than the room. */
 int col_symbols_read(struct col_symbols *symbols, struct col_symbol_table *tables, size_t table_count,
                      const struct col_code_range *code, size_t code_count);
 

@@ -133,7 +133,8 @@ int main(int argc, char **argv)
             size_t which = below(SECTIONS);
             if (sections[which].size == 0)
                 continue;
-            uint8_t *at = (uint8_t *)(uintptr_t)sections[which].start + below(sections[which].size);
+            size_t place = below(8) ? below(sections[which].size) : sections[which].size - 1; /* the end is where readers go too far */
+            uint8_t *at = (uint8_t *)(uintptr_t)sections[which].start + place;
             changes[count++] = (struct change){at, *at};
             *at = (uint8_t)(below(3) ? below(256) : *at ^ 1u << below(8));
         }

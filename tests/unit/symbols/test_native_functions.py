@@ -113,7 +113,7 @@ def test_a_file_without_section_headers(workshop: Any) -> None:
         assert len(build_function_table(image)) > 5
 
 
-_WORDS = ("f", "_f", "__f", "g", "f.cold", "g.part.0", "f.constprop.0.cold", "f@@V1", "f@V2", "@f", "_", "$x", "$d", "h.12", "f.cold\n", "f\n", "h", "h.localalias", "")
+_WORDS = ("f", "_f", "__f", "g", "f.cold", "g.part.0", "f.constprop.0.cold", "f@@V1", "f@V2", "@f", "_", "$x", "$d", "h.12", "f.cold\n", "f\n", "h", "h.localalias", "\u00fc", "\uffff_", "\U00010000\u00fc", "f.part.\u0663", "")
 
 
 def _names(chance: random.Random, has_others: bool) -> tuple[bytes, list[int]]:
@@ -121,11 +121,11 @@ def _names(chance: random.Random, has_others: bool) -> tuple[bytes, list[int]]:
     words = [*_WORDS, *(chance.choice(_WORDS) + chance.choice(("", "x", "_")) for _ in range(8))]
     strings, offsets = b"\0", []
     for word in words:
-        offsets += [len(strings), len(strings) + len(word) // 2]
+        offsets += [len(strings), len(strings) + (len(word) // 2 if word.isascii() else 0)]
         strings += word.encode() + b"\0"
     if has_others:
         offsets += [len(strings), len(strings) + 3, 0, 1 << 30]
-        strings += chance.choice((b"\xff\xfe\0", "\u00fcber\0".encode(), b"without an end", b"n" * 70_000))
+        strings += chance.choice((b"f\xc0\x80\0", b"\xed\xa0\x80\0", b"\xf4\x90\x80\x80\0", b"\xe0\x9f\xbf\0", b"\xe2\x82", b"f@@\xff\0", b"without an end", b"n" * 70_000))
     return strings, offsets
 
 
@@ -253,6 +253,20 @@ def test_changed_files(workshop: Any) -> None:
             images[number]._whole_sections.update(sound[number] | {index: _changed(sound[number][index], chance) for index in chosen})
             ways[read_both_ways(images[number])] += 1
     assert ways["read"] > _ROUNDS and ways["left"] > 5
+
+
+@pytest.mark.parametrize("name, way", [
+    ("\u00fcber", "read"), ("\uffff\U00010000\U0010ffff", "read"), ("f@@\u00fc", "read"), ("@\u00fc", "read"),
+    (b"\xc1\xbf", "left"), (b"\xe0\x9f\xbf", "left"), (b"\xed\xa0\x80", "left"), (b"\xed\xbf\xbf", "left"), (b"\xf0\x8f\xbf\xbf", "left"),
+    (b"\xf4\x90\x80\x80", "left"), (b"\xf8\x88\x80\x80\x80", "left"), (b"\x80", "left"), (b"f\xe2\x82", "left"), (b"\xe2\x82@@V", "left"), (b"f@@\xff", "read"),
+])
+def test_names_that_are_not_ascii(name: str | bytes, way: str) -> None:
+    strings = b"\0" + (name if isinstance(name, bytes) else name.encode())
+    for end in (b"\0", b""):
+        data = elf([(".symtab", 2, struct.pack("<IBBHQQ", 1, 0x12, 0, 1, _CODE, 9)), (".strtab", 3, strings + end)], links={".symtab": 3})
+        with ElfImage.from_bytes("odd", data) as image:
+            assert read_both_ways(image) == way
+            assert len(build_function_table(image)) == 1
 
 
 def test_names_that_are_too_many_are_left_to_python() -> None:

@@ -34,7 +34,7 @@ def of_the_cluster(cost: Cost) -> Cost:
 
 def measure_it(bench: Bench) -> Report:
     """One worker and two, with each engine, in turn."""
-    report, rounds, count = Report(), bench.choose(1, 3), bench.choose(64, 4096)
+    report, rounds, count = Report(), bench.choose(1, 2), bench.choose(64, 4096)
     job = simulate(bench, record(bench), count)
     report.say(f"{count} ranks with {bench.choose(1000, SAMPLES):,} samples each, half of them a compiler, half a database")
     run([bench.python, "-m", "pip", "install", "-q", "mpi4py", "distributed"])

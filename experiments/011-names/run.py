@@ -130,34 +130,58 @@ def measure_it(bench: Bench) -> Report:
 
 
 def compare_first_views(bench: Bench, report: Report) -> None:
-    """The first table of functions of a program with more than 100 MB of debug information, by each tool of its own recording."""
+    """The first table of functions of a program with more than 100 MB of debug information, and of one with none, by each tool of its own recording."""
+    report.say("the first table of a recording: CPU seconds, seconds and MB")
     try:
         java = merged_java(bench)
+        library = java.parents[1] / "lib" / "server" / "libjvm.so"
+        command = [java, "-Xcomp", "-Xshare:off", "-XX:-TieredCompilation", "-version"]
+        first, again, symbolizer = first_views(bench, report, f"Java compiling; libjvm.so has {library.stat().st_size / 1e6:.0f} MB", command, [library])
     except (CannotMeasure, ValueError) as reason:
         report.say(f"the Java virtual machine is not here: {reason}")
-        return
-    library = java.parents[1] / "lib" / "server" / "libjvm.so"
-    command = [java, "-Xcomp", "-Xshare:off", "-XX:-TieredCompilation", "-version"]
-    ours, theirs, gprofng = bench.scratch / "j.expt", bench.scratch / "j.data", bench.scratch / "j.er"
+    else:
+        for what, ratios in (
+            ("CPU", [mine.cpu_s / other.cpu_s for mine, other in zip(first, symbolizer)]),
+            ("wall time", [mine.wall_s / other.wall_s for mine, other in zip(first, symbolizer)]),
+        ):
+            report.head(f"first table of a program of 100 MB, {what} of llvm-symbolizer", f"{spread(ratios).text(1, 2)} times", "1", "< 1", spread(ratios).median < 1)
+        peak_mb = max(cost.peak_kib for cost in first) / 1024
+        report.head("its memory", f"{peak_mb:.0f} MB", f"{max(cost.peak_kib for cost in symbolizer) / 1024:.0f} MB", "<= 300 MB", peak_mb <= 300)
+        warm = spread([cost.wall_s for cost in again])
+        report.head("the same table again", f"{warm.text(1, 2)} s", "", "<= 0.5 s", warm.median <= 0.5)
+    try:
+        clang = Path(run(["sh", "-c", "readlink -f $(command -v clang++)"]).output.strip())
+        command = [clang, "-std=c++17", "-O2", "-c", SOURCE, "-o", bench.scratch / "compiled.o"]
+        libraries = [Path(line.split()[-2]) for line in run(["ldd", clang]).output.splitlines() if "clang" in line or "LLVM" in line]
+        first_views(bench, report, "clang++ compiling; Debian's has no debug information", command, libraries)
+    except CannotMeasure as reason:
+        report.say(f"clang++ is not here: {reason}")
+
+
+def first_views(bench: Bench, report: Report, title: str, command: list, libraries: list[Path]) -> tuple[list[Cost], list[Cost], list[Cost]]:
+    """What the first table costs here, the same again, and llvm-symbolizer with the addresses on the stacks."""
+    ours, theirs, gprofng, cache = (bench.scratch / name for name in ("first.expt", "first.data", "first.er", "home"))
+    for path in (ours, gprofng):
+        remove(path)
     run([bench.collector, "record", "-o", ours, *command])
     run(["perf", "record", "-q", "-g", "-F", "997", "-o", theirs, *command])
-    addresses, hexadecimal = (bench.scratch / name for name in ("j.addresses", "j.hexadecimal"))
-    addresses.write_text(run([bench.python, HERE / "chains.py", "--recorded", ours, library]).output)
-    listed = [int(line) for line in addresses.read_text().split()]
-    hexadecimal.write_text("".join(f"{address:#x}\n" for address in listed))
-    report.say(f"libjvm.so ({library.stat().st_size / 1e6:.0f} MB) compiling Java, {len(listed):,} addresses of it on the stacks; CPU seconds, seconds and MB of the first table")
+    addresses = bench.scratch / "addresses"
+    wanted = [f'"{library}" {int(line):#x}' for library in libraries for line in run([bench.python, HERE / "chains.py", "--recorded", ours, library]).output.split()]
+    addresses.write_text("\n".join(wanted) + "\n")
+    report.say(f"{title}; {len(wanted):,} addresses of {', '.join(library.name for library in libraries)} on the stacks")
     view = [bench.collector, "report", ours, "functions"]
-    llvm = ["sh", "-c", 'exec llvm-symbolizer --inlining --obj="$1" < "$2"', "sh", library, hexadecimal]
+    llvm = ["sh", "-c", 'exec llvm-symbolizer --inlining < "$1"', "sh", addresses]
     rows: dict[str, list[Cost]] = {"collector report functions, first time": [], "the same again": [], "llvm-symbolizer, the same addresses": []}
     first, again, symbolizer = rows.values()
-    cache = bench.scratch / "home"
-    for _ in range(3):
+    for _ in range(5):
         remove(cache)
         first.append(run(view, environment={"XDG_CACHE_HOME": str(cache)}))
         again.append(run(view, environment={"XDG_CACHE_HOME": str(cache)}))
         symbolizer.append(run(llvm))
     for name, costs in rows.items():
         report.say(described(name, costs))
+    nameless = sum(line == "??" for line in symbolizer[0].output.splitlines())
+    report.say(f"  llvm-symbolizer has no name for {100 * nameless / len(wanted):.0f} % of its addresses")
     # Only where call chains are shown by address does perf 6 look for inlined functions.
     timed = ["timeout", PERF_SECONDS, "perf", "report", "-i", theirs, "--inline", "--stdio", "--no-children", "-g", "caller,address"]
     inlined = run(timed, expected=None)
@@ -170,13 +194,8 @@ def compare_first_views(bench: Bench, report: Report) -> None:
         report.say(described("gprofng display text -functions", [shown]) + f", of {total} s that it recorded, without inlined functions")
     except CannotMeasure as reason:
         report.say(f"gprofng: {reason}")
-    ratios = spread([mine.cpu_s / other.cpu_s for mine, other in zip(first, symbolizer)])
-    report.head("first table of a program of 100 MB, CPU of llvm-symbolizer", f"{ratios.text(1, 1)} times", "1", "<= 1", ratios.median <= 1)
-    peak_mb = max(cost.peak_kib for cost in first) / 1024
-    report.head("its memory", f"{peak_mb:.0f} MB", f"{max(cost.peak_kib for cost in symbolizer) / 1024:.0f} MB", "<= 300 MB", peak_mb <= 300)
-    warm = spread([cost.wall_s for cost in again])
-    report.head("the same table again", f"{warm.text(1, 2)} s", "", "<= 0.5 s", warm.median <= 0.5)
     report.say()
+    return first, again, symbolizer
 
 
 def merged_java(bench: Bench) -> Path:

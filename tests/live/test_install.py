@@ -228,7 +228,7 @@ def test_exports_are_meant(made: Path) -> None:
     assert all(name.startswith("collector_") for name in exports(made / "build/libcollectorAPI.so"))
     assert all(name.startswith("collector_") for name in exports(made / "build/libfcollector.so"))
     assert all(name.startswith("pmclog_") for name in exports(made / "build/libpmclog.so"))
-    assert all(name.startswith(("col_analysis_", "col_dwarf_", "col_lines_")) for name in exports(made / "build/libcollector_analysis.so"))
+    assert all(name.startswith(("col_analysis_", "col_dwarf_", "col_functions_", "col_lines_")) for name in exports(made / "build/libcollector_analysis.so"))
 
 
 def test_editable_by_a_compiler_without_make(tree: Path, made: Path, tmp_path: Path, python: Path) -> None:

@@ -42,7 +42,7 @@ _MOST_SEGMENTS = 1 << 12
 _MOST_NOTES = 64
 _LONGEST_SECTION_NAME = 256
 _MOST_DECOMPRESSED_BYTES = 1 << 30
-_CHUNK_BYTES = 1 << 18
+_CHUNK_BYTES = 1 << 20
 _LARGEST_PIECE_BYTES = 1 << 22
 _HIGHEST_RATIOS = {1: 1100, 2: 1 << 16}  # of zlib and zstd: no stream becomes so many times its size
 

@@ -21,7 +21,7 @@ LEAST_UNIT_BYTES = 11
 LONGEST_ROOT_ENTRY = 1 << 12
 _HEADER_BYTES = 32
 _HAS_CODE = (1, 4, 5)  # DW_UT_compile, DW_UT_skeleton, DW_UT_split_compile
-_PIECES_AHEAD = 2
+_PIECES_AHEAD = 16
 _MOST_PASSES = 4  # through what is compressed, for single units that nobody had announced
 
 

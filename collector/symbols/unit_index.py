@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # what reads a file is imported when the cache does not know 
     from collector.symbols.split_units import Skeleton, SplitFiles, SplitUnit
     from collector.symbols.unit_entries import UnitHeader
 
-_TABLES_IN_MEMORY = 128
+_TABLES_IN_MEMORY = 512
 _OVERLAPS_TRIED = 4
 _EMPTY = LineTable(array("Q"), array("I"), array("I"), ())
 

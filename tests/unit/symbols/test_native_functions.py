@@ -25,7 +25,7 @@ from collector.symbols.vdso import open_vdso
 _THOROUGH = bool(os.environ.get("COLLECTOR_TEST_THOROUGH"))
 _ROUNDS = 20_000 if _THOROUGH else 1_000
 _CODE = 0x1000
-_SYSTEM_FILES = ("git", "bash", "python3", "ld-linux-x86-64.so.2", "libc.so.6", "libm.so.6", "libstdc++.so.6", "libcrypto.so.3", "libcrypto.so.1.1",
+_SYSTEM_FILES = ("git", "bash", "python3", "ld-linux-x86-64.so.2", "libc.so.6", "libm.so.6", "libstdc++.so.6", "libcrypto.so.*",
                  *(("node", "gdb", "libpython3.11.so.1.0", "libLLVM-14.so.1") if _THOROUGH else ()))
 _FOLDERS = ("/usr/bin", "/lib64", "/usr/lib64", "/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu")
 
@@ -57,9 +57,9 @@ def _library() -> None:
 
 @pytest.mark.parametrize("name", _SYSTEM_FILES)
 def test_files_of_the_system(name: str) -> None:
-    paths = [path for path in (Path(folder, name) for folder in _FOLDERS) if path.exists()]
+    paths = [path for folder in _FOLDERS for path in Path(folder).glob(name)]
     if not paths:
-        pytest.skip(f"{name} is not in a usual place")
+        pytest.skip(f"this system has no {name}")
     with ElfImage(str(paths[0])) as image:
         assert read_both_ways(image) == "read"
         assert len(build_function_table(image)) > 10

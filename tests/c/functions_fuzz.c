@@ -3,36 +3,13 @@
  * functions_fuzz COUNT SEED SYMBOLS STRINGS DYNAMIC_SYMBOLS DYNAMIC_STRINGS FRAMES: sections of a file, each in a file of its own;
  * read as they are, then COUNT times with a few bytes changed.
  */
+#include "changed_sections.h"
 #include "elf/function_table.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SECTIONS = 5, MOST_CODE = 8, MOST_STUBS = 16, HIGHEST_RANGE = 0x4000 };
-
-static uint64_t state;
-
-static size_t below(size_t limit)
-{
-    state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
-    return (size_t)(state >> 24) % limit;
-}
-
-static struct col_dwarf_bytes read_file(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    if (!file || fseek(file, 0, SEEK_END) != 0)
-        abort();
-    size_t size = (size_t)ftell(file);
-    uint8_t *bytes = malloc(size + !size); /* as large as it is, so that nothing lies behind it */
-    rewind(file);
-    if (!bytes || fread(bytes, 1, size, file) != size)
-        abort();
-    fclose(file);
-    return (struct col_dwarf_bytes){bytes, size};
-}
 
 /* What the caller is promised: disjoint pieces that rise, in code, and names that end inside. */
 static void look(const struct col_function_pieces *found, const struct col_code_range *code, size_t code_count)

@@ -1,4 +1,4 @@
-"""pmclog_build -- compiles libpmclog's sources with a program of tests/c, under ASan and UBSan or for speed"""
+"""pmclog_build -- compiles libpmclog's sources, or those that read modules, with a program of tests/c, under ASan and UBSan or for speed"""
 
 from __future__ import annotations
 
@@ -31,4 +31,12 @@ def build(program: Path, output: Path, flags: list[str] | None = None) -> Path:
     includes = [f"-I{NATIVE / 'include'}", f"-I{NATIVE / 'src'}", f"-I{ROOT / 'tests' / 'c'}"]
     command = [*compiler().split(), *WARNINGS, *(SANITIZERS if flags is None else flags), *includes, str(program), *map(str, sources)]
     subprocess.run([*command, "-o", str(output)], check=True)
+    return output
+
+
+def build_reader(program: str, folder: str, output: Path) -> Path:
+    """A program of this folder with the sources of libcollector_c/`folder` in it, under the sanitizers."""
+    sources = [*sorted((NATIVE / folder).glob("*.c")), NATIVE / "analysis" / "array.c"]
+    command = [*compiler().split(), *WARNINGS, *SANITIZERS, f"-I{NATIVE}", str(Path(__file__).parent / program)]
+    subprocess.run([*command, *map(str, sources), "-o", str(output)], check=True)
     return output

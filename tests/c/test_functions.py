@@ -11,7 +11,6 @@ import pytest
 
 from collector.symbols.elf_image import ElfImage
 
-HERE = Path(__file__).parent
 ROUNDS = 500_000 if os.environ.get("COLLECTOR_TEST_THOROUGH") else 10_000
 PROGRAM = """
 #include <stdio.h>
@@ -26,12 +25,7 @@ int main(int argc, char **argv) { return inner(argc) + _twin(argc) + argv[0][0];
 @pytest.fixture(scope="module")
 def fuzz(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program, with the sources of the maker in it."""
-    native = pmclog_build.NATIVE
-    sources = [*sorted((native / "elf").glob("*.c")), native / "analysis" / "array.c"]
-    output = tmp_path_factory.mktemp("functions") / "functions_fuzz"
-    command = [*pmclog_build.compiler().split(), *pmclog_build.WARNINGS, *pmclog_build.SANITIZERS, f"-I{native}", str(HERE / "functions_fuzz.c")]
-    subprocess.run([*command, *map(str, sources), "-o", str(output)], check=True)
-    return output
+    return pmclog_build.build_reader("functions_fuzz.c", "elf", tmp_path_factory.mktemp("functions") / "functions_fuzz")
 
 
 @pytest.mark.parametrize("options", [("-O2", "-Wl,-Ttext=0x1200"), ("-O2", "-shared", "-fPIC", "-Wl,-Ttext=0x1200")], ids=" ".join)

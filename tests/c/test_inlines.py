@@ -12,7 +12,6 @@ import pytest
 
 from collector.symbols.elf_image import ElfImage
 
-HERE = Path(__file__).parent
 ROUNDS = 100_000 if os.environ.get("COLLECTOR_TEST_THOROUGH") else 2_000
 SECTIONS = ("info", "abbrev", "str", "line_str", "str_offsets", "addr", "ranges", "rnglists")  # as enum col_dwarf_section has them
 PROGRAM = """
@@ -37,12 +36,7 @@ int main(int argc, char **argv)
 @pytest.fixture(scope="module")
 def fuzz(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program, with the sources of the reader in it."""
-    native = pmclog_build.NATIVE
-    sources = [*sorted((native / "dwarf").glob("*.c")), native / "analysis" / "array.c"]
-    output = tmp_path_factory.mktemp("inlines") / "inlines_fuzz"
-    command = [*pmclog_build.compiler().split(), *pmclog_build.WARNINGS, *pmclog_build.SANITIZERS, f"-I{native}", str(HERE / "inlines_fuzz.c")]
-    subprocess.run([*command, *map(str, sources), "-o", str(output)], check=True)
-    return output
+    return pmclog_build.build_reader("inlines_fuzz.c", "dwarf", tmp_path_factory.mktemp("inlines") / "inlines_fuzz")
 
 
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])

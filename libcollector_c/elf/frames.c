@@ -176,8 +176,9 @@ static bool take_found(const struct walk *walk, struct col_code_ranges *ranges)
 int col_frames_read(struct col_dwarf_bytes section, uint64_t address, struct col_code_ranges *ranges)
 {
     struct walk walk = {.section = section, .address = address, .cie = UINT64_MAX, .encoding = OMITTED};
-    bool is_done =
-        walk_entries(&walk) && col_sort_keyed(walk.found, walk.count) && take_found(&walk, ranges);
+    bool is_done = walk_entries(&walk);
+    col_sort_keyed(walk.found, walk.count);
+    is_done = is_done && take_found(&walk, ranges);
     free(walk.found);
     return is_done ? 0 : -ENOMEM;
 }

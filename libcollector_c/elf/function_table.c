@@ -161,10 +161,10 @@ static int add_stubs(struct col_functions *functions, const struct col_function_
         status = -ENOTSUP;
     for (size_t i = 0; status == 0 && i < stubs->count; i++)
         order[i] = (struct col_keyed){found[i].start, i};
-    if (status == 0 && !col_sort_keyed(order, stubs->count))
-        status = -ENOMEM;
-    if (status == 0)
+    if (status == 0) {
+        col_sort_keyed(order, stubs->count);
         merge(functions, found, order, stubs->count);
+    }
     free(found);
     free(order);
     return status;

@@ -2,7 +2,6 @@
 #ifndef COL_ELF_SORT_H
 #define COL_ELF_SORT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,7 +10,7 @@ struct col_keyed {
     uint64_t value;
 };
 
-/* By the keys; of equal ones those that came first stay first. False without memory. */
-bool col_sort_keyed(struct col_keyed *items, size_t count);
+/* By the keys, and of equal ones by the values. */
+void col_sort_keyed(struct col_keyed *items, size_t count);
 
 #endif

@@ -191,8 +191,7 @@ int col_symbols_read(struct col_symbols *symbols, struct col_symbol_table *table
     symbols->count = symbols->alias_count = 0;
     for (size_t i = 0; status == 0 && i < table_count; i++)
         status = collect(&reading, (uint32_t)i);
-    if (status == 0 && !col_sort_keyed(reading.places, reading.count))
-        status = -ENOMEM;
+    col_sort_keyed(reading.places, reading.count);
     if (status == 0)
         status = choose_all(&reading, code, code_count);
     free(reading.candidates);

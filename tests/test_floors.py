@@ -56,7 +56,7 @@ FOREIGN_HOMES = {
     "pyarrow": {"exports/arrow_table.py", "exports/arrow_dataset.py"},
     "mpi4py": {"load/engines.py"},
     "distributed": {"load/engines.py"},
-    "ctypes": {"capture/native.py", "capture/open_watch.py", "symbols/demangle.py", "symbols/native_dwarf.py", "analysis"},
+    "ctypes": {"capture/native.py", "capture/open_watch.py", "symbols/demangle.py", "symbols/native_modules.py", "analysis"},
     "argparse": {"cli"},
     "pytest": {"pytest_phases.py"},  # pytest itself imports it
 }

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 from collector.errors import DamagedImageError
-from collector.symbols import native_dwarf
+from collector.symbols import native_modules
 from collector.symbols.address_ranges import iter_old_ranges, iter_ranges
 from collector.symbols.byte_cursor import ByteCursor
 from collector.symbols.elf_image import ElfImage, Section, is_packed
@@ -175,8 +175,8 @@ class RootReader:
 
     def _specification(self, wanted: int) -> list[tuple[int, int, int]]:
         """[(attribute, form, implicit constant)] of the abbreviation with that code."""
-        if native_dwarf.library() is not None:
-            found, read_bytes = native_dwarf.find_abbreviation(self.dwarf.whole("abbrev"), self.unit.abbreviations_offset, wanted)
+        if native_modules.library() is not None:
+            found, read_bytes = native_modules.find_abbreviation(self.dwarf.whole("abbrev"), self.unit.abbreviations_offset, wanted)
             self.dwarf.work(read_bytes)
             if found is not None:
                 return found

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-import collector.symbols.native_dwarf as native
+import collector.symbols.native_modules as native
 from collector.symbols.pieces import aliases_of_wholes
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import collector.symbols.native_dwarf as native
+import collector.symbols.native_modules as native
 from collector.symbols.inline_table import InlineTable
 
 if TYPE_CHECKING:

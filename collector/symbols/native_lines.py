@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 
-import collector.symbols.native_dwarf as native
+import collector.symbols.native_modules as native
 
 LineRows = tuple["array[int]", "array[int]", "array[int]"]
 """Addresses, file numbers and lines."""

@@ -327,7 +327,7 @@ class UnitIndex:
 
     def _inlines_of(self, dwarf: DwarfData, unit: int) -> InlineTable:
         """By the library, or with pyelftools where that is not there."""
-        from collector.symbols.native_dwarf import library
+        from collector.symbols.native_modules import library
         from collector.symbols.split_units import read_skeleton
 
         skeleton = read_skeleton(dwarf, dwarf.unit_at(unit))
@@ -347,8 +347,8 @@ class UnitIndex:
     def _split_inlines(self, dwarf: DwarfData, unit: int, skeleton: Skeleton) -> InlineTable:
         """Those of a unit whose entries are in a .dwo file; its files are numbered as in the line table of the skeleton."""
         from collector.symbols.inline_files import FileNumbers
-        from collector.symbols.native_dwarf import library
         from collector.symbols.native_inlines import NativeInlineReader
+        from collector.symbols.native_modules import library
         from collector.symbols.split_units import SplitFiles
 
         if self._split_files is None:

@@ -15,7 +15,7 @@ import pytest
 from test_hostile_images import elf
 
 from collector.errors import CollectorError
-from collector.symbols import native_dwarf, plt_names
+from collector.symbols import native_modules, plt_names
 from collector.symbols.elf_image import ElfImage
 from collector.symbols.function_table import FunctionTable, build_function_table, build_plainly
 from collector.symbols.native_functions import read_functions
@@ -52,7 +52,7 @@ def read_both_ways(image: ElfImage, debug_images: tuple[ElfImage, ...] = ()) -> 
 
 @pytest.fixture(autouse=True)
 def _library() -> None:
-    assert native_dwarf.library() is not None, "libcollector_analysis has not been built"
+    assert native_modules.library() is not None, "libcollector_analysis has not been built"
 
 
 @pytest.mark.parametrize("name", _SYSTEM_FILES)
@@ -279,6 +279,6 @@ def test_names_that_are_too_many_are_left_to_python() -> None:
 def test_without_the_library(workshop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with ElfImage(str(workshop.build("symbols_shapes.c", "-O2"))) as image:
         table = build_function_table(image)
-        monkeypatch.setattr(native_dwarf, "library", lambda: None)
+        monkeypatch.setattr(native_modules, "library", lambda: None)
         assert read_functions(image, ()) is None
         assert values_of(build_function_table(image)) == values_of(table)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from inline_cases import PROGRAMS, Program, differences, iter_units
 
-from collector.symbols import dwarf_unit, line_table, native_dwarf
+from collector.symbols import dwarf_unit, line_table, native_modules
 from collector.symbols.dwarf_unit import DwarfData
 from collector.symbols.inline_files import FileNumbers
 from collector.symbols.inline_reader import read_inline_table
@@ -38,7 +38,7 @@ def test_both_read_first_entries_alike(program: Program, tmp_path_factory: pytes
     for dwarf, unit in iter_units(program.build_once(tmp_path_factory)):
         native = dwarf_unit.RootReader(dwarf, unit)
         with monkeypatch.context() as patch:
-            patch.setattr(native_dwarf, "library", lambda: None)
+            patch.setattr(native_modules, "library", lambda: None)
             plain = dwarf_unit.RootReader(dwarf, unit)
         assert native.values == plain.values and native.root == plain.root
         value_count += len(native.values)

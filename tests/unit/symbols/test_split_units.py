@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from inline_cases import PROGRAMS, Program
 
-from collector.symbols import native_dwarf
+from collector.symbols import native_modules
 from collector.symbols.dwarf_unit import DwarfData
 from collector.symbols.elf_image import ElfImage
 from collector.symbols.split_units import MissingSplitError, SplitFiles, read_skeleton
@@ -25,8 +25,8 @@ _ADDRESSES_TRIED = 20_000
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """With the analysis library, and without it."""
     if request.param == "plain":
-        monkeypatch.setattr(native_dwarf, "library", lambda: None)
-    elif native_dwarf.library() is None:
+        monkeypatch.setattr(native_modules, "library", lambda: None)
+    elif native_modules.library() is None:
         pytest.skip("libcollector_analysis is not there")
     return str(request.param)
 

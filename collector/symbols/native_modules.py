@@ -1,4 +1,4 @@
-"""native_dwarf -- the functions of libcollector_analysis that read modules (libcollector_c/dwarf and elf), if it is there"""
+"""native_modules -- the functions of libcollector_analysis that read modules (libcollector_c/dwarf and elf), if it is there"""
 
 from __future__ import annotations
 

@@ -148,7 +148,8 @@ static bool walk_entries(struct walk *walk)
         uint32_t distance = (uint32_t)col_dwarf_fixed(&cursor, 4);
         if (length == UINT32_MAX) /* 64-bit entries: nobody writes them */
             return true;
-        if (length != 0 && distance != 0 && !add_described(walk, position, distance)) /* 0: a terminator, at times amid */
+        if (length != 0 && distance != 0 &&
+            !add_described(walk, position, distance)) /* 0: a terminator, at times amid */
             return false;
         position += 4 + length;
     }

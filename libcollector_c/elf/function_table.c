@@ -127,8 +127,8 @@ static bool read_stubs(const struct col_function_stubs *stubs, struct col_symbol
         const char *end = left ? memchr(at, 0, left) : NULL;
         if (!end || end - at > INT32_MAX)
             return false;
-        symbols[i] = (struct col_symbol){
-            .start = stubs->starts[i], .size = stubs->sizes[i], .name = {at, (uint32_t)(end - at)}};
+        symbols[i] =
+            (struct col_symbol){.start = stubs->starts[i], .size = stubs->sizes[i], .name = {at, (uint32_t)(end - at)}};
         left -= (size_t)(end + 1 - at);
         at = end + 1;
     }

@@ -150,7 +150,8 @@ static bool flatten(const struct col_pieces *extents, struct col_pieces *flat)
 }
 
 /* Adds one unwind entry: the named pieces in it and the rest between, which is nameless. *next is the first piece that was not yet added. */
-static bool add_frame(struct col_pieces *filled, struct col_code_range frame, const struct col_pieces *named, size_t *next)
+static bool add_frame(struct col_pieces *filled, struct col_code_range frame, const struct col_pieces *named,
+                      size_t *next)
 {
     uint64_t position = frame.start;
     for (; *next < named->count && named->items[*next].start < frame.end; ++*next) {

@@ -77,9 +77,8 @@ static int collect(struct reading *reading, uint32_t table)
         col_dwarf_skip(&cursor, 1);
         unsigned section = (unsigned)col_dwarf_fixed(&cursor, 2);
         uint64_t address = col_dwarf_fixed(&cursor, 8);
-        struct candidate candidate = {.size = col_dwarf_fixed(&cursor, 8),
-                                      .is_label = kind == STT_NOTYPE,
-                                      .is_local = info >> 4 == STB_LOCAL};
+        struct candidate candidate = {
+            .size = col_dwarf_fixed(&cursor, 8), .is_label = kind == STT_NOTYPE, .is_local = info >> 4 == STB_LOCAL};
         if (kind != STT_FUNC && kind != STT_GNU_IFUNC && kind != STT_NOTYPE)
             continue;
         if (section == 0 || address == 0 || name == 0 || (section >= SHN_LORESERVE && section != SHN_XINDEX))

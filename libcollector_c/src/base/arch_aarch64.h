@@ -152,6 +152,26 @@ static inline bool col_arch_finished_call(const ucontext_t *context, long *numbe
     return true;
 }
 
+/* Such a wait cannot be made again, since its answer lies where its first argument was. */
+#define COL_ARCH_RING_WAIT_REST ""
+
+static inline bool col_arch_finished_ring_wait(const ucontext_t *context, uintptr_t at, uint64_t arguments[5],
+                                               long *answer)
+{
+    (void)context, (void)at, (void)arguments, (void)answer;
+    return false;
+}
+
+static inline void col_arch_wait_again(ucontext_t *context)
+{
+    (void)context;
+}
+
+static inline void col_arch_wait_on(ucontext_t *context)
+{
+    (void)context;
+}
+
 /* True when `pc` is where handlers return to: mov x8, #139; svc #0. The vdso gives no unwind table for it. */
 static inline bool col_arch_is_signal_return(struct col_proved_pages *proved, uintptr_t pc)
 {

@@ -190,6 +190,71 @@ static inline bool col_arch_finished_call(const ucontext_t *context, long *numbe
     return *number >= 0;
 }
 
+enum { COL_ARCH_RING_WAIT = 426 }; /* io_uring_enter */
+
+/*
+ * A wait for completions of an io_uring that has just come back: its arguments, which are as they were, and its answer. False when it is another call. `at` is the
+ * instruction after the call in code that does not tell its number, or 0.
+ */
+static inline bool col_arch_finished_ring_wait(const ucontext_t *context, uintptr_t at, uint64_t arguments[5],
+                                               long *answer)
+{
+    const greg_t *regs = context->uc_mcontext.gregs;
+    long number = COL_ARCH_RING_WAIT;
+    if (regs[REG_RCX] != regs[REG_RIP] || !col_arch_follows_syscall(context)) /* the kernel leaves it in rcx */
+        return false;
+    if ((uintptr_t)regs[REG_RIP] != at && !col_arch_finished_call(context, &number, arguments))
+        return false;
+    const greg_t all[5] = {regs[REG_RDI], regs[REG_RSI], regs[REG_RDX], regs[REG_R10], regs[REG_R8]};
+    memcpy(arguments, all, sizeof all);
+    *answer = (long)regs[REG_RAX];
+    return number == COL_ARCH_RING_WAIT;
+}
+
+/* It is made once more when the handler is over. */
+static inline void col_arch_wait_again(ucontext_t *context)
+{
+    context->uc_mcontext.gregs[REG_RIP] -= 2;
+    context->uc_mcontext.gregs[REG_RAX] = COL_ARCH_RING_WAIT;
+}
+
+/* Makes the call once more without anything to submit, and answers what lies behind the address to go on from: as many as were submitted. */
+#define COL_ARCH_RING_WAIT_REST                                                                                        \
+    ".pushsection .text\n"                                                                                             \
+    ".globl col_ring_wait_rest\n"                                                                                      \
+    ".hidden col_ring_wait_rest\n"                                                                                     \
+    ".type col_ring_wait_rest, @function\n"                                                                            \
+    "col_ring_wait_rest:\n"                                                                                            \
+    "	.cfi_startproc\n"                                                                                                \
+    "	.cfi_signal_frame\n"                                                                                             \
+    "	.cfi_def_cfa_offset 144\n"                                                                                       \
+    "	.cfi_offset %rip, -144\n"                                                                                        \
+    "	mov $426, %eax\n"                                                                                                \
+    "	syscall\n"                                                                                                       \
+    "	mov 8(%rsp), %rsi\n"                                                                                             \
+    "	mov %rsi, %rax\n"                                                                                                \
+    "	mov (%rsp), %rcx\n"                                                                                              \
+    "	.cfi_register %rip, %rcx\n"                                                                                      \
+    "	lea 144(%rsp), %rsp\n"                                                                                           \
+    "	.cfi_def_cfa_offset 0\n"                                                                                         \
+    "	jmp *%rcx\n"                                                                                                     \
+    "	.cfi_endproc\n"                                                                                                  \
+    ".size col_ring_wait_rest, . - col_ring_wait_rest\n"                                                               \
+    ".popsection"
+
+extern const char col_ring_wait_rest[];
+
+/* The same by that code, below what the program has on its stack. */
+static inline void col_arch_wait_on(ucontext_t *context)
+{
+    greg_t *regs = context->uc_mcontext.gregs;
+    const greg_t kept[2] = {regs[REG_RIP], regs[REG_RAX]};
+    regs[REG_RSP] -= COL_ARCH_RED_ZONE_BYTES + (greg_t)sizeof kept;
+    memcpy((void *)regs[REG_RSP], kept, sizeof kept);
+    regs[REG_RIP] = (greg_t)(uintptr_t)col_ring_wait_rest;
+    regs[REG_RSI] = 0;
+}
+
 /* True when `pc` is where handlers return to: mov $15, %rax (or %eax); syscall. */
 static inline bool col_arch_is_signal_return(struct col_proved_pages *proved, uintptr_t pc)
 {

@@ -44,10 +44,16 @@ static uint64_t hexadecimal(const char *text)
     return number;
 }
 
+uint64_t col_os_signals_at_hand(void)
+{
+    uint64_t pending = 0;
+    col_arch_syscall(SYS_rt_sigpending, (long)&pending, SET_BYTES, 0, 0, 0, 0);
+    return pending;
+}
+
 uint64_t col_os_pending_signals(bool of_process)
 {
     char status[STATUS_BYTES];
-    uint64_t pending = 0;
     int fd = col_os_open("/proc/thread-self/status", O_RDONLY, 0);
     ssize_t length = fd >= 0 ? col_os_read(fd, status, sizeof status - 1) : 0;
     if (fd >= 0)
@@ -56,6 +62,5 @@ uint64_t col_os_pending_signals(bool of_process)
     const char *line = strstr(status, of_process ? "ShdPnd:\t" : "SigPnd:\t");
     if (line != NULL)
         return hexadecimal(line + strlen("ShdPnd:\t"));
-    col_arch_syscall(SYS_rt_sigpending, (long)&pending, SET_BYTES, 0, 0, 0, 0);
-    return pending;
+    return col_os_signals_at_hand();
 }

@@ -23,6 +23,9 @@ int col_os_queue_to_thread(int signo, const siginfo_t *info);
 /* Takes one of `set` that is pending: its number, or -EAGAIN. */
 int col_os_take_signal(uint64_t set, siginfo_t *info);
 
+/* What is pending for the calling thread, its own and its process's, of what it has blocked. */
+uint64_t col_os_signals_at_hand(void);
+
 /* What is pending for the process, or for the calling thread alone; for either of them, if /proc does not tell. */
 uint64_t col_os_pending_signals(bool of_process);
 

@@ -15,6 +15,7 @@
 #include "base/real.h"
 #include "control/dispositions.h"
 #include "control/program_actions.h"
+#include "control/ring_wait.h"
 #include "control/session.h"
 #include "control/surrogate.h"
 #include "sample/clock_source.h"
@@ -126,6 +127,8 @@ static void on_clock(int signo, siginfo_t *info, void *context)
         col_thread_count_unsafe();
     else if (col_session_is_open())
         col_sampler_tick(context, (enum col_tick)tick); /* leaves errno as it was */
+    if (tick >= 0 && is_able)
+        col_ring_wait_go_on(context);
 }
 
 static void on_sample(int signo, siginfo_t *info, void *context)

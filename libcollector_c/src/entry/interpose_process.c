@@ -21,10 +21,12 @@
 #include "control/child_environment.h"
 #include "control/child_program.h"
 #include "control/dispositions.h"
+#include "control/ring_wait.h"
 #include "control/silence.h"
 #include "control/session.h"
 #include "experiment/format.h"
 #include "sample/exact_waits.h"
+#include "target/thread.h"
 
 /* ---- exec ---- */
 
@@ -269,6 +271,7 @@ COL_EXPORT pid_t _Fork(void)
 }
 
 #define RING_SETUP 425 /* io_uring_setup, on all processors */
+#define RING_WAIT 426  /* io_uring_enter */
 #define RING_FLAGS 2   /* of its parameters, as words of 32 bits */
 
 /* As syscall(2), whose last place must be a jump: code that clones onto another stack returns over it. */
@@ -289,6 +292,12 @@ long col_entry_syscall(long number, long a, long b, long c, long d, long e, long
     }
     if (number == RING_SETUP && b != 0)
         col_exact_waits_meet_ring(((const uint32_t *)b)[RING_FLAGS]);
+    if (number == RING_WAIT && col_thread_has_own_storage()) {
+        uintptr_t before = col_ring_wait_set_frame((uintptr_t)__builtin_frame_address(0));
+        long answer = real(number, a, b, c, d, e, f);
+        col_ring_wait_set_frame(before);
+        return answer;
+    }
     if (number == SYS_execve)
         return execve((const char *)a, (char *const *)b, (char *const *)c);
     if (number == SYS_execveat)

@@ -26,6 +26,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
+COLLECTOR = [sys.executable, "-m", "collector"]
 _ROOT = Path(__file__).resolve().parents[1]
 _PACKAGES = ("collector.cli", "collector.capture", "collector.experiment", "collector.load", "collector.profile", "collector.reports", "collector.symbols", "collector.target")
 _MOST_BYTES = 100_000  # of a request, which is one message
@@ -58,9 +59,7 @@ class Starter:
 
     def can_start(self, words: Sequence[str], environment: Mapping[str, str]) -> bool:
         """Whether a command in this environment begins as all others do, and can be told in a message."""
-        known = {**self._environment, "LC_ALL": "C.UTF-8"}
-        changed = {name for name in {*environment, *known} if environment.get(name) != known.get(name)}
-        return not any(_READ_AT_START.match(name) for name in changed) and sum(map(len, (*words, *environment, *environment.values()))) < _MOST_BYTES
+        return begins_alike({**self._environment, "LC_ALL": "C.UTF-8"}, environment) and sum(map(len, (*words, *environment, *environment.values()))) < _MOST_BYTES
 
     def run(self, words: Sequence[str], environment: Mapping[str, str], directory: str, timeout_s: float) -> Ended:
         """Run `collector WORDS` to its end, with nothing on its standard input. subprocess.TimeoutExpired, and it is killed, if that takes too long."""
@@ -97,6 +96,11 @@ def _read_all(readings: list[int], until: float) -> tuple[list[bytes], bool]:
     for reading in readings:
         os.close(reading)
     return [bytes(text) for text in texts.values()], open_count > 0
+
+
+def begins_alike(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    """Whether an interpreter begins in both environments in the same way."""
+    return all(one.get(name) == other.get(name) for name in {*one, *other} if _READ_AT_START.match(name))
 
 
 _lock = threading.Lock()

@@ -11,14 +11,13 @@ import os
 import re
 import resource
 import subprocess
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import sqrt
 from pathlib import Path
 
-from started import starter
+from started import COLLECTOR, starter
 
 from collector.capture.native import probe_event
 from collector.load import load
@@ -33,7 +32,6 @@ RUNGS = ("sigtrap", "task-clock", "cpu-timer")
 IS_THOROUGH = bool(os.environ.get("COLLECTOR_TEST_THOROUGH"))
 
 _VARIABLES = ("LD_PRELOAD", "COLLECTOR_EXPERIMENT", "COLLECTOR_OPTIONS", "COLLECTOR_FOLLOW")
-_COLLECTOR = [sys.executable, "-m", "collector"]
 _TRUTH = re.compile(r"^(\S+) (-?\d+)$", re.MULTILINE)
 
 
@@ -75,8 +73,8 @@ def execute(
     """Run a command to its end; output bytes that are no UTF-8 become escapes. A run past the time limit fails the test."""
     words = [os.fspath(word) if isinstance(word, Path) else str(word) for word in command]
     whole = clean_environment(environment)
-    if words[: len(_COLLECTOR)] == _COLLECTOR and not IS_THOROUGH and starter().can_start(words, whole):
-        ended = starter().run(words[len(_COLLECTOR) :], whole, os.path.abspath(directory or "."), timeout_s)
+    if words[: len(COLLECTOR)] == COLLECTOR and not IS_THOROUGH and starter().can_start(words, whole):
+        ended = starter().run(words[len(COLLECTOR) :], whole, os.path.abspath(directory or "."), timeout_s)
         return Outcome(ended.returncode, _text(ended.stdout), _text(ended.stderr), ended.usage_ns)
     before = _children_ns()
     done = subprocess.run(words, capture_output=True, cwd=directory, env=whole, stdin=subprocess.DEVNULL, timeout=timeout_s)
@@ -232,7 +230,7 @@ def judge_stacks(recorded: Recorded, share: float = 0.995) -> None:
 
 def collector_command(*words: object) -> list[object]:
     """The command line of `collector ...` of the package under test."""
-    return [*_COLLECTOR, *words]
+    return [*COLLECTOR, *words]
 
 
 def with_clocks(cases: Iterable[str]) -> list[tuple[str, str]]:

@@ -21,12 +21,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from started import COLLECTOR, become, begins_alike, import_commands
+
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _LIBC = ctypes.CDLL(None)
 _GRACE_S = 5  # how long what was left behind may go on after the command has ended
 _BIG_BYTES = 32 << 20  # of a bigger file the size is enough
 _OWN_WORDS = re.compile(r"collector: [^\n]*\n")
+
+_usual_environment: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,13 @@ class Outcome:
     def shown(self) -> dict[str, object]:
         """What must be the same recorded or not."""
         return {"status": self.status, "stdout": self.stdout, "stderr": self.stderr, "files": self.files}
+
+
+def fork_commands(environment: Mapping[str, str]) -> None:
+    """From here on fork `collector` commands from this process, where their interpreter would begin as in this environment."""
+    import_commands()
+    global _usual_environment
+    _usual_environment = environment
 
 
 def run(
@@ -155,6 +166,8 @@ def _become(command: Sequence[str], environment: Mapping[str, str], directory: P
         for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
+        if _usual_environment and list(command[: len(COLLECTOR)]) == COLLECTOR and begins_alike(_usual_environment, environment):
+            become(command[len(COLLECTOR) :], environment)
         os.execvpe(command[0], list(command), dict(environment))
     except OSError as error:
         os.write(2, f"{command[0]}: {error}\n".encode())

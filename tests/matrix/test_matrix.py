@@ -17,10 +17,10 @@ from zlib import crc32
 import pytest
 from matrix.case import CLOCKS, HERE, Case, all_cases
 from matrix.elsewhere import ELSEWHERE
-from matrix.execution import Outcome
+from matrix.execution import Outcome, fork_commands
 from matrix.reading import BURN_NS, Reading
 from matrix.run import Row, build_for, find_recorder, try_case
-from matrix.trial import Native, Verdict, judge
+from matrix.trial import Native, Verdict, judge, usual_environment
 from parallel import processors
 
 QUICK = {case.full_name: case for case in all_cases() if case.is_quick and case.full_name not in ELSEWHERE}
@@ -39,7 +39,7 @@ def rows(request: pytest.FixtureRequest) -> Iterator[Callable[[str], Row]]:
     root.chmod(0o755)
     find_recorder()
     failures = build_for([QUICK[name] for name in chosen], root)
-    with ProcessPoolExecutor(processors(request.config)) as pool:
+    with ProcessPoolExecutor(processors(request.config), initializer=fork_commands, initargs=(usual_environment(),)) as pool:
         waiting: dict[str, Future[Row]] = {name: pool.submit(try_case, root, QUICK[name], [clock_of(name)], failures, 1) for name in chosen}
         yield lambda name: waiting[name].result()
         pool.shutdown(cancel_futures=True)

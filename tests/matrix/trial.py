@@ -20,6 +20,7 @@ from matrix.building import Workshop
 from matrix.case import HERE, Case
 from matrix.execution import Outcome, empty, run
 from matrix.reading import BURN_NS, Reading, judge_time, read
+from started import COLLECTOR
 
 ROOT = HERE.parents[1]
 FIELDS = ("status", "stdout", "stderr", "files")
@@ -72,6 +73,11 @@ class Verdict:
         return not self.harms and not self.defects
 
 
+def usual_environment() -> dict[str, str]:
+    """What all cases have."""
+    return {name: os.environ[name] for name in _KEPT if name in os.environ} | {"LC_ALL": "C.UTF-8", "PYTHONPATH": str(ROOT)}
+
+
 class CannotTry(Exception):
     """Something that the case needs is not here; the text says what."""
 
@@ -120,12 +126,11 @@ class Bench:
         return text.replace("{program}", str(program)).replace("{build}", str(directory)).replace("{cases}", str(HERE / "cases")).replace("{python}", sys.executable)
 
     def _environment(self, case: Case) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-        ours = {"LC_ALL": "C.UTF-8", "HOME": str(self.place / "home"), "TMPDIR": str(self.place / "temporary"), "TERM": "dumb", "PYTHONPATH": str(ROOT)}
+        ours = {"HOME": str(self.place / "home"), "TMPDIR": str(self.place / "temporary"), "TERM": "dumb"}
         rust = Path.home() / ".rustup"
         if rust.exists():
             ours["RUSTUP_HOME"] = os.environ.get("RUSTUP_HOME", str(rust))
-        return {**kept, **ours, "MATRIX_BUILD": str(self.workshop.directory_of(case)), **{name: self._fill(case, value) for name, value in case.environment}}
+        return {**usual_environment(), **ours, "MATRIX_BUILD": str(self.workshop.directory_of(case)), **{name: self._fill(case, value) for name, value in case.environment}}
 
     def _run(self, case: Case, command: Sequence[str], timeout_s: float) -> Outcome:
         for directory in (self.work, self.place / "home", self.place / "temporary"):
@@ -140,8 +145,8 @@ class Bench:
 
     def _record(self, case: Case, clock: str, timeout_s: float) -> tuple[Outcome, Reading]:
         subprocess.run(["rm", "-rf", str(self.experiment)], check=True)
-        words = ["-m", "collector", "record", "-o", str(self.experiment), "--clock", clock, *case.options, "--"]
-        outcome = self._run(case, [sys.executable, *words, *self.command_of(case)], timeout_s)
+        words = ["record", "-o", str(self.experiment), "--clock", clock, *case.options, "--"]
+        outcome = self._run(case, [*COLLECTOR, *words, *self.command_of(case)], timeout_s)
         return outcome, read(self.experiment)
 
 

@@ -86,8 +86,10 @@ def test_each_method_has_the_time_that_it_says(record: Record, classes: Path, ja
     judge_split(recorded, {name: truth[name] for name in WAYS}, "SplitJava.")
     # On both sides of native code: called by it, and calling it.
     judge_at_least(recorded, "start_thread", 0.9 * sum(truth.values()))
-    below_ms = recorded.inclusive_ns("Java_java_util_zip_Deflater_deflateBytesBytes") / 1e6
-    judge(1e6 * below_ms > 0.5 * truth["compression"], f"native methods stand below those that call them: {below_ms:.1f} ms of {truth['compression'] / 1e6:.1f}")
+    whole_ns, below_ns = (recorded.inclusive_ns(name) for name in ("SplitJava.compression", "Java_java_util_zip_Deflater_deflateBytesBytes"))
+    count = recorded.sample_count * whole_ns / recorded.total_ns
+    # Nine tenths of the method; beginning to compress is the rest, and a few milliseconds more the first time.
+    judge(below_ns >= (0.8 - tolerance(0.8, round(count))) * whole_ns, f"native methods stand below those that call them: {below_ns / 1e6:.1f} ms of {whole_ns / 1e6:.1f}")
     assert all(re.fullmatch(r"SplitJava\$\$Lambda(\$\d+)?\.run", name) for name in recorded.callers("SplitJava.compression"))
     if mode == "interpreted":
         judge_lines(recorded)

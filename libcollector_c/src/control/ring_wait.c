@@ -65,9 +65,9 @@ void col_ring_wait_go_on(ucontext_t *context)
     if (!col_arch_finished_ring_wait(context, told_place(context), arguments, &answer) ||
         !(arguments[FLAGS] & FLAG_WAIT) || has_signal_of_program(context))
         return;
-    uint64_t submit_count = arguments[SUBMIT_COUNT];
+    uint32_t submit_count = (uint32_t)arguments[SUBMIT_COUNT]; /* the kernel looks at no more of the register */
     if (answer == -EINTR || (answer == 0 && submit_count == 0 && !has_timeout(arguments)))
         col_arch_wait_again(context);
-    else if (answer > 0 && (uint64_t)answer == (uint32_t)submit_count && !has_timeout(arguments))
+    else if (answer > 0 && (uint64_t)answer == submit_count && !has_timeout(arguments))
         col_arch_wait_on(context);
 }

@@ -40,4 +40,7 @@ static inline long col_arch_syscall(long nr, long a, long b, long c, long d, lon
 #error "libcollector knows x86-64 and aarch64 only"
 #endif
 
+/* Calls of io_uring, which older headers do not name; the same numbers on all processors. */
+enum { COL_CALL_RING_SETUP = 425, COL_CALL_RING_ENTER = 426 };
+
 #endif

@@ -14,6 +14,7 @@
 #include <ucontext.h>
 
 #include "base/arch_abi.h"
+#include "base/arch_x86_64_code.h"
 #include "base/safe_read.h"
 
 /* The GNU C library's dynamic linker, by the name it gives itself, and the machine of the programs it loads. */
@@ -190,8 +191,6 @@ static inline bool col_arch_finished_call(const ucontext_t *context, long *numbe
     return *number >= 0;
 }
 
-enum { COL_ARCH_RING_WAIT = 426 }; /* io_uring_enter */
-
 /*
  * A wait for completions of an io_uring that has just come back: its arguments, which are as they were, and its answer. False when it is another call. `at` is the
  * instruction after the call in code that does not tell its number, or 0.
@@ -200,7 +199,7 @@ static inline bool col_arch_finished_ring_wait(const ucontext_t *context, uintpt
                                                long *answer)
 {
     const greg_t *regs = context->uc_mcontext.gregs;
-    long number = COL_ARCH_RING_WAIT;
+    long number = COL_CALL_RING_ENTER;
     if (regs[REG_RCX] != regs[REG_RIP] || !col_arch_follows_syscall(context)) /* the kernel leaves it in rcx */
         return false;
     if ((uintptr_t)regs[REG_RIP] != at && !col_arch_finished_call(context, &number, arguments))
@@ -208,39 +207,15 @@ static inline bool col_arch_finished_ring_wait(const ucontext_t *context, uintpt
     const greg_t all[5] = {regs[REG_RDI], regs[REG_RSI], regs[REG_RDX], regs[REG_R10], regs[REG_R8]};
     memcpy(arguments, all, sizeof all);
     *answer = (long)regs[REG_RAX];
-    return number == COL_ARCH_RING_WAIT;
+    return number == COL_CALL_RING_ENTER;
 }
 
 /* It is made once more when the handler is over. */
 static inline void col_arch_wait_again(ucontext_t *context)
 {
     context->uc_mcontext.gregs[REG_RIP] -= 2;
-    context->uc_mcontext.gregs[REG_RAX] = COL_ARCH_RING_WAIT;
+    context->uc_mcontext.gregs[REG_RAX] = COL_CALL_RING_ENTER;
 }
-
-/* Makes the call once more without anything to submit, and answers what lies behind the address to go on from: as many as were submitted. */
-#define COL_ARCH_RING_WAIT_REST                                                                                        \
-    ".pushsection .text\n"                                                                                             \
-    ".globl col_ring_wait_rest\n"                                                                                      \
-    ".hidden col_ring_wait_rest\n"                                                                                     \
-    ".type col_ring_wait_rest, @function\n"                                                                            \
-    "col_ring_wait_rest:\n"                                                                                            \
-    "	.cfi_startproc\n"                                                                                                \
-    "	.cfi_signal_frame\n"                                                                                             \
-    "	.cfi_def_cfa_offset 144\n"                                                                                       \
-    "	.cfi_offset %rip, -144\n"                                                                                        \
-    "	mov $426, %eax\n"                                                                                                \
-    "	syscall\n"                                                                                                       \
-    "	mov 8(%rsp), %rsi\n"                                                                                             \
-    "	mov %rsi, %rax\n"                                                                                                \
-    "	mov (%rsp), %rcx\n"                                                                                              \
-    "	.cfi_register %rip, %rcx\n"                                                                                      \
-    "	lea 144(%rsp), %rsp\n"                                                                                           \
-    "	.cfi_def_cfa_offset 0\n"                                                                                         \
-    "	jmp *%rcx\n"                                                                                                     \
-    "	.cfi_endproc\n"                                                                                                  \
-    ".size col_ring_wait_rest, . - col_ring_wait_rest\n"                                                               \
-    ".popsection"
 
 extern const char col_ring_wait_rest[];
 
@@ -381,51 +356,5 @@ static inline __attribute__((noreturn)) void col_arch_call_on(uintptr_t top, voi
                      : "memory");
     __builtin_unreachable();
 }
-
-/*
- * col_parallel_region_call(function, words, count, region, id) of target/parallel_region.h. Below its frame pointer lie the id and, above it, the region: the two words
- * from COL_ARCH_REGION_AT on.
- */
-enum { COL_ARCH_REGION_AT = -16 };
-#define COL_ARCH_CALL_IN_REGION                                                                                        \
-    ".pushsection .text\n"                                                                                             \
-    ".globl col_parallel_region_call, col_parallel_region_return\n"                                                    \
-    ".hidden col_parallel_region_call, col_parallel_region_return\n"                                                   \
-    ".type col_parallel_region_call, @function\n"                                                                      \
-    "col_parallel_region_call:\n"                                                                                      \
-    "	.cfi_startproc\n"                                                                                                \
-    "	push %rbp\n"                                                                                                     \
-    "	.cfi_def_cfa_offset 16\n"                                                                                        \
-    "	.cfi_offset %rbp, -16\n"                                                                                         \
-    "	mov %rsp, %rbp\n"                                                                                                \
-    "	.cfi_def_cfa_register %rbp\n"                                                                                    \
-    "	push %r8\n"                                                                                                      \
-    "	push %rcx\n"                                                                                                     \
-    "	mov %rdi, %r11\n"                                                                                                \
-    "	mov %rsi, %r10\n"                                                                                                \
-    "	cmp $6, %rdx\n"                                                                                                  \
-    "	jbe 2f\n"                                                                                                        \
-    "	test $1, %dl\n"                                                                                                  \
-    "	jz 1f\n"                                                                                                         \
-    "	push $0\n"                                                                                                       \
-    "1:	pushq -8(%r10,%rdx,8)\n"                                                                                       \
-    "	dec %rdx\n"                                                                                                      \
-    "	cmp $6, %rdx\n"                                                                                                  \
-    "	ja 1b\n"                                                                                                         \
-    "2:	mov (%r10), %rdi\n"                                                                                            \
-    "	mov 8(%r10), %rsi\n"                                                                                             \
-    "	mov 16(%r10), %rdx\n"                                                                                            \
-    "	mov 24(%r10), %rcx\n"                                                                                            \
-    "	mov 32(%r10), %r8\n"                                                                                             \
-    "	mov 40(%r10), %r9\n"                                                                                             \
-    "	xor %eax, %eax\n"                                                                                                \
-    "	call *%r11\n"                                                                                                    \
-    "col_parallel_region_return:\n"                                                                                    \
-    "	leave\n"                                                                                                         \
-    "	.cfi_def_cfa %rsp, 8\n"                                                                                          \
-    "	ret\n"                                                                                                           \
-    "	.cfi_endproc\n"                                                                                                  \
-    ".size col_parallel_region_call, . - col_parallel_region_call\n"                                                   \
-    ".popsection"
 
 #endif

@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/arch_abi.h"
 #include "base/os.h"
 #include "base/real.h"
 #include "control/child_environment.h"
@@ -270,9 +271,7 @@ COL_EXPORT pid_t _Fork(void)
     return child;
 }
 
-#define RING_SETUP 425 /* io_uring_setup, on all processors */
-#define RING_WAIT 426  /* io_uring_enter */
-#define RING_FLAGS 2   /* of its parameters, as words of 32 bits */
+#define RING_FLAGS 2 /* of its parameters, as words of 32 bits */
 
 /* As syscall(2), whose last place must be a jump: code that clones onto another stack returns over it. */
 COL_EXPORT long col_entry_syscall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall");
@@ -290,9 +289,9 @@ long col_entry_syscall(long number, long a, long b, long c, long d, long e, long
             col_session_fork_parent();
         return child;
     }
-    if (number == RING_SETUP && b != 0)
+    if (number == COL_CALL_RING_SETUP && b != 0)
         col_exact_waits_meet_ring(((const uint32_t *)b)[RING_FLAGS]);
-    if (number == RING_WAIT && col_thread_has_own_storage()) {
+    if (number == COL_CALL_RING_ENTER && col_thread_has_own_storage()) {
         uintptr_t before = col_ring_wait_set_frame((uintptr_t)__builtin_frame_address(0));
         long answer = real(number, a, b, c, d, e, f);
         col_ring_wait_set_frame(before);

@@ -28,7 +28,6 @@
 #define SIGNAL_US 250                    /* a signal each so often: 4,000 a second and thread, */
 #define MOST_CREDIT_US (100 * SIGNAL_US) /* and so many at once */
 #define BURST 16
-#define RING_WAIT 426            /* io_uring_enter, on all processors */
 #define DEFER_TASKRUN (1u << 13) /* of IORING_SETUP */
 #define SHORTEST_GAP 128u        /* and twice as much */
 #define LARGEST_REST 32          /* gaps, whose time no burst took */
@@ -148,7 +147,7 @@ void col_exact_waits_meet_ring(uint32_t flags)
 /* One whose ring nobody saw being made; this wait may have been cut short, the next ones are not. */
 static bool is_cut_short(long call, const uint64_t *arguments)
 {
-    return call == RING_WAIT && arguments[2] > 1 && !self.has_deferring_rings;
+    return call == COL_CALL_RING_ENTER && arguments[2] > 1 && !self.has_deferring_rings;
 }
 
 /* ---- what it waited for ---- */

@@ -283,8 +283,9 @@ CASE(inherit_spawn, 2, "mask and ignored signals over posix_spawn")
     char *words[] = {"handling", "inherited", NULL};
     make_legacy();
     burn();
-    TELL(posix_spawn(&pid, "/proc/self/exe", NULL, NULL, words, environ));
+    int error = posix_spawn(&pid, "/proc/self/exe", NULL, NULL, words, environ);
     say_end(pid);
+    TELL(error);
 }
 CASE(inherit_spawn_attributes, 2, "posix_spawn with its own mask and default signals")
 {
@@ -301,8 +302,9 @@ CASE(inherit_spawn_attributes, 2, "posix_spawn with its own mask and default sig
     posix_spawnattr_setsigdefault(&wish, &set);
     sigaddset(&set, SIGTERM);
     posix_spawnattr_setsigmask(&wish, &set);
-    TELL(posix_spawn(&pid, "/proc/self/exe", NULL, &wish, words, environ));
+    int error = posix_spawn(&pid, "/proc/self/exe", NULL, &wish, words, environ);
     say_end(pid);
+    TELL(error);
 }
 CASE(inherit_system, 1, "ignored SIGINT and SIGQUIT around system()")
 {

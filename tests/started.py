@@ -57,6 +57,10 @@ class Starter:
             self._process = subprocess.Popen(command, pass_fds=[other.fileno()], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         atexit.register(self._socket.close)
 
+    def begins_as_now(self) -> bool:
+        """Whether an interpreter that this process started would begin as this one's did."""
+        return begins_alike(self._environment, os.environ)
+
     def can_start(self, words: Sequence[str], environment: Mapping[str, str]) -> bool:
         """Whether a command in this environment begins as all others do, and can be told in a message."""
         return begins_alike({**self._environment, "LC_ALL": "C.UTF-8"}, environment) and sum(map(len, (*words, *environment, *environment.values()))) < _MOST_BYTES
@@ -104,16 +108,17 @@ def begins_alike(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
 
 
 _lock = threading.Lock()
-_starter: Starter | None = None
+_starters: list[Starter] = []
 
 
 def starter() -> Starter:
-    """The one of this process."""
-    global _starter
+    """The one of this process for what is in its environment now: that may differ from one folder's tests to another's."""
     with _lock:
-        if _starter is None or _starter.pid != os.getpid():
-            _starter = Starter()
-    return _starter
+        for one in _starters:
+            if one.pid == os.getpid() and one.begins_as_now():
+                return one
+        _starters.append(Starter())
+        return _starters[-1]
 
 
 def import_commands() -> None:

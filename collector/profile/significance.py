@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import exp, lgamma, log, log1p
 
-_TINY = 1e-300
+_TINY = 1e-300  # instead of a sum that is 0: one that is not is 1e-16 at least, for one summand is 1
 _STEPS = 100_000  # of the continued fraction: it takes about the root of the greater parameter
 
 
@@ -24,23 +24,19 @@ def incomplete_beta(a: float, b: float, x: float) -> float:
 
 def _fraction(a: float, b: float, x: float) -> float:
     """The continued fraction 8.17.22, by Lentz's method."""
-    denominator = _away_from_zero(1 - (a + b) * x / (a + 1))
-    numerator, denominator = 1.0, 1 / denominator
-    value = denominator
+    numerator = 1.0
+    value = denominator = 1 / (1 - (a + b) * x / (a + 1) or _TINY)
     for step in range(1, _STEPS):
         even = step * (b - step) * x / ((a + 2 * step - 1) * (a + 2 * step))
         odd = -(a + step) * (a + b + step) * x / ((a + 2 * step) * (a + 2 * step + 1))
         for part in (even, odd):
-            denominator = 1 / _away_from_zero(1 + part * denominator)
-            numerator = _away_from_zero(1 + part / numerator)
-            value *= numerator * denominator
-        if abs(numerator * denominator - 1) < 1e-14:
+            denominator = 1 / (1 + part * denominator or _TINY)
+            numerator = 1 + part / numerator or _TINY
+            factor = numerator * denominator
+            value *= factor
+        if -1e-14 < factor - 1 < 1e-14:
             break
     return value
-
-
-def _away_from_zero(value: float) -> float:
-    return value if abs(value) > _TINY else _TINY
 
 
 def student_p(t: float, freedom: float) -> float:
@@ -66,9 +62,13 @@ def counts_p(first: float, second: float, share: float) -> float:
     Given their sum, one count of two Poisson variables is binomial (Przyborowski and Wilenski, Biometrika 31, 1940).
     Counts need not be whole.
     """
-    at_most = incomplete_beta(second, first + 1, 1 - share) if second > 0 else 1.0
-    at_least = incomplete_beta(first, second + 1, share) if first > 0 else 1.0
-    return min(1.0, 2 * min(at_most, at_least))
+    # Either tail holds what was seen, so together they are more than 1: one below a half is the smaller one.
+    tails = (first, second, share), (second, first, 1 - share)
+    for most, rest, part in tails if first > (first + second) * share else reversed(tails):
+        at_least = incomplete_beta(most, rest + 1, part) if most > 0 else 1.0
+        if at_least < 0.5:
+            return 2 * at_least
+    return 1.0
 
 
 def t_p(difference: float, error: float, freedom: float) -> float:

@@ -132,9 +132,10 @@ class Browser:
         """Click on the first element that a selector finds."""
         self.click(self.middle(selector))
 
-    def move(self, place: tuple[float, float]) -> None:
-        """Move the pointer there."""
-        self._mouse("mouseMoved", place)
+    def move(self, *places: tuple[float, float]) -> None:
+        """Move the pointer from place to place; the page has handled each."""
+        for place in places:
+            self._mouse("mouseMoved", place)
         self.settle()
 
     def picture(self, path: Path) -> None:

@@ -239,8 +239,7 @@ def test_names_are_text_and_nothing_of_them_runs(browser: Browser, tmp_path: Pat
     for state in ({"row": 0}, {"unit": "share"}, {"tab": "disassembly", "function": 1}, {"function": 2}, {"tab": "flame"}, {"side": "before"}, {"tab": "callers"}, {"tab": "compare"}):
         browser.run(f"collectorPage.state.set({json.dumps(state)})")
         browser.settle()
-        for place in ((300, 200), (300, 330), (300, 560), (900, 580)):
-            browser.move(place)
+        browser.move((300, 200), (300, 330), (300, 560), (900, 580))
     shown = browser.run("collectorPage.views.compare.table.rows.map((row) => row.name)")
     assert sorted(shown) == sorted(printable(name) for name in HOSTILE)
     assert browser.run("window.hurt") is None

@@ -49,13 +49,17 @@ def open_page(browser: Browser, path: Path, profile: Profile, sources: dict[str,
     browser.open(path, fragment)
 
 
-def look_at_all(browser: Browser) -> None:
-    """Every view, with the pointer over the timeline and the flame graph."""
+OVER_ALL = (100, 100), (700, 120), (300, 560)
+"""The timeline and the flame graph, to be pointed at."""
+
+
+def look_at_all(browser: Browser, *places: tuple[float, float]) -> None:
+    """Every view, with the pointer at these places."""
     for state in STATES:
         browser.run(f"collectorPage.state.set({json.dumps(state)})")
         browser.settle()
-        for place in ((100, 100), (700, 120), (300, 560)):
-            browser.move(place)
+        if places:
+            browser.move(*places)
 
 
 def hold_harmless(browser: Browser) -> None:
@@ -72,7 +76,7 @@ def test_every_text_of_a_profile(browser: Browser, tmp_path: Path, start: str) -
     profile = spoilt(busy_profile(), start)
     sources = dict.fromkeys({frame.file for frame in profile.frames if frame.file}, (f"{start}\n\t{start}", start))
     open_page(browser, tmp_path / "page.html", profile, sources, start)
-    look_at_all(browser)
+    look_at_all(browser, *OVER_ALL)
     hold_harmless(browser)
     assert browser.run("document.title") == " ".join(printable(start).split())
 
@@ -82,7 +86,7 @@ def test_functions_of_such_names_are_apart(browser: Browser, tmp_path: Path) -> 
     plain = build_profile([(f"main;f{number}", number + 1, 0) for number in range(len(NAMES))])
     functions = (plain.functions[0], *(replace(one, name=name, short_name=name) for one, name in zip(plain.functions[1:], NAMES)))
     open_page(browser, tmp_path / "page.html", replace(plain, functions=functions))
-    look_at_all(browser)
+    look_at_all(browser, *OVER_ALL)
     browser.run("collectorPage.state.set({tab: 'functions', sort: 'exclusive'})")
     shown = browser.run("(({table}) => table.rows.map((row) => [collectorPage.experiment.functionName(row.index), row.exclusive]))(collectorPage.views.functions)")
     assert shown[: len(NAMES)] == [[printable(name), number + 1] for number, name in reversed(list(enumerate(NAMES)))]
@@ -97,7 +101,7 @@ def test_threads_of_such_names(browser: Browser, tmp_path: Path) -> None:
     for thread in range(len(NAMES)):
         browser.run(f"collectorPage.state.set({{threads: new Set([{thread}])}})")
         browser.settle()
-    look_at_all(browser)
+    look_at_all(browser, *OVER_ALL)
     hold_harmless(browser)
 
 
@@ -113,6 +117,7 @@ def test_threads_of_such_names(browser: Browser, tmp_path: Path) -> None:
 )  # fmt: skip
 def test_garbage_in_the_address(browser: Browser, tmp_path: Path, fragment: str) -> None:
     open_page(browser, tmp_path / "page.html", busy_profile(), fragment=fragment)
+    browser.move(*OVER_ALL)
     look_at_all(browser)
     hold_harmless(browser)
 

@@ -110,8 +110,10 @@ static bool is_readable(struct walk *walk, uintptr_t frame)
         (walk->proved.memory == NULL && (is_on_stack(walk, frame, bytes) || find_chunk(walk, frame))))
         return true;
     const uint8_t *view = col_safe_read_view(&walk->proved, frame, bytes);
+    if (view == NULL)
+        return false;
     walk->to_copy = (uintptr_t)view - frame;
-    return view != NULL;
+    return true;
 }
 
 /* ---- one frame ---- */
@@ -156,9 +158,11 @@ static uintptr_t previous_of(const struct walk *walk, uintptr_t frame)
     return col_foreign_word(frame + walk->to_copy + walk->layout->frame.previous) & ~(uintptr_t)7;
 }
 
+/* A byte, of the word that it is in: what follows that may not be there. */
 static uint8_t owner_of(const struct walk *walk, uintptr_t frame)
 {
-    return (uint8_t)col_foreign_word(frame + walk->to_copy + walk->layout->frame.owner);
+    size_t at = walk->layout->frame.owner, in_word = at % sizeof frame;
+    return (uint8_t)(col_foreign_word(frame + walk->to_copy + at - in_word) >> 8 * in_word);
 }
 
 /* ---- where evaluators are, of 3.9 and 3.10 ---- */

@@ -18,7 +18,7 @@ static const struct col_python_layout layouts[] = {
      .line_table = COL_LINES_LNOTAB,
      .runtime = {.tss_is_made = 584, .current_state = 568, .finalizing = 16},
      .state = {.frame = 24, .thread_id = 176},
-     .frame = {.code = 32, .previous = 24, .where = 104, .bytes = 112},
+     .frame = {.code = 32, .previous = 24, .where = 104},
      .code = {.first_line = 40, .file = 104, .name = 112, .line_table = 120, .bytecode = 48},
      .text = {48, 72}},
     {.version = 0x030a,
@@ -28,7 +28,7 @@ static const struct col_python_layout layouts[] = {
      .runtime = {.tss_is_made = 584, .current_state = 568, .finalizing = 16},
      .state = {.frame = 24, .thread_id = 176, .cframe = 48},
      .cframe = {.previous = 8},
-     .frame = {.code = 32, .previous = 24, .where = 96, .bytes = 104},
+     .frame = {.code = 32, .previous = 24, .where = 96},
      .code = {.first_line = 40, .file = 104, .name = 112, .line_table = 120, .bytecode = 48},
      .text = {48, 72}},
     {.version = 0x030b,
@@ -39,7 +39,7 @@ static const struct col_python_layout layouts[] = {
      .interpreter = {.next = 0, .threads = 16},
      .state = {.cframe = 56, .next = 8, .thread_id = 152, .native_id = 160, .datastack_chunk = 296},
      .cframe = {.frame = 8, .previous = 16},
-     .frame = {.code = 32, .previous = 48, .where = 56, .owner = 68, .bytes = 72},
+     .frame = {.code = 32, .previous = 48, .where = 56, .owner = 68},
      .code = {.first_line = 72, .file = 112, .name = 128, .line_table = 136},
      .text = {48, 72}},
     {.version = 0x030c,
@@ -56,7 +56,7 @@ static const struct col_python_layout layouts[] = {
                .gil = 24,
                .gil_mask = 0x10},
      .cframe = {.frame = 0, .previous = 8},
-     .frame = {.code = 0, .previous = 8, .where = 56, .owner = 70, .bytes = 72},
+     .frame = {.code = 0, .previous = 8, .where = 56, .owner = 70},
      .code = {.first_line = 68, .file = 112, .name = 128, .line_table = 136, .version = 92},
      .text = {40, 56}},
     {.version = 0x030d,
@@ -65,7 +65,7 @@ static const struct col_python_layout layouts[] = {
      .line_table = COL_LINES_LOCATIONS,
      .runtime = {.finalizing = 608},
      .state = {.frame = 72, .thread_id = 152, .datastack_chunk = 232, .gil = 32, .gil_mask = 0x20},
-     .frame = {.code = 0, .previous = 8, .where = 56, .owner = 70, .bytes = 72},
+     .frame = {.code = 0, .previous = 8, .where = 56, .owner = 70},
      .code = {.first_line = 68, .file = 112, .name = 128, .line_table = 136, .version = 92},
      .text = {40, 56}},
     {.version = 0x030e,
@@ -74,7 +74,7 @@ static const struct col_python_layout layouts[] = {
      .line_table = COL_LINES_LOCATIONS,
      .runtime = {.finalizing = 784},
      .state = {.frame = 72, .thread_id = 152, .datastack_chunk = 232, .gil = 36, .gil_mask = 0xff},
-     .frame = {.code = 0, .previous = 8, .where = 56, .owner = 74, .bytes = 80},
+     .frame = {.code = 0, .previous = 8, .where = 56, .owner = 74},
      .code = {.first_line = 68, .file = 112, .name = 128, .line_table = 136, .version = 92},
      .text = {40, 56}},
     {.version = 0x030f,
@@ -83,13 +83,14 @@ static const struct col_python_layout layouts[] = {
      .line_table = COL_LINES_LOCATIONS,
      .runtime = {.finalizing = 912},
      .state = {.frame = 72, .thread_id = 176, .datastack_chunk = 256, .gil = 36, .gil_mask = 0xff},
-     .frame = {.code = 0, .previous = 8, .where = 56, .owner = 74, .bytes = 80},
+     .frame = {.code = 0, .previous = 8, .where = 56, .owner = 74},
      .code = {.first_line = 68, .file = 112, .name = 128, .line_table = 136, .version = 92},
      .text = {40, 56}},
 };
 
 /* _Py_DebugOffsets, of Include/internal/pycore_debug_offsets.h: where it has the offset of a member, in 3.13, 3.14 and 3.15. */
 #define FIRST_PUBLISHED 0x030du
+#define MOST_OFFSET 4096
 #define MEMBER(name) offsetof(struct col_python_layout, name)
 static const struct {
     uint16_t member, at[3];
@@ -142,9 +143,19 @@ static void take_published(struct col_python_layout *layout, struct col_proved_p
         uintptr_t offset;
         if (col_safe_read_copy(proved, runtime + published[i].at[layout->version - FIRST_PUBLISHED], &offset,
                                sizeof offset) &&
-            offset < UINT16_MAX)
+            offset < MOST_OFFSET)
             *member = (uint16_t)offset;
     }
+}
+
+/* Whole words are read: all that there are up to the last of these. */
+static uint16_t frame_bytes(const struct col_python_layout *layout)
+{
+    const uint16_t read[] = {layout->frame.code, layout->frame.previous, layout->frame.where, layout->frame.owner};
+    uint16_t last = 0;
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+        last = read[i] > last ? read[i] : last;
+    return (uint16_t)(last / sizeof(uintptr_t) * sizeof(uintptr_t) + sizeof(uintptr_t));
 }
 
 bool col_python_layout_find(struct col_remote_memory *memory, unsigned version, uintptr_t runtime,
@@ -155,6 +166,7 @@ bool col_python_layout_find(struct col_remote_memory *memory, unsigned version, 
         if (layouts[i].version == version) {
             *layout = layouts[i];
             take_published(layout, &proved, runtime);
+            layout->frame.bytes = frame_bytes(layout);
             return true;
         }
     return false;

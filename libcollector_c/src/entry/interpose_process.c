@@ -4,6 +4,7 @@
 #endif
 #include "entry/interpose.h"
 #include "entry/interpose_sandbox.h"
+#include "entry/interpose_signal.h"
 
 #include <alloca.h>
 #include <errno.h>
@@ -303,6 +304,8 @@ long col_entry_syscall(long number, long a, long b, long c, long d, long e, long
         return execveat((int)a, (const char *)b, (char *const *)c, (char *const *)d, (int)e);
     if (__builtin_expect(col_entry_is_sandbox_call(number, a, b), 0))
         return col_entry_sandbox_call(number, a, b, c, d, e);
+    if (__builtin_expect(col_entry_is_signal_call(number, a, d), 0))
+        return col_entry_signal_call(a, b, c);
     return real(number, a, b, c, d, e, f);
 }
 

@@ -2,20 +2,25 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "entry/interpose.h"
+#include "entry/interpose_signal.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#include "base/os_signal.h"
 #include "base/arch.h"
+#include "base/os_signal.h"
 #include "base/real.h"
+#include "base/safe_read.h"
 #include "control/dispositions.h"
 #include "control/signals.h"
 #include "control/surrogate.h"
+#include "entry/interpose.h"
 #include "sample/clock_source.h"
 #include "target/parallel_region.h"
 #include "target/thread.h"
@@ -23,6 +28,45 @@
 COL_EXPORT int sigaction(int signo, const struct sigaction *restrict action, struct sigaction *restrict old)
 {
     return col_dispositions_change(signo, action, old);
+}
+
+/* As the kernel has it. */
+struct kernel_action {
+    void (*handler)(int);
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+
+bool col_entry_is_signal_call(long number, long signo, long set_bytes)
+{
+    return number == SYS_rt_sigaction && set_bytes == sizeof(uint64_t) && signo > 0 && signo < _NSIG &&
+           (col_dispositions_has_taken((int)signo) || col_surrogate_owner((int)signo) != 0);
+}
+
+long col_entry_signal_call(long signo, long action, long old)
+{
+    struct kernel_action asked, *shown = (struct kernel_action *)old;
+    struct sigaction ours = {0}, before;
+    if (action != 0 && !col_safe_read_bytes((uintptr_t)action, &asked, sizeof asked)) {
+        errno = EFAULT;
+        return -1;
+    }
+    /* The kernel writes first: it can say that there is no room. */
+    if (old != 0 && COL_REAL(syscall)(SYS_rt_sigaction, signo, NULL, old, sizeof asked.mask) != 0)
+        return -1;
+    if (action != 0) {
+        ours.sa_handler = asked.handler;
+        ours.sa_flags = (int)asked.flags;
+        ours.sa_restorer = asked.restorer;
+        col_surrogate_set_word(&ours.sa_mask, asked.mask);
+    }
+    if (col_dispositions_change((int)signo, action != 0 ? &ours : NULL, &before) != 0)
+        return -1;
+    if (old != 0)
+        *shown = (struct kernel_action){before.sa_handler, (unsigned int)before.sa_flags, before.sa_restorer,
+                                        col_surrogate_word(&before.sa_mask)};
+    return 0;
 }
 
 static int change_mask(int how, const sigset_t *set, sigset_t *old, int (*real)(int, const sigset_t *, sigset_t *))

@@ -492,7 +492,38 @@ CASE(raw_sigaction, 1, "the raw system call rt_sigaction reads SIGTRAP and SIGVT
         say("default %d", now.handler == NULL);
     }
 }
-NATURE(raw_sigaction, stdout, "Raw system calls pass by the library: they see the handler that takes samples.")
+CASE(raw_defaults, 2, "a fork child that sets all signals to their defaults by the raw system call, works, and runs another program")
+{
+    struct { void *handler; unsigned long flags; void *restorer; unsigned long mask; } none = {0}, before;
+    pid_t pid = fork();
+    if (pid == 0) {
+        int failed_count = 0;
+        for (int i = 1; i < 65; i++)
+            failed_count += syscall(SYS_rt_sigaction, i, NULL, &before, 8) != 0 || syscall(SYS_rt_sigaction, i, &none, NULL, 8) != 0;
+        say("failed %d", failed_count); /* SIGKILL and SIGSTOP */
+        burn();
+        execl("/proc/self/exe", "handling", "inherited", NULL);
+    }
+    say_end(pid);
+}
+CASE(raw_sets, 2, "the raw system call rt_sigaction installs a handler for SIGTRAP and SIGVTALRM, reads it back, and refuses what it cannot read or write")
+{
+    struct { void *handler; unsigned long flags; void *restorer; unsigned long mask; } action = {SIG_IGN, SA_RESTART, NULL, 1 << 9}, now;
+    for (int i = 0; i < 2; i++) {
+        int signo = i ? SIGVTALRM : SIGTRAP;
+        TELL(syscall(SYS_rt_sigaction, signo, &action, NULL, 8));
+        TELL(syscall(SYS_rt_sigaction, signo, NULL, &now, 8));
+        say("handler %p flags %lx mask %lx", now.handler, now.flags & ~0x4000000ul, now.mask);
+        TELL(raise(signo));
+        TELL(syscall(SYS_rt_sigaction, signo, (void *)8, NULL, 8));
+        TELL(syscall(SYS_rt_sigaction, signo, NULL, (void *)8, 8));
+        TELL(syscall(SYS_rt_sigaction, signo, &action, NULL, 16));
+        struct sigaction seen;
+        sigaction(signo, NULL, &seen);
+        say("sigaction says ignored %d flags %x usr1 %d", seen.sa_handler == SIG_IGN, seen.sa_flags & ~0x4000000, sigismember(&seen.sa_mask, SIGUSR1));
+        burn();
+    }
+}
 
 CASE(status_masks, 1, "/proc/self/status shows the masks of signals that are blocked, ignored and caught")
 {

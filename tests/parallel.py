@@ -7,6 +7,7 @@ Tests marked `alone` are run afterwards, with nothing beside them.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -81,6 +82,8 @@ class _Parent:
         self._session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]  # one for all
         working = _queue(range(self._working_count))
         waiting = _queue(range(self._working_count, len(self._files)))
+        gc.collect()
+        gc.freeze()  # what was collected stays: nobody need look at it again
         self._workers = [self._fork([working, waiting]) for _ in range(min(jobs, len(self._files)))]
         if self._working_count < len(self._files):
             self._workers.append(self._fork([waiting]))

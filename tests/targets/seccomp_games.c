@@ -36,7 +36,7 @@
 #endif
 #define WORK_LOOPS_MAX 2000000000ul
 
-static unsigned long loops_100ms;
+static unsigned long loops_50ms;
 static volatile unsigned long sink;
 
 /* No system call inside: the length is measured before. */
@@ -46,9 +46,9 @@ __attribute__((noinline)) static void spin(unsigned long loops)
         sink += i;
 }
 
-__attribute__((noinline)) void work_before(void) { spin(loops_100ms); __asm__ volatile(""); }
-__attribute__((noinline)) void work_after(void) { spin(loops_100ms); __asm__ volatile(""); }
-__attribute__((noinline)) void work_beside(void) { spin(loops_100ms * 2); __asm__ volatile(""); }
+__attribute__((noinline)) void work_before(void) { spin(loops_50ms); __asm__ volatile(""); }
+__attribute__((noinline)) void work_after(void) { spin(loops_50ms); __asm__ volatile(""); }
+__attribute__((noinline)) void work_beside(void) { spin(loops_50ms * 2); __asm__ volatile(""); }
 
 static unsigned long cpu_ns(void)
 {
@@ -61,7 +61,7 @@ __attribute__((noinline)) void measure(void)
 {
     unsigned long loops = 1000000, start = cpu_ns();
     spin(loops);
-    loops_100ms = loops * (100000000ul / ((cpu_ns() - start) + 1) + 1);
+    loops_50ms = loops * (50000000ul / ((cpu_ns() - start) + 1) + 1);
 }
 
 #define ALLOW(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
@@ -134,7 +134,7 @@ static int in_thread(char *game)
     pthread_create(&one, NULL, enter_alone, game);
     pthread_detach(one); /* it leaves by a bare exit, which nobody can join */
     pthread_join(other, NULL);
-    spin(loops_100ms * 2);
+    spin(loops_50ms * 2);
     while (!__atomic_load_n(&has_entered, __ATOMIC_ACQUIRE)) /* by no system call: a filter may be there for all threads */
         spin(1000);
     say("beside\n");

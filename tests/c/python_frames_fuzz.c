@@ -1,5 +1,5 @@
 /*
- * python_frames_fuzz COUNT SEED -- frames of CPython that are made of anything: nothing of them is read that cannot be, and an evaluator that has only
+ * python_frames_fuzz.c -- COUNT SEED: frames of CPython that are made of anything: nothing of them is read that cannot be, and an evaluator that has only
  * just begun costs its own frames, not the others. What frames may lie in, a chunk and a stack, has pages around it that nobody may touch.
  */
 #include <stdio.h>

@@ -90,7 +90,7 @@ static const struct col_python_layout layouts[] = {
 
 /* _Py_DebugOffsets, of Include/internal/pycore_debug_offsets.h: where it has the offset of a member, in 3.13, 3.14 and 3.15. */
 #define FIRST_PUBLISHED 0x030du
-#define MOST_OFFSET 4096
+#define MOST_OFFSET (UINT16_MAX - sizeof(uintptr_t)) /* the last word of a frame ends within 16 bits */
 #define MEMBER(name) offsetof(struct col_python_layout, name)
 static const struct {
     uint16_t member, at[3];

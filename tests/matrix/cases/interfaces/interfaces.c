@@ -115,9 +115,6 @@ CASE(own_sigtrap_event, 1, "has a perf event of its own that sends SIGTRAP")
     burn();
 }
 
-NATURE(own_sigtrap_event, status, "A page that a tick is the first to touch raises the program's event in the handler of the tick, where signals are blocked: then the kernel ends the program.")
-NATURE(own_sigtrap_event, stdout, "The same.")
-
 CASE(own_sigio_event, 1, "has a perf event of its own that sends a real-time signal by F_SETSIG")
 {
     struct sigaction action = {.sa_sigaction = on_own_trap, .sa_flags = SA_SIGINFO | SA_RESTART};

@@ -506,7 +506,7 @@ CASE(raw_defaults, 2, "a fork child that sets all signals to their defaults by t
     }
     say_end(pid);
 }
-CASE(raw_sets, 2, "the raw system call rt_sigaction installs a handler for SIGTRAP and SIGVTALRM, reads it back, and refuses what it cannot read or write")
+CASE(raw_sets, 2, "the raw system call rt_sigaction ignores SIGTRAP and SIGVTALRM, reads that back, and refuses what it cannot read or write")
 {
     struct { void *handler; unsigned long flags; void *restorer; unsigned long mask; } action = {SIG_IGN, SA_RESTART, NULL, 1 << 9}, now;
     for (int i = 0; i < 2; i++) {

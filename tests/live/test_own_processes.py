@@ -208,6 +208,15 @@ def record_status(unharmed: Callable[..., Recorded], program: Path) -> Outcome:
     return recorded
 
 
+@pytest.mark.parametrize("command", ("ASAN_OPTIONS=detect_leaks=0 {}", "ASAN_OPTIONS= exec {}", "exec env -i {}", "unset ASAN_OPTIONS; {}"))
+def test_sanitized_below_others(unharmed: Callable[..., Recorded], compiled: Callable[..., Path], command: str) -> None:
+    """AddressSanitizer starts behind the recorder whatever its options are by then."""
+    program = compiled("sanitized.c", "-O1", "-fsanitize=address")
+    recorded = unharmed(["sh", "-c", command.format(program)], options=["-p", "hi"])
+    assert recorded.outcome.stdout.startswith("sum ")
+    assert recorded.sample_count > 10
+
+
 @pytest.mark.parametrize("clock", RUNGS)
 def test_many_short_threads(
     record: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path], clock: str

@@ -20,6 +20,10 @@
     "COLLECTOR_PRELOAD=" /* what the launcher put into LD_PRELOAD: the recorder, and what metric plugins want */
 #define SEPARATORS " :"
 
+/* AddressSanitizer refuses to start behind another library, unless it is asked not to mind. */
+#define ASAN_OPTIONS "ASAN_OPTIONS="
+#define ASAN_BEHIND_US "verify_asan_link_order=0"
+
 static const char *const kept_names[] = {"COLLECTOR_EXPERIMENT=", "COLLECTOR_OPTIONS=",       "COLLECTOR_FOLLOW=",
                                          "COLLECTOR_METRICS=",    COL_LAUNCHER_VARIABLE "=",  COL_SILENCE_VARIABLE "=",
                                          PRELOADED_NAME,          COL_OPTIONS_NODE_READER "="};
@@ -27,6 +31,7 @@ static const char *const kept_names[] = {"COLLECTOR_EXPERIMENT=", "COLLECTOR_OPT
 
 static struct {
     bool is_remembered, is_passed_on;
+    bool tells_asan;           /* the launcher asked AddressSanitizer not to mind us */
     bool is_added[KEPT_COUNT]; /* by us: not in the environment that the program was given */
     char *kept[KEPT_COUNT];    /* whole entries, "NAME=value"; NULL: the variable was not set */
     char *library;             /* as LD_PRELOAD named us */
@@ -36,6 +41,22 @@ static struct {
 static bool begins_with(const char *text, const char *start)
 {
     return strncmp(text, start, strlen(start)) == 0;
+}
+
+static bool is_listed(const char *list, const char *word, size_t bytes)
+{
+    for (list += strspn(list, SEPARATORS); *list != '\0'; list += strspn(list, SEPARATORS)) {
+        size_t length = strcspn(list, SEPARATORS);
+        if (length == bytes && memcmp(list, word, bytes) == 0)
+            return true;
+        list += length;
+    }
+    return false;
+}
+
+static bool tells_asan(const char *options)
+{
+    return options != NULL && is_listed(options, ASAN_BEHIND_US, strlen(ASAN_BEHIND_US));
 }
 
 void col_child_environment_remember(bool is_passed_on)
@@ -55,6 +76,7 @@ void col_child_environment_remember(bool is_passed_on)
         self.library = col_kept_text_join(library.dli_fname, "");
     if (self.ours == NULL)
         self.ours = self.library;
+    self.tells_asan = tells_asan(getenv("ASAN_OPTIONS"));
     self.is_remembered = self.library != NULL && self.kept[0] != NULL;
     self.is_passed_on = is_passed_on;
 }
@@ -87,17 +109,6 @@ void col_child_environment_add(char *entry)
 }
 
 /* ---- lists of libraries ---- */
-
-static bool is_listed(const char *list, const char *word, size_t bytes)
-{
-    for (list += strspn(list, SEPARATORS); *list != '\0'; list += strspn(list, SEPARATORS)) {
-        size_t length = strcspn(list, SEPARATORS);
-        if (length == bytes && memcmp(list, word, bytes) == 0)
-            return true;
-        list += length;
-    }
-    return false;
-}
 
 static bool is_ours(const char *word, size_t bytes)
 {
@@ -143,6 +154,14 @@ static const char *preload_of(char *const *environment)
     return NULL;
 }
 
+static const char *asan_options_of(char *const *environment)
+{
+    for (; environment != NULL && *environment != NULL; environment++)
+        if (begins_with(*environment, ASAN_OPTIONS))
+            return *environment + strlen(ASAN_OPTIONS);
+    return NULL;
+}
+
 /* A child that was given all this is left as it is. */
 static bool has_entry(char *const *environment, const char *entry)
 {
@@ -169,7 +188,7 @@ static bool is_complete(char *const *environment, const char *preload)
     for (size_t i = 0; i < KEPT_COUNT; i++)
         if (self.is_added[i] && !has_entry(environment, self.kept[i]))
             return false;
-    return true;
+    return !self.tells_asan || tells_asan(asan_options_of(environment));
 }
 
 /* Nothing has to change. */
@@ -184,18 +203,20 @@ static bool is_as_wanted(char *const *environment, enum col_child_kind kind)
 size_t col_child_environment_measure(char *const *environment, enum col_child_kind kind, size_t *text_bytes)
 {
     size_t count = 0;
-    const char *preload = preload_of(environment);
+    const char *preload = preload_of(environment), *asan = asan_options_of(environment);
     if (!self.is_remembered || is_as_wanted(environment, kind))
         return 0;
     while (environment != NULL && environment[count] != NULL)
         count++;
     *text_bytes = strlen(PRELOAD) + strlen(self.ours) + 1 + (preload != NULL ? strlen(preload) : 0) + 1;
-    return count + KEPT_COUNT + 2;
+    *text_bytes += strlen(ASAN_OPTIONS) + (asan != NULL ? strlen(asan) : 0) + 1 + strlen(ASAN_BEHIND_US) + 1;
+    return count + KEPT_COUNT + 3;
 }
 
 static void fill_recorded(char *const *environment, char **entries, char *text)
 {
-    const char *preload = preload_of(environment);
+    const char *preload = preload_of(environment), *asan = asan_options_of(environment);
+    bool has_to_tell_asan = self.tells_asan && !tells_asan(asan);
     strcpy(text, PRELOAD);
     if (preload != NULL && is_listed(preload, self.library, strlen(self.library)))
         append_words(text, preload, true);
@@ -204,11 +225,18 @@ static void fill_recorded(char *const *environment, char **entries, char *text)
         append_words(text, preload != NULL ? preload : "", false);
     }
     *entries++ = text;
+    if (has_to_tell_asan) {
+        text = strcpy(text + strlen(text) + 1, ASAN_OPTIONS);
+        strcat(strcat(strcat(text, asan != NULL ? asan : ""), asan != NULL && *asan != '\0' ? ":" : ""),
+               ASAN_BEHIND_US);
+        *entries++ = text;
+    }
     for (size_t i = 0; i < KEPT_COUNT; i++)
         if (self.kept[i] != NULL)
             *entries++ = self.kept[i];
     for (; environment != NULL && *environment != NULL; environment++)
-        if (!begins_with(*environment, PRELOAD) && !is_kept(*environment))
+        if (!begins_with(*environment, PRELOAD) && !is_kept(*environment) &&
+            !(has_to_tell_asan && begins_with(*environment, ASAN_OPTIONS)))
             *entries++ = *environment;
     *entries = NULL;
 }

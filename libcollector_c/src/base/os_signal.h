@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define COL_OS_TRAP_PERF 6 /* si_code of a perf event's SIGTRAP, which C library headers do not all have */
+
 /* From anywhere, as os.h. Sets are the kernel's words: bit n-1 is signal n. */
 
 static inline uint64_t col_os_signal_bit(int signo)

@@ -66,10 +66,10 @@ static void deliver(int signo, siginfo_t *info, void *context)
     call_program(signo, info, context, &action);
 }
 
-/* A breakpoint and the like: the kernel kills who has it blocked or ignored. */
+/* A breakpoint and the like: the kernel kills who has it blocked or ignored. A perf event's signal waits, as any other. */
 static bool is_forced(int signo, const siginfo_t *info)
 {
-    return signo == SIGTRAP && info->si_code > 0;
+    return signo == SIGTRAP && info->si_code > 0 && info->si_code != COL_OS_TRAP_PERF;
 }
 
 static __attribute__((noinline)) void count_forward(void)

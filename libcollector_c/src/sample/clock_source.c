@@ -17,6 +17,7 @@
 #include "base/arch.h"
 #include "base/clock.h"
 #include "base/os.h"
+#include "base/os_signal.h"
 #include "experiment/event.h"
 #include "sample/exact_waits.h"
 #include "sample/overflow.h"
@@ -28,7 +29,6 @@
 #define SLOW_PERIOD_NS 20000000u
 #define SHORTEST_EVENT_NS 10000u /* the kernel's own floor for its timer-driven events */
 #define FRUITLESS_RENEWALS 2     /* of a clock that has never ticked here; then the next rung is tried */
-#define TRAP_PERF_CODE 6
 #define STOP_PATIENCE_MS 100
 
 static struct {
@@ -116,7 +116,7 @@ static int note_tick(void)
 int col_clock_source_tick_of(int signo, const siginfo_t *info)
 {
     if (signo == COL_CLOCK_EVENT_SIGNAL) {
-        uint64_t data = info->si_code == TRAP_PERF_CODE ? perf_data_of(info) : 0;
+        uint64_t data = info->si_code == COL_OS_TRAP_PERF ? perf_data_of(info) : 0;
         int event = col_overflow_event_of(data);
         if (event >= 0)
             return COL_TICK_OVERFLOW + event;

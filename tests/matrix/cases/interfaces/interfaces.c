@@ -100,17 +100,71 @@ static void on_own_trap(int signo, siginfo_t *info, void *context)
     page_signals += own_pages && (char *)info->si_addr - own_pages >= 0 && (char *)info->si_addr - own_pages < OWN_PAGES * PAGE_BYTES;
 }
 
+static long open_page_faults(void)
+{
+    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .sample_period = 1, .sigtrap = 1, .remove_on_exec = 1, .sig_data = 4711, .sample_type = PERF_SAMPLE_ADDR};
+    own_pages = mmap(NULL, OWN_PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return perf_open(&attr, 0);
+}
+
 CASE(own_sigtrap_event, 1, "has a perf event of its own that sends SIGTRAP")
 {
     struct sigaction action = {.sa_sigaction = on_own_trap, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigaction(SIGTRAP, &action, NULL);
-    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .sample_period = 1, .sigtrap = 1, .remove_on_exec = 1, .sig_data = 4711, .sample_type = PERF_SAMPLE_ADDR};
-    own_pages = mmap(NULL, OWN_PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    long fd = perf_open(&attr, 0);
+    long fd = open_page_faults();
     say("opened %d", fd >= 0);
     for (int i = 0; i < OWN_PAGES; i++)
         own_pages[i * PAGE_BYTES] = 1;
     say("signals of %d pages", page_signals); /* a handler of the recorder has page faults as well, in the same thread */
+    close((int)fd);
+    burn();
+}
+
+static void touch_own_page(int signo, siginfo_t *info, void *context)
+{
+    static int next = 1;
+    on_own_trap(signo, info, context);
+    if (next < OWN_PAGES)
+        own_pages[next++ * PAGE_BYTES] = 1; /* its signal waits until this handler has returned */
+}
+
+CASE(own_sigtrap_event_nested, 1, "has a perf event of its own whose SIGTRAP comes while it handles the one before")
+{
+    struct sigaction action = {.sa_sigaction = touch_own_page, .sa_flags = SA_SIGINFO | SA_RESTART};
+    sigaction(SIGTRAP, &action, NULL);
+    long fd = open_page_faults();
+    say("opened %d", fd >= 0);
+    own_pages[0] = 1;
+    say("signals of most pages %d", page_signals > OWN_PAGES / 2); /* one that finds another waiting is dropped, the recorder's page faults too */
+    close((int)fd);
+    burn();
+}
+
+CASE(own_sigtrap_event_blocked, 1, "has a perf event of its own that sends SIGTRAP while it has that blocked")
+{
+    struct sigaction action = {.sa_sigaction = on_own_trap, .sa_flags = SA_SIGINFO | SA_RESTART};
+    sigset_t trap;
+    sigemptyset(&trap);
+    sigaddset(&trap, SIGTRAP);
+    sigaction(SIGTRAP, &action, NULL);
+    sigprocmask(SIG_BLOCK, &trap, NULL);
+    long fd = open_page_faults();
+    say("opened %d", fd >= 0);
+    own_pages[0] = own_pages[PAGE_BYTES] = 1;
+    ioctl((int)fd, PERF_EVENT_IOC_DISABLE, 0);
+    say("signals %d", own_signals);
+    sigprocmask(SIG_UNBLOCK, &trap, NULL);
+    say("signals %d", own_signals);
+    close((int)fd);
+    burn();
+}
+
+CASE(own_sigtrap_event_ignored, 1, "has a perf event of its own that sends SIGTRAP, which it ignores")
+{
+    signal(SIGTRAP, SIG_IGN);
+    long fd = open_page_faults();
+    say("opened %d", fd >= 0);
+    own_pages[0] = 1;
     close((int)fd);
     burn();
 }

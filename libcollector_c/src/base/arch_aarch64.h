@@ -122,6 +122,17 @@ static inline void col_arch_allow_unaligned(const ucontext_t *context)
     (void)context;
 }
 
+/* No program steps through itself here. */
+static inline bool col_arch_stop_stepping(void)
+{
+    return false;
+}
+
+static inline void col_arch_step_again(bool was_stepping)
+{
+    (void)was_stepping;
+}
+
 static inline void col_arch_break_restart(ucontext_t *context)
 {
     (void)context;

@@ -31,8 +31,9 @@ enum {
     COL_ARCH_SAVED_COUNT = 8,
     COL_ARCH_CONTEXT_AT = 0,
     COL_ARCH_ADDRESS_BITS = 48,
-    COL_ARCH_HAS_FSGSBASE = 2,          /* of AT_HWCAP2 */
-    COL_ARCH_ALIGNMENT_CHECK = 0x40000, /* of EFLAGS */
+    COL_ARCH_HAS_FSGSBASE = 2, /* of AT_HWCAP2 */
+    COL_ARCH_TRAP = 0x100,     /* of EFLAGS, as this: */
+    COL_ARCH_ALIGNMENT_CHECK = 0x40000,
 };
 
 /* Frames of HotSpot's interpreter (src/hotspot/cpu/x86/frame_x86.hpp), in words from its frame pointer, and what its registers hold, by their DWARF numbers. */
@@ -134,6 +135,22 @@ static inline void col_arch_allow_unaligned(const ucontext_t *context)
 {
     if (__builtin_expect((context->uc_mcontext.gregs[REG_EFL] & COL_ARCH_ALIGNMENT_CHECK) != 0, 0))
         __builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() & ~(uint64_t)COL_ARCH_ALIGNMENT_CHECK);
+}
+
+/* A program that steps through itself by the trap flag: not where SIGTRAP is blocked, for that would kill it. Gives whether it did. */
+static inline bool col_arch_stop_stepping(void)
+{
+    uint64_t flags = __builtin_ia32_readeflags_u64();
+    bool is_stepping = (flags & COL_ARCH_TRAP) != 0;
+    if (__builtin_expect(is_stepping, 0))
+        __builtin_ia32_writeeflags_u64(flags & ~(uint64_t)COL_ARCH_TRAP);
+    return is_stepping;
+}
+
+static inline void col_arch_step_again(bool was_stepping)
+{
+    if (__builtin_expect(was_stepping, 0))
+        __builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() | COL_ARCH_TRAP);
 }
 
 /*

@@ -309,19 +309,20 @@ static uint64_t bit_of(int signo)
     return (uint64_t)1 << (signo - 1);
 }
 
-uint64_t col_os_block_signals(void)
+struct col_os_signals col_os_block_signals(void)
 {
-    uint64_t before = 0,
-             raised =
+    struct col_os_signals before = {.was_stepping = col_arch_stop_stepping()};
+    uint64_t raised =
                  bit_of(SIGSEGV) | bit_of(SIGBUS) | bit_of(SIGILL) | bit_of(SIGFPE) | bit_of(SIGTRAP) | bit_of(SIGSYS),
              others = ~raised;
-    call(SYS_rt_sigprocmask, SIG_BLOCK, (long)&others, (long)&before, sizeof before);
+    call(SYS_rt_sigprocmask, SIG_BLOCK, (long)&others, (long)&before.blocked, sizeof before.blocked);
     return before;
 }
 
-void col_os_restore_signals(uint64_t before)
+void col_os_restore_signals(struct col_os_signals before)
 {
-    call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before);
+    call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before.blocked, 0, sizeof before.blocked);
+    col_arch_step_again(before.was_stepping);
 }
 
 static char *put_decimal(char *end, uint32_t number)

@@ -84,10 +84,15 @@ void col_os_nap(void); /* a tenth of a millisecond */
 
 /*
  * Blocks all signals of this thread but those that its own instructions raise; restore gives back what was blocked before. The C library leaves two of its own
- * out of any set: one of them cancels threads, by unwinding whatever they are in.
+ * out of any set: one of them cancels threads, by unwinding whatever they are in. A program that steps through itself does not step in between.
  */
-uint64_t col_os_block_signals(void);
-void col_os_restore_signals(uint64_t before);
+struct col_os_signals {
+    uint64_t blocked;
+    bool was_stepping;
+};
+
+struct col_os_signals col_os_block_signals(void);
+void col_os_restore_signals(struct col_os_signals before);
 
 /* True if this system call, with this first argument, makes a process with memory of its own. */
 bool col_os_is_fork(long number, long argument);

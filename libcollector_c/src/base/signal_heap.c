@@ -26,19 +26,21 @@ static struct {
     char *chunk, *chunk_end; /* never cut yet */
 } self;
 
-static uint64_t lock(void)
+static struct col_os_signals lock(void)
 {
-    uint64_t all = UINT64_MAX, before = 0;
-    col_arch_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&before, sizeof all, 0, 0);
+    struct col_os_signals before = {.was_stepping = col_arch_stop_stepping()};
+    uint64_t all = UINT64_MAX;
+    col_arch_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&before.blocked, sizeof all, 0, 0);
     while (__atomic_exchange_n(&self.is_locked, 1, __ATOMIC_ACQUIRE) != 0)
         col_os_yield();
     return before;
 }
 
-static void unlock(uint64_t before)
+static void unlock(struct col_os_signals before)
 {
     __atomic_store_n(&self.is_locked, 0, __ATOMIC_RELEASE);
-    col_arch_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before, 0, 0);
+    col_arch_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before.blocked, 0, sizeof before.blocked, 0, 0);
+    col_arch_step_again(before.was_stepping);
 }
 
 void col_signal_heap_unlock(void)
@@ -95,7 +97,7 @@ void *col_signal_heap_allocate(size_t bytes)
     if (class == CLASS_COUNT)
         piece = map_alone(bytes);
     else {
-        uint64_t before = lock();
+        struct col_os_signals before = lock();
         piece = take(class);
         unlock(before);
     }
@@ -111,7 +113,7 @@ void col_signal_heap_free(void *memory)
         col_os_unmap(piece, piece->bytes);
         return;
     }
-    uint64_t before = lock();
+    struct col_os_signals before = lock();
     *next_of(piece) = self.free[piece->class];
     self.free[piece->class] = piece;
     unlock(before);

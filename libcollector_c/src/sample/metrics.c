@@ -151,7 +151,7 @@ void col_metrics_tick(uint64_t time_ns, const ucontext_t *context)
     self.was_sampled = true;
     if (time_ns < col_metrics_due() || (context != NULL && !has_room(context)))
         return;
-    uint64_t signals = col_os_block_signals();
+    struct col_os_signals signals = col_os_block_signals();
     if (col_plugin_call_take_turn()) {
         read_if_due(time_ns);
         col_plugin_call_give_turn();
@@ -277,7 +277,7 @@ void col_metrics_close(bool is_recording)
     if (!is_open())
         return;
     int error = errno;
-    uint64_t signals = col_os_block_signals();
+    struct col_os_signals signals = col_os_block_signals();
     bool has_turn = col_plugin_call_await_turn();
     __atomic_store_n(&self.next_ns, UINT64_MAX, __ATOMIC_RELAXED);
     if (!has_turn)

@@ -94,7 +94,7 @@ static void pass_on(int signo, siginfo_t *info, void *context)
         if (is_blocked)
             count_forward();
         bool has_handler = action.sa_handler != SIG_IGN && action.sa_handler != SIG_DFL;
-        if (!is_blocked && has_handler && !(action.sa_flags & SA_RESTART))
+        if (!is_blocked && has_handler && !(action.sa_flags & SA_RESTART) && !is_forced(signo, info))
             col_arch_break_restart(context);
     }
 }
@@ -161,14 +161,14 @@ static void set_plainly(int signo, const struct sigaction *action, struct sigact
 }
 
 /* Nothing of the program's may run on top of a tick, nor may the C library cancel the thread there: all bits, its own two signals too, which sigfillset leaves out. */
-static void install(int signo, void (*handler)(int, siginfo_t *, void *), struct sigaction *before)
+static void install(int signo, void (*handler)(int, siginfo_t *, void *))
 {
     struct sigaction action = {.sa_sigaction = handler,
                                .sa_flags = SA_SIGINFO | SA_RESTART | (self.is_off_alternate_stack ? 0 : SA_ONSTACK)};
     memset(&action.sa_mask, 0xff, sizeof action.sa_mask);
     sigdelset(&action.sa_mask, SIGSEGV);
     sigdelset(&action.sa_mask, SIGBUS);
-    set_plainly(signo, &action, before);
+    set_plainly(signo, &action, NULL);
 }
 
 static void install_all(bool is_first)
@@ -184,9 +184,11 @@ static void install_all(bool is_first)
         struct sigaction before;
         if (ours[i].signo == 0)
             continue;
-        install(ours[i].signo, ours[i].handler, &before);
-        if (is_first)
+        if (is_first) { /* before ours: from its first moment on that has to know the program's */
+            set_plainly(ours[i].signo, NULL, &before);
             col_dispositions_take(ours[i].signo, &before, ours[i].handler == on_clock);
+        }
+        install(ours[i].signo, ours[i].handler);
     }
 }
 

@@ -1,5 +1,6 @@
 /* handling.c -- handlers, masks, nesting, stacks, inheritance: SIGTRAP and SIGVTALRM are the program's like any other */
 #include "matrix.h"
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <spawn.h>
 #include <ucontext.h>
@@ -194,6 +195,71 @@ CASE(single_step, 1, "steps itself by the trap flag for twenty instructions")
     burn();
     __asm__ volatile("pushfq\n orq $0x100, (%%rsp)\n popfq\n .rept 40\n nop\n .endr" ::: "memory", "cc");
     say("steps %d", steps);
+}
+
+static volatile int step_signals;
+static void count_all_steps(int signo, siginfo_t *info, void *context)
+{
+    (void)signo, (void)context;
+    step_signals += info->si_code == TRAP_TRACE;
+}
+static void set_trap_flag(void) { __asm__ volatile("sub $128, %%rsp\n pushfq\n orq $0x100, (%%rsp)\n popfq\n lea 128(%%rsp), %%rsp" ::: "memory", "cc"); }
+static void clear_trap_flag(void) { __asm__ volatile("sub $128, %%rsp\n pushfq\n andq $~0x100, (%%rsp)\n popfq\n lea 128(%%rsp), %%rsp" ::: "memory", "cc"); }
+CASE(single_step_calls, 1, "steps itself by the trap flag through calls of the C library")
+{
+    struct sigaction action = {.sa_sigaction = count_all_steps, .sa_flags = SA_SIGINFO}, old;
+    sigaction(SIGTRAP, &action, NULL);
+    sigset_t none;
+    sigemptyset(&none);
+    char text[64];
+    set_trap_flag();
+    for (int i = 0; i < 2; i++) {
+        free(malloc(100000));
+        snprintf(text, sizeof text, "%s %d", getenv("PATH"), getpid());
+        sigprocmask(SIG_BLOCK, &none, NULL);
+        sigaction(SIGUSR1, NULL, &old);
+        sigaction(SIGTRAP, &action, NULL);
+        signal(SIGVTALRM, SIG_DFL);
+        raise(SIGCONT);
+        void *library = dlopen("libm.so.6", RTLD_NOW);
+        dlclose(library);
+        int file = open("/dev/null", O_WRONLY);
+        dup2(file, 77);
+        close(77);
+        close(file);
+        prctl(PR_GET_DUMPABLE);
+        mprotect(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096, PROT_READ | PROT_EXEC);
+        syscall(SYS_getpid);
+    }
+    clear_trap_flag();
+    say("stepped %d", step_signals > 1000);
+    burn();
+}
+
+CASE(single_step_processes, 1, "steps itself by the trap flag while it forks and runs programs")
+{
+    struct sigaction action = {.sa_sigaction = count_all_steps, .sa_flags = SA_SIGINFO};
+    sigaction(SIGTRAP, &action, NULL);
+    burn();
+    set_trap_flag();
+    pid_t child = fork();
+    if (child == 0) {
+        clear_trap_flag();
+        execl("/bin/true", "true", NULL);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    clear_trap_flag();
+    say("stepped %d, child %d", step_signals > 100, status);
+}
+CASE(single_step_to_end, 1, "steps itself by the trap flag to its end")
+{
+    struct sigaction action = {.sa_sigaction = count_all_steps, .sa_flags = SA_SIGINFO};
+    sigaction(SIGTRAP, &action, NULL);
+    say("begins");
+    burn();
+    set_trap_flag();
+    exit(3);
 }
 
 static sigjmp_buf place;

@@ -1,0 +1,205 @@
+/*
+ * own_string.c -- what <string.h> declares, for the recorder alone
+ *
+ * Nothing here leaves the library. By the C library's names a sanitizer's wrappers would be called, and ThreadSanitizer's run the program's waiting
+ * handlers: on top of a tick, and wherever the tick has interrupted the sanitizer itself, locks and all. What compilers call by themselves is here, too.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Or a loop below becomes a call of the function that it is in. */
+#ifndef __clang__
+#pragma GCC optimize("no-tree-loop-distribute-patterns")
+#endif
+
+typedef uint64_t vector __attribute__((vector_size(16), aligned(1), may_alias));
+typedef uint64_t word __attribute__((aligned(1), may_alias));
+typedef uint32_t half __attribute__((aligned(1), may_alias));
+typedef uint16_t quarter __attribute__((aligned(1), may_alias));
+
+#define AT(type, pointer) (*(type *)(pointer))
+#define FROM(type, pointer) (*(const type *)(pointer))
+
+/* Up to two vectors: all is read before anything is written, so that it may overlap. */
+static void move_few(char *to, const char *from, size_t bytes)
+{
+    if (bytes >= sizeof(vector)) {
+        vector first = FROM(vector, from), last = FROM(vector, from + bytes - sizeof last);
+        AT(vector, to) = first;
+        AT(vector, to + bytes - sizeof last) = last;
+    } else if (bytes >= sizeof(word)) {
+        word first = FROM(word, from), last = FROM(word, from + bytes - sizeof last);
+        AT(word, to) = first;
+        AT(word, to + bytes - sizeof last) = last;
+    } else if (bytes >= sizeof(half)) {
+        half first = FROM(half, from), last = FROM(half, from + bytes - sizeof last);
+        AT(half, to) = first;
+        AT(half, to + bytes - sizeof last) = last;
+    } else if (bytes >= sizeof(quarter)) {
+        quarter first = FROM(quarter, from), last = FROM(quarter, from + bytes - sizeof last);
+        AT(quarter, to) = first;
+        AT(quarter, to + bytes - sizeof last) = last;
+    } else if (bytes != 0) {
+        *to = *from;
+    }
+}
+
+static void *move(void *to, const void *from, size_t bytes)
+{
+    char *out = to;
+    const char *in = from;
+    if (bytes <= 2 * sizeof(vector)) {
+        move_few(out, in, bytes);
+    } else if ((uintptr_t)out - (uintptr_t)in >= bytes) { /* does not begin within `from` */
+        vector last = FROM(vector, in + bytes - sizeof last);
+        for (size_t at = 0; at < bytes - sizeof last; at += sizeof last)
+            AT(vector, out + at) = FROM(vector, in + at);
+        AT(vector, out + bytes - sizeof last) = last;
+    } else {
+        vector first = FROM(vector, in);
+        for (size_t at = bytes; at > sizeof first; at -= sizeof first)
+            AT(vector, out + at - sizeof first) = FROM(vector, in + at - sizeof first);
+        AT(vector, out) = first;
+    }
+    return to;
+}
+
+void *memmove(void *to, const void *from, size_t bytes)
+{
+    return move(to, from, bytes);
+}
+
+void *memcpy(void *restrict to, const void *restrict from, size_t bytes)
+{
+    return move(to, from, bytes);
+}
+
+void *memset(void *to, int byte, size_t bytes)
+{
+    char *out = to;
+    uint64_t all = UINT64_C(0x0101010101010101) * (unsigned char)byte;
+    vector value = {all, all};
+    size_t at = 0;
+    for (; bytes - at >= sizeof value; at += sizeof value)
+        AT(vector, out + at) = value;
+    if (at != 0 && at != bytes)
+        AT(vector, out + bytes - sizeof value) = value;
+    else
+        for (; at < bytes; at++)
+            out[at] = (char)byte;
+    return to;
+}
+
+int memcmp(const void *one, const void *other, size_t bytes)
+{
+    const unsigned char *a = one, *b = other;
+    size_t at = 0;
+    while (bytes - at >= sizeof(word) && FROM(word, a + at) == FROM(word, b + at))
+        at += sizeof(word);
+    while (at < bytes && a[at] == b[at])
+        at++;
+    return at < bytes ? a[at] - b[at] : 0;
+}
+
+/* Whether a byte of the word is `byte`; seldom also where none is. */
+static int may_hold(uint64_t bytes, unsigned char byte)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t rest = bytes ^ (ones * byte);
+    return ((rest - ones) & ~rest & (ones << 7)) != 0;
+}
+
+void *memchr(const void *text, int sought, size_t bytes)
+{
+    const unsigned char *in = text;
+    size_t at = 0;
+    while (bytes - at >= sizeof(word) && !may_hold(FROM(word, in + at), (unsigned char)sought))
+        at += sizeof(word);
+    while (at < bytes && in[at] != (unsigned char)sought)
+        at++;
+    return at < bytes ? (void *)(uintptr_t)(in + at) : NULL;
+}
+
+size_t strnlen(const char *text, size_t most)
+{
+    size_t length = 0;
+    while (length < most && text[length] != '\0')
+        length++;
+    return length;
+}
+
+size_t strlen(const char *text)
+{
+    return strnlen(text, SIZE_MAX);
+}
+
+int strncmp(const char *one, const char *other, size_t most)
+{
+    size_t at = 0;
+    while (at < most && one[at] == other[at] && one[at] != '\0')
+        at++;
+    return at < most ? (unsigned char)one[at] - (unsigned char)other[at] : 0;
+}
+
+int strcmp(const char *one, const char *other)
+{
+    return strncmp(one, other, SIZE_MAX);
+}
+
+char *strchr(const char *text, int sought)
+{
+    while (*text != (char)sought && *text != '\0')
+        text++;
+    return *text == (char)sought ? (char *)(uintptr_t)text : NULL;
+}
+
+char *strrchr(const char *text, int sought)
+{
+    const char *last = NULL;
+    while ((text = strchr(text, sought)) != NULL) {
+        last = text;
+        if (*text++ == '\0')
+            break;
+    }
+    return (char *)(uintptr_t)last;
+}
+
+char *strstr(const char *text, const char *sought)
+{
+    size_t length = strlen(sought);
+    while (strncmp(text, sought, length) != 0)
+        if (*text++ == '\0')
+            return NULL;
+    return (char *)(uintptr_t)text;
+}
+
+/* The length of the beginning whose characters all are in `set`, or none is. */
+static size_t span(const char *text, const char *set, int is_in)
+{
+    size_t length = 0;
+    while (text[length] != '\0' && (strchr(set, text[length]) != NULL) == is_in)
+        length++;
+    return length;
+}
+
+size_t strspn(const char *text, const char *set)
+{
+    return span(text, set, 1);
+}
+
+size_t strcspn(const char *text, const char *set)
+{
+    return span(text, set, 0);
+}
+
+char *strcpy(char *restrict to, const char *restrict from)
+{
+    return memcpy(to, from, strlen(from) + 1);
+}
+
+char *strcat(char *restrict to, const char *restrict from)
+{
+    strcpy(to + strlen(to), from);
+    return to;
+}

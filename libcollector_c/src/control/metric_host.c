@@ -48,7 +48,7 @@ static void read_until_end(int end)
         uint64_t time_ns = col_clock_now();
         bool is_on = col_recording_is_on_at(time_ns);
         if (is_on)
-            col_metrics_tick(time_ns, NULL);
+            col_metrics_tick(time_ns);
         else
             col_metrics_break();
         next_ns = is_on ? col_metrics_due() : time_ns + interval_ns;

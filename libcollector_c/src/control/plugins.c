@@ -190,6 +190,9 @@ void col_plugins_load_own(void)
     if (path == NULL || path[0] == '\0' || self.state != NOT_LOADED)
         return;
     col_plugins_load(path, COL_METRICS_OF_PROCESS | (is_node_reader() ? COL_METRICS_OF_NODE : 0));
+    /* ThreadSanitizer's wrappers of what getters call run the program's waiting handlers, whatever lock of the sanitizer's a tick has interrupted. */
+    if (dlsym(RTLD_DEFAULT, "__tsan_init") != NULL)
+        col_metrics_keep_off_ticks();
     if (col_metric_table()->metric_count != 0)
         atexit(
             col_plugins_finish); /* after plugins were loaded, so that it runs before what they want done at the program's end */

@@ -22,6 +22,7 @@ static struct {
     bool was_sampled; /* since the open */
     bool is_holding;  /* fork has the turn */
     bool has_backfill;
+    bool is_kept_off_ticks;
     uint64_t interval_ns, start_ns;
     uint32_t kept_count; /* sample times, since the interval was doubled */
     uint64_t *times;     /* all sample times that were kept, where they are needed */
@@ -142,14 +143,25 @@ static void read_if_due(uint64_t time_ns)
     __atomic_store_n(&self.next_ns, following(due_ns, time_ns), __ATOMIC_RELAXED);
 }
 
+void col_metrics_keep_off_ticks(void)
+{
+    self.is_kept_off_ticks = true;
+}
+
+bool col_metrics_note_sample(uint64_t time_ns, const ucontext_t *context)
+{
+    self.was_sampled = true;
+    return time_ns >= col_metrics_due() && !self.is_kept_off_ticks && has_room(context);
+}
+
 /*
  * Signals are blocked, because whoever interrupts a getter must come back: a cancelled thread, or one whose handler jumps away, would leave the plugin in the middle of its
  * work, the turn taken, and the note of a call that is long over.
  */
-void col_metrics_tick(uint64_t time_ns, const ucontext_t *context)
+void col_metrics_tick(uint64_t time_ns)
 {
     self.was_sampled = true;
-    if (time_ns < col_metrics_due() || (context != NULL && !has_room(context)))
+    if (time_ns < col_metrics_due())
         return;
     struct col_os_signals signals = col_os_block_signals();
     if (col_plugin_call_take_turn()) {

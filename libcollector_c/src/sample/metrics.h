@@ -19,8 +19,14 @@
  */
 void col_metrics_open(uint64_t start_ns, bool is_recording);
 
-/* A sample was taken on this thread. From the handler of a clock's signal, between enter and leave; or from ordinary code, where `context` is NULL. */
-void col_metrics_tick(uint64_t time_ns, const ucontext_t *context);
+/* Getters are called by ordinary code only, and at the end, from here on. */
+void col_metrics_keep_off_ticks(void);
+
+/* A sample was taken on this thread, in the handler of a clock's signal: whether getters are due, and may be called on top of what was interrupted. */
+bool col_metrics_note_sample(uint64_t time_ns, const ucontext_t *context);
+
+/* Calls getters that are due. In a clock's handler, between enter and leave, where note_sample allows it; or from ordinary code. */
+void col_metrics_tick(uint64_t time_ns);
 
 /* When a tick will next call getters; UINT64_MAX: never. From anywhere. */
 uint64_t col_metrics_due(void);

@@ -213,8 +213,10 @@ static void take_tick(struct col_thread *thread, const ucontext_t *context, enum
         walk(thread, context);
         write_sample(thread, time_ns, weight, &thread->last);
         col_jit_debug_look(time_ns, false);
-        put_off_cancellation(cancellation);
-        col_metrics_tick(time_ns, context);
+        if (col_metrics_note_sample(time_ns, context)) {
+            put_off_cancellation(cancellation);
+            col_metrics_tick(time_ns);
+        }
     }
     col_thread_counters_leave(thread);
 }

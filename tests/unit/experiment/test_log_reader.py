@@ -12,6 +12,7 @@ from writer import LogBuilder, column, definitions, frame, initialize, record, s
 from collector.errors import DamagedExperimentError, ExperimentError, ExperimentNotFoundError, UsageError
 from collector.experiment.events import DropNotify, Initialize, Metric, Sample, UserData
 from collector.experiment.log_reader import EventReader, State
+from collector.experiment.log_source import Hole, read_at
 from collector.experiment.samples import PcSample, PcSampleBlock
 from collector.format import FIELDS, DropCause, Kind, StackEnd
 
@@ -146,6 +147,15 @@ def test_descriptors_from_their_position_and_pipes(tmp_path):
             events = list(reader)
         assert os.lseek(file.fileno(), 0, os.SEEK_CUR) == 4
     assert len(events) == 13 and events[0].log_offset == 22
+    with open(path, "r+b") as file:  # a hole and more behind it
+        file.truncate(1 << 20)
+        file.seek(0, os.SEEK_END)
+        file.write(b"x")
+        file.flush()
+        os.lseek(file.fileno(), 4, os.SEEK_SET)
+        with EventReader(file.fileno()) as reader:
+            assert len(list(reader)) == 13
+        assert os.lseek(file.fileno(), 0, os.SEEK_CUR) == 4
     read_end, write_end = os.pipe()
     os.set_blocking(read_end, False)
     reader = EventReader(read_end)
@@ -252,3 +262,16 @@ def test_no_frame_may_be_larger_than_the_format_says():
     too_large = frame(record(Kind.USERDATA, 1, 0, data=bytes(1 << 20)), 0)
     (notice,) = read_fed(too_large)
     assert (notice.cause, notice.offset, notice.length) == (DropCause.DAMAGE, 0, notice.length)
+
+
+def test_a_file_is_read_up_to_its_next_hole(tmp_path):
+    path = tmp_path / "x"
+    with open(path, "wb") as file:
+        file.write(b"x" * 4096)
+        file.truncate(1 << 20)
+    with open(path, "rb") as file:
+        data = read_at(file.fileno(), 1, 1 << 20)
+        if len(data) > 1 << 19:
+            pytest.skip("this system has no holes in the files of its temporary directory")
+        assert set(data) == {ord("x")} and len(data) == 4095
+        assert read_at(file.fileno(), 4096, 1 << 20) == Hole(1 << 20, True)

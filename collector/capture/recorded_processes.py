@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import chain
 
-from collector.namesakes import iter_namesakes
+from collector.namesakes import list_namesakes
 
 _LOG = ".log"
 _LAUNCHERS_LOGS = ("node.log", "waits.log")  # of who is not recorded, and has ended when this is asked for its sake
@@ -24,6 +24,9 @@ class RecordedProcesses:
         self._start_ticks_of = start_ticks_of
         # Logs that were seen in the address space of a process, and which image of which it was.
         self._seen: dict[str, tuple[int, bytes]] = {}
+        # The logs that were there before namesakes were looked for: who writes one of them was alive, or is dead now.
+        self._listed: set[str] = set()
+        self._namesakes: dict[int, list[int]] = {}
 
     def live(self) -> dict[int, int]:
         """Give their process numbers, sorted, and with each the one that its log is named after: another one in a PID namespace."""
@@ -41,7 +44,7 @@ class RecordedProcesses:
         if not own_pid.isdigit():
             return None
         start_ticks = self._start_ticks_of(os.path.join(self._directory, name))
-        for pid in chain([int(own_pid)], iter_namesakes(int(own_pid))):
+        for pid in chain([int(own_pid)], self._namesakes_of(name, int(own_pid))):
             image = _read_image(pid)
             if image is None or start_ticks not in (None, int(image.split()[0])):
                 continue
@@ -53,6 +56,13 @@ class RecordedProcesses:
                 self._seen[name] = pid, image
                 return pid
         return None
+
+    def _namesakes_of(self, name: str, own_pid: int) -> Sequence[int]:
+        """All processes are read once for all logs, of which there may be thousands."""
+        if name not in self._listed:
+            self._listed = {name, *self.untruncated_logs()}
+            self._namesakes = list_namesakes()
+        return self._namesakes.get(own_pid, ())
 
     def untruncated_logs(self) -> list[str]:
         """Give the names of the logs that seem to be in use, or were left so by a process that was killed."""

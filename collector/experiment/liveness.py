@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from collector.experiment.log_outline import read_beginning
 from collector.experiment.log_source import is_untruncated
-from collector.namesakes import iter_namesakes
+from collector.namesakes import namesakes_of
 
 if TYPE_CHECKING:
     from collector.experiment.directory import LogFile
@@ -34,7 +34,7 @@ def is_running(log: LogFile) -> bool:
 
 def _numbers_here(pid: int, pid_namespace: int | None) -> Iterable[int]:
     """Which processes may be the one that has this number there."""
-    return (pid,) if pid_namespace in (None, read_pid_namespace()) else iter_namesakes(pid)
+    return (pid,) if pid_namespace in (None, read_pid_namespace()) else namesakes_of(pid)
 
 
 def _has_begun_at(pid: int, start_ticks: int | None) -> bool:

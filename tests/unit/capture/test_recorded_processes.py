@@ -89,6 +89,18 @@ def test_one_in_a_namespace_has_another_number_there(tmp_path: Path) -> None:
     assert RecordedProcesses(str(tmp_path)).live() == {}
 
 
+def test_all_processes_are_read_once_for_all_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once for those that are there; a new log may be of a process that was not."""
+    readings = []
+    monkeypatch.setattr(recorded_processes, "list_namesakes", lambda: readings.append(1) or {})
+    for pid in range(20):
+        make_log(tmp_path, f"{4_000_000 + pid}.0")
+    processes = RecordedProcesses(str(tmp_path))
+    assert processes.live() == {} and len(readings) == 1
+    make_log(tmp_path, "4100000.0")
+    assert processes.live() == {} and len(readings) == 2
+
+
 def test_a_log_that_was_cut_is_over(tmp_path: Path) -> None:
     log = make_log(tmp_path, f"{os.getpid()}.0")
     with open(log, "r+b") as file, mmap.mmap(file.fileno(), 4096):

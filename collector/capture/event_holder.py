@@ -38,6 +38,7 @@ _HOLD, _RELEASE, _SUSPEND = 1, 2, 3
 _CREDENTIALS = struct.Struct("=iII")
 _SPARE_DESCRIPTORS = 128  # for everything else that the launcher does
 _PAUSE_MS = 10  # between looks: to be woken by every process of a make would cost those processes time
+_ANSWERED_AT_ONCE = "!"  # behind the abstract name: requests for which a process waits
 _MOST_SILENT = 256  # connections without a request
 _PERF_EVENT = "anon_inode:[perf_event]"
 
@@ -50,7 +51,8 @@ class EventHolder:
         self._name = f"collector-{os.urandom(12).hex()}"
         self._path = os.path.join(experiment, SOCKET_FILE)
         self._listeners: dict[int, Socket] = {}
-        self._silent: dict[int, Socket] = {}
+        self._urgent: dict[int, Socket] = {}  # those of the listeners that end a pause
+        self._silent: dict[int, tuple[Socket, bool]] = {}
         self._pids: dict[int, int] = {}  # by pidfd
         self._thread: Thread | None = None
         self._is_closing = False
@@ -58,6 +60,8 @@ class EventHolder:
         if hasattr(os, "pidfd_open") and hasattr(os, "eventfd"):
             self._listen(f"\0{self._name}")
             self._listen(self._path)
+            if self._listeners:
+                self._urgent = self._listen(f"\0{self._name}{_ANSWERED_AT_ONCE}")
 
     @property
     def address(self) -> str | None:
@@ -80,9 +84,12 @@ class EventHolder:
         self._most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] - _SPARE_DESCRIPTORS
         self._tracers = TracerWatch(self._events)
         self._epoll = select.epoll()
+        self._pause = select.poll()
         self._wake = os.eventfd(0)
         for number in (self._wake, *self._listeners):
             self._epoll.register(number, select.EPOLLIN)
+        for number in (self._wake, *self._urgent):
+            self._pause.register(number, select.POLLIN)
         self._thread = threading.Thread(target=self._work, name="events", daemon=True)
         self._thread.start()
         return self._events
@@ -100,22 +107,25 @@ class EventHolder:
             os.close(self._wake)
             with suppress(OSError, ValueError):
                 resource.setrlimit(resource.RLIMIT_NOFILE, self._limits)
-        for connection in (*self._listeners.values(), *self._silent.values()):
+        for connection in (*self._listeners.values(), *(connection for connection, _ in self._silent.values())):
             connection.close()
         self._listeners.clear()
+        self._urgent.clear()
         with suppress(OSError):
             os.unlink(self._path)
 
-    def _listen(self, address: str) -> None:
-        with suppress(OSError):  # there may be no room for its name, no sockets on that file system, none allowed at all
+    def _listen(self, address: str) -> dict[int, Socket]:
+        """Add a listener, and give it; none where there is no room for its name, no sockets on that file system, or none are allowed at all."""
+        made: dict[int, Socket] = {}
+        with suppress(OSError):
             listener = Socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC)
             listener.bind(address)
             listener.listen(_BACKLOG)
-            self._listeners[listener.fileno()] = listener
+            made[listener.fileno()] = listener
+        self._listeners |= made
+        return made
 
     def _work(self) -> None:
-        pause = select.poll()
-        pause.register(self._wake, select.POLLIN)
         opens = -1  # what tells that the status of a process was opened
         while not self._is_closing:
             for number, _ in self._epoll.poll(self._tracers.interval_s):
@@ -125,23 +135,32 @@ class EventHolder:
             if opens < 0 <= self._tracers.fileno():
                 opens = self._tracers.fileno()
                 self._epoll.register(opens, select.EPOLLIN)
-                pause.register(opens, select.POLLIN)
+                self._pause.register(opens, select.POLLIN)
             if opens >= 0:  # a program that reads its own status all the time wakes us but so often
-                pause.modify(opens, 0 if was_opened else select.POLLIN)
-            pause.poll(_PAUSE_MS)
+                self._pause.modify(opens, 0 if was_opened else select.POLLIN)
+            self._pause.poll(_PAUSE_MS)
 
     def _attend(self, number: int) -> None:
         if number in self._pids:
             if _is_readable(number):  # or it was another one's when epoll told us
                 self._forget(number)
+        elif number in self._urgent:  # what the same process has handed over before comes first
+            for listener in list(self._listeners):
+                self._accept_all(listener)
         elif number in self._listeners:
-            while not self._is_closing and self._accept(self._listeners[number]):
-                continue
+            self._accept_all(number)
         elif number in self._silent:
             self._epoll.unregister(number)
-            self._receive(self._silent.pop(number))
+            connection, is_urgent = self._silent.pop(number)
+            if is_urgent:
+                self._pause.unregister(number)
+            self._receive(connection, is_urgent)
 
-    def _accept(self, listener: Socket) -> bool:
+    def _accept_all(self, listener: int) -> None:
+        while not self._is_closing and self._accept(self._listeners[listener], listener in self._urgent):
+            continue
+
+    def _accept(self, listener: Socket, is_urgent: bool) -> bool:
         """Take one request; False if there is none, or no room for it."""
         if self._events.count >= self._most:
             self._set_full(True)
@@ -157,7 +176,7 @@ class EventHolder:
             with suppress(OSError):
                 self._attend(earlier)
         with suppress(OSError):
-            self._receive(connection)
+            self._receive(connection, is_urgent)
         return True
 
     def _set_full(self, is_full: bool) -> None:
@@ -166,14 +185,18 @@ class EventHolder:
             self._is_full = is_full
             for number in self._listeners:
                 self._epoll.modify(number, 0 if is_full else select.EPOLLIN)
+            for number in self._urgent:  # a process whose event is in the queue still cannot have it released
+                self._pause.modify(number, 0 if is_full else select.POLLIN)
 
-    def _receive(self, connection: Socket) -> None:
+    def _receive(self, connection: Socket, is_urgent: bool) -> None:
         try:
             data, ancillary, _, _ = connection.recvmsg(_REQUEST.size, CMSG_SPACE(4), MSG_CMSG_CLOEXEC)
         except BlockingIOError:
             if len(self._silent) < _MOST_SILENT:
-                self._silent[connection.fileno()] = connection
+                self._silent[connection.fileno()] = connection, is_urgent
                 self._epoll.register(connection.fileno(), select.EPOLLIN)
+                if is_urgent:
+                    self._pause.register(connection.fileno(), select.POLLIN)
             return
         events = [number for _, kind, numbers in ancillary if kind == SCM_RIGHTS for number in memoryview(numbers).cast("i")]
         try:

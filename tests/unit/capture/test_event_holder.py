@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from collector.capture import event_holder
 from collector.capture.event_holder import SOCKET_FILE, EventHolder
 from collector.capture.held_events import HeldEvents
 
@@ -83,13 +84,13 @@ def holder(tmp_path: Path) -> Iterator[EventHolder]:
 class Visitor:
     """What a recorded process does, and what it should not."""
 
-    def __init__(self, holder: EventHolder, path: Path | None = None) -> None:
+    def __init__(self, holder: EventHolder, path: Path | None = None, wants_answer: bool = False) -> None:
         assert holder.address
         name, _, token = holder.address.partition(":")
         self.token = token.encode()
         self.connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.connection.settimeout(20)
-        self.connection.connect(str(path) if path else f"\0{name}")
+        self.connection.connect(str(path) if path else f"\0{name}{'!' if wants_answer else ''}")
 
     def ask(self, kind: int, *descriptors: int, thread: int = 0, use: int = 0, token: bytes | None = None) -> None:
         data = struct.pack("=16sIIII", self.token if token is None else token, kind, os.getpid(), thread, use)
@@ -117,6 +118,38 @@ def test_an_event_is_held_and_released(holder: EventHolder) -> None:
     assert visit(holder, RELEASE) == b"\1"
     assert not is_counting(event)
     assert events.count == 1
+    os.close(event)
+
+
+def test_a_process_that_waits_ends_a_pause(holder: EventHolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_holder, "_PAUSE_MS", 600_000)
+    events, event = holder.start(), open_event()
+    assert events is not None
+    Visitor(holder).ask(HOLD, event)
+    assert await_truth(lambda: events.count == 2)  # and then there is a pause
+    for _ in range(3):
+        silent = Visitor(holder, wants_answer=True)  # accepted before its request comes
+        visitor = Visitor(holder, wants_answer=True)
+        visitor.ask(RELEASE)
+        assert visitor.answer() == b"\1"
+        silent.ask(RELEASE)
+        assert silent.answer() == b"\1"
+    assert not is_counting(event)
+    os.close(event)
+
+
+def test_what_was_handed_over_before_is_released(holder: EventHolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threading.Thread, "start", lambda thread: None)  # its work is done here, step by step
+    monkeypatch.setattr(threading.Thread, "join", lambda thread: None)
+    events, event = holder.start(), open_event()
+    assert events is not None
+    Visitor(holder).ask(HOLD, event)
+    visitor = Visitor(holder, wants_answer=True)
+    visitor.ask(RELEASE)
+    (urgent,) = holder._urgent
+    holder._attend(urgent)
+    assert visitor.answer() == b"\1" and events.count == 1 and not is_counting(event)
+    holder.close()
     os.close(event)
 
 

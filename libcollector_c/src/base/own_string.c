@@ -131,7 +131,7 @@ size_t strnlen(const char *text, size_t most)
 
 size_t strlen(const char *text)
 {
-    return strnlen(text, SIZE_MAX);
+    return strnlen(text, PTRDIFF_MAX); /* no object is larger */
 }
 
 int strncmp(const char *one, const char *other, size_t most)
@@ -144,7 +144,7 @@ int strncmp(const char *one, const char *other, size_t most)
 
 int strcmp(const char *one, const char *other)
 {
-    return strncmp(one, other, SIZE_MAX);
+    return strncmp(one, other, PTRDIFF_MAX);
 }
 
 char *strchr(const char *text, int sought)

@@ -278,9 +278,9 @@ def test_flags_of_distributions(tmp_path: Path) -> None:
     """Those that packages are built with; some compilers have -D_FORTIFY_SOURCE by themselves."""
     if not shutil.which("make"):
         pytest.skip("make is not installed")
-    flags = "-O2 -g0 -flto=auto -ffat-lto-objects -fstack-protector-strong -fstack-clash-protection -fcf-protection -Wformat -Werror=format-security -D_FORTIFY_SOURCE=2"
-    succeed("make", "-j2", "-C", NATIVE, f"BUILD={tmp_path / 'build'}", "CC=gcc", f"CFLAGS={flags}", "LDFLAGS=-Wl,-Bsymbolic-functions -flto=auto -Wl,-z,relro")
-    recorder = tmp_path / "build/libcollector.so"
+    recorder = tmp_path / "libcollector.so"
+    flags = "-O2 -g0 -flto=auto -fstack-protector-strong -fstack-clash-protection -fcf-protection -Wformat -Werror=format-security -D_FORTIFY_SOURCE=2"
+    succeed("make", "-j2", "-C", NATIVE, f"BUILD={tmp_path}", "CC=gcc", f"CFLAGS={flags}", "LDFLAGS=-Wl,-Bsymbolic-functions -flto=auto -Wl,-z,relro", recorder)
     wanted = {line.split()[-1] for line in succeed("nm", "-D", "--undefined-only", recorder).splitlines()}
     assert not {name for name in wanted if "_chk@" in name or name.startswith(("memcpy@", "memset@", "memmove@", "memcmp@"))}
     said = run(sys.executable, "-m", "collector", "record", "-o", tmp_path / "a.expt", "-p", "hi", sys.executable, "-c", "print(sum(range(3_000_000)))", cwd=ROOT, env={"COLLECTOR_LIBRARY": str(recorder)})

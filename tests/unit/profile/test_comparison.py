@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,6 +16,8 @@ from collector.profile.comparison import Comparison, Measure, Run, compare, func
 from collector.profile.findings import answer, notes
 from collector.profile.metrics import Metric
 
+TRIALS = 1000 if os.environ.get("COLLECTOR_TEST_THOROUGH") else 300
+"""Simulated comparisons, of which three in a hundred may find something by chance (two in a hundred of a thousand)."""
 SLOWER = {**EQUAL, "f7": 0.525}
 MANY = {f"g{number}": 3 / (1 + number) ** 1.3 for number in range(60)}
 """From 3,000 samples down to a dozen."""
@@ -34,7 +37,7 @@ def verdicts(comparison: Comparison) -> dict[str, str]:
     return {row.place.function.name: row.change.verdict for row in comparison.rows}
 
 
-@pytest.mark.parametrize(("program", "runs", "trials"), [(EQUAL, 1, 1000), (MANY, 1, 1000), (EQUAL, 3, 1000), (MANY, 3, 300)])
+@pytest.mark.parametrize(("program", "runs", "trials"), [(EQUAL, 1, TRIALS), (MANY, 1, TRIALS), (EQUAL, 3, TRIALS), (MANY, 3, 300)])
 def test_the_same_program_differs_in_one_of_a_hundred_comparisons(program: Mapping[str, float], runs: int, trials: int) -> None:
     assert share_found(trials, program, runs, NORMAL, program) <= 0.01 + 3 * sqrt(0.01 * 0.99 / trials)
 
@@ -199,7 +202,7 @@ def found_of(trials: int, before: Mapping[str, float], after: Mapping[str, float
     return [{name: verdict for name, verdict in verdicts(compare(*two)).items() if verdict != "none"} for two in sides]
 
 
-@pytest.mark.parametrize(("program", "runs", "trials"), [(FIVE, 2, 1000), (FIVE, 5, 1000), (MANY, 5, 50)])
+@pytest.mark.parametrize(("program", "runs", "trials"), [(FIVE, 2, TRIALS), (FIVE, 5, TRIALS), (MANY, 5, 50)])
 def test_runs_that_differ_as_a_whole_make_no_findings(program: Mapping[str, float], runs: int, trials: int) -> None:
     assert sum(map(bool, found_of(trials, program, program, runs=runs))) / trials <= 0.01 + 3 * sqrt(0.01 * 0.99 / trials)
 
@@ -236,7 +239,7 @@ def test_the_ratio_beside_the_rest_has_an_interval_that_holds_the_truth() -> Non
     assert sum(held) / len(held) >= 0.95 - 3 * sqrt(0.95 * 0.05 / len(held)) - 0.02
 
 
-@pytest.mark.parametrize(("program", "trials"), [(FIVE, 1000), (MANY, 100)])
+@pytest.mark.parametrize(("program", "trials"), [(FIVE, TRIALS), (MANY, 100)])
 def test_one_run_that_was_faster_as_a_whole_makes_no_findings(program: Mapping[str, float], trials: int) -> None:
     assert sum(map(bool, found_of(trials, program, program, runs=1))) / trials <= 0.01 + 3 * sqrt(0.01 * 0.99 / trials)
 

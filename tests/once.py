@@ -7,12 +7,13 @@ from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
-import pytest
 
+def made_once(session: Path, what: object, make: Callable[[Path], object]) -> Path:
+    """A directory that `make(directory)` has filled, the same for all that name the same by `what`; nobody writes into it later.
 
-def made_once(factory: pytest.TempPathFactory, what: object, make: Callable[[Path], object]) -> Path:
-    """A directory of the session that `make(directory)` has filled, the same for all that name the same by `what`; nobody writes into it later."""
-    shelf = factory.getbasetemp() / "once"
+    `session` is the session's own (TempPathFactory.getbasetemp(), the one above each tmp_path).
+    """
+    shelf = session / "once"
     shelf.mkdir(exist_ok=True)
     place = shelf / sha256(repr(what).encode()).hexdigest()[:16]
     with open(f"{place}.lock", "w") as lock:

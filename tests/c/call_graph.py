@@ -33,7 +33,7 @@ def built_for_call_graph(factory: pytest.TempPathFactory) -> Path:
         done = subprocess.run([*map(str, build_command(place)), "install", "PREFIX=/usr", f"DESTDIR={place}/root"], capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
 
-    return made_once(factory, FLAGS, make)
+    return made_once(factory.getbasetemp(), FLAGS, make)
 
 
 class CallGraph:

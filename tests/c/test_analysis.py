@@ -13,19 +13,13 @@ import test_both_ways as logs
 
 HERE = Path(__file__).parent
 ROUNDS = 20_000 if os.environ.get("COLLECTOR_TEST_THOROUGH") else 600
-OBJECTS = ("checksum", "columns", "cursor", "frame_finder", "stream")
 
 
 @pytest.fixture(scope="module")
 def fuzz(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program, with the sources of the library in it."""
-    native = pmclog_build.NATIVE
-    sources = [*sorted((native / "analysis").glob("*.c")), *(native / "pmclog" / f"{name}.c" for name in OBJECTS)]
-    includes = [f"-I{native}", f"-I{native / 'include'}", f"-I{native / 'src'}"]
-    output = tmp_path_factory.mktemp("analysis") / "analysis_fuzz"
-    command = [*pmclog_build.compiler().split(), *pmclog_build.WARNINGS, *pmclog_build.SANITIZERS, *includes]
-    subprocess.run([*command, str(HERE / "analysis_fuzz.c"), *map(str, sources), "-o", str(output)], check=True)
-    return output
+    others = tuple(f"pmclog/{name}" for name in pmclog_build.READS_LOGS)
+    return pmclog_build.build_reader(tmp_path_factory.getbasetemp(), "analysis_fuzz", "analysis", others)
 
 
 @pytest.mark.parametrize("seed", range(3))

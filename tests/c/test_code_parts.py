@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
+import compiled
 import pytest
+from compiled import GROUND, SOURCES
 
 from collector.experiment.log_reader import EventReader
 from collector.symbols.elf_image import ElfImage
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ROOT / "libcollector_c/src"
 PARTS = ("target/dynamic_code", "target/elf_view", "target/jit_debug", "target/range_table")
 
 
-@pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
-def test_object_files_copies_and_lists(sanitizer: str, tmp_path: Path) -> None:
-    if not shutil.which("gcc"):
-        pytest.skip("gcc is not installed")
-    program, plain, stated = tmp_path / "code_parts", tmp_path / "parts.o", tmp_path / "stated.o"
-    flags = ["-std=gnu11", "-g", "-O1", "-D_GNU_SOURCE", f"-fsanitize={sanitizer}", f"-I{SOURCES}", f"-I{ROOT}/libcollector_c/include", "-pthread"]
-    parts = [*({*(SOURCES / "base").glob("*.c")} - {SOURCES / "base/own_string.c"}), *(SOURCES / "experiment").glob("*.c"), *(SOURCES / f"{part}.c" for part in PARTS)]
-    done = subprocess.run(["gcc", *flags, Path(__file__).with_name("code_parts.c"), *parts, "-o", program, "-lm", "-ldl"], capture_output=True, text=True)
-    if "cannot find" in done.stderr:
-        pytest.skip(f"no runtime for -fsanitize={sanitizer}")
-    assert done.returncode == 0, done.stderr
+@pytest.mark.parametrize("sanitizer", [compiled.SANITIZED, compiled.THREAD_SANITIZED], ids=["address,undefined", "thread"])
+def test_object_files_copies_and_lists(sanitizer: list[str], tmp_path: Path) -> None:
+    parts = [*GROUND, *(SOURCES / f"{part}.c" for part in PARTS)]
+    program = compiled.program(tmp_path.parent, compiled.HERE / "code_parts.c", parts, *sanitizer)
+    plain, stated = tmp_path / "parts.o", tmp_path / "stated.o"
     subprocess.run(["gcc", "-c", "-O1", "-ffunction-sections", ROOT / "tests/targets/object_parts.c", "-o", plain], check=True)
     stated.write_bytes(with_addresses(plain.read_bytes(), 0x7F00_0000_0000))
     ran = subprocess.run([program, plain, stated, tmp_path / "x.expt"], capture_output=True, text=True, timeout=300)

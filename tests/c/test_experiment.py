@@ -15,8 +15,10 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import compiled
 import experiment_decode as decode
 import pytest
+from compiled import FLAGS, SANITIZED, THREAD_SANITIZED, WARNINGS, find_compiler
 
 from collector import format as fmt
 from collector.experiment.merge import events
@@ -24,42 +26,18 @@ from collector.experiment.samples import PcSample
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "libcollector_c" / "src"
-FLAGS = (
-    "-std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wwrite-strings -Werror"
-    f" -g -fPIC -I{SOURCE} -pthread"
-).split()
-SANITIZED = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all".split()
-THREAD_SANITIZED = "-O1 -fsanitize=thread".split()
 PARTS = "crc32 directory event event_fields log_windows log_writer msgpack open_frame open_records open_slots record sample_rows sparse_file stack_table"
 WRITER = [*(SOURCE / "experiment" / f"{name}.c" for name in PARTS.split()), *(SOURCE / "base" / name for name in ("os.c", "own_io.c", "clock.c", "text_format.c", "safe_read.c", "remote_memory.c"))]
 PCSAMPLE = int(fmt.Kind.PCSAMPLE)
-
-
-def find_compiler() -> str:
-    found = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc")
-    if not found:
-        pytest.skip("no C compiler")
-    return found
 
 
 @pytest.fixture(scope="session")
 def build(tmp_path_factory: pytest.TempPathFactory):
     """build(name, flags) compiles tests/c/NAME.c with the writer, once for each set of flags."""
     compiler = find_compiler()
-    directory = tmp_path_factory.mktemp("experiment")
-    objects: dict[tuple[str, ...], list[str]] = {}
 
     def compile_all(name: str, flags: list[str] = SANITIZED) -> Path:
-        key = tuple(flags)
-        where = directory / str(len(objects) if key not in objects else list(objects).index(key))
-        if key not in objects:
-            where.mkdir()
-            subprocess.run([compiler, *FLAGS, *flags, "-c", *map(str, WRITER)], cwd=where, check=True)
-            objects[key] = [str(where / f"{source.stem}.o") for source in WRITER]
-        program = where / name
-        if not program.exists():
-            subprocess.run([compiler, *FLAGS, *flags, str(Path(__file__).parent / f"{name}.c"), *objects[key], "-o", str(program)], check=True)
-        return program
+        return compiled.program(tmp_path_factory.getbasetemp(), compiled.HERE / f"{name}.c", WRITER, *flags, compiler=compiler, more=WARNINGS)
 
     return compile_all
 
@@ -405,15 +383,14 @@ def test_clocks_are_the_kernels_own(build, tmp_path: Path) -> None:
         assert (name, name_end) == ("other", "one") and last == "0 []"
 
 
-def test_writer_calls_nothing_that_a_handler_may_not(build) -> None:
+def test_writer_calls_nothing_that_a_handler_may_not(tmp_path: Path) -> None:
     """What the objects that handlers reach take from libc, beside our own names."""
-    build("experiment_kinds", ["-O2"])
     nm = shutil.which("nm")
     if not nm:
         pytest.skip("no nm")
-    objects = build("experiment_kinds", ["-O2"]).parent
-    names = [source.stem for source in WRITER if source.stem not in ("directory", "text_format")]  # of these, nothing runs in a handler here
-    text = subprocess.run([nm, "-u", *(str(objects / f"{name}.o") for name in names)], capture_output=True, text=True, check=True).stdout
+    sources = [source for source in WRITER if source.stem not in ("directory", "text_format")]  # of these, nothing runs in a handler here
+    objects = compiled.objects(tmp_path.parent, sources, "-O2", compiler=find_compiler())
+    text = subprocess.run([nm, "-u", *objects], capture_output=True, text=True, check=True).stdout
     taken = {line.split()[-1] for line in text.splitlines() if " U " in line} - {"_GLOBAL_OFFSET_TABLE_"}
     assert {name for name in taken if not name.startswith("col_")} <= {"memcpy", "memset", "memmove", "memcmp", "strlen", "strcmp", "getauxval"}
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pmclog_build
 import pytest
+from compiled import find_compiler
 
 from collector.symbols.elf_image import ElfImage
 
@@ -25,13 +26,13 @@ int main(int argc, char **argv) { return inner(argc) + _twin(argc) + argv[0][0];
 @pytest.fixture(scope="module")
 def fuzz(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program, with the sources of the maker in it."""
-    return pmclog_build.build_reader("functions_fuzz.c", "elf", tmp_path_factory.mktemp("functions") / "functions_fuzz")
+    return pmclog_build.build_reader(tmp_path_factory.getbasetemp(), "functions_fuzz", "elf")
 
 
 @pytest.mark.parametrize("options", [("-O2", "-Wl,-Ttext=0x1200"), ("-O2", "-shared", "-fPIC", "-Wl,-Ttext=0x1200")], ids=" ".join)
 def test_hostile_symbols(fuzz: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
     (tmp_path / "a.c").write_text(PROGRAM)
-    subprocess.run([*pmclog_build.compiler().split(), *options, "a.c", "-o", "a"], check=True, cwd=tmp_path)
+    subprocess.run([*find_compiler().split(), *options, "a.c", "-o", "a"], check=True, cwd=tmp_path)
     paths = []
     with ElfImage(str(tmp_path / "a")) as image:
         for name in (".symtab", ".strtab", ".dynsym", ".dynstr", ".eh_frame"):

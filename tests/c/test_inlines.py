@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 @pytest.fixture(scope="module")
 def fuzz(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program, with the sources of the reader in it."""
-    return pmclog_build.build_reader("inlines_fuzz.c", "dwarf", tmp_path_factory.mktemp("inlines") / "inlines_fuzz")
+    return pmclog_build.build_reader(tmp_path_factory.getbasetemp(), "inlines_fuzz", "dwarf")
 
 
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])

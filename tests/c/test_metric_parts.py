@@ -6,10 +6,11 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import compiled
 import pytest
+from compiled import GROUND, SOURCES
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ROOT / "libcollector_c/src"
 TABLE = (
     "interval\t5000000\nnonsense\t1\nplugin\tshort\n\nplugin\tp\t/p.so\tbegin\t\nplugin\tq\t/q.so\t\tend\n"
     "metric\t0\ta.b\tget\tdouble\tdb\tB/s\ttab\\t line\\n back\\\\slash \\\\t\ttype=double\ttitle=x y\n"
@@ -21,17 +22,10 @@ SAFE = {
 }
 
 
-@pytest.mark.parametrize("sanitizer, more", [("address,undefined", []), ("thread", ["-DLARGEST=4000"])])
-def test_text_memory_and_table(sanitizer: str, more: list[str], tmp_path: Path) -> None:
-    if not shutil.which("gcc"):
-        pytest.skip("gcc is not installed")
-    program = tmp_path / "metric_parts"
-    flags = ["-std=gnu11", "-g", "-O1", "-D_GNU_SOURCE", f"-fsanitize={sanitizer}", f"-I{SOURCES}", f"-I{ROOT}/libcollector_c/include", "-pthread", *more]
-    parts = [*({*(SOURCES / "base").glob("*.c")} - {SOURCES / "base/own_string.c"}), *(SOURCES / "experiment").glob("*.c"), SOURCES / "sample/metric_table.c"]
-    done = subprocess.run(["gcc", *flags, Path(__file__).with_name("metric_parts.c"), *parts, "-o", program, "-lm", "-ldl"], capture_output=True, text=True)
-    if "cannot find" in done.stderr:
-        pytest.skip(f"no runtime for -fsanitize={sanitizer}")
-    assert done.returncode == 0, done.stderr
+@pytest.mark.parametrize("sanitizer, more", [(compiled.SANITIZED, ()), (compiled.THREAD_SANITIZED, ("-DLARGEST=4000",))], ids=["address,undefined", "thread"])
+def test_text_memory_and_table(sanitizer: list[str], more: tuple[str, ...], tmp_path: Path) -> None:
+    parts = [*GROUND, SOURCES / "sample/metric_table.c"]
+    program = compiled.program(tmp_path.parent, compiled.HERE / "metric_parts.c", parts, *sanitizer, more=more)
     (tmp_path / "metrics.tsv").write_text(TABLE)
     ran = subprocess.run([program, tmp_path / "metrics.tsv"], capture_output=True, text=True, timeout=120)
     assert (ran.returncode, ran.stdout) == (0, ""), ran.stderr

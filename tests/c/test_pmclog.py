@@ -41,15 +41,13 @@ writer = _load(TESTS / "unit" / "experiment" / "writer.py")
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the test programs lie, each compiled when it is first asked for."""
+    """A place for their logs."""
     return tmp_path_factory.mktemp("pmclog")
 
 
 def run(programs: Path, name: str, *arguments: str, timeout: int = 300) -> str:
     """The output of tests/c/NAME.c, which must end well."""
-    program = programs / name
-    if not program.exists():
-        pmclog_build.build(TESTS / "c" / f"{name}.c", program)
+    program = pmclog_build.build(programs.parent, TESTS / "c" / f"{name}.c")
     done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=timeout)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
@@ -87,9 +85,7 @@ def test_hostile_logs(programs: Path, what: str) -> None:
 
 @pytest.mark.parametrize("claimed", [1 << 10, 100_000, 900_000])
 def test_headers_that_overlap_are_not_checksummed_again_and_again(programs: Path, claimed: int) -> None:
-    program = programs / "pmclog_work"
-    if not program.exists():
-        pmclog_build.build(TESTS / "c" / "pmclog_work.c", program, ["-O2", "-Wl,--wrap=col_checksum_of"])
+    program = pmclog_build.build(programs.parent, TESTS / "c" / "pmclog_work.c", ["-O2"], ("-Wl,--wrap=col_checksum_of",))
     path = programs / "overlapping.log"
     work = {}
     for size in (1 << 20, 1 << 21, 1 << 22):
@@ -123,12 +119,12 @@ def test_a_device_or_a_directory_is_no_log(programs: Path, path: str, reason: st
     empty = programs / "empty.log"
     empty.touch()
     run(programs, "pmclog_dump", str(empty))
-    done = subprocess.run([programs / "pmclog_dump", path], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([pmclog_build.build(programs.parent, TESTS / "c" / "pmclog_dump.c"), path], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (2, f"pmclog_open: {reason}\n")
 
 
 def test_the_manual_pages_template(programs: Path) -> None:
-    program = pmclog_build.build(TESTS / "targets" / "pmclog_template.c", programs / "template")
+    program = pmclog_build.build(programs.parent, TESTS / "targets" / "pmclog_template.c")
     log = writer.LogBuilder()
     log.add(writer.initialize())
     given = {"pid": 5, "source": 1, "value": 9, "path": "/bin/true", "data": b"x"}

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import compiled
 import pytest
-from test_unwind import FLAGS, GROUND, NO_JAVA, SOURCE, TARGETS, UNWINDER, WARNINGS, run
+from compiled import SANITIZED, WARNINGS
+from test_unwind import SOURCE, TARGETS, UNWINDER, run
 
 HERE = Path(__file__).parent
 WALKER = [
@@ -25,8 +27,6 @@ NAME_COUNT = 61  # of waiting.c: some threads tell twice, the second time from f
 KILLED_WITH_US = 1  # PR_SET_PDEATHSIG
 SECONDS = 60
 COMPLETE, UNREADABLE, BAD_PC, BAD_FRAME = 0, 4, 5, 6  # of StackEnd
-OTHER_FLAGS = ['-DCOLLECTOR_VERSION="0"', f"-I{SOURCE.parent / 'include'}"]
-SANITIZED = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 
 @pytest.fixture(scope="session")
@@ -36,23 +36,9 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("remote")
 
 
-@cache
-def walker(directory: Path, *options: str) -> tuple[Path, ...]:
-    """The walker's object files, compiled once for each choice of options."""
-    target = directory / f"walker{len(options)}"
-    target.mkdir()
-    sources = [SOURCE / f"{name}.c" for name in [*GROUND, *UNWINDER, *WALKER]] + [NO_JAVA]
-    for half in (sources[::2], sources[1::2]):
-        subprocess.run(["gcc", *FLAGS, *WARNINGS, *OTHER_FLAGS, *options, "-c", *half], cwd=target, check=True, timeout=300)
-    return tuple(target.glob("*.o"))
-
-
-@cache
 def linked(directory: Path, name: str, *options: str) -> Path:
-    """tests/c/NAME.c with them."""
-    target = directory / f"{name}{len(options)}"
-    run(["gcc", *FLAGS, *WARNINGS, *options, HERE / f"{name}.c", *walker(directory, *options), "-o", target, "-lpthread", "-ldl"])
-    return target
+    """tests/c/NAME.c with the walker."""
+    return compiled.program(directory.parent, HERE / f"{name}.c", [*UNWINDER, *(SOURCE / f"{part}.c" for part in WALKER)], *options, more=WARNINGS)
 
 
 def looker(directory: Path, *options: str) -> Path:
@@ -61,7 +47,7 @@ def looker(directory: Path, *options: str) -> Path:
 
 
 @cache
-def compiled(directory: Path, compiler: str, *options: str) -> Path:
+def waiting(directory: Path, compiler: str, *options: str) -> Path:
     if not shutil.which(compiler):
         pytest.skip(f"no {compiler}")
     source = TARGETS / ("waiting.cpp" if compiler == "g++" else "waiting.c")
@@ -137,13 +123,13 @@ def wrong_stacks(command: list[str | Path], told: dict[int, tuple[str, tuple[int
     ids=lambda value: value if isinstance(value, str) else "".join(value),
 )
 def test_every_wait(build: Path, tmp_path: Path, compiler: str, options: tuple[str, ...]) -> None:
-    with running([compiled(build, compiler, *options)], tmp_path) as child:
+    with running([waiting(build, compiler, *options)], tmp_path) as child:
         told = expected(child, NAME_COUNT)
         assert not wrong_stacks([looker(build, "-O2"), str(child.pid)], told)
 
 
 def test_memory_where_the_call_is_refused(build: Path, tmp_path: Path) -> None:
-    with running([compiled(build, "gcc", "-O0")], tmp_path) as child:
+    with running([waiting(build, "gcc", "-O0")], tmp_path) as child:
         told = expected(child, NAME_COUNT)
         assert not wrong_stacks([looker(build, "-O2"), "-f", str(child.pid)], told)
 
@@ -151,7 +137,7 @@ def test_memory_where_the_call_is_refused(build: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("request_line", ["look\n", "changed\n"], ids=["noticed", "told"])
 def test_another_program_in_the_same_process(build: Path, tmp_path: Path, request_line: str) -> None:
     """The walker notices by itself that a pc lies in no code it knows, or is told."""
-    program = compiled(build, "gcc", "-O2")
+    program = waiting(build, "gcc", "-O2")
     with (
         running(["bash", "-c", f"read line; exec {program}"], tmp_path) as child,
         subprocess.Popen([looker(build, "-O2"), "-i", str(child.pid)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as tool,

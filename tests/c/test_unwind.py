@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import compiled
 import pytest
+from compiled import FLAGS, SANITIZED, THREAD_SANITIZED, WARNINGS
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = ROOT / "tests" / "c"
@@ -24,7 +26,7 @@ SOURCE = ROOT / "libcollector_c" / "src"
 THOROUGH = os.environ.get("COLLECTOR_TEST_THOROUGH") == "1"
 
 GROUND = ["base/os", "base/own_io", "base/clock", "base/text_format"]
-UNWINDER = [
+PARTS_OF_UNWINDER = [
     "base/safe_read",
     "base/remote_memory",
     "base/instruction",
@@ -47,12 +49,7 @@ UNWINDER = [
     "sample/unwind_step",
     "sample/unwind",
 ]
-NO_JAVA = HERE / "no_java.c"
-WARNINGS = (
-    "-Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wwrite-strings -Werror"
-).split()
-FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-g", "-fPIC", f"-I{SOURCE}"]
-SANITIZED = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+UNWINDER = [*(SOURCE / f"{part}.c" for part in GROUND + PARTS_OF_UNWINDER), HERE / "no_java.c"]
 WITHOUT_FIND_OBJECT = ['-DCOL_FIND_OBJECT_NAME="no_such_function"']
 ENDS = ["complete", "depth limit", "no unwind info", "guessed", "unreadable", "bad pc", "bad frame"]
 
@@ -77,26 +74,14 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("unwind")
 
 
-@cache
-def objects(directory: Path, name: str, compiler: str, *options: str) -> tuple[Path, ...]:
-    """The unwinder's object files, compiled once for each choice of options."""
-    made = []
-    (directory / name).mkdir()
-    for source in [*(SOURCE / f"{part}.c" for part in GROUND + UNWINDER), NO_JAVA]:
-        target = directory / name / f"{source.parent.name}_{source.stem}.o"
-        warnings = [] if source in {SOURCE / f"{part}.c" for part in GROUND} else WARNINGS
-        run([compiler, *FLAGS, *warnings, "-fvisibility=hidden", *options, "-c", source, "-o", target])
-        made.append(target)
-    return tuple(made)
+def objects(directory: Path, *options: str, compiler: str = "gcc") -> list[Path]:
+    """The unwinder's object files."""
+    return compiled.objects(directory.parent, UNWINDER, *options, compiler=compiler)
 
 
-@cache
-def program(directory: Path, name: str, kind: str, *options: str) -> Path:
+def program(directory: Path, name: str, *options: str) -> Path:
     """tests/c/NAME.c with the unwinder."""
-    target = directory / f"{name}-{kind}"
-    unwinder = objects(directory, kind, "gcc", *options)
-    run(["gcc", *FLAGS, *options, "-Wl,-z,now", HERE / f"{name}.c", *unwinder, "-o", target, "-lpthread"])
-    return target
+    return compiled.program(directory.parent, HERE / f"{name}.c", UNWINDER, *options, more=("-Wl,-z,now",))
 
 
 # --- parts ---
@@ -108,28 +93,28 @@ PARTS = re.findall(r'^    \{"(\w+)", test_\w+\},$', (HERE / "unwind_parts.c").re
 def test_part(build: Path, part: str) -> None:
     if part in X86_64_PARTS and platform.machine() != "x86_64":
         pytest.skip("this truth is written in x86-64 code")
-    run([program(build, "unwind_parts", "sanitized", *SANITIZED), part])
+    run([program(build, "unwind_parts", *SANITIZED), part])
 
 
 @pytest.mark.parametrize("part", ["range_table_race", "cache_race"])
 def test_part_without_data_races(build: Path, part: str) -> None:
     """Seqlocks stand on fences, which the thread sanitizer does not follow: it still sees every unguarded word."""
-    run([program(build, "unwind_parts", "threads", "-O1", "-fsanitize=thread", "-Wno-tsan"), part])
+    run([program(build, "unwind_parts", *THREAD_SANITIZED, "-Wno-tsan"), part])
 
 
 @pytest.mark.parametrize("part", ["code_finder", "registered_frames"])
 def test_part_without_find_object(build: Path, part: str) -> None:
-    run([program(build, "unwind_parts", "snapshot", "-O2", *WITHOUT_FIND_OBJECT), part])
+    run([program(build, "unwind_parts", "-O2", *WITHOUT_FIND_OBJECT), part])
 
 
 def test_a_walk_needs_less_than_2_kib_of_stack(build: Path) -> None:
-    print(run([program(build, "unwind_parts", "plain", "-O2"), "stack_use"]))
+    print(run([program(build, "unwind_parts", "-O2"), "stack_use"]))
 
 
 def test_objects_use_only_what_signal_handlers_may(build: Path) -> None:
     """dl_iterate_phdr is not: it may stand in code_finder's refresh alone."""
     allowed = {"_dl_find_object", "_GLOBAL_OFFSET_TABLE_", "memcpy", "memset", "memcmp", "memmove"}
-    for path in objects(build, "plain", "gcc", "-O2")[len(GROUND) :]:
+    for path in objects(build, "-O2")[len(GROUND) :]:
         used = set(re.findall(r"^\s+[Uw] (\S+)$", run(["nm", "-u", path]), re.MULTILINE))
         foreign = {name for name in used if not name.startswith("col_")} - allowed
         assert foreign <= ({"dl_iterate_phdr"} if path.name == "target_code_finder.o" else set()), path.name
@@ -139,7 +124,7 @@ def test_objects_use_only_what_signal_handlers_may(build: Path) -> None:
 def test_compiles_without_warnings(build: Path, compiler: str) -> None:
     if not shutil.which(compiler):
         pytest.skip(f"no {compiler}")
-    objects(build, compiler, compiler, "-O2")
+    objects(build, "-O2", *WARNINGS, compiler=compiler)
 
 
 @ON_X86_64
@@ -147,14 +132,13 @@ def test_instruction_lengths(build: Path) -> None:
     """The decoder against objdump, on the C library and its mathematical functions, which know every vector instruction."""
     if not shutil.which("objdump"):
         pytest.skip("no objdump")
-    source = [HERE / "instruction_lengths.c", SOURCE / "base" / "instruction.c"]
-    run(["gcc", *FLAGS, *SANITIZED, *source, "-o", build / "instruction_lengths"])
+    decoder = compiled.program(build.parent, HERE / "instruction_lengths.c", [SOURCE / "base" / "instruction.c"], *SANITIZED)
     libraries = {line.split()[2] for line in run(["ldd", sys.executable]).splitlines() if re.search(r"lib[cm]\.so", line)}
     for library in sorted(libraries):
         listing = run(["objdump", "-d", "--insn-width=16", library])
         lines = re.findall(r"^ +[0-9a-f]+:\t((?:[0-9a-f]{2} )+) *\t(?!\(bad\)|\.byte)(.*)$", listing, re.MULTILINE)
         told = "".join(f"{code.replace(' ', '')}|{text}\n" for code, text in lines if len(code) <= 45 and code[:2] != "9b")  # fwait: an instruction by itself
-        done = subprocess.run([build / "instruction_lengths"], input=told, capture_output=True, text=True, timeout=300, check=True)
+        done = subprocess.run([decoder], input=told, capture_output=True, text=True, timeout=300, check=True)
         *wrong, counts = done.stdout.splitlines()
         count, unknown = map(int, counts.split())
         assert not wrong, wrong[:20]
@@ -167,8 +151,7 @@ def test_instruction_lengths(build: Path) -> None:
 @cache
 def stepper(directory: Path) -> Path:
     target = directory / "stepper.so"
-    unwinder = objects(directory, "plain", "gcc", "-O2")
-    run(["gcc", *FLAGS, "-O2", "-shared", HERE / "unwind_stepper.c", *unwinder, "-o", target])
+    run(["gcc", *FLAGS, "-O2", "-shared", HERE / "unwind_stepper.c", *objects(directory, "-O2"), "-o", target])
     return target
 
 
@@ -200,7 +183,7 @@ def test_every_instruction(build: Path, tmp_path: Path, command: list[str], most
 @pytest.mark.parametrize("seed", [1, 2])
 def test_random_registers(build: Path, seed: int) -> None:
     count = 20_000_000 if THOROUGH else 250_000
-    output = run([program(build, "unwind_fuzz", "plain", "-O2"), str(count), str(seed)])
+    output = run([program(build, "unwind_fuzz", "-O2"), str(count), str(seed)])
     ends = dict(zip(ENDS, map(int, output.split(" ends ")[1].split()), strict=True))
     print(output, ends)
     assert sum(ends.values()) == count
@@ -208,11 +191,11 @@ def test_random_registers(build: Path, seed: int) -> None:
 
 
 def test_random_registers_sanitized(build: Path) -> None:
-    print(run([program(build, "unwind_fuzz", "sanitized", *SANITIZED), "200000"]))
+    print(run([program(build, "unwind_fuzz", *SANITIZED), "200000"]))
 
 
 def test_random_registers_without_find_object(build: Path) -> None:
-    print(run([program(build, "unwind_fuzz", "snapshot", "-O2", *WITHOUT_FIND_OBJECT), "200000"]))
+    print(run([program(build, "unwind_fuzz", "-O2", *WITHOUT_FIND_OBJECT), "200000"]))
 
 
 # --- untrusted tables ---
@@ -226,7 +209,7 @@ def search_counts(output: str) -> tuple[int, int, int]:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_random_tables(build: Path, seed: int) -> None:
     count = 20_000_000 if THOROUGH else 250_000
-    output = run([program(build, "unwind_tables_fuzz", "plain", "-O2"), str(count), str(seed)])
+    output = run([program(build, "unwind_tables_fuzz", "-O2"), str(count), str(seed)])
     print(output)
     searches, found, compared = search_counts(output)
     assert searches >= count
@@ -235,7 +218,7 @@ def test_random_tables(build: Path, seed: int) -> None:
 
 def test_random_tables_sanitized(build: Path) -> None:
     count = 10_000_000 if THOROUGH else 250_000
-    output = run([program(build, "unwind_tables_fuzz", "sanitized", *SANITIZED), str(count), "3"])
+    output = run([program(build, "unwind_tables_fuzz", *SANITIZED), str(count), "3"])
     print(output)
     assert search_counts(output)[0] >= count
 
@@ -275,7 +258,7 @@ def compiled_target(directory: Path, name: str, kind: str, *options: str) -> Pat
         run(["gcc", *FLAGS, *options, f"-I{TARGETS}", "-c", TARGETS / "unwind_case.c", "-o", shared])
     flags = {".c": ["-std=gnu11"], ".cpp": ["-std=c++17"], ".f90": []}[source.suffix]
     flags += [f"-I{SOURCE}", f"-I{TARGETS}"] if source.suffix != ".f90" else []
-    unwinder = objects(directory, kind, "gcc", *options)
+    unwinder = objects(directory, *options)
     linked = ["-rdynamic", "-Wl,-z,lazy", source, shared, *unwinder, "-lpthread", "-lm"]
     run([compiler, *flags, "-O2", "-g", *linked, "-o", target])
     return target
@@ -447,7 +430,7 @@ def test_code_without_tables(build: Path) -> None:
 def test_code_says_what_tables_say(build: Path, tmp_path: Path) -> None:
     """The interpreter that runs the tests, as distributed: its functions are left by their instructions, and by their tables."""
     target = build / "by_code.so"
-    run(["gcc", *FLAGS, "-O2", "-shared", HERE / "unwind_by_code.c", *objects(build, "plain", "gcc", "-O2"), "-o", target])
+    run(["gcc", *FLAGS, "-O2", "-shared", HERE / "unwind_by_code.c", *objects(build, "-O2"), "-o", target])
     busy = "import json, re\nfor i in range(150): json.loads(json.dumps([[k] for k in range(2000)])); sorted(range(999), key=lambda x: -x); re.findall('a(b|c)*d', 'abcbcd' * 99)"
     run([sys.executable, "-c", busy], LD_PRELOAD=str(target), UNWIND_BY_CODE_REPORT=str(tmp_path / "told"))
     frames, right, wrong, entry_right, entry_wrong = map(int, (tmp_path / "told").read_text().split())
@@ -462,7 +445,7 @@ def test_code_says_what_tables_say(build: Path, tmp_path: Path) -> None:
 
 def test_speed(build: Path) -> None:
     """Prints what a frame costs; only the comparison with the compiler's own unwinder must hold."""
-    output = run([program(build, "unwind_speed", "plain", "-O2")])
+    output = run([program(build, "unwind_speed", "-O2")])
     print(output)
     hot, libgcc = re.search(r"hot (\S+) .* libgcc (\S+)", output).groups()
     assert float(hot) < float(libgcc)

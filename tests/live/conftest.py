@@ -63,7 +63,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
             others = [word for word in words or ("-O2",) if word not in libraries]
             build(chosen, "-g", *others, f"-I{ROOT}/libcollector_c/include", "-pthread", TARGETS / source, "-o", place / program, *libraries)
 
-        return made_once(tmp_path_factory, (source, words, chosen, program), make) / program
+        return made_once(tmp_path_factory.getbasetemp(), (source, words, chosen, program), make) / program
 
     return compile_target
 

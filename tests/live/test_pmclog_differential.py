@@ -44,7 +44,7 @@ pmclog_build = _load(TESTS / "c" / "pmclog_build.py")
 @pytest.fixture(scope="module")
 def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The C dump program, under the sanitizers."""
-    return pmclog_build.build(TESTS / "c" / "pmclog_dump.c", tmp_path_factory.mktemp("pmclog") / "dump")
+    return pmclog_build.build(tmp_path_factory.getbasetemp(), TESTS / "c" / "pmclog_dump.c")
 
 
 def _value(value: object) -> str:
@@ -239,7 +239,7 @@ def test_an_untruncated_log_of_a_process_that_runs(dump: Path, tmp_path: Path) -
 
 def test_open_frames_that_are_moved_while_they_are_read(tmp_path: Path) -> None:
     """`collector record` moves them to the frames when the program has ended: nobody who reads on gets them twice."""
-    again = pmclog_build.build(TESTS / "c" / "pmclog_again.c", tmp_path / "again")
+    again = pmclog_build.build(tmp_path.parent, TESTS / "c" / "pmclog_again.c")
     path = tmp_path / f"{DEAD}.0.log"
     log = writer.LogBuilder().add(writer.initialize(pid=DEAD))
     stack = writer.definitions([((5,), 0)])

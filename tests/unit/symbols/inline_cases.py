@@ -126,7 +126,7 @@ class Program:
 
     def build_once(self, factory: pytest.TempPathFactory) -> Path:
         """The program, which all tests of the session share: they only read it."""
-        return made_once(factory, self, self.build) / "program"
+        return made_once(factory.getbasetemp(), self, self.build) / "program"
 
 
 def _programs(compilers: tuple[str, ...], sources: dict[str, str], *options: str) -> list[Program]:

@@ -1,6 +1,6 @@
 """format_files -- what follows from the table of collector/format.py: `python3 libcollector_c/format_files.py` writes it
 
-The C writer's structs and table, the C parser's, the fields of the events in Python, the tables of docs/format.md and what docs/json.md has of them.
+The C writer's structs and table, the C parser's, the fields of events and readings in Python, the tables of docs/format.md and what docs/json.md has.
 tests/unit/experiment/test_format_tables.py sees to it that the files are what this makes of the table. The C libraries are built without it.
 """
 
@@ -79,6 +79,7 @@ def files() -> dict[Path, str]:
         source / "pmclog/record_fields.c": _parser_table(),
         source / "pmclog/sample_fields.h": _sample_fields(),
         ROOT / "collector/experiment/events.py": _with_events((ROOT / "collector/experiment/events.py").read_text(encoding="utf-8")),
+        ROOT / "collector/reading_fields.py": _with_reading_fields((ROOT / "collector/reading_fields.py").read_text(encoding="utf-8")),
         ROOT / "docs/format.md": _with_tables((ROOT / "docs/format.md").read_text(encoding="utf-8")),
         ROOT / "docs/json.md": _with_readings((ROOT / "docs/json.md").read_text(encoding="utf-8")),
     }
@@ -323,6 +324,13 @@ def _with_events(text: str) -> str:
             told = f"{enumeration.__name__} | int" if enumeration else _PYTHON_TYPES[type_name]
             lines.append(f"    {name}: {told} | None = None\n")
         text = _replace(text, rf"^    kind: ClassVar\[Kind\] = Kind\.{kind.name}\n((?:    \w+: .*\n)*)", "".join(lines))
+    return text
+
+
+def _with_reading_fields(text: str) -> str:
+    for name, has_them in (("_Times", False), ("Counts", True)):
+        lines = [f"    {field}: int | None = None\n" for field, _, _ in READINGS if (field in COUNTS) == has_them]
+        text = _replace(text, rf"^class {name}:\n(?:    \"\"\".*\n\n)?((?:    \w+: .*\n)*)", "".join(lines))
     return text
 
 

@@ -4,13 +4,10 @@ The process is not disturbed, and may sleep. Its CPU time is the process's CPU c
 divides its own ticks; context switches are those of the threads alive. Sources: proc(5), clock_getcpuclockid(3).
 """
 
-from __future__ import annotations
-
 import os
 import re
 import time
-
-from collector.readings import Readings
+from typing import NamedTuple
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _MOST_THREADS = 256  # more would make the reading cost more than it tells
@@ -19,7 +16,22 @@ _PEAK = re.compile(rb"^VmHWM:\s*(\d+) kB", re.MULTILINE)
 _IO = re.compile(rb"^rchar: (\d+)\nwchar: (\d+)")
 
 
-def read_process(pid: int) -> Readings | None:
+class ProcessReadings(NamedTuple):
+    """The readings that collector/readings.py declares, in its order, all counted from the start but for levels; None where the system does not tell."""
+
+    user_ns: int | None
+    system_ns: int | None
+    minor_faults: int | None
+    major_faults: int | None
+    voluntary_switches: int | None
+    involuntary_switches: int | None
+    resident_bytes: int | None
+    read_bytes: int | None
+    written_bytes: int | None
+    peak_resident_bytes: int | None
+
+
+def read_process(pid: int) -> ProcessReadings | None:
     """Read a process; None if there is none of that number. One that has ended but was not waited for still counts."""
     content = _read(f"/proc/{pid}/stat")
     if content is None:
@@ -31,7 +43,7 @@ def read_process(pid: int) -> Readings | None:
     memory = _read(f"/proc/{pid}/statm")
     peak = _PEAK.search(_read(f"/proc/{pid}/status") or b"")
     transfer = _IO.match(_read(f"/proc/{pid}/io") or b"")
-    return Readings(
+    return ProcessReadings(
         user_ns=user_ns,
         system_ns=system_ns,
         minor_faults=minor,

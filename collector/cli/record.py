@@ -10,8 +10,6 @@ The exit status is the program's: 128+n if signal n killed it, 126 or 127, as fr
 It is 1 where the program ended well but nothing was recorded.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys
@@ -29,7 +27,7 @@ from collector.capture.metric_table import FILE_NAME, definitions, write_table
 from collector.capture.native import probe_event
 from collector.capture.program import CannotRun, Program, can_be_preloaded, find_program
 from collector.capture.rank import parse_ranks, read_rank
-from collector.capture.readings import read_process
+from collector.capture.readings import ProcessReadings, read_process
 from collector.capture.recorded_processes import RecordedProcesses
 from collector.capture.wait_watcher import LOOKS_NS, WaitWatcher
 from collector.cli.recording import metrics
@@ -41,7 +39,6 @@ from collector.cli.recording.unrecorded import Explainer, UnrecordedDescendants,
 from collector.errors import CollectorError, ExperimentError, ExperimentExistsError, NoSpaceError, RecordError, UsageError
 from collector.experiment.log_outline import read_start_ticks
 from collector.printable import printable
-from collector.readings import Readings
 
 NAME = "record"
 HELP = __doc__ or ""
@@ -346,7 +343,7 @@ def _run_program(
         )
 
     processes = RecordedProcesses(experiment, read_start_ticks)
-    last: list[Readings | None] = [None]
+    last: list[ProcessReadings | None] = [None]
 
     def take_samples() -> None:
         live = processes.live()

@@ -15,7 +15,7 @@ from typing import ClassVar
 from collector.experiment.origin import Origin
 from collector.experiment.samples import PcSample, PcSampleBlock
 from collector.format import CloseReason, DropCause, Kind, LineEncoding, MapAction, MapKind, PauseCause, SampleCause
-from collector.readings import Readings
+from collector.reading_fields import Readings
 
 
 @dataclass(frozen=True, slots=True)

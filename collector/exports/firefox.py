@@ -19,7 +19,8 @@ from collector.profile.categories import Categories
 from collector.profile.groupings import by_frame
 from collector.profile.model import Frame, Pause, Profile, SamplePoint
 from collector.profile.samples import BASE, THROUGH
-from collector.readings import READINGS, readings_of
+from collector.reading_fields import readings_of
+from collector.readings import READINGS
 
 _VERSION = 60
 _GECKO_VERSION = 31

@@ -30,7 +30,7 @@ from collector.load.waits import Waits, read_waits
 from collector.profile import model
 from collector.profile.metric_series import MetricSeries
 from collector.profile.metrics import Value, metrics_of, ordered_values
-from collector.readings import readings_of
+from collector.reading_fields import readings_of
 from collector.target.process import LoggedThread
 
 Progress = Callable[[int, int, str], None]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from collector.profile.metrics import CPU_METRICS, Metric
 from collector.profile.samples import Samples
-from collector.readings import Readings
+from collector.reading_fields import Readings
 
 if TYPE_CHECKING:
     from collector.profile.metric_series import MetricSeries

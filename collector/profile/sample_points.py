@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from collector.profile.model import Profile, SamplePoint
-from collector.readings import COUNTS, LEVELS, READINGS, Counts, Readings
+from collector.reading_fields import Counts, Readings
+from collector.readings import COUNTS, LEVELS, READINGS
 from collector.units import NS_PER_S
 
 

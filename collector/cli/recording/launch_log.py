@@ -10,10 +10,10 @@ from collector import __version__
 from collector.capture.launch import Ending
 from collector.capture.metric_table import Definition
 from collector.capture.rank import read_rank
+from collector.capture.readings import ProcessReadings
 from collector.experiment.liveness import read_pid_namespace, read_process_state
 from collector.experiment.log_writer import LogWriter
 from collector.format import FRAME_MAX_BYTES, VERSION_MAJOR, VERSION_MINOR, Kind, SampleCause
-from collector.readings import Readings, readings_of
 
 
 class LaunchLog:
@@ -65,9 +65,9 @@ class LaunchLog:
             rank.local_rank if rank else None,
         )
 
-    def sample(self, pid: int, readings: Readings) -> None:
+    def sample(self, pid: int, readings: ProcessReadings) -> None:
         """Write the readings of a process, taken just now."""
-        self._writer.append(Kind.SAMPLE, time.monotonic_ns(), "", int(SampleCause.PERIODIC), pid, *readings_of(readings))
+        self._writer.append(Kind.SAMPLE, time.monotonic_ns(), "", int(SampleCause.PERIODIC), pid, *readings)
 
     def message(self, text: str) -> None:
         """Write a warning: something that the user asked for could not be done."""
@@ -85,7 +85,7 @@ class LaunchLog:
         """Write that a descendant is gone in which nothing was recorded, with its wait status if somebody saw it."""
         self._writer.append(Kind.SYSEXIT, self._end_ns or time.monotonic_ns(), pid, status, path, reason)
 
-    def finish(self, pid: int, last: Readings | None, ending: Ending) -> None:
+    def finish(self, pid: int, last: ProcessReadings | None, ending: Ending) -> None:
         """Write how the program ended. What is written after this belongs to the same moment."""
         own = (last.user_ns, last.system_ns) if last else (0, 0)
         self._writer.append(Kind.PROCEXIT, ending.time_ns, pid, 0, 0, *own, ending.status)

@@ -8,7 +8,12 @@ import signal
 import subprocess
 import time
 
-from collector.capture.readings import read_process
+from collector.capture.readings import ProcessReadings, read_process
+from collector.readings import READINGS
+
+
+def test_they_are_those_of_the_format() -> None:
+    assert ProcessReadings._fields == tuple(name for name, _, _ in READINGS)
 
 
 def test_own_readings_agree_with_getrusage() -> None:

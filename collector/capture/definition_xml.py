@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from xml.parsers import expat
 
 from collector.errors import DefinitionError
@@ -17,15 +17,17 @@ MOST_BYTES = 1 << 20
 _MOST_DEPTH = 32
 
 
-@dataclass(frozen=True, slots=True)
 class Element:
     """An element: `text` is all the text directly in it, without blanks at its ends."""
 
-    name: str
-    line: int
-    attributes: dict[str, str] = field(default_factory=dict)
-    children: list[Element] = field(default_factory=list)
-    parts: list[str] = field(default_factory=list)
+    __slots__ = ("name", "line", "attributes", "children", "parts")
+
+    def __init__(self, name: str, line: int, attributes: Mapping[str, str] = MappingProxyType({})) -> None:
+        self.name = name
+        self.line = line
+        self.attributes = attributes
+        self.children: list[Element] = []
+        self.parts: list[str] = []
 
     @property
     def text(self) -> str:

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
 from collector.capture.recorded_processes import read_start
 
 _MOST_THREADS = 256  # of a process; a child stands in the list of the thread that made it
 
 
-@dataclass(slots=True)
 class Descendant:
     """A process without a log of its own that is open.
 
@@ -26,11 +24,14 @@ class Descendant:
     look_count   how many looks have seen it
     """
 
-    pid: int
-    own_pid: int
-    started: bytes
-    path: str = ""
-    look_count: int = 0
+    __slots__ = ("pid", "own_pid", "started", "path", "look_count")
+
+    def __init__(self, pid: int, own_pid: int, started: bytes, path: str = "", look_count: int = 0) -> None:
+        self.pid = pid
+        self.own_pid = own_pid
+        self.started = started
+        self.path = path
+        self.look_count = look_count
 
 
 class DescendantWatch:

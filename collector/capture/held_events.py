@@ -10,29 +10,30 @@ import fcntl
 import os
 import signal
 import time
+from _thread import allocate_lock
 from contextlib import suppress
-from dataclasses import dataclass, field
-from threading import Lock
 
 _ENABLE, _DISABLE = 0x2400, 0x2401  # PERF_EVENT_IOC_...; with an inherited event they reach all threads
 _WHOLE_PROCESS = 0
 _Key = tuple[int, int]  # thread, use
 
 
-@dataclass(slots=True)
 class _Process:
     """A process: its pidfd, its events by thread and use, and at how many of these to look for threads that have ended."""
 
-    pidfd: int
-    events: dict[_Key, int] = field(default_factory=dict)
-    next_look: int = 32
+    __slots__ = ("pidfd", "events", "next_look")
+
+    def __init__(self, pidfd: int) -> None:
+        self.pidfd = pidfd
+        self.events: dict[_Key, int] = {}
+        self.next_look = 32
 
 
 class HeldEvents:
     """Perf events by process number, as this process counts them. May be used from several threads."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._lock = allocate_lock()
         self._processes: dict[int, _Process] = {}
         self._suspended: dict[int, float] = {}
         self.count = 0

@@ -1,10 +1,7 @@
 """rank -- which rank of a parallel job this process is, as its launcher told it; the other side is libcollector_c/src/control/rank.c"""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from collector.errors import UsageError
@@ -49,13 +46,15 @@ def _first(environment: Mapping[str, str], names: tuple[str, ...]) -> int | None
     return next((int(text) for text in texts if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS), None)
 
 
-@dataclass(frozen=True, slots=True)
 class RankRange:
     """Every `step`-th rank from `first` to `last`; None: to the end."""
 
-    first: int
-    last: int | None
-    step: int = 1
+    __slots__ = ("first", "last", "step")
+
+    def __init__(self, first: int, last: int | None, step: int = 1) -> None:
+        self.first = first
+        self.last = last
+        self.step = step
 
     def __contains__(self, rank: object) -> bool:
         if not isinstance(rank, int) or rank < self.first or (self.last is not None and rank > self.last):
@@ -68,11 +67,13 @@ class RankRange:
         return f"{self.first}-{'' if self.last is None else self.last}{'' if self.step == 1 else f'/{self.step}'}"
 
 
-@dataclass(frozen=True, slots=True)
 class Ranks:
     """Those in any of some ranges."""
 
-    ranges: tuple[RankRange, ...]
+    __slots__ = ("ranges",)
+
+    def __init__(self, ranges: tuple[RankRange, ...]) -> None:
+        self.ranges = ranges
 
     def __contains__(self, rank: object) -> bool:
         return any(rank in one for one in self.ranges)

@@ -1,7 +1,5 @@
 """directory -- the files of an experiment: which logs there are, and whether this is an experiment at all"""
 
-from __future__ import annotations
-
 import os
 import re
 import stat
@@ -48,7 +46,7 @@ class ExperimentDirectory(NamedTuple):
     node_log: LogFile | None = None
     waits_log: LogFile | None = None
     complaints: tuple[str, ...] = ()
-    parts: tuple[ExperimentDirectory, ...] = ()
+    parts: "tuple[ExperimentDirectory, ...]" = ()
     node: str = ""
     rank: int | None = None
     clock_error: ClockError | None = None

@@ -1,7 +1,5 @@
 """log_outline -- what a log says at its beginning and in between, and when it was paused, found by skipping from frame to frame"""
 
-from __future__ import annotations
-
 import os
 import struct
 import zlib
@@ -34,7 +32,13 @@ def iter_raw_records(data: bytes, offset: int) -> Iterator[RawRecord]:
             return
         unpacker = msgpack.Unpacker(max_buffer_size=max(1, len(payload)), unicode_errors="surrogateescape")
         unpacker.feed(payload)
-        for record in unpacker:
+        while True:
+            try:
+                record = unpacker.unpack()
+            except msgpack.OutOfData:
+                break
+            except Exception:  # hostile bytes make msgpack raise at least six unrelated classes
+                return
             if not isinstance(record, list) or len(record) < 3:
                 return
             yield record
@@ -72,6 +76,10 @@ class DeclaredClock(NamedTuple):
     name: str
     period_ns: int
     effective_period_ns: int
+
+
+PauseSpan = tuple[str, int, int | None]
+"""Cause (PauseCause in lower case), start and end in ns of CLOCK_MONOTONIC; no end if recording never went on."""
 
 
 class LogOutline:
@@ -140,10 +148,6 @@ def _cause(record: RawRecord) -> str:
         return PauseCause(record[3]).name.lower()
     except (IndexError, ValueError):
         return ""
-
-
-PauseSpan = tuple[str, int, int | None]
-"""Cause (PauseCause in lower case), start and end in ns of CLOCK_MONOTONIC; no end if recording never went on."""
 
 
 def merge_pauses(pauses: Iterable[PauseSpan], options: Iterable[str], begin_ns: int, last_ns: int, shift_ns: int = 0) -> list[PauseSpan]:

@@ -4,8 +4,6 @@ A log that is being written is a sparse file of its greatest length, and the las
 to the length of its frames at the end; the log of a killed process stays untruncated until somebody moves its open frames.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

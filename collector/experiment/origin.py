@@ -1,7 +1,5 @@
 """origin -- which process image wrote a log, or which part of the launcher; and which images are one process"""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -5,18 +5,15 @@ frames are found by skipping from one to the next. So neither the reader nor the
 killed processes and those with losses are read through, open frames included, as reports read them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from collector.errors import ExperimentError
-from collector.experiment.log_outline import LENGTH_FROM, DeclaredClock, LogOutline, RawRecord, iter_raw_records, paused_ns, read_head
+from collector.experiment.log_outline import LENGTH_FROM, DeclaredClock, LogOutline, RawRecord, iter_frames_of, iter_raw_records, paused_ns, read_head
 from collector.experiment.origin import Origin, ProcessIdentities, ProcessIdentity
 from collector.format import FRAME_SYNC, CloseReason, Kind, PauseCause
 from collector.regular_file import open_binary, open_regular
@@ -24,6 +21,7 @@ from collector.regular_file import open_binary, open_regular
 _LOG_NAME = re.compile(r"(\d+)\.(\d+)\.log")
 LAUNCH_LOG, NODE_LOG = "launch.log", "node.log"
 _TAIL_BYTES = 1 << 16
+_TIMES_OF_THREAD = slice(4, 6)  # of a raw THR_EXIT
 _LAST_KINDS = (Kind.MESSAGE, Kind.PMCDETACH, Kind.PROCEXIT, Kind.PROCEXEC, Kind.CLOSELOG)
 
 
@@ -34,14 +32,16 @@ class LastExec(NamedTuple):
     directory: str
 
 
-@dataclass(frozen=True, slots=True)
 class Said:
     """How often something was said, and first at what time after the first log began (ns)."""
 
-    count: int
-    first_ns: int
+    __slots__ = ("count", "first_ns")
 
-    def __add__(self, other: Said) -> Said:
+    def __init__(self, count: int, first_ns: int) -> None:
+        self.count = count
+        self.first_ns = first_ns
+
+    def __add__(self, other: "Said") -> "Said":
         return Said(self.count + other.count, min(self.first_ns, other.first_ns))
 
 
@@ -53,7 +53,6 @@ class UnrecordedProgram(NamedTuple):
     reason: str
 
 
-@dataclass(slots=True)
 class Totals:
     """Sums over the logs of an experiment.
 
@@ -75,23 +74,24 @@ class Totals:
     execs          by process: the last log ended in an exec, and that of the next image never began
     """
 
-    log_count: int = 0
-    process_count: int = 0
-    closed_count: int = 0
-    sample_count: int = 0
-    cpu_ns: int = 0
-    longest_ns: int = 0
-    run_ns: int = 0
-    paused_ns: int = 0
-    is_traced: bool = False
-    drops: Counter[int] = field(default_factory=Counter)
-    clock: DeclaredClock | None = None
-    other_clocks: Counter[str] = field(default_factory=Counter)
-    messages: dict[tuple[str, str], Said] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-    unrecorded: list[UnrecordedProgram] = field(default_factory=list)
-    unclosed: set[ProcessIdentity] = field(default_factory=set)
-    execs: dict[ProcessIdentity, LastExec] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.log_count = 0
+        self.process_count = 0
+        self.closed_count = 0
+        self.sample_count = 0
+        self.cpu_ns = 0
+        self.longest_ns = 0
+        self.run_ns = 0
+        self.paused_ns = 0
+        self.is_traced = False
+        self.drops: Counter[int] = Counter()
+        self.clock: DeclaredClock | None = None
+        self.other_clocks: Counter[str] = Counter()
+        self.messages: dict[tuple[str, str], Said] = {}
+        self.warnings: list[str] = []
+        self.unrecorded: list[UnrecordedProgram] = []
+        self.unclosed: set[ProcessIdentity] = set()
+        self.execs: dict[ProcessIdentity, LastExec] = {}
 
 
 def _difference(clock: DeclaredClock, first: DeclaredClock) -> str:
@@ -226,6 +226,20 @@ def _longest_thread_ns(log: LogOutline, clock: DeclaredClock | None) -> int:
     """The most CPU time that a thread of a log without samples used; of what cannot have been worth a tick, that of all its threads."""
     if clock is None or log.cpu_ns < max(clock.period_ns, clock.effective_period_ns):
         return log.cpu_ns
+    used, last_kind = [0], 0
+    with contextlib.suppress(OSError):
+        for record in iter_frames_of(log.path, (Kind.THR_EXIT, Kind.CLOSELOG)):
+            last_kind = record[0]
+            times = [value for value in record[_TIMES_OF_THREAD] if value is not None]
+            if last_kind == Kind.THR_EXIT and all(type(value) is int for value in times):
+                used.append(sum(times) - (log.before_ns if record[2] == log.pid else 0))
+    if last_kind != Kind.CLOSELOG:
+        used = _read_used(log)  # it is damaged in between, so that its end was not found by skipping
+    return max(used) or log.cpu_ns
+
+
+def _read_used(log: LogOutline) -> list[int]:
+    """The CPU time of each thread that ended, past all damage."""
     from collector.experiment.events import ThrExit
     from collector.experiment.log_reader import EventReader
     from collector.experiment.log_source import PathSource
@@ -238,7 +252,7 @@ def _longest_thread_ns(log: LogOutline, clock: DeclaredClock | None) -> int:
                 used.append((record.user_ns or 0) + (record.system_ns or 0) - before_ns)
     except ExperimentError:
         pass
-    return max(used) or log.cpu_ns
+    return used
 
 
 def _read_through(totals: Totals, path: str, start_ns: int, counts_samples: bool) -> int:

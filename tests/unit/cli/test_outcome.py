@@ -23,6 +23,14 @@ def work_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "xz.1.expt").mkdir()
 
 
+def totals_of(**values: object) -> Totals:
+    totals = Totals()
+    for name, value in values.items():
+        assert hasattr(totals, name)
+        setattr(totals, name, value)
+    return totals
+
+
 def tell(totals: Totals, live: tuple[int, ...] = (), is_clock_off: bool = False, status: int = 0) -> list[str]:
     outcome = tell_outcome(str(Path.cwd() / "xz.1.expt"), "xz.1.expt", "xz", totals, {pid: pid for pid in live}, is_clock_off, Ending(7, status, 0))
     assert outcome.has_recorded
@@ -30,7 +38,7 @@ def tell(totals: Totals, live: tuple[int, ...] = (), is_clock_off: bool = False,
 
 
 def test_all_went_well() -> None:
-    totals = Totals(log_count=1, process_count=1, closed_count=1, sample_count=2310, cpu_ns=2_316_000_000, clock=SIGTRAP)
+    totals = totals_of(log_count=1, process_count=1, closed_count=1, sample_count=2310, cpu_ns=2_316_000_000, clock=SIGTRAP)
     assert tell(totals) == [
         "xz.1.expt: 2,310 samples of 2.316 s CPU time in 1 process, clock sigtrap at 997 Hz, nothing lost"
     ]
@@ -38,7 +46,7 @@ def test_all_went_well() -> None:
 
 def test_a_slower_clock_than_asked_for_is_told() -> None:
     clock = DeclaredClock("cpu-timer", 1_003_009, 4_000_000)
-    totals = Totals(log_count=2, process_count=2, closed_count=2, sample_count=1, cpu_ns=4_000_000, clock=clock)
+    totals = totals_of(log_count=2, process_count=2, closed_count=2, sample_count=1, cpu_ns=4_000_000, clock=clock)
     assert tell(totals) == [
         "xz.1.expt: 1 sample of 0.004 s CPU time in 2 processes, clock cpu-timer at 250 Hz"
         " (997 Hz is more than it can deliver here), nothing lost"
@@ -46,22 +54,22 @@ def test_a_slower_clock_than_asked_for_is_told() -> None:
 
 
 def test_losses_by_cause() -> None:
-    totals = Totals(log_count=2, process_count=2, closed_count=2, sample_count=5, drops=Counter({1: 3, 2: 1200}), clock=SIGTRAP)
+    totals = totals_of(log_count=2, process_count=2, closed_count=2, sample_count=5, drops=Counter({1: 3, 2: 1200}), clock=SIGTRAP)
     assert tell(totals)[0].endswith(", 3 lost while the recorder was busy, 1,200 lost because the disk was full")
 
 
 def test_images_are_told_where_there_are_more_than_processes() -> None:
-    totals = Totals(log_count=79, process_count=41, closed_count=79, sample_count=198, cpu_ns=434_000_000, clock=SIGTRAP)
+    totals = totals_of(log_count=79, process_count=41, closed_count=79, sample_count=198, cpu_ns=434_000_000, clock=SIGTRAP)
     assert " CPU time in 41 processes (79 program images), clock " in tell(totals)[0]
 
 
 def test_clocks_of_other_processes() -> None:
-    totals = Totals(log_count=3, process_count=3, closed_count=3, sample_count=5, clock=SIGTRAP, other_clocks=Counter({"cpu-timer": 2}))
+    totals = totals_of(log_count=3, process_count=3, closed_count=3, sample_count=5, clock=SIGTRAP, other_clocks=Counter({"cpu-timer": 2}))
     assert ", clock sigtrap at 997 Hz (2 processes: cpu-timer), nothing lost" in tell(totals)[0]
 
 
 def test_a_program_killed_by_a_signal(monkeypatch: pytest.MonkeyPatch) -> None:
-    totals = Totals(log_count=1, process_count=1, unclosed={ProcessIdentity(7, 0)}, sample_count=5, clock=SIGTRAP)
+    totals = totals_of(log_count=1, process_count=1, unclosed={ProcessIdentity(7, 0)}, sample_count=5, clock=SIGTRAP)
     assert tell(totals, status=9)[0].endswith(" at 997 Hz, killed by signal 9 (SIGKILL), no losses known")
     assert tell(totals, status=9 | 0x80)[0].endswith(" at 997 Hz, killed by signal 9 (SIGKILL), no losses known")
     assert tell(totals, status=40)[0].endswith(" at 997 Hz, killed by signal 40, no losses known")
@@ -74,7 +82,7 @@ def test_a_program_killed_by_a_signal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_logs_that_were_not_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     def told(unclosed_pids: set[int], **more: object) -> str:
-        totals = Totals(log_count=4, process_count=4, closed_count=2, unclosed={ProcessIdentity(pid, 0) for pid in unclosed_pids}, sample_count=5, clock=SIGTRAP, **more)  # type: ignore[arg-type]
+        totals = totals_of(log_count=4, process_count=4, closed_count=2, unclosed={ProcessIdentity(pid, 0) for pid in unclosed_pids}, sample_count=5, clock=SIGTRAP, **more)
         return tell(totals, live=(9,), status=256)[0].partition("997 Hz, ")[2]
 
     assert told({9}) == "nothing lost", "it is still being written"
@@ -87,7 +95,7 @@ def test_logs_that_were_not_closed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_pauses_are_told_beside_losses() -> None:
-    totals = Totals(log_count=1, process_count=1, closed_count=1, sample_count=5, clock=SIGTRAP, run_ns=4_000_000_000, paused_ns=1_000_000_000)
+    totals = totals_of(log_count=1, process_count=1, closed_count=1, sample_count=5, clock=SIGTRAP, run_ns=4_000_000_000, paused_ns=1_000_000_000)
     assert tell(totals)[0].endswith(" at 997 Hz, recording paused for 1.000 s (25.0 % of the run), nothing lost while it was on")
     totals.paused_ns = 400_000
     assert tell(totals)[0].endswith(" at 997 Hz, nothing lost")
@@ -97,55 +105,55 @@ def test_pauses_are_told_beside_losses() -> None:
 
 
 def test_no_sample_of_a_recording_that_was_paused() -> None:
-    totals = Totals(log_count=1, process_count=1, closed_count=1, cpu_ns=600_000_000, longest_ns=600_000_000, clock=SIGTRAP, run_ns=9, paused_ns=1)
+    totals = totals_of(log_count=1, process_count=1, closed_count=1, cpu_ns=600_000_000, longest_ns=600_000_000, clock=SIGTRAP, run_ns=9, paused_ns=1)
     assert tell(totals)[1] == "no sample was taken in 0.600 s of CPU time: recording was paused (see -y and -t)"
     totals.is_traced = True
     assert tell(totals)[1].endswith(": recording was paused while a tracer was attached")
 
 
 def test_no_sample_of_a_clock_that_did_not_tick() -> None:
-    totals = Totals(log_count=1, process_count=1, closed_count=1, cpu_ns=600_000_000, longest_ns=600_000_000, clock=SIGTRAP)
+    totals = totals_of(log_count=1, process_count=1, closed_count=1, cpu_ns=600_000_000, longest_ns=600_000_000, clock=SIGTRAP)
     assert tell(totals)[1] == "no sample was taken in 0.600 s of CPU time: the clock sigtrap did not tick (see --clock)"
 
 
 def test_no_sample_of_many_short_threads() -> None:
-    totals = Totals(log_count=90, process_count=90, closed_count=90, cpu_ns=70_000_000, longest_ns=800_000, clock=SIGTRAP, run_ns=100, paused_ns=1)
+    totals = totals_of(log_count=90, process_count=90, closed_count=90, cpu_ns=70_000_000, longest_ns=800_000, clock=SIGTRAP, run_ns=100, paused_ns=1)
     assert tell(totals)[1] == "no sample was taken: no thread used more than 0.800 ms of CPU time against one sample every 1.003 ms (see -p)"
 
 
 def test_no_sample_of_what_did_not_end_in_order() -> None:
-    totals = Totals(log_count=1, process_count=1, unclosed={ProcessIdentity(7, 0)}, clock=SIGTRAP)
+    totals = totals_of(log_count=1, process_count=1, unclosed={ProcessIdentity(7, 0)}, clock=SIGTRAP)
     assert tell(totals, status=9)[1] == "no sample was taken before the program was gone: there is one every 1.003 ms of CPU time (see -p)"
     assert tell(totals, live=(7,))[1] == "no sample was taken before now: there is one every 1.003 ms of CPU time (see -p)"
 
 
 def test_never_sampled() -> None:
-    totals = Totals(log_count=1, process_count=1, closed_count=1, cpu_ns=800_000, longest_ns=800_000, clock=SIGTRAP)
+    totals = totals_of(log_count=1, process_count=1, closed_count=1, cpu_ns=800_000, longest_ns=800_000, clock=SIGTRAP)
     assert tell(totals)[1] == "no sample was taken: 0.800 ms of CPU time against one sample every 1.003 ms (see -p)"
 
 
 def test_no_clock_wanted() -> None:
-    totals = Totals(log_count=1, process_count=1, closed_count=1)
+    totals = totals_of(log_count=1, process_count=1, closed_count=1)
     assert tell(totals, is_clock_off=True) == ["xz.1.expt: recorded without a clock in 1 process, nothing lost"]
 
 
 def test_still_running() -> None:
-    totals = Totals(log_count=1, process_count=1, sample_count=7, clock=SIGTRAP)
+    totals = totals_of(log_count=1, process_count=1, sample_count=7, clock=SIGTRAP)
     assert tell(totals, live=(41,))[-1] == "1 process is still running and being recorded (pid 41)"
     assert tell(totals, live=(1, 2, 3, 4, 5, 6))[-1] == "6 processes are still running and being recorded (pids 1, 2, 3, 4, 5, ...)"
 
 
 def test_warnings_are_told_once() -> None:
-    totals = Totals(log_count=1, process_count=1, closed_count=1, sample_count=7, clock=SIGTRAP, warnings=["odd", "odd"])
+    totals = totals_of(log_count=1, process_count=1, closed_count=1, sample_count=7, clock=SIGTRAP, warnings=["odd", "odd"])
     assert tell(totals)[1:] == ["odd"]
 
 
 def test_nothing_recorded() -> None:
-    outcome = tell_outcome(str(Path.cwd() / "xz.1.expt"), "xz.1.expt", "xz", Totals(), {}, False)
+    outcome = tell_outcome(str(Path.cwd() / "xz.1.expt"), "xz.1.expt", "xz", totals_of(), {}, False)
     assert not outcome.has_recorded
     assert outcome.sentences[0].startswith("nothing was recorded: the recorder did not start in xz")
 
 
 def test_nothing_recorded_and_the_experiment_has_gone() -> None:
-    outcome = tell_outcome("/nosuch/a.expt", "a.expt", "xz", Totals(), {}, False)
+    outcome = tell_outcome("/nosuch/a.expt", "a.expt", "xz", totals_of(), {}, False)
     assert outcome.sentences == ("nothing was recorded: /nosuch/a.expt has gone",)

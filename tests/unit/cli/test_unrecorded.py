@@ -64,7 +64,9 @@ def finish(tmp_path: Path):
         for _ in range(looks):
             unrecorded.look([])
         log.finish(ROOT, None, ENDING)
-        found = unrecorded.finish(Totals(execs=execs or {}), [], ENDING)
+        totals = Totals()
+        totals.execs = execs or {}
+        found = unrecorded.finish(totals, [], ENDING)
         log.close()
         written = [(e.pid, e.status, e.path, e.reason) for e in EventReader(tmp_path / "launch.log") if e.kind.name == "SYSEXIT"]
         assert [(one.pid, one.reason) for one in found] == [(pid, reason) for pid, _, _, reason in written]

@@ -176,6 +176,21 @@ def test_the_longest_thread_of_logs_without_samples(tmp_path: Path) -> None:
     assert (totals.cpu_ns, totals.longest_ns) == (2_200_000, 900_000)
 
 
+def test_the_longest_thread_is_found_past_damage(tmp_path: Path) -> None:
+    log = begin(tmp_path / "7.0.log")
+    add_clock(log)
+    at = (tmp_path / "7.0.log").stat().st_size
+    log.append(Kind.THR_EXIT, 5, "a", 1_800_000, 0, 1, 0, thread=8)
+    log.append(Kind.THR_EXIT, 5, "a", "odd", 0, 1, 0, thread=8)
+    log.append(Kind.THR_EXIT, 5, "a", None, 900_000, 1, 0, thread=9)
+    log.append(Kind.CLOSELOG, 9, 0, 0, 4, 0, 2_700_000, 0)
+    assert sum_up(str(tmp_path), 7).longest_ns == 1_800_000
+    with open(tmp_path / "7.0.log", "r+b") as file:
+        file.seek(at)
+        file.write(bytes(8))
+    assert sum_up(str(tmp_path), 7).longest_ns == 900_000
+
+
 def test_open_frames_count_as_in_reports(tmp_path: Path) -> None:
     """As on a full disk, where they cannot be moved into the log."""
     frames = LogBuilder().add(initialize(pid=4_000_000)).add(samples(2000, 7, [(1, 5, 0, 0)] * 3)).data

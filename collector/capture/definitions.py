@@ -4,8 +4,6 @@ Source: "Metric definition file" of the Forge metric plugin interface. Both name
 `metricdefinition` and `metricdefinitions`; elements and attributes that are not known are passed over.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar

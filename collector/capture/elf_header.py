@@ -4,8 +4,6 @@ Only what the launcher has to know before it runs a program, in a few reads and 
 to import than many programs run. Source: elf(5).
 """
 
-from __future__ import annotations
-
 import os
 import struct
 from typing import BinaryIO, NamedTuple

@@ -1,7 +1,5 @@
 """installation -- where the compiled half of this package lies"""
 
-from __future__ import annotations
-
 import os
 from typing import NamedTuple
 

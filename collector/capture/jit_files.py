@@ -4,8 +4,6 @@ The recorder takes copies when it closes its log, but then the compiler may hold
 that was killed closes nothing. So everything is looked for once more at the end.
 """
 
-from __future__ import annotations
-
 import glob
 import os
 import stat

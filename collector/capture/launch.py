@@ -6,8 +6,6 @@ already, because it is in our process group. If the terminal stops the program, 
 so that the shell sees its job stopped.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -4,8 +4,6 @@ It is a child of the launcher, so the program has nothing of it: neither its plu
 plugin that crashes or never returns.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import select

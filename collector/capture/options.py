@@ -3,8 +3,6 @@
 The other side of `RecorderOptions.encode` is libcollector_c/src/control/options.c.
 """
 
-from __future__ import annotations
-
 import re
 import signal
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """perf_events -- what -h and --counters count: events by the names of perf, how often one is sampled, and which of them this machine has"""
 
-from __future__ import annotations
-
 import errno
 import re
 from collections.abc import Callable, Sequence

@@ -4,8 +4,6 @@ Only the dynamic linker honours LD_PRELOAD, and only for a program that gains no
 Whatever it would pass over in silence is found here first. Source: ld.so(8), execve(2), elf(5).
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from enum import Enum

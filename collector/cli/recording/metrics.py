@@ -1,7 +1,5 @@
 """metrics -- the options of `collector record` that choose metrics, and the list of those there are"""
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

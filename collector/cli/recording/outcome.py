@@ -1,7 +1,5 @@
 """outcome -- what there is to say when a recording has ended, in one line, and whether anything came of it"""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Mapping
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """ranks -- what differs where `collector record` is itself a rank of a parallel job: which are recorded, where, and who says so"""
 
-from __future__ import annotations
-
 import os
 import signal
 from typing import NamedTuple

@@ -5,8 +5,6 @@ log. Logs tell of processes that ran another program (`execve`) whose log never 
 whoever is below it without a log is seen at each periodic sample (capture/descendants.py).
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re
@@ -93,7 +91,7 @@ class UnrecordedDescendants:
             else:
                 self._unexplained.append(one)  # some log may say why, in the end
 
-    def finish(self, totals: Totals, recorded_pids: Collection[int], ending: Ending) -> list[Finding]:
+    def finish(self, totals: "Totals", recorded_pids: Collection[int], ending: Ending) -> list[Finding]:
         """Write those who are left, by the last words of all logs, and give all that were found."""
         self._take_words()
         self.look(recorded_pids)
@@ -181,6 +179,6 @@ def tell_unrecorded(found: Collection[Finding]) -> str:
     return f"{number} not recorded: {path or 'an unknown program'}: {reason}{also}"
 
 
-def _resolve(last: LastExec) -> str:
+def _resolve(last: "LastExec") -> str:
     """The program that an exec named, as seen from where it was called; a bare name stays one."""
     return os.path.join(last.directory, last.path.removeprefix("./")) if "/" in last.path else last.path

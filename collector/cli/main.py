@@ -14,21 +14,23 @@ Only the module of the command that was asked for is imported.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import gc
 import importlib
 import os
 import sys
 from types import ModuleType
-from typing import NoReturn
 
 from collector.cli.output import Output
 from collector.errors import CollectorError, UsageError
 from collector.printable import printable
 
+TYPE_CHECKING = False  # typing itself is slow to import, as argparse is: both wait until there is a command that needs them
+if TYPE_CHECKING:
+    import argparse
+
 _HOME = os.path.dirname(__file__)
-_NOT_COMMANDS = {"__init__", "main", "output", "habits"}
+_NOT_COMMANDS = {"__init__", "main", "parser", "output", "habits"}
 _RECORDING_COMMANDS = {"record", "run"}
 _LOADING_COMMANDS = {"report", "export", "import"}
 
@@ -36,6 +38,8 @@ _LOADING_COMMANDS = {"report", "export", "import"}
 def main(arguments: list[str] | None = None) -> int:
     """Run `collector ARGUMENTS...` and give its exit status: 1 if something went wrong, 2 if the command line did."""
     words = sys.argv[1:] if arguments is None else arguments
+    if arguments is None:
+        gc.disable()  # nothing that is imported could be collected
     try:
         with Output():
             return _run(words, is_own_process=arguments is None)
@@ -63,20 +67,6 @@ def _complain(sentence: str) -> None:
     if sys.stderr is not None:  # print would take standard output instead
         with contextlib.suppress(OSError):  # the status tells as well
             print(f"collector: {printable(sentence)}", file=sys.stderr)
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser whose complaints are sentences like all others."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message} ({self.prog} --help tells more)")
-
-
-class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Help of a fixed width: asking for the terminal's costs an import that every command would wait for."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=36, width=110)
 
 
 def iter_commands() -> list[str]:
@@ -114,10 +104,12 @@ def load_command(name: str) -> ModuleType:
 
 def build_parser(command: ModuleType) -> argparse.ArgumentParser:
     """Give the parser of one command."""
-    parser = _Parser(
+    from collector.cli.parser import HelpFormatter, Parser
+
+    parser = Parser(
         prog=f"collector {command.NAME}",
         description=describe(command.HELP),
-        formatter_class=_HelpFormatter,
+        formatter_class=HelpFormatter,
         allow_abbrev=False,
         add_help=False,
     )
@@ -141,9 +133,10 @@ def _run(words: list[str], is_own_process: bool) -> int:
         from collector.capture.native import ready_clock
 
         ready_clock()  # takes as long as the imports to come
-    if is_own_process and name in _LOADING_COMMANDS:
-        gc.disable()  # a profile is many values that all stay until the end: nothing that could be collected
     command = load_command(name)
+    if is_own_process and name not in _LOADING_COMMANDS:  # a profile, too, is many values that all stay until the end
+        gc.freeze()
+        gc.enable()
     own_words = command.prepare(words[1:]) if hasattr(command, "prepare") else words[1:]
     parser = build_parser(command)
     parse = parser.parse_intermixed_args if getattr(command, "OPTIONS_BETWEEN", False) else parser.parse_args

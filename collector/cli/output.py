@@ -7,9 +7,12 @@ import os
 import sys
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any, TextIO
 
 from collector.errors import CollectorError
+
+TYPE_CHECKING = False  # typing itself is slow to import, and not every command needs it
+if TYPE_CHECKING:
+    from typing import Any, TextIO
 
 _CLOSED = "standard output is closed"
 

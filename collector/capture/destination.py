@@ -12,7 +12,7 @@ from collector.errors import ExperimentExistsError, UsageError
 from collector.regular_file import open_binary
 
 _LOG_START = b"\xc9"  # every log begins with a frame, an ext 32 of msgpack
-_OWN_NAMES = re.compile(r"\d+\.\d+\.log|(?:launch|node|waits)\.log|\d+\.no-log\.\d+|metrics\.tsv|objects|archive|" + re.escape(SOCKET_FILE))
+_OWN_NAMES = r"\d+\.\d+\.log|(?:launch|node|waits)\.log|\d+\.no-log\.\d+|metrics\.tsv|objects|archive|" + re.escape(SOCKET_FILE)
 
 
 def claim_directory(name: str | None, program: str, is_overwritten: bool) -> str:
@@ -73,7 +73,7 @@ def _is_own(entry: os.DirEntry[str]) -> bool:
         return all(is_experiment(os.path.join(entry.path, name)) for name in os.listdir(entry.path) if name.startswith("rank."))
     if is_mark(entry.name):
         return entry.is_file(follow_symlinks=False)
-    if not _OWN_NAMES.fullmatch(entry.name):
+    if not re.fullmatch(_OWN_NAMES, entry.name):
         return False
     if entry.name == "objects":
         with os.scandir(entry.path) as copies:

@@ -4,7 +4,6 @@ The recorder takes copies when it closes its log, but then the compiler may hold
 that was killed closes nothing. So everything is looked for once more at the end.
 """
 
-import glob
 import os
 import stat
 from collections.abc import Iterable, Iterator
@@ -43,6 +42,8 @@ def keep_jit_files(objects_path: str, processes: Iterable[JitProcess]) -> list[s
 def remove_v8_logs(processes: Iterable[JitProcess]) -> None:
     """Delete the logs that V8 begins in the working directory beside its perf map; for processes in which nobody but us asked for that."""
     for process in processes:
+        import glob
+
         for path in glob.glob(os.path.join(glob.escape(process.directory), f"isolate-0x*-{process.pid}-v8.log")):
             try:
                 status = os.lstat(path)
@@ -63,8 +64,12 @@ def _iter_candidates(process: JitProcess) -> Iterator[str]:
     yield f"/tmp/perf-{process.pid}.map"
     name = f"jit-{process.pid}.dump"
     places = [os.path.join(place, name) for place in (process.directory, "/tmp")]
-    home = os.path.expanduser("~")
-    dumps = [place for place in places if os.path.exists(place)] or glob.glob(os.path.join(glob.escape(home), ".debug/jit/*", name))
+    of_user = os.path.expanduser("~/.debug/jit")
+    dumps = [place for place in places if os.path.exists(place)]
+    if not dumps and os.path.isdir(of_user):
+        import glob  # few users have that directory
+
+        dumps = glob.glob(os.path.join(glob.escape(of_user), "*", name))
     yield from dumps[:1]
 
 

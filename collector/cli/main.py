@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 _HOME = os.path.dirname(__file__)
 _NOT_COMMANDS = {"__init__", "main", "parser", "output", "habits"}
 _RECORDING_COMMANDS = {"record", "run"}
-_LOADING_COMMANDS = {"report", "export", "import"}
+_UNCOLLECTED = {"report", "export", "import", *_RECORDING_COMMANDS}
+"""A profile, too, is many values that all stay until the end; and a recording collects while it waits for the program."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -134,7 +135,7 @@ def _run(words: list[str], is_own_process: bool) -> int:
 
         ready_clock()  # takes as long as the imports to come
     command = load_command(name)
-    if is_own_process and name not in _LOADING_COMMANDS:  # a profile, too, is many values that all stay until the end
+    if is_own_process and name not in _UNCOLLECTED:
         gc.freeze()
         gc.enable()
     own_words = command.prepare(words[1:]) if hasattr(command, "prepare") else words[1:]

@@ -11,13 +11,16 @@ It is 1 where the program ended well but nothing was recorded.
 """
 
 import argparse
+import gc
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from collector.capture import destination, options, perf_events
+from collector.capture import destination, options
 from collector.capture.environment import build_environment, make_preloadable
 from collector.capture.event_holder import EventHolder
 from collector.capture.installation import find_installation
@@ -29,7 +32,6 @@ from collector.capture.program import CannotRun, Program, can_be_preloaded, find
 from collector.capture.rank import parse_ranks, read_rank
 from collector.capture.readings import ProcessReadings, read_process
 from collector.capture.recorded_processes import RecordedProcesses
-from collector.capture.wait_watcher import LOOKS_NS, WaitWatcher
 from collector.cli.recording import metrics
 from collector.cli.recording.launch_log import LaunchLog
 from collector.cli.recording.node_metrics import NodeMetrics
@@ -39,6 +41,10 @@ from collector.cli.recording.unrecorded import Explainer, UnrecordedDescendants,
 from collector.errors import CollectorError, ExperimentError, ExperimentExistsError, NoSpaceError, RecordError, UsageError
 from collector.experiment.log_outline import read_start_ticks
 from collector.printable import printable
+
+if TYPE_CHECKING:
+    from collector.capture.perf_events import PerfEvent
+    from collector.capture.wait_watcher import WaitWatcher
 
 NAME = "record"
 HELP = __doc__ or ""
@@ -93,7 +99,7 @@ class Plan(NamedTuple):
             "counted": self.wanted.counted,
             "faults": 1 if self.wanted.faults else None,
             "switches": 1 if self.wanted.switches else None,
-            "wall": "exact" if self.wanted.waits else f"{LOOKS_NS} ns" if self.watches_waits else None,
+            "wall": "exact" if self.wanted.waits else f"{_looks_ns()} ns" if self.watches_waits else None,
             "follow": self.follow,
             "jit": 1 if self.names_jit_code else None,
             **self.job.describe(),
@@ -101,6 +107,12 @@ class Plan(NamedTuple):
         }
         texts = [f"{name}={value}" for name, value in values.items() if value is not None]
         return texts + [f"comment={comment}" for comment in self.comments]
+
+
+def _looks_ns() -> int:
+    from collector.capture.wait_watcher import LOOKS_NS
+
+    return LOOKS_NS
 
 
 def prepare(words: list[str]) -> list[str]:
@@ -148,7 +160,9 @@ def record(args: argparse.Namespace) -> RecordResult:
     if args.list_metrics:
         return _list_metrics(args)
     if args.events == "":
-        print("\n".join(perf_events.describe_events(probe_event)))
+        from collector.capture.perf_events import describe_events
+
+        print("\n".join(describe_events(probe_event)))
         return RecordResult(None, 0)
     try:
         plan = make_plan(args)
@@ -202,17 +216,11 @@ def make_plan(args: argparse.Namespace) -> Plan:
     sample_signal = options.parse_signal(args.sample_signal, "-l") if args.sample_signal else None
     if pause_signal is not None and pause_signal == sample_signal:
         raise UsageError("-l and -y name the same signal; it cannot mean both")
-    usage, counted = perf_events.parse_counters(args.counters) if args.counters is not None else (frozenset(), ())
-    perf_events.check_events(counted, partial(probe_event, is_signalled=False), "--counters")
+    usage, counted, events = _parse_events(args)
     job = Job(read_rank(os.environ), parse_ranks(args.ranks) if args.ranks else None, options.parse_rank_periods(args.rank_frequency))
     below = job.periods.encode() or None
     if job.rank is not None:
         period, below = job.periods.of(job.rank.rank, period), None  # whatever the program does to its environment
-    events = perf_events.parse_events(args.events) if args.events else ()
-    perf_events.check_events(events, probe_event)
-    for event in events:
-        if event.name in [other.name for other in counted]:
-            raise UsageError(f"-h and --counters both name {event.name}, which would count it twice")
     if args.wall == "exact":
         _check_exact_waits(bool(events), period is None)
     installation = find_installation()
@@ -247,7 +255,25 @@ def make_plan(args: argparse.Namespace) -> Plan:
     )
 
 
+def _parse_events(args: argparse.Namespace) -> "tuple[frozenset[str], tuple[PerfEvent, ...], tuple[PerfEvent, ...]]":
+    """What --counters reads of what the kernel counts anyway, and as events, and the events of -h. UsageError if this machine has them not."""
+    if args.counters is None and not args.events:
+        return frozenset(), (), ()
+    from collector.capture import perf_events  # seldom asked for
+
+    usage, counted = perf_events.parse_counters(args.counters) if args.counters is not None else (frozenset[str](), ())
+    perf_events.check_events(counted, partial(probe_event, is_signalled=False), "--counters")
+    events = perf_events.parse_events(args.events) if args.events else ()
+    perf_events.check_events(events, probe_event)
+    for event in events:
+        if event.name in [other.name for other in counted]:
+            raise UsageError(f"-h and --counters both name {event.name}, which would count it twice")
+    return usage, counted, events
+
+
 def _check_exact_waits(has_events: bool, is_without_clock: bool) -> None:
+    from collector.capture import perf_events
+
     problem = perf_events.exact_waits_problem(partial(probe_event, is_kernels=True), os.uname().release)
     if problem:
         raise UsageError(f"--wall=exact: {problem}")
@@ -357,13 +383,14 @@ def _run_program(
         last[0] = read_process(child.pid)
 
     path, arguments = plan.program.start_with(plan.command)
-    watcher = WaitWatcher(plan.recorder, experiment) if plan.watches_waits else None
+    watcher = _watcher(plan.recorder, experiment) if plan.watches_waits else None
     child = start(path, arguments, environment_of, watcher.start if watcher else None)
     holder.start()
     unrecorded.watch(child.pid)
     try:
         node.start(plan.recorder, plan.window or options.Window())
-        ending = wait(child, plan.interval_ns, take_samples, take_last)
+        with _collecting_garbage():
+            ending = wait(child, plan.interval_ns, take_samples, take_last)
         log.finish(child.pid, last[0], ending)
     finally:
         node.finish(log)
@@ -376,7 +403,25 @@ def _run_program(
     return ending
 
 
-def _finish_watching(watcher: WaitWatcher, log: LaunchLog) -> None:
+@contextmanager
+def _collecting_garbage() -> Iterator[None]:
+    """For as long as a program may run; what there is already stays."""
+    is_enabled = gc.isenabled()
+    if not is_enabled:
+        gc.freeze()
+        gc.enable()
+    yield
+    if not is_enabled:
+        gc.disable()
+
+
+def _watcher(recorder: str, experiment: str) -> "WaitWatcher":
+    from collector.capture.wait_watcher import WaitWatcher
+
+    return WaitWatcher(recorder, experiment)
+
+
+def _finish_watching(watcher: "WaitWatcher", log: LaunchLog) -> None:
     problem = watcher.finish()
     if problem:
         log.message(problem)

@@ -12,8 +12,8 @@ from collector.experiment.origin import LAUNCHER, NODE, WAITS, Origin, parse_log
 from collector.regular_file import describe_irregular
 
 _OBJECTS = "objects"
-_MARK = re.compile(r"ranks(\..*)?")
-_RANK = re.compile(r"rank\.([0-9]{1,9})")
+_MARK = r"ranks(\..*)?"
+_RANK = r"rank\.([0-9]{1,9})"
 
 
 class LogFile(NamedTuple):
@@ -83,7 +83,7 @@ def open_directory(path: str | os.PathLike[str]) -> ExperimentDirectory:
     kinds = {log: _find_irregular(log.path) for log in named}
     logs = [log for log in named if kinds[log] is None]
     complaints = [f"{log.path} is left out: it is {kinds[log]}, not a log" for log in named if kinds[log] is not None]
-    if not logs and any(map(_MARK.fullmatch, names)):
+    if not logs and any(re.fullmatch(_MARK, name) for name in names):
         return _open_parts(path)
     if not logs:
         raise ExperimentNotFoundError(complaints[0] if complaints else f"{path} is not an experiment: there is no log in it")
@@ -99,9 +99,9 @@ def part_paths(path: str) -> Iterator[str]:
     """The directories with the logs of an experiment: its own, and of a parallel job those of its ranks, by node. OSError if it cannot be read."""
     yield path
     names = os.listdir(path)
-    for node in sorted(names) if any(map(_MARK.fullmatch, names)) else ():
+    for node in sorted(names) if any(re.fullmatch(_MARK, name) for name in names) else ():
         try:
-            ranks = [match for name in os.listdir(os.path.join(path, node)) if (match := _RANK.fullmatch(name))]
+            ranks = [match for name in os.listdir(os.path.join(path, node)) if (match := re.fullmatch(_RANK, name))]
         except OSError:
             continue  # it is a file
         yield from (os.path.join(path, node, match[0]) for match in sorted(ranks, key=lambda match: int(match[1])))

@@ -7,18 +7,16 @@ killed processes and those with losses are read through, open frames included, a
 
 import contextlib
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from collector.errors import ExperimentError
 from collector.experiment.log_outline import LENGTH_FROM, DeclaredClock, LogOutline, RawRecord, iter_frames_of, iter_raw_records, paused_ns, read_head
-from collector.experiment.origin import Origin, ProcessIdentities, ProcessIdentity
+from collector.experiment.origin import ProcessIdentities, ProcessIdentity, parse_log_name
 from collector.format import FRAME_SYNC, CloseReason, Kind, PauseCause
 from collector.regular_file import open_binary, open_regular
 
-_LOG_NAME = re.compile(r"(\d+)\.(\d+)\.log")
 LAUNCH_LOG, NODE_LOG = "launch.log", "node.log"
 _TAIL_BYTES = 1 << 16
 _TIMES_OF_THREAD = slice(4, 6)  # of a raw THR_EXIT
@@ -103,15 +101,16 @@ def _difference(clock: DeclaredClock, first: DeclaredClock) -> str:
 def sum_up(directory: str, root_pid: int) -> Totals:
     """Add up the logs of an experiment; `root_pid` is the process whose clock is asked for first."""
     totals = Totals()
-    names = {name: match for name in os.listdir(directory) if (match := _LOG_NAME.fullmatch(name)) and _is_readable(directory, name, totals)}
+    found = {name: origin for name in os.listdir(directory) if (origin := parse_log_name(name)) and origin.is_process}
+    names = {name: origin for name, origin in found.items() if _is_readable(directory, name, totals)}
     totals.log_count = len(names)
-    in_order = sorted(names, key=lambda name: (int(names[name][1]) != root_pid, int(names[name][1]), int(names[name][2])))
+    in_order = sorted(names, key=lambda name: (names[name].pid != root_pid, names[name]))
     start_ns = _find_start(directory, in_order)
     identities, processes = ProcessIdentities(), set[ProcessIdentity]()
     clocks: dict[ProcessIdentity, DeclaredClock] = {}
     logs: list[LogOutline] = []
     for name in in_order:
-        origin = Origin(int(names[name][1]), int(names[name][2]))
+        origin = names[name]
         log = LogOutline(os.path.join(directory, name), origin.pid)
         process = identities.identify(origin, log.begun.get("start_ticks"), log.begun.get("pid_namespace"), log.is_forked)
         processes.add(process)
@@ -260,7 +259,6 @@ def _read_through(totals: Totals, path: str, start_ns: int, counts_samples: bool
     from collector.experiment.directory import LogFile
     from collector.experiment.events import DropNotify, Message, SysExit
     from collector.experiment.merge import iter_records as iter_all_records
-    from collector.experiment.origin import parse_log_name
     from collector.experiment.samples import PcSampleBlock
 
     drops: dict[tuple[int, int, bool], int] = {}  # cumulative per thread and cause

@@ -10,7 +10,7 @@ from collector.errors import CollectorError
 from collector.experiment.directory import open_directory
 from collector.experiment.log_outline import read_beginning
 
-_ASKS_FOR_LOG = re.compile(r"--(log|prof|perf|trace|ll-)")
+_ASKS_FOR_LOG = r"--(log|prof|perf|trace|ll-)"
 
 
 def keep_code_files(experiment: str, was_asked: bool = False) -> list[str]:
@@ -33,12 +33,12 @@ def keep_code_files(experiment: str, was_asked: bool = False) -> list[str]:
             continue
         if begun:
             user_id = begun.get("uid")
-            if any(map(_ASKS_FOR_LOG.match, begun.get("arguments") or ())):
+            if was_asked and any(re.match(_ASKS_FOR_LOG, word) for word in begun.get("arguments") or ()):
                 asked_by_user.add(log.origin.pid)
             processes[log.origin.pid] = JitProcess(
                 log.origin.pid, os.getuid() if user_id is None else user_id, begun.get("directory") or "/", begun.get("wall_ns") or 0
             )
-    if was_asked and not _ASKS_FOR_LOG.search(os.environ.get("NODE_OPTIONS", "")):
+    if was_asked and not re.search(_ASKS_FOR_LOG, os.environ.get("NODE_OPTIONS", "")):
         remove_v8_logs(process for pid, process in processes.items() if pid not in asked_by_user)
     if directory.objects_path is None:
         return []

@@ -7,9 +7,7 @@ from typing import NamedTuple
 from collector.capture.launch import Ending
 from collector.experiment.totals import Said, Totals
 from collector.format import DropCause
-from collector.profile.causes import describe_ending
-from collector.reports.style import printable
-from collector.units import format_duration, format_percent
+from collector.printable import printable
 
 _ENOUGH_PERIODS = 50  # so long no clock is silent by chance
 _PAUSE_WORTH_SAYING_NS = 500_000
@@ -48,7 +46,7 @@ def tell_outcome(
     if totals.paused_ns >= _PAUSE_WORTH_SAYING_NS:
         parts.append(f"recording {_tell_pauses(totals)}")
     if ending is not None and _is_killed(ending):
-        parts.append(describe_ending(ending.status))
+        parts.append(_tell_ending(ending))
     losses = _tell_losses(totals, live.values(), ending, _is_full(experiment))
     sentences = [f"{title}: {', '.join((*parts, losses))}"]
     if totals.sample_count == 0 and not is_clock_off:
@@ -80,6 +78,8 @@ def _tell_clock(totals: Totals) -> str:
 
 
 def _tell_pauses(totals: Totals) -> str:
+    from collector.units import format_duration, format_percent
+
     whose = "the run" if totals.process_count == 1 else "the processes' run time"
     return f"paused for {format_duration(totals.paused_ns / 1e9)} ({format_percent(totals.paused_ns, totals.run_ns)} % of {whose})"
 
@@ -103,7 +103,7 @@ def _explain_open_logs(totals: Totals, count: int, ending: Ending | None, is_dis
     if is_disk_full or totals.drops[DropCause.NO_SPACE]:
         return "because the disk is full"
     if ending is not None:
-        return f"although the program {describe_ending(ending.status)}"
+        return f"although the program {_tell_ending(ending)}"
     return f"because {'its process was' if count == 1 else 'their processes were'} killed or exited abruptly"
 
 
@@ -123,6 +123,12 @@ def _explain_no_samples(totals: Totals, has_live: bool) -> str:
     if totals.cpu_ns > totals.longest_ns:
         return f": no thread used more than {totals.longest_ns / 1e6:.3f} ms of CPU time {rate}"
     return f": {totals.cpu_ns / 1e6:.3f} ms of CPU time {rate}"
+
+
+def _tell_ending(ending: Ending) -> str:
+    from collector.profile.causes import describe_ending
+
+    return describe_ending(ending.status)
 
 
 def _is_killed(ending: Ending) -> bool:

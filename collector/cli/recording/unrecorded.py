@@ -24,7 +24,7 @@ from collector.experiment.log_outline import read_beginning
 if TYPE_CHECKING:
     from collector.experiment.totals import LastExec, Totals, UnrecordedProgram
 
-_NO_LOG = re.compile(r"(\d+)\.no-log\.(\d+)")
+_NO_LOG = r"(\d+)\.no-log\.(\d+)"
 NOT_STARTED = "the recorder did not start in it"
 REPLACED = "it took a recorded program's place by a bare system call"
 _NO_ROOM = "no log could be made"
@@ -122,7 +122,7 @@ class UnrecordedDescendants:
     def _take_words(self) -> None:
         """Take what processes left that could make no log: the names of empty files, or of directories where no descriptor was to be had, which say why."""
         for name in os.listdir(self._experiment):
-            if match := _NO_LOG.fullmatch(name):
+            if ".no-log." in name and (match := re.fullmatch(_NO_LOG, name)):
                 self._without_log[int(match[1])] = _explain_no_log(int(match[2]))
                 path = os.path.join(self._experiment, name)
                 (os.rmdir if os.path.isdir(path) else os.unlink)(path)
@@ -168,8 +168,7 @@ def _explain_no_log(error: int) -> str:
 
 def tell_unrecorded(found: Collection[Finding]) -> str:
     """One sentence about the descendants among them; "" if there are none, or the user wanted it so."""
-    unwanted = re.compile("-F|--ranks")
-    surprising = [one for one in found if (not one.is_command or one.reason.startswith(_NO_ROOM)) and not unwanted.search(one.reason)]
+    surprising = [one for one in found if (not one.is_command or one.reason.startswith(_NO_ROOM)) and not re.search("-F|--ranks", one.reason)]
     if not surprising:
         return ""
     (path, reason), count = Counter((one.path, one.reason) for one in surprising).most_common(1)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import platform
+import os
 import re
 from dataclasses import dataclass
 
@@ -43,7 +43,7 @@ class Runtime:
 
 
 _JAVA = "-XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit"
-_IS_JAVA_READ = platform.machine() == "x86_64"  # there only its debug information may be made finer
+_IS_JAVA_READ = os.uname().machine == "x86_64"  # there only its debug information may be made finer
 # OpenJDK before 17 knows no DumpPerfMapAtExit, and would not start but for the first option.
 _JAVA_SETTING = "-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints" if _IS_JAVA_READ else f"-XX:+IgnoreUnrecognizedVMOptions {_JAVA}"
 _V8 = "--perf-basic-prof --interpreted-frames-native-stack"

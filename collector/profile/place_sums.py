@@ -9,7 +9,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from operator import add
 from typing import Final, NamedTuple
 
@@ -187,6 +186,8 @@ def _keys(profile: Profile, grouping: Grouping) -> list[int]:
 
 
 def _digest(text: str) -> int:
+    from hashlib import blake2b  # with which all of OpenSSL is loaded
+
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 

@@ -1,5 +1,7 @@
 """directory -- the files of an experiment: which logs there are, and whether this is an experiment at all"""
 
+from __future__ import annotations
+
 import os
 import re
 import stat
@@ -12,8 +14,8 @@ from collector.experiment.origin import LAUNCHER, NODE, WAITS, Origin, parse_log
 from collector.regular_file import describe_irregular
 
 _OBJECTS = "objects"
-_MARK = r"ranks(\..*)?"
-_RANK = r"rank\.([0-9]{1,9})"
+_MARK = re.compile(r"ranks(\..*)?")
+_RANK = re.compile(r"rank\.([0-9]{1,9})")
 
 
 class LogFile(NamedTuple):
@@ -46,7 +48,7 @@ class ExperimentDirectory(NamedTuple):
     node_log: LogFile | None = None
     waits_log: LogFile | None = None
     complaints: tuple[str, ...] = ()
-    parts: "tuple[ExperimentDirectory, ...]" = ()
+    parts: tuple[ExperimentDirectory, ...] = ()
     node: str = ""
     rank: int | None = None
     clock_error: ClockError | None = None
@@ -83,7 +85,7 @@ def open_directory(path: str | os.PathLike[str]) -> ExperimentDirectory:
     kinds = {log: _find_irregular(log.path) for log in named}
     logs = [log for log in named if kinds[log] is None]
     complaints = [f"{log.path} is left out: it is {kinds[log]}, not a log" for log in named if kinds[log] is not None]
-    if not logs and any(re.fullmatch(_MARK, name) for name in names):
+    if not logs and any(map(_MARK.fullmatch, names)):
         return _open_parts(path)
     if not logs:
         raise ExperimentNotFoundError(complaints[0] if complaints else f"{path} is not an experiment: there is no log in it")
@@ -99,9 +101,9 @@ def part_paths(path: str) -> Iterator[str]:
     """The directories with the logs of an experiment: its own, and of a parallel job those of its ranks, by node. OSError if it cannot be read."""
     yield path
     names = os.listdir(path)
-    for node in sorted(names) if any(re.fullmatch(_MARK, name) for name in names) else ():
+    for node in sorted(names) if any(map(_MARK.fullmatch, names)) else ():
         try:
-            ranks = [match for name in os.listdir(os.path.join(path, node)) if (match := re.fullmatch(_RANK, name))]
+            ranks = [match for name in os.listdir(os.path.join(path, node)) if (match := _RANK.fullmatch(name))]
         except OSError:
             continue  # it is a file
         yield from (os.path.join(path, node, match[0]) for match in sorted(ranks, key=lambda match: int(match[1])))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -112,6 +113,36 @@ def test_output_into_a_closed_pipe_is_quiet() -> None:
     command = f"{sys.executable} -m collector --help | true; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True)
     assert done.stderr == ""
+
+
+def imported_by(words: list[str], tmp_path: Path) -> set[str]:
+    """The modules that a command has imported when it ends."""
+    script = f"import sys; sys.argv[1:] = {words}; from collector.cli.main import main; main(); print('\\n', *sys.modules)"
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("COLLECTOR_")}
+    environment["PYTHONPATH"] = str(ROOT)
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, env=environment)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_help_needs_no_parser(tmp_path: Path) -> None:
+    assert not {"argparse", "typing", "re"} & (imported_by(["--help"], tmp_path) - imported_by_nothing())
+
+
+def test_a_whole_recording_needs_few_imports(tmp_path: Path) -> None:
+    """Generated classes and the reader of logs are for those who look at a recording, not for those who make one."""
+    if not (ROOT / "libcollector_c/build/libcollector.so").exists():
+        pytest.skip("the recorder is not built")
+    imported = imported_by(["record", "-o", "true.expt", "true"], tmp_path)
+    assert (tmp_path / "true.expt").is_dir() and "collector.experiment.totals" in imported
+    slow = {"dataclasses", "inspect", "glob", "json", "shutil", "subprocess", "tempfile", "elftools", "collector.reading_fields"}
+    slow |= {f"collector.experiment.{name}" for name in ("events", "records", "log_reader", "frames", "samples", "merge", "stacks", "directory")}
+    slow |= {"collector.capture.perf_events", "collector.capture.wait_watcher", "collector.capture.runtime_settings", "collector.reports", "collector.profile"}
+    assert not slow & (imported - imported_by_nothing())
+
+
+def imported_by_nothing() -> set[str]:
+    """What an interpreter imports by itself, which differs between systems."""
+    return set(subprocess.run([sys.executable, "-c", "import sys; print(*sys.modules)"], capture_output=True, text=True).stdout.split())
 
 
 def test_recording_needs_few_imports() -> None:

@@ -136,6 +136,34 @@ def turns_around(report: Report, what: str, variants: dict[str, Callable[[], Cos
     return ", ".join(f"{name} {value.median * 1e3:.0f}" for name, value in added.items() if name != "collector"), added
 
 
+def starts(bench: Bench, report: Report) -> None:
+    """CPU time of short commands, children included, in those of an interpreter that does nothing."""
+    folder = bench.scratch / "starts"
+    folder.mkdir()
+    sample = folder / "sample.expt"
+    run([bench.collector, "record", "-O", sample, bench.python, "-c", "sum(range(3_000_000))"])
+    python = bench.collector.parent / "python3"
+    variants: dict[str, Callable[[], Cost]] = {
+        "python3 -c pass": lambda: run([python, "-c", "pass"]),
+        "collector --help": lambda: run([bench.collector, "--help"]),
+        "collector record true": lambda: run([bench.collector, "record", "-O", folder / "true.expt", "true"]),
+        "collector report": lambda: run([bench.collector, "report", sample]),
+    }
+    take_turns(variants, 2)  # what is kept between two starts is there
+    costs, failures = take_turns(variants, bench.choose(10, 30))
+    plain = spread([cost.cpu_s for cost in costs.pop("python3 -c pass")])
+    report.say()
+    report.say(f"CPU time of short commands; python3 -c pass: {plain.text(1e3, 1)} ms")
+    for name, taken in costs.items():
+        ratio = spread([cost.cpu_s / plain.median for cost in taken])
+        report.say(f"  {name:24}{ratio.text(1, 1):>28} times as much")
+        most = {"collector record true": 4, "collector report": 8}.get(name)
+        if most:
+            report.head(f"{name} against python3 -c pass, CPU time", ratio.text(1, 1), "", f"<= {most}", ratio.median <= most)
+    for name, reason in failures.items():
+        report.say(f"  {name:24}failed: {reason}")
+
+
 def creations(bench: Bench, report: Report, recorders: dict[str, peers.Recorder]) -> None:
     """pthread_create and fork inside a recorded program."""
     program = bench.compile(HERE / "creation.c")
@@ -196,6 +224,7 @@ def measure_it(bench: Bench) -> Report:
         commands(bench, report, recorders)
     except CannotMeasure as reason:
         report.say(f"commands: {reason}")
+    starts(bench, report)
     creations(bench, report, recorders)
     memory(bench, report)
     return report

@@ -45,7 +45,7 @@ def measure_it(bench: Bench) -> Report:
     copies = () if not bench.is_quick else ("-fsyntax-only",)
     run([bench.collector, "record", "-p", PERIOD, "-o", recording, "--", "g++", "-std=c++17", "-DCOPIES=1", "-O2", *copies, "-c", SOURCES / "big.cc", "-o", bench.scratch / "big.o"])
     multiplied = bench.scratch / "multiplied.expt"
-    count = int(run([bench.python, HERE.parent / "006-analysis" / "multiply.py", recording, multiplied, bench.choose(100_000, 1_000_000)]).output)
+    count = int(run([bench.python, HERE / "multiply.py", recording, multiplied, bench.choose(100_000, 1_000_000)]).output)
     cost = run([bench.collector, "html", multiplied, "-o", bench.scratch / "multiplied.html"])
     report.say(f"collector html of {count:,} samples, moments as recorded over and over: {cost.wall_s:.1f} s, {cost.cpu_s:.1f} s CPU, {cost.peak_kib / 1024:.0f} MiB")
     report.head(f"collector html of {count:,} samples of a compiler", f"{cost.wall_s:.1f} s")

@@ -16,7 +16,7 @@ from measure import Bench, CannotMeasure, Cost, run, size_of
 PACKAGES = {
     "perf": "linux-perf", "gprofng": "binutils", "google-pprof": "google-perftools", "valgrind": "valgrind", "heaptrack": "heaptrack",
     "gcc": "gcc", "g++": "g++", "gfortran": "gfortran", "xz": "xz-utils", "sqlite3": "sqlite3", "java": "default-jdk-headless",
-    "javac": "default-jdk-headless", "node": "nodejs", "git": "git", "perl": "perl-base",
+    "javac": "default-jdk-headless", "node": "nodejs", "git": "git", "perl": "perl-base", "/usr/include/boost/geometry.hpp": "libboost-dev",
 }
 PYTHON_PEERS = ("py-spy", "memray", "pyinstrument")
 GPROFNG_NOTE = (
@@ -26,8 +26,8 @@ GPROFNG_NOTE = (
 
 
 def install(names: Sequence[str]) -> list[str]:
-    """Give the names that are missing; as root, where there is apt, install them first."""
-    missing = [name for name in names if not shutil.which(name)]
+    """Give the names of commands, and of files by their whole path, that are missing; as root, where there is apt, install them first."""
+    missing = [name for name in names if not _is_here(name)]
     if missing and os.geteuid() == 0 and shutil.which("apt-get"):
         quiet = {"DEBIAN_FRONTEND": "noninteractive"}
         packages = sorted({PACKAGES[name] for name in missing})
@@ -35,7 +35,11 @@ def install(names: Sequence[str]) -> list[str]:
         run(["apt-get", "update", "-qq"], quiet, expected=None)
         for package in packages:
             run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", package], quiet, expected=None)
-    return [name for name in names if not shutil.which(name)]
+    return [name for name in names if not _is_here(name)]
+
+
+def _is_here(name: str) -> bool:
+    return Path(name).exists() if name.startswith("/") else shutil.which(name) is not None
 
 
 def install_python_peer(bench: Bench, name: str) -> Path | None:

@@ -100,6 +100,11 @@ def read_answers(profile: Profile) -> Answers:
     return {question: answer() if callable(answer) else answer for question, answer in kept.items()}
 
 
+def is_known(profile: Profile, kind: str, grouping: Grouping) -> bool:
+    """Whether this was asked before, so that the answer is at hand."""
+    return isinstance(profile.samples, KeptSamples) and (kind, grouping.name) in profile.samples.answers
+
+
 def ask_all(profile: Profile) -> None:
     """Ask the samples all that views ask of a whole profile."""
     samples, functions = profile.samples, by_function(profile)

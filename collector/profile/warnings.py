@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from collector.profile.aggregate import objects, total_values
-from collector.profile.metrics import CPU_METRICS, CPU_NAMES, Values
+from collector.profile.groupings import by_function
+from collector.profile.kept_samples import is_known
+from collector.profile.metrics import CPU_METRICS, CPU_NAMES, Values, reported_rows
 from collector.profile.model import Message, Profile
 from collector.units import format_count, format_percent, plural
 
@@ -78,14 +80,34 @@ def _worth_telling(profile: Profile, has_little: bool = True) -> list[Message]:
     nameless = [message for message in profile.messages if message.nameless]
     if not nameless:
         return list(profile.messages)
-    times: dict[str, float] = {}
-    for row in objects(profile):
-        times[row.module.name] = max(times.get(row.module.name, 0.0), row.inclusive[0])
     whole = total_values(profile)[0]
+    has_functions = not has_little and is_known(profile, "sum_groups", by_function(profile))
+    times = _least_times(profile) if has_functions else _times_of_modules(profile)
     little = [message for message in nameless if times.get(message.nameless, 0.0) < _LITTLE_TIME * whole]
     told = [message for message in little if message.nameless in times and has_little]
     others = [message for message in profile.messages if message not in little]
     return others + (told if len(told) < 2 else [_joined(told, sum(times[message.nameless] for message in told), whole)])
+
+
+def _times_of_modules(profile: Profile) -> dict[str, float]:
+    """Inclusive time by name, of those on stacks."""
+    times: dict[str, float] = {}
+    for row in objects(profile):
+        times[row.module.name] = max(times.get(row.module.name, 0.0), row.inclusive[0])
+    return times
+
+
+def _least_times(profile: Profile) -> dict[str, float]:
+    """What these times are at the least, as the functions tell that were asked for anyway: to ask for modules is to follow every stack once more."""
+    own: dict[str, float] = {}
+    longest: dict[str, float] = {}
+    sums = profile.samples.sum_groups(by_function(profile))
+    rows = (reported_rows(profile.metrics, columns) for columns in (sums.exclusive, sums.inclusive))
+    for function, exclusive, inclusive in zip(profile.functions, *rows):
+        name = profile.modules[function.module].name
+        own[name] = own.get(name, 0.0) + exclusive[0]
+        longest[name] = max(longest.get(name, 0.0), inclusive[0])
+    return {name: max(own[name], longest[name]) for name in own}
 
 
 def _joined(messages: list[Message], time: float, whole: float) -> Message:

@@ -112,11 +112,14 @@ class Symbolizer:
         module = self._module(path, build_id, layout, file)
         known = self._locations[module]
         wanted = set(elf_addresses)
-        missing = wanted - known.keys()
+        missing = wanted - known.keys() if known else wanted
         if missing:
             with module.kept_open():
-                known.update(self._locate_new(module, missing))
+                located = self._locate_new(module, missing)
+            known.update(located)
             self._note_complaints(module)
+            if len(missing) == len(wanted):
+                return located
         return {address: known[address] for address in wanted}
 
     def locate_chains(self, path: str, build_id: bytes | None, elf_addresses: Iterable[int],
@@ -129,15 +132,15 @@ class Symbolizer:
         known = self._chains[module]
         with module.kept_open():
             located = self.locate_many(path, build_id, elf_addresses, layout, file)
-            missing = located.keys() - known.keys()
-            found = module.find_inlined(sorted(missing)) if missing and self.has_inlines else {}
+            missing = sorted(located.keys() - known.keys() if known else located)
+            found = module.find_inlined(missing) if missing and self.has_inlines else {}
         if missing:
             names = demangle_many({call.raw_name for chain in found.values() for call in chain})
-            shared: dict[tuple[int, int], tuple[Location, ...]] = {}
+            shared: dict[int | tuple[int, int], tuple[Location, ...]] = {}
             inner: dict[_Place, Location] = {}
             for address in missing:
                 outer, calls = located[address], found.get(address, ())
-                key = id(outer), id(calls)  # addresses of one line of one call share both
+                key = (id(outer), id(calls)) if calls else id(outer)  # addresses of one line of one call share both
                 chain = shared.get(key)
                 if chain is None:
                     chain = shared[key] = _chain(outer, calls, names, inner)
@@ -236,13 +239,16 @@ class Symbolizer:
             raw_names |= {known: _waiting_name(module, known) for known, name in raw_names.items() if not name}
         names = demangle_many(set(raw_names.values()))
         shared: dict[tuple[int, SourceLine | None], Location] = {}
-        located = {}
+        located: dict[int, Location] = {}
+        location, before, line_before = None, None, None
         for address, function in zip(ordered, functions):
             line = lines.get(address)
             if function is None:
                 located[address] = _unknown(module.name, address, line)
                 continue
-            location = shared.get((id(function), line))
+            if location is None or function is not before or line is not line_before:
+                before, line_before = function, line
+                location = shared.get((id(function), line))
             if location is None:
                 definition = entries.get(wholes[function].function_start)
                 raw_name = raw_names[function]

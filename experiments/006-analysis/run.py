@@ -161,7 +161,7 @@ def measure_case(bench: Bench, report: Report, case: Case, recorders: list[peers
     first, again, beside = time_view(report, asking, ("functions",), bench.choose(1, 3), ask_peer)
     hottest = asking.hottest()
     for view in case.views:
-        time_view(report, asking, tuple(word or hottest for word in view), bench.choose(1, 3))
+        time_view(report, asking, tuple(word or hottest for word in view), 1)
     judge(bench, report, case, samples, logs, size, of_metrics, (first, again, beside))
 
 

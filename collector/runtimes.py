@@ -1,14 +1,11 @@
 """runtimes -- language runtimes that make code as they run: how they are recognised, and what makes them name it and keep its stacks whole"""
 
-from __future__ import annotations
-
 import os
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """A variable of the environment for `record --jit`. `separator` stands between the user's words and ours; None: what the user has there stays as it is.
 
     In the value `{objects}` is the directory of the experiment that keeps copies of code, and `{files}` where this package has files for runtimes.
@@ -20,8 +17,7 @@ class Setting:
     is_first: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Runtime:
+class Runtime(NamedTuple):
     """A runtime is recognised by the file names of its program and libraries; `remedy` are the options that give names, empty if none does.
 
     `has_whole_stacks`: with the remedy, and not without. `caveat` is why something may be missing in spite of `--jit`. A runtime whose own functions the

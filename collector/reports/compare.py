@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
 
 from collector.profile.comparison import CONFIDENCE, Change, ComparedRow, Comparison, Run
 from collector.profile.findings import answer, notes, path_steps, rules, signed_amount, word_of
@@ -29,7 +28,7 @@ COLUMNS = (
 )
 _REST_COLUMNS = (figure("Beside rest", rank=3), figure("Beside rest", _CONFIDENCE, rank=4))
 _RATIO_END = 6
-_LINE_COLUMNS = (*COLUMNS[:-2], replace(COLUMNS[-2], rank=6), replace(COLUMNS[-1], rank=0))
+_LINE_COLUMNS = (*COLUMNS[:-2], COLUMNS[-2]._replace(rank=6), COLUMNS[-1]._replace(rank=0))
 _PATH_COLUMNS = (*COLUMNS[:-3], name("Call path", least=20, keep="end", good=44), COLUMNS[-2])
 _COLUMNS = {"line": _LINE_COLUMNS, "path": _PATH_COLUMNS}
 _COMMAND_WIDTH = 60
@@ -40,7 +39,7 @@ def render(comparison: Comparison, selection: Selection, style: Style) -> str:
     lines = [style.bold(shorten(f"{comparison.metric.title} of each {comparison.kind} before and after", style.width)), ""]
     lines += layout.pair_lines(_what_is_compared(comparison), style)
     metric = comparison.metric
-    columns = [replace(column, unit=metric.unit) if column.unit == "s" else column for column in _COLUMNS.get(comparison.by, COLUMNS)]
+    columns = [column._replace(unit=metric.unit) if column.unit == "s" else column for column in _COLUMNS.get(comparison.by, COLUMNS)]
     has_rest = any(row.change.rest_ratio is not None for row in comparison.rows)
     if has_rest:
         columns[_RATIO_END:_RATIO_END] = _REST_COLUMNS

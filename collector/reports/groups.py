@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from collector.profile import over_ranks
@@ -21,7 +20,7 @@ _OF_SAMPLES = ("thread", "process", "label", "rank", "node")
 _PLURALS = {"process": "processes", "category": "categories"}
 _VIEWS: Final[dict[str, tuple[Sequence[Column], str, Callable[[Profile, Any, layout.Whole, bool], list[str]]]]] = {
     "functions": (functions.COLUMNS, "Function", functions.cells_of),
-    "lines": (tuple(replace(column, good=36) if column.title == "Line" else column for column in lines_text.COLUMNS), "Line", lines_text.cells_of),
+    "lines": (tuple(column._replace(good=36) if column.title == "Line" else column for column in lines_text.COLUMNS), "Line", lines_text.cells_of),
 }
 """Of views whose rows can be grouped: the columns, the one that has the titles of groups, and what makes the cells of a row."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 
 from collector.profile.aggregate import FunctionRow, total_values
@@ -112,7 +111,7 @@ def measured_columns(columns: Iterable[Column], profile: Profile, has_others: bo
     for column in columns:
         if first.name != "cpu" and column.title in _OF_METRIC:
             unit = metric_heading(first) if column.unit == "s" else column.unit
-            column = replace(column, title=_OF_METRIC[column.title], unit=unit)
+            column = column._replace(title=_OF_METRIC[column.title], unit=unit)
         named.append(column)
         if has_others and column.title == "Samples":
             title = "Exclusive" if named[0].title == "Exclusive" else "Total"
@@ -155,7 +154,7 @@ def error_cell(values: Values, whole: Whole) -> str:
 
 def error_columns(columns: Iterable[Column], has_errors: bool) -> list[Column]:
     """The columns, each time with one of its sampling error behind it, if that is wanted."""
-    pairs = ([column, replace(column, unit="±")] if has_errors and column.unit == "s" else [column] for column in columns)
+    pairs = ([column, column._replace(unit="±")] if has_errors and column.unit == "s" else [column] for column in columns)
     return [column for pair in pairs for column in pair]
 
 

@@ -1,7 +1,5 @@
 """style -- how wide the page is, whether it has colour, and how text is made to fit."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import cache

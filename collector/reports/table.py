@@ -4,10 +4,8 @@ Where a table is too wide, the columns one can do without go first (highest `ran
 shortened, the longest first. Names that matter most have a `good` width: columns of a high rank go rather than to cut them further.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from collector.reports.style import Style, pad, printable, shorten, text_width
 
@@ -17,8 +15,7 @@ _NARROWEST = 8
 _SPARE_RANK = 3  # columns from this rank on make way for the good width of others
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """A column: neighbours with the same `title` share it; `unit` stands below it.
 
     `least` is the width to which text may be shortened, 0 for figures, which are never shortened;

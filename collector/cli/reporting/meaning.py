@@ -1,9 +1,7 @@
 """meaning -- which function or source file a word means, or one sentence that helps to say it better"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from collector.errors import CollectorError, UsageError
 from collector.load.outdated import change_of
@@ -18,8 +16,7 @@ _CONTEXT_LINES = 3
 _LARGEST_SOURCE_BYTES = 1 << 26
 
 
-@dataclass(frozen=True, slots=True)
-class SourcePart:
+class SourcePart(NamedTuple):
     """Lines `first` to `last` of a source file, and the text of the file; `note` says if that may not be what was compiled, or is not here."""
 
     path: str

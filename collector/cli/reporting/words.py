@@ -1,11 +1,8 @@
 """words -- what the words after `collector report` mean: experiments, then a view, then its argument"""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from collector.errors import UsageError
 from collector.units import listed
@@ -34,8 +31,7 @@ VIEWS: Final[dict[str, tuple[str, str]]] = {
 """Views, in the order of the help: argument, meaning."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """What is to be shown, of what; `argument` is None for views that take none."""
 
     paths: tuple[str, ...]

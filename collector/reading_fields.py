@@ -33,6 +33,6 @@ class Readings(Counts, _Times):
     """Readings of a process at one moment, all counted from its start but for levels; None where the system does not tell."""
 
 
-def readings_of(source: Readings) -> tuple[int | None, ...]:
+def readings_of(source: object) -> tuple[int | None, ...]:
     """The readings of whatever has them, in the order of the format."""
     return tuple(getattr(source, name) for name, _, _ in READINGS)

@@ -80,6 +80,7 @@ def files() -> dict[Path, str]:
         source / "pmclog/sample_fields.h": _sample_fields(),
         ROOT / "collector/experiment/events.py": _with_events((ROOT / "collector/experiment/events.py").read_text(encoding="utf-8")),
         ROOT / "collector/reading_fields.py": _with_reading_fields((ROOT / "collector/reading_fields.py").read_text(encoding="utf-8")),
+        ROOT / "collector/profile/sample_point.py": _with_point((ROOT / "collector/profile/sample_point.py").read_text(encoding="utf-8")),
         ROOT / "docs/format.md": _with_tables((ROOT / "docs/format.md").read_text(encoding="utf-8")),
         ROOT / "docs/json.md": _with_readings((ROOT / "docs/json.md").read_text(encoding="utf-8")),
     }
@@ -332,6 +333,11 @@ def _with_reading_fields(text: str) -> str:
         lines = [f"    {field}: int | None = None\n" for field, _, _ in READINGS if (field in COUNTS) == has_them]
         text = _replace(text, rf"^class {name}:\n(?:    \"\"\".*\n\n)?((?:    \w+: .*\n)*)", "".join(lines))
     return text
+
+
+def _with_point(text: str) -> str:
+    lines = [f"    {field}: int | None = None\n" for field, _, _ in READINGS]
+    return _replace(text, r"^    cause: str\n((?:    \w+: .*\n)*)", "".join(lines))
 
 
 def _with_tables(page: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -68,10 +67,10 @@ def parts_of(profile: Profile) -> Iterator[Profile]:
     end = max(recording.end_ns for recording in profile.recordings)
     yield select(profile, start_ns=(start + end) // 2)
     for stacks in _stack_parts(profile):
-        yield replace(profile, samples=profile.samples.select(None, stacks))
+        yield profile._replace(samples=profile.samples.select(None, stacks))
     third = (end - start) // 3
     phases = [[Span(start + third // 2, start + third), Span(start + 2 * third, end, thread % 3)][thread % 2 :] for thread in range(len(profile.threads))]
-    yield replace(profile, samples=profile.samples.select(phases))
+    yield profile._replace(samples=profile.samples.select(phases))
     yield select(select(profile, end_ns=end - (end - start) // 3), start_ns=start + (end - start) // 3)
 
 
@@ -97,7 +96,7 @@ def answers(profile: Profile) -> dict[str, Any]:
     """All that reports are made of, without what depends on the order in which addresses were met."""
     rows = aggregate.functions(profile)
     shown = {row.function for row in rows}
-    edges = replace(profile, samples=_Edges(profile.samples.edge_sums(by_function(profile))))
+    edges = profile._replace(samples=_Edges(profile.samples.edge_sums(by_function(profile))))
     return {
         "functions": sorted(_row(profile, row) for row in rows),
         "lines": sorted((str(row.file), row.line or 0, _row(profile, row)) for row in aggregate.lines(profile)),

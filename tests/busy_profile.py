@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tiny_profile import CLOCK, MS, PROCESS, RECORDING, S, START_NS, THREAD, build_profile
 
 from collector.profile.instructions import InstructionRow, Listing
 from collector.profile.metric_series import MetricSeries, PluginMetric
-from collector.profile.model import Loss, Message, Pause, Profile, SamplePoint, Unrecorded
+from collector.profile.model import Loss, Message, Pause, Profile, Unrecorded
+from collector.profile.sample_point import SamplePoint
 
 SOURCE_TEXT = [f"line {number};" + "\tx = y;" * (number % 3) for number in range(1, 21)]
 """What /src/work.c might hold."""
@@ -56,15 +55,15 @@ def busy_profile() -> Profile:
             ("worker", 0.1, 0, {"thread": 1, "end": "no_unwind_info"}),
             ("_start;main;work:12", 1, 0, {"thread": 2}),
         ],
-        recordings=(replace(RECORDING, accounted_ns=15 * S), replace(RECORDING, name="test.2.expt", status=9, accounted_ns=S)),
+        recordings=(RECORDING._replace(accounted_ns=15 * S), RECORDING._replace(name="test.2.expt", status=9, accounted_ns=S)),
         processes=(
-            replace(PROCESS, unrecorded_ns=8 * MS),
-            replace(PROCESS, experiment=1, pid=200, status=9, is_closed=False, clock=replace(CLOCK, name="cpu-timer", effective_period_ns=4 * MS)),
+            PROCESS._replace(unrecorded_ns=8 * MS),
+            PROCESS._replace(experiment=1, pid=200, status=9, is_closed=False, clock=CLOCK._replace(name="cpu-timer", effective_period_ns=4 * MS)),
         ),
         threads=(
             THREAD,
-            replace(THREAD, tid=101, name="worker with a long name", unattributed_ns=12 * MS),
-            replace(THREAD, process=1, tid=200),
+            THREAD._replace(tid=101, name="worker with a long name", unattributed_ns=12 * MS),
+            THREAD._replace(process=1, tid=200),
         ),
         points=points,
         losses=(Loss(0, "busy", 3, "100.0.log"), Loss(1, "truncated", 1, "200.0.log")),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tiny_profile import S, START_NS, build_profile
 
 from collector.profile.metrics import CPU_VALUES, Value, metrics_of
@@ -18,4 +16,4 @@ def counted_profile(scale: int = 1) -> Profile:
     base = build_profile([("main;mixed", 1, 0), ("main;bare", 1, 0), ("main;asleep", 1, 0)])
     counts = [(0, 100, 400, 1, 10), (0, 900, 100, 9, 990), (1, 1000, 2000, 0, 0), (2, 0, 0, 0, 0)]
     samples = [PlainSample(0, START_NS + at * S, stack, (S, 0, values[0], values[1] * scale, *values[2:])) for at, (stack, *values) in enumerate(counts)]
-    return replace(base, samples=PlainSamples(base.samples.stacks, samples, [1.0], KINDS), metrics=metrics_of(KINDS))
+    return base._replace(samples=PlainSamples(base.samples.stacks, samples, [1.0], KINDS), metrics=metrics_of(KINDS))

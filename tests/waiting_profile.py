@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tiny_profile import S, START_NS, THREAD, build_profile
 
 from collector.profile.metrics import CPU_VALUES, Value, metrics_of
@@ -23,7 +21,7 @@ def waiting_profile(has_causes: bool = False) -> Profile:
     """
     base = build_profile(
         [("main;work", 3, 0), ("main;lock@libc.so.6", 0, 0), ("main;read@libc.so.6", 0, 0), ("start;work", 1, 0)],
-        threads=(THREAD, replace(THREAD, tid=101, name="worker")),
+        threads=(THREAD, THREAD._replace(tid=101, name="worker")),
     )
     rows = [
         (0, 3, 0, (3, 0, 0, 0, 0)), (0, 8, 1, (0, 0, 5, 0, 1)), (0, 15, 2, (0, 0, 7, 0, 1)),
@@ -33,4 +31,4 @@ def waiting_profile(has_causes: bool = False) -> Profile:
         rows = [(thread, at, stack, (*v[:2], v[2] * (stack == 2), v[2] * (stack == 1), *v[3:])) for thread, at, stack, v in rows]
     kinds = WITH_CAUSES if has_causes else KINDS
     samples = [PlainSample(thread, START_NS + at * S, stack, (*(value * S for value in values[:-1]), values[-1])) for thread, at, stack, values in rows]
-    return replace(base, samples=PlainSamples(base.samples.stacks, samples, [1.0, 1.0], kinds), metrics=metrics_of(kinds))
+    return base._replace(samples=PlainSamples(base.samples.stacks, samples, [1.0, 1.0], kinds), metrics=metrics_of(kinds))

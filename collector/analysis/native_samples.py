@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from operator import add, sub
 from typing import Any, cast
@@ -166,7 +166,7 @@ class NativeSamples:
         rows = SampleRows(array("I"), array("I"), array("I"), array("Q"), array("I"), array("B"), values)
         answer = self._ask(grouping, WANT_TREE | WANT_ROWS | (0 if is_folded else WANT_UNFOLDED), lambda: self._take(rows))
         parents, groups = (_numbers("I", address, answer.node_count) for address in (answer.parents, answer.node_groups))
-        return replace(rows, parents=parents, groups=groups)
+        return rows._replace(parents=parents, groups=groups)
 
     def _take(self, rows: SampleRows) -> None:
         """Add the rows of the log that was followed last."""

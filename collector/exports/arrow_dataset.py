@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final
 from urllib.parse import quote
@@ -43,7 +43,7 @@ def write_dataset(profile: Profile, path: str) -> None:
     numbers = _frame_numbers(profile)
     known: set[int] = set()
     for place, threads in threads_by_place(profile).items():
-        part = replace(profile, samples=profile.samples.select(spans_of(profile, threads)))
+        part = profile._replace(samples=profile.samples.select(spans_of(profile, threads)))
         table = sample_table(part, grouping)
         stacks = _stack_numbers(table, numbers)
         writer.write(os.path.join("samples", _directory(place), "samples.parquet"), _samples(profile, table, stacks, numbers))

@@ -17,7 +17,8 @@ from collector.exports.sample_table import UNFINISHED, SampleTable, sample_table
 from collector.printable import printable
 from collector.profile.categories import Categories
 from collector.profile.groupings import by_frame
-from collector.profile.model import Frame, Pause, Profile, SamplePoint
+from collector.profile.model import Frame, Pause, Profile
+from collector.profile.sample_point import SamplePoint
 from collector.profile.samples import BASE, THROUGH
 from collector.reading_fields import readings_of
 from collector.readings import READINGS

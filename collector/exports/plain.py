@@ -24,12 +24,12 @@ def _plain(row: Any) -> dict[str, Any]:
 
 
 def _plain_value(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return list(value)
-    return _plain(value) if hasattr(value, "__match_args__") else value
+    if hasattr(value, "__match_args__"):  # asked first: a row may be a tuple
+        return _plain(value)
+    return list(value) if isinstance(value, tuple) else value
 
 
 @cache
 def _fields(kind: Any) -> tuple[tuple[str, ...], Callable[[Any], Iterable[Any]]]:
-    names = kind.__match_args__  # of a dataclass, all its fields
+    names = kind.__match_args__  # of a row, all its fields
     return names, attrgetter(*names)

@@ -10,7 +10,6 @@ import contextlib
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -55,7 +54,7 @@ class KeptProfile:
             if self.profile is not None and _is_same(self.profile, profile):
                 answers = read_answers(self.profile)
         self._known = frozenset(answers)
-        return replace(profile, samples=KeptSamples(answers, profile.samples))
+        return profile._replace(samples=KeptSamples(answers, profile.samples))
 
     def store(self, profile: Profile, looked_at: Iterable[str]) -> None:
         """Keep what `completing` gave, if it knows more than before. `looked_at` are the files that its names depend on."""

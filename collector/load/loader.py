@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from collector.analysis.placed_values import values_declared
@@ -30,6 +29,7 @@ from collector.load.waits import Waits, read_waits
 from collector.profile import model
 from collector.profile.metric_series import MetricSeries
 from collector.profile.metrics import Value, metrics_of, ordered_values
+from collector.profile.sample_point import SamplePoint
 from collector.reading_fields import readings_of
 from collector.target.process import LoggedThread
 
@@ -52,9 +52,9 @@ def describe(path: str, directory: ExperimentDirectory, parts: Sequence[PartFact
     """An experiment as a whole, and what is to be complained of. `parts` are what the launchers of all of it recorded."""
     recording, error = recording_of(path, parts), directory.clock_error
     if error is not None:
-        recording = replace(recording, clock_moved_ns=error.moved_ns, clock_error_ns=error.service_ns)
+        recording = recording._replace(clock_moved_ns=error.moved_ns, clock_error_ns=error.service_ns)
     waits = tuple(text for part in parts if part.waits for text in part.waits.told)
-    return replace(recording, waits=waits), [*directory.complaints, *missing_ranks(directory.parts, recording.options)]
+    return recording._replace(waits=waits), [*directory.complaints, *missing_ranks(directory.parts, recording.options)]
 
 
 class Loader:
@@ -77,7 +77,7 @@ class Loader:
         self._recordings: list[model.Recording] = []
         self.processes: list[model.Process] = []
         self._threads: list[model.Thread] = []
-        self._points: list[model.SamplePoint] = []
+        self._points: list[SamplePoint] = []
         self._losses: list[model.Loss] = []
         self._messages: list[model.Message] = []
         self._pauses: list[model.Pause] = []
@@ -241,7 +241,7 @@ class Loader:
         if values is None:
             return False
         self._analysis.add_block(facts.number, stand_in(thread, recorded.start_address or facts.entry_address, values, facts.log.shift_ns))
-        self._threads[position] = replace(thread, unattributed_ns=0)
+        self._threads[position] = thread._replace(unattributed_ns=0)
         return True
 
     def _add_points(self, experiment: int, facts: LogFacts, images: _Images) -> None:
@@ -249,7 +249,7 @@ class Loader:
             pid = event.pid if event.pid is not None else facts.log.origin.pid
             process = _image_at(images.get(pid, []), event.time)
             self._points.append(
-                model.SamplePoint(process, experiment, pid, event.time, event.label or "", word_of(event.cause), *readings_of(event))
+                SamplePoint(process, experiment, pid, event.time, event.label or "", word_of(event.cause), *readings_of(event))
             )
 
     def _add_losses(self, experiment: int, facts: LogFacts) -> None:

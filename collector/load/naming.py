@@ -286,7 +286,7 @@ class NameTable:
             return callers
         caller = self._frames[callers[-1]]
         function = self._function_rows[caller.function]
-        named = replace(function, name=function.name + REGION_MARK, short_name=function.short_name + REGION_MARK, raw_name=function.raw_name + REGION_MARK)
+        named = function._replace(name=function.name + REGION_MARK, short_name=function.short_name + REGION_MARK, raw_name=function.raw_name + REGION_MARK)
         self._frames.append(caller._replace(function=self._number_function(named), kind=REGION))
         return range(len(self._frames) - 1, len(self._frames))
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import replace
 
 from collector.load.present_files import PresentFiles
 from collector.profile.model import Message, Module, Profile
@@ -66,7 +65,7 @@ def with_outdated(profile: Profile) -> Profile:
     messages = (
         _message(profile.modules[number].name, changed.get(number, ()), newer.get(number, ()), number in python) for number in sorted({*changed, *newer})
     )
-    return replace(profile, messages=(*profile.messages, *messages)) if changed or newer else profile
+    return profile._replace(messages=(*profile.messages, *messages)) if changed or newer else profile
 
 
 def _message(module: str, changed: Iterable[str], newer: Iterable[str], is_python: bool) -> Message:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from collector.experiment.directory import ExperimentDirectory
 from collector.profile.model import Process
@@ -33,8 +32,8 @@ def with_ranks(processes: Sequence[Process], rank: int | None = None, host: str 
         before = known.get(process.pid)
         giver = before if before is not None and before.identity == process.identity else known.get(process.parent_pid)
         if process.rank is None and giver is not None and giver.rank is not None:
-            process = found[place] = replace(process, rank=giver.rank, local_rank=giver.local_rank)
+            process = found[place] = process._replace(rank=giver.rank, local_rank=giver.local_rank)
         elif process.rank is None and rank is not None:
-            process = found[place] = replace(process, rank=rank, node=process.node or host)
+            process = found[place] = process._replace(rank=rank, node=process.node or host)
         known[process.pid] = process
     return found

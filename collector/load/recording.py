@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from collector.experiment.liveness import is_alive
@@ -66,8 +65,7 @@ def _introduced(recording: Recording, known: list[LogFacts]) -> Recording:
         return next((value for event in told if (value := getattr(event, name))), None)
 
     nodes = {event.host: event.cpu_count or 0 for event in reversed(told) if event.host}
-    return replace(
-        recording,
+    return recording._replace(
         command=tuple(word("arguments") or ()),
         directory=word("directory") or "",
         host=_host(list(nodes)),

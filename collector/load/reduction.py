@@ -137,7 +137,7 @@ def _heads(experiments: Sequence[DividedExperiment], surveys: Sequence[Survey], 
         launches = [PartFacts(launch, None, []) for launch in experiment.launches.values()]
         parts = [*launches, *(part for survey in own for part in survey.parts)]
         recording, complaints = describe(experiment.path, experiment.directory, parts)
-        recording = replace(recording, log_count=len(launches) + sum(survey.log_count for survey in own))
+        recording = recording._replace(log_count=len(launches) + sum(survey.log_count for survey in own))
         rests = experiment.rests({number: survey.processes for number, survey in enumerate(own)}, options.most_points)
         for number, rest in enumerate(rests):
             yield ShardHead(recording, () if number else (*complaints, *experiment.failures), rest)
@@ -356,7 +356,7 @@ def _sum_up(shard: Shard, head: ShardHead, names: Sequence[tuple[ModuleFile, byt
     profile = loader.finish()
     # Of code that was made at run time there is no listing without samples, and so it can be the same in all processes.
     frames = tuple(frame._replace(code=-1) for frame in profile.frames)
-    profile = replace(profile, frames=frames)
+    profile = profile._replace(frames=frames)
     figures = [pickle.dumps(cut_piece(profile, grouping), pickle.HIGHEST_PROTOCOL) for grouping in groupings(profile)]
     return Part(b"".join(pack_whole(profile)), tuple(zlib.compress(each, 1) for each in figures))
 

@@ -9,7 +9,6 @@ read when it is wanted.
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import struct
 import zlib
@@ -27,6 +26,7 @@ from collector.profile import model
 from collector.profile.kept_samples import Answers, KeptSamples, ask_all, merged_addresses, read_answers
 from collector.profile.lazy_table import LazyTable
 from collector.profile.metrics import Metric
+from collector.profile.sample_point import SamplePoint
 from collector.regular_file import open_binary
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _TABLES: Final[dict[str, type]] = {
     "modules": model.Module,
     "processes": model.Process,
     "threads": model.Thread,
-    "points": model.SamplePoint,
+    "points": SamplePoint,
     "losses": model.Loss,
     "messages": model.Message,
     "pauses": model.Pause,
@@ -73,7 +73,7 @@ def read_profile(path: str | os.PathLike[str] | bytes) -> model.Profile:
     profile, _ = open_profile(path)
     for table in (profile.functions, profile.frames, profile.series):
         len(tuple(table))
-    return dataclasses.replace(profile, samples=KeptSamples(read_answers(profile)))
+    return profile._replace(samples=KeptSamples(read_answers(profile)))
 
 
 def pack_whole(profile: model.Profile) -> list[bytes]:
@@ -84,7 +84,7 @@ def pack_whole(profile: model.Profile) -> list[bytes]:
 def answers_of(profile: model.Profile) -> Answers:
     """What views of a whole profile ask of its samples, and their answers."""
     kept = KeptSamples({}, profile.samples)
-    ask_all(dataclasses.replace(profile, samples=kept))
+    ask_all(profile._replace(samples=kept))
     return kept.answers
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from array import array
 from collections.abc import Iterable, Sequence
 from operator import ge
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from collector.profile.causes import STACK_ENDS
-from collector.profile.place_sums import Place, PlaceSums
 from collector.profile.samples import CallSums, Cells, Columns, EdgeSums, GroupSums
+
+if TYPE_CHECKING:
+    from collector.profile.place_sums import PlaceSums
 
 Document = dict[str, Any]
 
@@ -48,10 +49,12 @@ def pack_answer(answer: Any) -> Document:
     if isinstance(answer, Cells):
         cells = pack_column("I", answer.threads), pack_column("Q", answer.counts), [pack_column("d", column) for column in answer.values]
         return {"threads": cells[0], "ends": list(answer.ends), "counts": cells[1], "values": cells[2]}
+    from collector.profile.place_sums import PlaceSums  # most reports have them neither to write nor to read
+
     if isinstance(answer, PlaceSums):
         places = [list(place) for place in answer.places]
         return {"places": places, "groups": pack_column("i", answer.groups), "columns": [pack_column("f", column) for column in answer.columns]}
-    columns = {field.name: getattr(answer, field.name) for field in dataclasses.fields(answer)}
+    columns = answer._asdict()
     return {name: _pack_sums(column) if isinstance(column, tuple) else pack_column("I", column) for name, column in columns.items()}
 
 
@@ -94,6 +97,8 @@ def _read_cells(packed: Document, sizes: Sizes) -> Cells:
 
 
 def _read_place_sums(packed: Document, sizes: Sizes) -> PlaceSums:
+    from collector.profile.place_sums import Place, PlaceSums
+
     places = [Place(*place) for place in packed["places"]]
     if any((type(place.node), type(place.rank)) != (str, int) for place in places):
         raise ValueError("a place is none")

@@ -1,30 +1,24 @@
-"""serial_rows -- rows of dataclasses as lists of plain values, and back, with every value of the type that its field has"""
+"""serial_rows -- rows as lists of plain values, and back, with every value of the type that its field has"""
 
-from __future__ import annotations
-
-import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_origin
 
 from collector.profile import model
 
 T = TypeVar("T")
 Document = dict[str, Any]
 
-_TYPES: Final[dict[str, type]] = {
-    "int": int, "str": str, "float": float, "bool": bool, "tuple": tuple, "None": type(None), "Clock": model.Clock
-}  # fmt: skip
-
 
 def pack_table(rows: Sequence[Any], row_type: type) -> Document:
     """The names of the fields, and their values row by row."""
-    names = [field.name for field in dataclasses.fields(row_type)]
-    return {"columns": names, "rows": [[_plain(getattr(row, name)) for name in names] for row in rows]}
+    names = fields_of(row_type)
+    return {"columns": list(names), "rows": [[_plain(getattr(row, name)) for name in names] for row in rows]}
 
 
 def pack_row(row: Any) -> list[Any]:
     """The values of its fields, in order."""
-    return [getattr(row, field.name) for field in dataclasses.fields(row)]
+    return [getattr(row, name) for name in fields_of(type(row))]
 
 
 def _plain(value: Any) -> Any:
@@ -33,7 +27,7 @@ def _plain(value: Any) -> Any:
 
 def read_table(packed: Document, row_type: type) -> tuple[Any, ...]:
     """The rows of a table. ValueError, or whatever comes of it, if they are none."""
-    names = tuple(field.name for field in dataclasses.fields(row_type))
+    names = fields_of(row_type)
     if packed["columns"] != names:
         raise ValueError(f"{row_type.__name__} has other columns")
     rows = packed["rows"]
@@ -46,18 +40,25 @@ def read_table(packed: Document, row_type: type) -> tuple[Any, ...]:
 
 def make_rows(row_type: type[T], rows: Sequence[Any]) -> Iterator[T]:
     """Rows of their fields' values, which are of the types that fields have."""
-    for field, column in zip(dataclasses.fields(row_type), zip(*rows, strict=True)):  # type: ignore[arg-type]
-        if not _is_of_type(column, str(field.type)):
-            raise ValueError(f"{row_type.__name__}.{field.name} is of another type")
+    for name, column in zip(fields_of(row_type), zip(*rows, strict=True)):
+        if not _is_of_type(column, row_type.__annotations__[name]):
+            raise ValueError(f"{row_type.__name__}.{name} is of another type")
     return iter([row_type(*row) for row in rows])
 
 
-def _is_of_type(column: Sequence[Any], annotation: str) -> bool:
+def fields_of(row_type: type) -> tuple[str, ...]:
+    """The names of the fields of a row, in order."""
+    names: tuple[str, ...] = row_type.__match_args__  # type: ignore[attr-defined]
+    return names
+
+
+def _is_of_type(column: Sequence[Any], annotation: Any) -> bool:
     """Whether all values are what the annotation of a field says, such as `int | None` or `tuple[str, ...]`."""
-    items = annotation.partition("[")[2].partition(",")[0]
-    if items and not {type(item) for value in column if value for item in value} <= {_TYPES[items]}:
+    kinds = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
+    items = {item for kind in kinds for item in get_args(kind)} - {...}
+    if items and not {type(item) for value in column if value for item in value} <= items:
         return False
-    return set(map(type, column)) <= {_TYPES[word.partition("[")[0]] for word in annotation.split(" | ")}
+    return set(map(type, column)) <= {get_origin(kind) or kind for kind in kinds}
 
 
 def check_references(tables: Mapping[str, Sequence[Any]]) -> None:

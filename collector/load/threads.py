@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import replace
 
 from collector.load.accounting import TOLERATED_TICKS, balance
 from collector.profile import model
@@ -50,12 +49,12 @@ def balanced(thread: model.Thread, process: model.Process, sampled_ns: int, has_
     Of a thread whose end nobody saw there is no account: its samples are all that is known.
     """
     if thread.user_ns is None or thread.system_ns is None:
-        return replace(thread, cpu_ns=sampled_ns)
+        return thread._replace(cpu_ns=sampled_ns)
     accounted_ns = thread.user_ns + thread.system_ns
     if thread.tid == process.pid:
         accounted_ns -= process.before_ns
     scale, unattributed_ns = balance(sampled_ns, max(0, accounted_ns), _tick_ns(process), has_gaps, pending_ns)
-    return replace(thread, scale=scale, unattributed_ns=unattributed_ns, cpu_ns=max(0, accounted_ns))
+    return thread._replace(scale=scale, unattributed_ns=unattributed_ns, cpu_ns=max(0, accounted_ns))
 
 
 def unsampled_ns(thread: model.Thread, process: model.Process, pending_ns: int = 0) -> tuple[int, int] | None:

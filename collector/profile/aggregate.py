@@ -1,9 +1,7 @@
 """aggregate -- flat tables: functions, lines, modules, threads, processes, and how stacks ended."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from collector.profile.groupings import by_function, by_line, by_module, numbered
 from collector.profile.lock import held_seconds
@@ -13,8 +11,7 @@ from collector.profile.samples import GroupSums
 from collector.units import NS_PER_S
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionRow:
+class FunctionRow(NamedTuple):
     """A function and its time."""
 
     function: Function
@@ -23,8 +20,7 @@ class FunctionRow:
     inclusive: Values
 
 
-@dataclass(frozen=True, slots=True)
-class LineRow:
+class LineRow(NamedTuple):
     """A source line of a function and its time; `file` and `line` are None where no line is known."""
 
     file: str | None
@@ -35,8 +31,7 @@ class LineRow:
     inclusive: Values
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectRow:
+class ObjectRow(NamedTuple):
     """A module and the time of its functions."""
 
     module: Module
@@ -44,8 +39,7 @@ class ObjectRow:
     inclusive: Values
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadRow:
+class ThreadRow(NamedTuple):
     """A thread and the time of its samples, and that with Python's lock; None if no Python function is on any stack.
 
     `wall_s` is how long it was there, and `off_cpu_s` how long of it on no processor: waiting, or ready to run. Both are of its whole life.
@@ -60,8 +54,7 @@ class ThreadRow:
     off_cpu_s: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessRow:
+class ProcessRow(NamedTuple):
     """A process image and the time of its threads."""
 
     process: Process
@@ -70,8 +63,7 @@ class ProcessRow:
     values: Values
 
 
-@dataclass(frozen=True, slots=True)
-class StackEndRow:
+class StackEndRow(NamedTuple):
     """How many samples have stacks that ended this way; `cause` is a key of `causes.STACK_ENDS`."""
 
     cause: str

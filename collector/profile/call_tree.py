@@ -6,11 +6,8 @@ below itself, and a compiler that recurses thousands of calls deep is still a tr
 known hang under a node of their own without a function.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from collector.profile.groupings import by_function
 from collector.profile.metrics import Values, add_values, primary, reported_values
@@ -24,8 +21,7 @@ UNFINISHED: Final = -1
 _LEAST_SHARE = 0.001
 
 
-@dataclass(frozen=True, slots=True)
-class CallNode:
+class CallNode(NamedTuple):
     """A chain of calls. `id` is its position in the list, `parent` its caller's; the root has no parent.
 
     `function` is None for the root and for the node of unfinished stacks, which `title` names.
@@ -68,8 +64,7 @@ def call_tree(profile: Profile, *, threshold: float = 0.0) -> list[CallNode]:
     return listed_branches(profile, root)
 
 
-@dataclass(frozen=True, slots=True)
-class HotPath:
+class HotPath(NamedTuple):
     """The heaviest chain of calls, and the callees among which the time divides at its end, the longest first."""
 
     nodes: list[CallNode]
@@ -86,7 +81,7 @@ def hot_path(profile: Profile) -> HotPath:
     path = nodes[:1]
     while callees[path[-1].id] and 2 * callees[path[-1].id][0].inclusive[0] >= path[-1].inclusive[0]:
         path.append(callees[path[-1].id][0])
-    chain = [replace(node, id=place, parent=place - 1 if place else None, depth=place) for place, node in enumerate(path[1:])]
+    chain = [node._replace(id=place, parent=place - 1 if place else None, depth=place) for place, node in enumerate(path[1:])]
     return HotPath(chain, callees[path[-1].id])
 
 

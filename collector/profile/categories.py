@@ -5,13 +5,10 @@ libc's memcpy below it. Code that is *like callers* is part of what called it; c
 and has its name only where nothing else is called: an interpreter that calls malloc is memory allocation.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Final, NamedTuple
 
 from collector.profile.model import METHOD, Profile
 from collector.profile.names import python_functions
@@ -77,17 +74,18 @@ class CategoryError(ValueError):
     """A table of categories that makes no sense, or the name of a category that none has."""
 
 
-@dataclass(slots=True)
 class _Section:
-    name: str
-    kind: str = "category"
-    is_built_in: bool = False
-    functions: list[re.Pattern[str]] | None = None
-    modules: list[str] | None = None
+    __slots__ = ("functions", "is_built_in", "kind", "modules", "name")
+
+    def __init__(self, name: str, is_built_in: bool = False) -> None:
+        self.name = name
+        self.kind = "category"
+        self.is_built_in = is_built_in
+        self.functions: list[re.Pattern[str]] = []
+        self.modules: list[str] = []
 
 
-@dataclass(frozen=True)
-class Categories:
+class Categories(NamedTuple):
     """Sections in the order in which they are tried."""
 
     sections: Sequence[_Section]
@@ -110,7 +108,7 @@ class Categories:
         numbers = {name: number for number, name in enumerate(self.names)}
         roles = [THROUGH if one.kind == _LIKE_CALLERS else numbers[one.name] | (BASE if one.kind == _LIKE_OWN else 0) for one in self.sections]
         in_module = [
-            {i for i, module in enumerate(profile.modules) if any(fnmatchcase(module.name, pattern) for pattern in section.modules or ())}
+            {i for i, module in enumerate(profile.modules) if any(fnmatchcase(module.name, pattern) for pattern in section.modules)}
             for section in self.sections
         ]
 
@@ -121,7 +119,7 @@ class Categories:
             function = profile.functions[number]
             name = function.name.removesuffix("@plt")
             for section, modules, role in zip(self.sections, in_module, roles):
-                names = () if section.is_built_in and number in in_python else section.functions or ()  # ours mean functions in C
+                names = () if section.is_built_in and number in in_python else section.functions  # ours mean functions in C
                 if function.module in modules or any(pattern.search(name) for pattern in names):
                     return THROUGH if section.is_built_in and number in built_in else role
             return OWN
@@ -135,7 +133,7 @@ _LIKE_OWN, _LIKE_CALLERS = "like own code", "like callers"
 
 def read_categories(*tables: tuple[str, str]) -> Categories:
     """The categories of some tables (a title for errors, and the text), the first tried first, and then of ours. CategoryError if one makes no sense."""
-    built_in = [replace(section, is_built_in=True) for section in _iter_sections("the built-in table", BUILT_IN)]
+    built_in = _iter_sections("the built-in table", BUILT_IN, is_built_in=True)
     sections = [*(section for title, text in tables for section in _iter_sections(title, text)), *built_in]
     categories = Categories(sections)
     if len(categories.names) > _MOST:
@@ -143,7 +141,7 @@ def read_categories(*tables: tuple[str, str]) -> Categories:
     return categories
 
 
-def _iter_sections(title: str, text: str) -> Iterator[_Section]:
+def _iter_sections(title: str, text: str, is_built_in: bool = False) -> Iterator[_Section]:
     section: _Section | None = None
     for number, line in enumerate(text.split("\n"), 1):
         words = line.strip()
@@ -152,7 +150,7 @@ def _iter_sections(title: str, text: str) -> Iterator[_Section]:
         if words.startswith("["):
             if section is not None:
                 yield section
-            section = _Section(_heading(words, f"{title}, line {number}"))
+            section = _Section(_heading(words, f"{title}, line {number}"), is_built_in)
         elif section is None:
             raise CategoryError(f"{title}, line {number}: before {words!r} a line [NAME] must say of which category it is")
         else:
@@ -174,10 +172,10 @@ def _take(section: _Section, words: str, place: str) -> None:
         section.kind = words
     elif kind == "function" and rest.strip():
         try:
-            section.functions = [*(section.functions or ()), re.compile(rest.strip())]
+            section.functions.append(re.compile(rest.strip()))
         except re.error as error:
             raise CategoryError(f"{place}: {rest.strip()!r} is no regular expression: {error}") from error
     elif kind == "module" and rest.strip():
-        section.modules = [*(section.modules or ()), *rest.split()]
+        section.modules.extend(rest.split())
     else:
         raise CategoryError(f"{place}: a line is function REGEX, module PATTERN..., {_LIKE_OWN} or {_LIKE_CALLERS}, not {words!r}")

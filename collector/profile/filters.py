@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Container, Iterator, Sequence
-from dataclasses import replace
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 from collector.profile.categories import Categories, CategoryError
 from collector.profile.lock import lock_filter
-from collector.profile.metric_series import MetricSeries
 from collector.profile.model import Function, Profile
 from collector.profile.samples import EVER, CategoryFilter, Span, Spans, StackFilter
 from collector.units import NS_PER_S, format_seconds
+
+if TYPE_CHECKING:
+    from collector.profile.metric_series import MetricSeries
 
 Word = int | str
 """The number of a process or thread, or a shell pattern of its name."""
@@ -70,8 +72,7 @@ def select(
         if processes is None or one.process in processes
         for part in _cut_series(one, start_ns, end_ns)
     )
-    stacks = replace(
-        _stack_filter(profile, modules, functions, leaf),
+    stacks = _stack_filter(profile, modules, functions, leaf)._replace(
         nowhere=frozenset().union(*(_named_frames(profile, text) for text in ignore)),
         begin=None if focus is None else _named_frames(profile, focus),
         end=None if callers_of is None else _named_frames(profile, callers_of),
@@ -90,7 +91,7 @@ def select(
     single = {"from": focus, "callers of": callers_of, "category": category, "lock": lock}
     told += [f"{what} {word}" for what, word in single.items() if word is not None]
     chosen = profile.chosen if processes is None else frozenset(processes if profile.chosen is None else profile.chosen & processes)
-    return replace(profile, samples=samples, points=points, series=series, filters=(*profile.filters, *told), chosen=chosen)
+    return profile._replace(samples=samples, points=points, series=series, filters=(*profile.filters, *told), chosen=chosen)
 
 
 def _told_span(profile: Profile, between: Sequence[str] | None, start_ns: int | None, end_ns: int | None) -> list[str]:
@@ -117,7 +118,7 @@ def _cut_series(series: MetricSeries, start_ns: int | None, end_ns: int | None) 
     if first < last:
         part = slice(first, last)
         times, intervals, readings = series.times_ns[part], series.intervals_ns[part], series.readings[part]
-        yield replace(series, times_ns=times, intervals_ns=intervals, readings=readings)
+        yield series._replace(times_ns=times, intervals_ns=intervals, readings=readings)
 
 
 def _common_processes(

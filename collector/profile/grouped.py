@@ -109,7 +109,7 @@ def _largest_first(found: list[Group]) -> list[Group]:
 
 
 def _part(profile: Profile, spans: Spans | None, stacks: StackFilter = EVERY_STACK) -> Profile:
-    return replace(profile, samples=profile.samples.select(spans, stacks))
+    return profile._replace(samples=profile.samples.select(spans, stacks))
 
 
 def _threads(profile: Profile, _: Categories) -> list[tuple[Group, Part]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from collector.profile import aggregate
@@ -160,4 +160,4 @@ def _newest(series: MetricSeries) -> MetricSeries:
     first = len(series.times_ns) - 1
     while first > 0 and series.times_ns[first - 1] > series.times_ns[-1] - _NEW_METRIC_NS:
         first -= 1
-    return replace(series, times_ns=series.times_ns[first:], intervals_ns=series.intervals_ns[first:], readings=series.readings[first:])
+    return series._replace(times_ns=series.times_ns[first:], intervals_ns=series.intervals_ns[first:], readings=series.readings[first:])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from collector.profile.groupings import by_function, by_line, by_module, by_source_line
@@ -67,7 +67,7 @@ class _Tables:
 
     def _number(self, function: Function, module: int) -> int:
         if function.module != module:
-            function = replace(function, module=module)
+            function = function._replace(module=module)
         number = self.functions.setdefault(function.identity, len(self.functions))
         if number == len(self.function_rows):
             self.function_rows.append(function)
@@ -121,15 +121,15 @@ def _measured(profile: Profile, values: Sequence[Value]) -> Profile:
     known = {value: position for position, value in enumerate(values_of(profile.metrics))}
     places = in_base_order([*map(known.get, values), len(known)])
     kept = KeptSamples({}, profile.samples)
-    ask_all(replace(profile, samples=kept))
-    answers = {question: _spread(answer, places) for question, answer in read_answers(replace(profile, samples=kept)).items()}
-    return replace(profile, samples=KeptSamples(answers), metrics=metrics)
+    ask_all(profile._replace(samples=kept))
+    answers = {question: _spread(answer, places) for question, answer in read_answers(profile._replace(samples=kept)).items()}
+    return profile._replace(samples=KeptSamples(answers), metrics=metrics)
 
 
 def _spread(answer: Any, places: Sequence[int | None]) -> Any:
     """An answer with its columns at new places, and zeros in those that it does not have."""
-    columns = {field.name: getattr(answer, field.name) for field in fields(answer)}
-    return replace(answer, **{name: _placed(column, places) for name, column in columns.items() if isinstance(column, tuple)})
+    columns = answer._asdict()
+    return answer._replace(**{name: _placed(column, places) for name, column in columns.items() if isinstance(column, tuple)})
 
 
 def _placed(columns: Columns, places: Sequence[int | None]) -> Columns:
@@ -143,7 +143,7 @@ def _moved(parts: Iterable[_Part], table: str, **fields: str) -> tuple[Any, ...]
     for part in parts:
         for row in getattr(part.profile, table):
             places = {name: getattr(row, name) for name in fields}
-            rows.append(replace(row, **{name: None if place is None else part.places[fields[name]][place] for name, place in places.items()}))
+            rows.append(row._replace(**{name: None if place is None else part.places[fields[name]][place] for name, place in places.items()}))
     return tuple(rows)
 
 

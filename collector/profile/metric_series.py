@@ -9,13 +9,11 @@ A *reading* is what a getter gave, with the time of it and the interval since th
 None is no value: 2^64-1 of an integer, NaN of a real (docs/metric-plugins.md).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isinf, isnan
-from typing import Final
+from typing import Final, NamedTuple
 
+from collector.profile.counted_row import CountedRow
 from collector.units import NS_PER_S
 
 Value = float | int | None
@@ -24,8 +22,7 @@ NO_VALUE: Final = (1 << 64) - 1
 _MOST_STEPS: Final = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class PluginMetric:
+class PluginMetric(NamedTuple):
     """What the definition of a metric says; `kind` is rate, total or level."""
 
     id: str
@@ -42,8 +39,7 @@ class PluginMetric:
     file: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class MetricSeries:
+class MetricSeries(NamedTuple):
     """The readings of one metric in one process, as columns in the order of time.
 
     `process` is a position in `Profile.processes`, None where the launcher read a metric of the node; `experiment` one in
@@ -64,8 +60,7 @@ class MetricSeries:
         return [_value(self.metric, reading, interval) for reading, interval in zip(self.readings, self.intervals_ns)]
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(CountedRow):
     """Least, mean and greatest value, and for rates and totals the increment over the whole recording. None: there is no value."""
 
     least: Value
@@ -75,9 +70,13 @@ class Summary:
     count: int
     gap_count: int
 
+    __slots__ = __match_args__ = ("least", "mean", "greatest", "total", "count", "gap_count")
 
-@dataclass(frozen=True, slots=True)
-class Overview:
+    def __init__(self, least: Value, mean: Value, greatest: Value, total: Value, count: int, gap_count: int) -> None:
+        self._set(least, mean, greatest, total, count, gap_count)
+
+
+class Overview(NamedTuple):
     """A metric over the processes: at each step of time the least, mean, greatest and the sum of their values."""
 
     times_ns: tuple[int, ...]

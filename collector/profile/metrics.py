@@ -6,10 +6,7 @@ Ratios of two metrics are made when a row is shown, of its sums: they cannot be 
 User and system time and the number of samples are in every profile, and first; what else there is sources declare.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeVar
 
 from collector.readings import READINGS
@@ -24,8 +21,7 @@ Figures = dict[str, "float | None"]
 """The same by the metrics' names, and ratios of them, None where there is nothing to divide by."""
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(NamedTuple):
     """A figure that reports show; `parts` are the positions of the base columns it adds up."""
 
     name: str
@@ -39,8 +35,7 @@ SYSTEM: Final = 1
 SAMPLES: Final = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """A value that samples stand for; times have the unit ns. One that `is_count` counts samples that are not among `samples`."""
 
     name: str
@@ -115,8 +110,7 @@ _TITLES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Ratio:
+class Ratio(NamedTuple):
     """One metric divided by another, by their names; `is_share`: it is shown in percent."""
 
     name: str

@@ -3,16 +3,14 @@
 Tables refer to each other by position. Times are nanoseconds of the recorded machine's CLOCK_MONOTONIC.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from collector.profile.counted_row import CountedRow
 from collector.profile.metrics import CPU_METRICS, Metric
+from collector.profile.sample_point import SamplePoint
 from collector.profile.samples import Samples
-from collector.reading_fields import Readings
 
 if TYPE_CHECKING:
     from collector.profile.metric_series import MetricSeries
@@ -26,8 +24,7 @@ def identity_of(raw_name: str) -> str:
     return _STRUCTOR.sub(r"\1", raw_name) if raw_name.startswith("_Z") else raw_name
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
+class Module(NamedTuple):
     """A file that code came from; `build_id` in hexadecimal, empty if it has none.
 
     `copy` is where the experiment keeps a copy of it, and `layout` how it lay in memory, if the program mapped it itself.
@@ -42,8 +39,7 @@ class Module:
     file: tuple[int, int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(NamedTuple):
     """A function; `short_name` has long template and parameter lists abbreviated for tables.
 
     `alias` is what a program that made the function at run time says of it.
@@ -95,8 +91,7 @@ class Frame(NamedTuple):
     code: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(NamedTuple):
     """Where a function that the program made lay in a process, and its instructions; `data` may be shorter, or empty.
 
     `lines` are pairs of little-endian int32: an offset, and the source line from there on.
@@ -108,8 +103,7 @@ class Code:
     lines: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class Clock:
+class Clock(NamedTuple):
     """What made the samples of a process, and how fast it could; `detail` says why not a better one."""
 
     name: str
@@ -118,8 +112,7 @@ class Clock:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
+class Recording(NamedTuple):
     """One experiment: what ran, where, when.
 
     `status` is the wait status of the command and `accounted_ns` the CPU time that the kernel accounts for all
@@ -164,8 +157,7 @@ class Recording:
         return "samples=sums" in self.options
 
 
-@dataclass(frozen=True, slots=True)
-class Process:
+class Process(NamedTuple):
     """One program image of a process; an `execve` begins the next image.
 
     `image` counts the logs of a process id; `first_image` is that of the process's first one, not 0 where the id was used before.
@@ -212,8 +204,7 @@ class Process:
         return self.experiment, self.node, self.pid, self.first_image
 
 
-@dataclass(frozen=True, slots=True)
-class Thread:
+class Thread(NamedTuple):
     """A thread of one process image, with the kernel's account of its CPU time (None if not known).
 
     `cpu_ns` is its CPU time from `start_ns` to its end: by that account, or, where nobody read it, what its samples stand for. `scale` makes
@@ -232,33 +223,21 @@ class Thread:
     cpu_ns: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Moment:
-    process: int | None
-    experiment: int
-    pid: int
-    time_ns: int
-    label: str
-    cause: str
-
-
-@dataclass(frozen=True, slots=True)
-class SamplePoint(Readings, _Moment):
-    """Readings of a whole process at one moment."""
-
-
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(CountedRow):
     """Data that is missing: how much of it, why (a key of `causes.DROP_CAUSES`) and in which log."""
 
     experiment: int
     cause: str
     count: int
-    where: str = ""
+    where: str
+
+    __slots__ = __match_args__ = ("experiment", "cause", "count", "where")
+
+    def __init__(self, experiment: int, cause: str, count: int, where: str = "") -> None:
+        self._set(experiment, cause, count, where)
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(CountedRow):
     """A sentence that the recorder or the reader has to say, and when first (None: no time); severity 0 note, 1 warning, 2 error.
 
     `nameless` is the module that has no function names for this reason, `outdated` the one with sources that are newer than it.
@@ -268,16 +247,31 @@ class Message:
     experiment: int
     severity: int
     text: str
-    count: int = 1
-    subject: str | None = None
-    time_ns: int | None = None
-    nameless: str = ""
-    outdated: str = ""
-    is_hint: bool = False
+    count: int
+    subject: str | None
+    time_ns: int | None
+    nameless: str
+    outdated: str
+    is_hint: bool
+
+    __slots__ = __match_args__ = ("experiment", "severity", "text", "count", "subject", "time_ns", "nameless", "outdated", "is_hint")
+
+    def __init__(
+        self,
+        experiment: int,
+        severity: int,
+        text: str,
+        count: int = 1,
+        subject: str | None = None,
+        time_ns: int | None = None,
+        nameless: str = "",
+        outdated: str = "",
+        is_hint: bool = False,
+    ) -> None:
+        self._set(experiment, severity, text, count, subject, time_ns, nameless, outdated, is_hint)
 
 
-@dataclass(frozen=True, slots=True)
-class Pause:
+class Pause(NamedTuple):
     """A span during which a process was not recorded; `end_ns` is None if recording never went on."""
 
     process: int
@@ -286,8 +280,7 @@ class Pause:
     end_ns: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Unrecorded:
+class Unrecorded(NamedTuple):
     """A descendant in which nothing was recorded: when it was gone, how it ended (None: nobody saw it), its program, and why."""
 
     experiment: int
@@ -298,16 +291,14 @@ class Unrecorded:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceDigest:
+class SourceDigest(NamedTuple):
     """The MD5 sum (hexadecimal) of a source file when it was compiled, if the compiler gives it."""
 
     path: str
     md5: str
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(NamedTuple):
     """Everything that reports stand on; `filters` say in words which of its samples are left, and `chosen` are the positions of the processes that
     were asked for, None if none were.
     """
@@ -326,7 +317,7 @@ class Profile:
     codes: tuple[Code, ...] = ()
     unrecorded: tuple[Unrecorded, ...] = ()
     digests: tuple[SourceDigest, ...] = ()
-    series: Sequence[MetricSeries] = ()
-    metrics: tuple[Metric, ...] = field(default=CPU_METRICS)
+    series: "Sequence[MetricSeries]" = ()
+    metrics: tuple[Metric, ...] = CPU_METRICS
     filters: tuple[str, ...] = ()
     chosen: frozenset[int] | None = None

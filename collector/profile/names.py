@@ -1,11 +1,8 @@
 """names -- find the functions and source files that a user means."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from collector.profile.model import PYTHON_KINDS, Function, Profile
@@ -16,16 +13,18 @@ _NUMBERED = re.compile(r"(.+)#([0-9]{1,6})")
 _LONGEST_TOLD = 120  # columns: a name of a template can take thousands
 
 
-@dataclass(frozen=True, slots=True)
 class Match(Generic[Found]):
     """What a word may mean: `found` positions or paths, all equally good; `near` names if nothing was found.
 
     `is_whole`: the word is a whole name, or a whole last part of one, and not just a piece.
     """
 
-    found: tuple[Found, ...]
-    near: tuple[str, ...] = ()
-    is_whole: bool = False
+    __slots__ = ("found", "is_whole", "near")
+
+    def __init__(self, found: tuple[Found, ...], near: tuple[str, ...] = (), is_whole: bool = False) -> None:
+        self.found: tuple[Found, ...] = found
+        self.near = near
+        self.is_whole = is_whole
 
 
 def find_functions(profile: Profile, text: str) -> Match[int]:
@@ -55,7 +54,7 @@ def find_functions(profile: Profile, text: str) -> Match[int]:
 
 def with_long_names(profile: Profile) -> Profile:
     """The profile whose tables show functions with their template and parameter lists."""
-    return replace(profile, functions=[replace(function, short_name=function.name) for function in profile.functions])
+    return profile._replace(functions=[function._replace(short_name=function.name) for function in profile.functions])
 
 
 def python_functions(profile: Profile) -> frozenset[int]:

@@ -7,7 +7,6 @@ and are never added: where two cover the same time, what the earlier one covers 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from collector.profile.metric_series import MetricSeries, is_value
 
@@ -34,4 +33,4 @@ def _join(group: Sequence[MetricSeries]) -> MetricSeries:
         rows.append((time_ns, left_ns, reading))
         covered_ns = time_ns
     times, intervals, values = zip(*rows)
-    return replace(group[0], process=None, times_ns=times, intervals_ns=intervals, readings=values)
+    return group[0]._replace(process=None, times_ns=times, intervals_ns=intervals, readings=values)

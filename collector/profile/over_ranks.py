@@ -1,11 +1,8 @@
 """over_ranks -- how code differs between the ranks, or nodes, of a parallel job: least, mean and greatest time, and where"""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from collector.profile import place_sums
 from collector.profile.filters import spans_of
@@ -23,16 +20,14 @@ VIEWS: Final = ("functions", "lines", "objects")
 _Title = tuple[Function | None, Module, str | None, int | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """A rank (its number), or a node (its name), and the positions of its threads."""
 
     key: int | str
     threads: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(NamedTuple):
     """Figures of all members: those without any count as 0. `min_at` and `max_at` are the first with the least, and the greatest."""
 
     mean: float
@@ -53,8 +48,7 @@ class Spread:
         return self.max - self.mean
 
 
-@dataclass(frozen=True, slots=True)
-class SpreadRow:
+class SpreadRow(NamedTuple):
     """A function, a line of one, or (without `function`) a module, and its time over the members."""
 
     function: Function | None
@@ -82,7 +76,7 @@ def key_of(process: Process, by: str) -> int | str | None:
 
 def part_of(profile: Profile, member: Member) -> Profile:
     """The samples of a member."""
-    return replace(profile, samples=profile.samples.select(spans_of(profile, member.threads)))
+    return profile._replace(samples=profile.samples.select(spans_of(profile, member.threads)))
 
 
 def total_spread(profile: Profile, by: str, metric: int = 0) -> Spread:
@@ -162,13 +156,15 @@ SORT_KEYS: Final = {
 """What such rows can be sorted by."""
 
 
-@dataclass(slots=True)
 class _Running:
     """Sums over members that come in order; only those with a value need to come."""
 
-    count: int = 0
-    values: list[tuple[float, int]] = field(default_factory=list)
-    missing: int | None = None
+    __slots__ = ("count", "missing", "values")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.values: list[tuple[float, int]] = []
+        self.missing: int | None = None
 
     def add(self, number: int, value: float) -> None:
         if self.missing is None and number > self.count:

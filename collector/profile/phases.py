@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from collector.profile.groupings import numbered
-from collector.profile.model import Process, Profile, SamplePoint
+from collector.profile.model import Process, Profile
+from collector.profile.sample_point import SamplePoint
 from collector.profile.samples import EVER, Span, Spans
 
 BEFORE: Final = "(before the first label)"

@@ -4,11 +4,8 @@ Only the groups with most time have figures of their own, as many as there is ro
 Figures are floats of 32 bits.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from operator import add
 from typing import Final, NamedTuple
 
@@ -33,8 +30,7 @@ class Place(NamedTuple):
     rank: int
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceSums:
+class PlaceSums(NamedTuple):
     """Figures by group and place: of each base metric a column, exclusive ones first, of len(groups) times len(places) figures, group after group.
 
     A group is the position of a function or module; -1 - m stands for the other functions of module m, of which only exclusive figures are known.
@@ -57,8 +53,8 @@ class PlaceFigures(NamedTuple):
 
     places: list[Place]
     metrics: list[str]
-    keys: array[int]
-    columns: list[array[float]]
+    keys: Sequence[int]
+    columns: list["array[float]"]
 
 
 def place_of(process: Process) -> Place:
@@ -79,7 +75,7 @@ def cut_piece(profile: Profile, grouping: Grouping) -> PlaceFigures:
     threads = threads_by_place(profile)
     joined = [array("f") for _ in range(2 * len(_base_names(profile)))]
     for positions in threads.values():
-        sums = replace(profile, samples=profile.samples.select(spans_of(profile, positions))).samples.sum_groups(grouping)
+        sums = profile._replace(samples=profile.samples.select(spans_of(profile, positions))).samples.sum_groups(grouping)
         for into, column in zip(joined, (*sums.exclusive, *sums.inclusive)):
             into.extend(array("f", column))
     keys = _keys(profile, grouping)
@@ -117,12 +113,12 @@ def _are_neighbours(positions: list[int]) -> bool:
     return bool(positions) and positions == list(range(positions[0], positions[0] + len(positions)))
 
 
-def _set_run(into: array[float], first: int, positions: Sequence[int], figures: Sequence[float]) -> None:
+def _set_run(into: "array[float]", first: int, positions: Sequence[int], figures: Sequence[float]) -> None:
     """Figures of neighbouring places that have none yet."""
     into[first + positions[0] : first + positions[-1] + 1] = array("f", figures)
 
 
-def _add_each(into: array[float], first: int, positions: Sequence[int], figures: Sequence[float]) -> None:
+def _add_each(into: "array[float]", first: int, positions: Sequence[int], figures: Sequence[float]) -> None:
     for position, figure in zip(positions, figures):
         if figure:
             into[first + position] += figure

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 
 from collector.profile.aggregate import stack_ends
 from collector.profile.causes import is_finished
@@ -20,7 +19,7 @@ _NAMELESS = ("(no module)", "(anonymous code)")
 def with_runtime_hints(profile: Profile) -> Profile:
     """The profile with one warning if a known runtime ran, and a percent of the time or more is in nameless code or on unfinished stacks."""
     text = runtime_hint(profile)
-    return replace(profile, messages=(*profile.messages, Message(0, 1, text, is_hint=True))) if text else profile
+    return profile._replace(messages=(*profile.messages, Message(0, 1, text, is_hint=True))) if text else profile
 
 
 def runtime_hint(profile: Profile) -> str:

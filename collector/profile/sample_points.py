@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from collector.profile.model import Profile, SamplePoint
+from collector.profile.model import Profile
+from collector.profile.sample_point import SamplePoint
 from collector.reading_fields import Counts, Readings
 from collector.readings import COUNTS, LEVELS, READINGS
 from collector.units import NS_PER_S
@@ -70,6 +71,6 @@ def _difference(name: str, before: int | None, now: int | None) -> int | None:
     return now - before if name in LEVELS else max(0, now - before)
 
 
-def _in_seconds(readings: Readings) -> SampleValues:
+def _in_seconds(readings: Readings | SamplePoint) -> SampleValues:
     user, system = (None if time_ns is None else time_ns / NS_PER_S for time_ns in (readings.user_ns, readings.system_ns))
     return SampleValues(user, system, *(getattr(readings, name) for name in COUNTS))

@@ -4,10 +4,7 @@ Where they are kept and how they are added up is not this package's business: `S
 of frames: a function, a line, a module, one address.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple, Protocol
 
@@ -18,13 +15,13 @@ NOTHING: Final = (1 << 32) - 1
 """Stands for no node and no group."""
 
 
-@dataclass(frozen=True)
 class Grouping:
     """Groups of frames, `count` of them. Those with the same name are the same for the same profile; without a name it is asked only once."""
 
-    name: str
-    count: int
-    find: Callable[[], Sequence[int]]
+    def __init__(self, name: str, count: int, find: Callable[[], Sequence[int]]) -> None:
+        self.name = name
+        self.count = count
+        self.find = find
 
     @cached_property
     def groups(self) -> Sequence[int]:
@@ -32,8 +29,7 @@ class Grouping:
         return self.find()
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
+class Cells(NamedTuple):
     """Sums of all samples of one thread whose stacks ended in one way, as columns; `values` has one column a base metric."""
 
     threads: Sequence[int]
@@ -57,8 +53,7 @@ Spans = Sequence[Sequence[Span]]
 """The spans of each thread of a profile; they rise, and do not overlap."""
 
 
-@dataclass(frozen=True, slots=True)
-class PhaseCells:
+class PhaseCells(NamedTuple):
     """Sums of all samples of one thread in one phase, as columns."""
 
     threads: Sequence[int]
@@ -66,8 +61,7 @@ class PhaseCells:
     values: Columns
 
 
-@dataclass(frozen=True, slots=True)
-class GroupSums:
+class GroupSums(NamedTuple):
     """Sums by group, `exclusive[base][group]` and `inclusive[base][group]`.
 
     *Exclusive* is the time of samples whose leaf is in the group, *inclusive* of samples with the group anywhere on their stack. A
@@ -78,8 +72,7 @@ class GroupSums:
     inclusive: Columns
 
 
-@dataclass(frozen=True, slots=True)
-class CallSums:
+class CallSums(NamedTuple):
     """The tree of calls of groups, by node: node 0 is the root (its parent and group are NOTHING), and a parent always stands before its children.
 
     Recursion is folded: a group that is on the path already goes on from its node there. `finished` and `unfinished` are the exclusive
@@ -94,8 +87,7 @@ class CallSums:
     unfinished_inclusive: Columns
 
 
-@dataclass(frozen=True, slots=True)
-class SampleRows:
+class SampleRows(NamedTuple):
     """Samples one by one, as columns, thread by thread; their stacks as a tree of groups, as in `CallSums`.
 
     `values` has one column a base metric; `is_finished` is 1 for a stack that reaches the start of its thread, else 0.
@@ -110,8 +102,7 @@ class SampleRows:
     values: Columns
 
 
-@dataclass(frozen=True, slots=True)
-class EdgeSums:
+class EdgeSums(NamedTuple):
     """Sums by edge: one group calling another, both by their numbers; a caller of `Grouping.count` is the start of the stack.
 
     `outermost` are the samples in which the edge leads to the outermost call of its callee, `innermost` those in which it leads on from
@@ -132,8 +123,7 @@ BASE: Final = 0x80
 is as the program's own code is, but has a name."""
 
 
-@dataclass(frozen=True, slots=True)
-class CategoryFilter:
+class CategoryFilter(NamedTuple):
     """Which category a stack must be of; `roles` of all frames."""
 
     roles: bytes
@@ -147,7 +137,7 @@ class CategoryFilter:
                 category = role
         return category == self.category
 
-    def joined(self, other: CategoryFilter | None) -> CategoryFilter:
+    def joined(self, other: "CategoryFilter | None") -> "CategoryFilter":
         """What both of them take: of two categories nothing. ValueError if they are of different tables."""
         if other is None or other == self:
             return self
@@ -156,8 +146,7 @@ class CategoryFilter:
         return CategoryFilter(self.roles, THROUGH)
 
 
-@dataclass(frozen=True, slots=True)
-class StackFilter:
+class StackFilter(NamedTuple):
     """Which stacks count, by sets of positions of frames, and which part of them is shown.
 
     They have a frame of each set of `anywhere` and none of `nowhere`, their last frame is in each set of `last`, and they are of a category.
@@ -188,7 +177,7 @@ class StackFilter:
             and (self.category is None or self.category.takes(frames))
         )
 
-    def joined(self, other: StackFilter) -> StackFilter:
+    def joined(self, other: "StackFilter") -> "StackFilter":
         """What both of them take. ValueError if that is more than can be asked for together."""
         anywhere = tuple(dict.fromkeys((*self.anywhere, *other.anywhere)))
         if len(anywhere) > MOST_DEMANDS:
@@ -237,7 +226,7 @@ class Samples(Protocol):
     def phase_cells(self, spans: Spans) -> PhaseCells:
         """The sums by thread and phase of those in some spans, in this order."""
 
-    def select(self, spans: Spans | None, stacks: StackFilter = EVERY_STACK) -> Samples:
+    def select(self, spans: Spans | None, stacks: StackFilter = EVERY_STACK) -> "Samples":
         """Those in some spans, with some stacks; None is all time of all threads."""
 
 

@@ -1,16 +1,14 @@
 """source_lines -- the time of each line of one source file."""
 
-from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from collector.profile.groupings import by_source_line
 from collector.profile.metrics import Values, reported_values
 from collector.profile.model import Profile
 
 
-@dataclass(frozen=True, slots=True)
-class SourceRow:
+class SourceRow(NamedTuple):
     """A line of a source file that is on a stack, and its time."""
 
     line: int

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
-from dataclasses import replace
 
 from collector.profile.model import Profile
 
@@ -34,9 +33,8 @@ def with_sources_at(profile: Profile, source_map: SourceMap) -> Profile:
     for path, target in wanted.items():
         moved[path] = path if target in taken else target
         taken.add(target)
-    return replace(
-        profile,
-        functions=tuple(replace(function, file=moved[function.file]) for function in profile.functions),
-        digests=tuple(replace(digest, path=moved.get(digest.path) or digest.path) for digest in profile.digests),
+    return profile._replace(
+        functions=tuple(function._replace(file=moved[function.file]) for function in profile.functions),
+        digests=tuple(digest._replace(path=moved.get(digest.path) or digest.path) for digest in profile.digests),
         frames=tuple(frame._replace(file=moved[frame.file]) for frame in profile.frames),
     )

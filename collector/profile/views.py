@@ -1,30 +1,24 @@
 """views -- which tables there are, what they can be sorted by, and how many rows of them are shown."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from collector.profile import aggregate
 from collector.profile.call_tree import CallNode, call_tree
 from collector.profile.model import Process, Profile
-from collector.profile.sample_points import sample_points
 
 Row = Any
 SortKey = Callable[[Row], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """The rows to show, in order, and the rows that were left out."""
 
     rows: list[Row]
-    hidden: list[Row] = field(default_factory=list)
+    hidden: Sequence[Row] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TableView:
+class TableView(NamedTuple):
     """A table: how its rows are made, and the columns it can be sorted by (as keys that put the first row first)."""
 
     name: str
@@ -94,6 +88,12 @@ def _pcs(profile: Profile) -> list[Row]:
     return pcs(profile)
 
 
+def _sample_points(profile: Profile) -> list[Row]:
+    from collector.profile.sample_points import sample_points  # its rows are dataclasses, which take long to make
+
+    return sample_points(profile)
+
+
 def _none_last(value: Any) -> tuple[bool, Any]:
     return (value is None, value)
 
@@ -159,7 +159,7 @@ PROCESSES = TableView(
 )
 SAMPLES = TableView(
     "samples",
-    sample_points,
+    _sample_points,
     {
         "time": lambda row: row.time,
         "label": lambda row: (not row.label, row.label),

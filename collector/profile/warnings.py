@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from collector.profile.aggregate import objects, total_values
 from collector.profile.groupings import by_function
@@ -72,7 +71,7 @@ def few_samples(profile: Profile, rows: Titled, total: Values) -> str:
 
 
 def _of_no_kind(profile: Profile) -> Profile:
-    return replace(profile, messages=tuple(message for message in profile.messages if not (message.nameless or message.outdated or message.is_hint)))
+    return profile._replace(messages=tuple(message for message in profile.messages if not (message.nameless or message.outdated or message.is_hint)))
 
 
 def _worth_telling(profile: Profile, has_little: bool = True) -> list[Message]:
@@ -113,7 +112,7 @@ def _least_times(profile: Profile) -> dict[str, float]:
 def _joined(messages: list[Message], time: float, whole: float) -> Message:
     names = _listed([message.nameless for message in messages])
     share = f"are on the stacks of {format_percent(time, whole)} % of the time"
-    return replace(messages[0], text=f"{len(messages)} modules that {share} are shown without function names: {names}.", nameless=names)
+    return messages[0]._replace(text=f"{len(messages)} modules that {share} are shown without function names: {names}.", nameless=names)
 
 
 def _only(profile: Profile, field: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +35,8 @@ class Multiplied:
         count = len(rows.nodes)
         times = [time_ns + copy * self.turn_ns for copy in range(self.copies) for time_ns in rows.times_ns]
         threads = list(rows.threads) * self.copies if not self.threads else [(place // 50) % self.threads for place in range(count * self.copies)]
-        return replace(
-            rows, times_ns=times, threads=threads, nodes=list(rows.nodes) * self.copies, is_finished=list(rows.is_finished) * self.copies,
+        return rows._replace(
+            times_ns=times, threads=threads, nodes=list(rows.nodes) * self.copies, is_finished=list(rows.is_finished) * self.copies,
             values=tuple(list(column) * self.copies for column in rows.values),
         )  # fmt: skip
 
@@ -49,10 +49,10 @@ def multiplied(profile: Profile, wanted: int, threads: int) -> tuple[Profile, in
     count = int(sum(profile.samples.cells().counts))
     copies = max(1, round(wanted / count))
     turn_ns = max(one.end_ns - one.start_ns for one in profile.recordings)
-    recordings = tuple(replace(one, end_ns=one.start_ns + copies * turn_ns) for one in profile.recordings)
+    recordings = tuple(one._replace(end_ns=one.start_ns + copies * turn_ns) for one in profile.recordings)
     samples: Any = Multiplied(profile.samples, copies, turn_ns, threads)
-    dealt = tuple(replace(profile.threads[0], tid=1000 + number, name=f"worker {number}") for number in range(threads)) or profile.threads
-    return replace(profile, recordings=recordings, samples=samples, threads=dealt), count * copies
+    dealt = tuple(profile.threads[0]._replace(tid=1000 + number, name=f"worker {number}") for number in range(threads)) or profile.threads
+    return profile._replace(recordings=recordings, samples=samples, threads=dealt), count * copies
 
 
 def main() -> None:

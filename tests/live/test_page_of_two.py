@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -223,8 +222,8 @@ HOSTILE = ['</script><img src=x onerror="window.hurt=1">', "<svg onload=window.h
 
 def hostile_profile(weight: int) -> Profile:
     plain = build_profile([(f"main;f{number}", 0.01, 0, {"at": 0.01 * i}) for number in range(len(HOSTILE)) for i in range(20 + weight * number)])
-    functions = (plain.functions[0], *(replace(one, name=name, short_name=name, file=name) for one, name in zip(plain.functions[1:], HOSTILE)))
-    return replace(plain, functions=functions, modules=tuple(replace(one, name=HOSTILE[0]) for one in plain.modules))
+    functions = (plain.functions[0], *(one._replace(name=name, short_name=name, file=name) for one, name in zip(plain.functions[1:], HOSTILE)))
+    return plain._replace(functions=functions, modules=tuple(one._replace(name=HOSTILE[0]) for one in plain.modules))
 
 
 def test_names_are_text_and_nothing_of_them_runs(browser: Browser, tmp_path: Path) -> None:

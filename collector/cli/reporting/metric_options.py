@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 
 from collector.errors import UsageError
 from collector.profile.metrics import is_hidden, ratios_of, shown_metrics
@@ -31,4 +30,4 @@ def measured(profile: Profile, text: str | None, takes_ratios: bool = False, has
     if has_errors and not is_error_known(metrics):
         known_of = "sampling errors are known of CPU time, waiting and events of -h"
         raise UsageError(f"{known_of}, not of {metrics[0].name}; --errors goes with --metric cpu or blocked")
-    return replace(profile, metrics=metrics)
+    return profile._replace(metrics=metrics)

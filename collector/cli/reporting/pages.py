@@ -3,16 +3,14 @@
 Each maker imports what its view is made by: a report of one view has no use for the modules of all others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from collector.cli.reporting.meaning import meant_function, meant_source, source_text
 from collector.errors import UsageError
-from collector.profile import aggregate, over_ranks
+from collector.profile import aggregate
 from collector.profile.call_tree import hot_path
 from collector.profile.model import Profile
 from collector.profile.source_map import SourceMap
@@ -37,8 +35,7 @@ _GROUP_THRESHOLD = 0.005
 _GROUP_LIMIT = 5
 
 
-@dataclass(frozen=True, slots=True)
-class PageOptions:
+class PageOptions(NamedTuple):
     """How a view is to be shown. `format` is text, json or csv; a `limit` of None is the view's own, 0 is none."""
 
     format: str = "text"
@@ -48,9 +45,9 @@ class PageOptions:
     style: Style = Style()
     has_errors: bool = False
     debug_dirs: tuple[str, ...] = ()
-    source_map: SourceMap = field(default_factory=dict)
+    source_map: SourceMap = MappingProxyType({})
     by: str | None = None
-    categories: Categories | None = None
+    categories: "Categories | None" = None
     is_bottom_up: bool = False
     context: int | None = None
 
@@ -61,9 +58,18 @@ def check_errors(view: str, by: str | None) -> None:
         raise UsageError(f"{view} has no sampling errors; --errors is for {', '.join(_HAVE_ERRORS)}, and groups (--by)")
 
 
+def _is_spread(view: str, by: str | None) -> bool:
+    """Whether it is asked how a view differs over ranks or nodes."""
+    if by is None:
+        return False
+    from collector.profile.over_ranks import NODE, RANK, VIEWS
+
+    return by in (RANK, NODE) and view in VIEWS
+
+
 def check_by(view: str, by: str | None) -> None:
     """UsageError if the view has no groups of that kind."""
-    if by is None or (by in (over_ranks.RANK, over_ranks.NODE) and view in over_ranks.VIEWS):
+    if by is None or _is_spread(view, by):
         return
     if view not in _HAVE_GROUPS:
         raise UsageError(f"{view} cannot be grouped; --by is for {', '.join(_HAVE_GROUPS)}")
@@ -78,8 +84,10 @@ def check_sort(view: str, by: str | None, sort: str | None) -> None:
     is_of_groups = by and view == "overview"
     if view not in TABLE_VIEWS and not is_of_groups:
         raise UsageError(f"{view} has its own order; --sort is for {', '.join(TABLE_VIEWS)}, and groups (--by)")
-    if by in (over_ranks.RANK, over_ranks.NODE) and view in over_ranks.VIEWS:
-        keys: Collection[str] = over_ranks.SORT_KEYS
+    if _is_spread(view, by):
+        from collector.profile.over_ranks import SORT_KEYS
+
+        keys: Collection[str] = SORT_KEYS
     else:
         keys = GROUP_KEYS if is_of_groups else TABLE_VIEWS[view].sort_keys
     if sort not in keys:
@@ -89,7 +97,7 @@ def check_sort(view: str, by: str | None, sort: str | None) -> None:
 def make_page(profile: Profile, view: str, argument: str | None, options: PageOptions) -> str:
     """The view's text, ending in a newline."""
     if options.by and view != "timeline":
-        make = _groups_page if view == "overview" else _spreads_page if options.by in (over_ranks.RANK, over_ranks.NODE) else _grouped_page
+        make = _groups_page if view == "overview" else _spreads_page if _is_spread(view, options.by) else _grouped_page
         page = make(profile, view, options)
     else:
         page = _table_page(profile, view, options) if view in _TABLES else _MAKERS[view](profile, argument or "", options)
@@ -127,6 +135,8 @@ def _groups_page(profile: Profile, view: str, options: PageOptions) -> str:
 
 def _spreads_page(profile: Profile, view: str, options: PageOptions) -> str:
     """The rows of a view over ranks or nodes."""
+    from collector.profile import over_ranks
+
     by = _by(options)
     rows = sorted(over_ranks.spreads(profile, by, view), key=over_ranks.SORT_KEYS[options.sort or "exclusive"])
     if options.format == "text":
@@ -161,7 +171,7 @@ def _by(options: PageOptions) -> str:
     return options.by or "module"
 
 
-def _categories(options: PageOptions) -> Categories:
+def _categories(options: PageOptions) -> "Categories":
     from collector.profile.categories import read_categories
 
     return options.categories or read_categories()
@@ -335,7 +345,7 @@ def _disasm_page(profile: Profile, argument: str, options: PageOptions) -> str:
     return _exported(document.disasm(profile, wanted, listings), options)
 
 
-def _exported(data: Document, options: PageOptions) -> str:
+def _exported(data: "Document", options: PageOptions) -> str:
     if options.format == "json":
         from collector.exports.json_text import to_json
 

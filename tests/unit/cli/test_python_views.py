@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -139,7 +138,7 @@ def test_what_a_category_calls_of_its_interpreter_is_part_of_it() -> None:
     profile = build_profile([("f@app.py;dict.get@libpython3.11.so.1.0", 1, 0), ("f@app.py;gc@libpython3.11.so.1.0", 2, 0),
                              ("f@app.py;load@<frozen importlib._bootstrap>;dict.get@libpython3.11.so.1.0", 4, 0)])  # fmt: skip
     kinds = {"f": PYTHON, "load": PYTHON, "dict.get": METHOD, "gc": "native"}
-    shown = replace(profile, frames=[frame._replace(kind=kinds[profile.functions[frame.function].name]) for frame in profile.frames])
+    shown = profile._replace(frames=[frame._replace(kind=kinds[profile.functions[frame.function].name]) for frame in profile.frames])
     found = {group.title: group.exclusive[0] for group in groups(shown, "category", read_categories())}
     assert found == {"(own code)": 1.0, "interpreter": 2.0, "Python imports": 4.0}
 

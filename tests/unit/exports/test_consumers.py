@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -144,7 +143,7 @@ class TestInferno:
         return stacks
 
     def test_perf_script(self, tmp_path: Path) -> None:
-        profile = replace(small(), threads=tuple(replace(thread, name="worker") for thread in small().threads))  # it ends a name at a semicolon
+        profile = small()._replace(threads=tuple(thread._replace(name="worker") for thread in small().threads))  # it ends a name at a semicolon
         found = self.collapsed(tmp_path, written(tmp_path, "perf-script", profile))
         assert found == read_back.perf_script((tmp_path / "out.perf-script").read_bytes())
 
@@ -258,8 +257,8 @@ class TestDataset:
         for package in ("duckdb", "pyarrow"):
             if not find_spec(package):
                 pytest.skip(f"this system has no {package}")
-        processes = [replace(PROCESS, pid=99), *(replace(PROCESS, pid=200 + rank, rank=rank, node=f"n/{rank // 2}") for rank in range(4))]
-        threads = [replace(THREAD, process=number, tid=process.pid) for number, process in enumerate(processes)]
+        processes = [PROCESS._replace(pid=99), *(PROCESS._replace(pid=200 + rank, rank=rank, node=f"n/{rank // 2}") for rank in range(4))]
+        threads = [THREAD._replace(process=number, tid=process.pid) for number, process in enumerate(processes)]
         samples = [("mpirun", 7, 0, {"thread": 0})]
         samples += [(f"main;{'solve;' * (rank % 2)}step:{rank % 2}", 1 + rank, 0, {"thread": 1 + rank}) for rank in range(4) for _ in range(3)]
         profile = build_profile(samples, processes=processes, threads=threads)

@@ -6,7 +6,6 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import pytest
 import read_back
@@ -27,7 +26,8 @@ from collector.profile import aggregate
 from collector.profile.categories import read_categories
 from collector.profile.groupings import by_function
 from collector.profile.metrics import SYSTEM, USER
-from collector.profile.model import Pause, Profile, SamplePoint
+from collector.profile.model import Pause, Profile
+from collector.profile.sample_point import SamplePoint
 
 HOSTILE = 'a;b\n(c) "d"\t<e>\udcff 12'
 
@@ -93,8 +93,8 @@ def small() -> Profile:
         ("start;worker;main;work", 0.5, 0, {"thread": 1}),
         ("main;other", 0.25, 0.25, {"thread": 2}),
     ]
-    processes = (PROCESS, replace(PROCESS, pid=101, executable="/home/ada/o ther"))
-    threads = (THREAD, replace(THREAD, tid=102, name="wor ker;1"), replace(THREAD, tid=101, process=1))
+    processes = (PROCESS, PROCESS._replace(pid=101, executable="/home/ada/o ther"))
+    threads = (THREAD, THREAD._replace(tid=102, name="wor ker;1"), THREAD._replace(tid=101, process=1))
     points = (SamplePoint(0, 0, 100, START_NS + 2 * S, 'phase "1"', "API", user_ns=S, system_ns=0, resident_bytes=4096),)
     pauses = (Pause(0, "API", START_NS + 13 * S, None),)
     profile = build_profile(samples, processes=processes, threads=threads, points=points, pauses=pauses)
@@ -103,18 +103,18 @@ def small() -> Profile:
     for name, around in (("work", "main"), ("read", "work")):
         inlined, outer = names.index(name), names.index(around)
         frames[inlined] = frames[inlined]._replace(kind="inlined", address=frames[outer].address)
-    return replace(profile, frames=tuple(frames))
+    return profile._replace(frames=tuple(frames))
 
 
 def renamed(profile: Profile, start: str) -> Profile:
     """The same with hostile names of functions, threads, programs and files."""
-    functions = tuple(replace(one, name=start + one.name, raw_name=start + one.raw_name, file=start + (one.file or "")) for one in profile.functions)
+    functions = tuple(one._replace(name=start + one.name, raw_name=start + one.raw_name, file=start + (one.file or "")) for one in profile.functions)
     frames = tuple(frame._replace(file=frame.file and start + frame.file) for frame in profile.frames)
-    modules = tuple(replace(one, path=start + one.path, name=start + one.name) for one in profile.modules)
-    threads = tuple(replace(one, name=start + one.name) for one in profile.threads)
-    processes = tuple(replace(one, executable="/" + start.replace("/", "")) for one in profile.processes)
-    points = tuple(replace(one, label=start) for one in profile.points)
-    return replace(profile, functions=functions, frames=frames, modules=modules, threads=threads, processes=processes, points=points)
+    modules = tuple(one._replace(path=start + one.path, name=start + one.name) for one in profile.modules)
+    threads = tuple(one._replace(name=start + one.name) for one in profile.threads)
+    processes = tuple(one._replace(executable="/" + start.replace("/", "")) for one in profile.processes)
+    points = tuple(one._replace(label=start) for one in profile.points)
+    return profile._replace(functions=functions, frames=frames, modules=modules, threads=threads, processes=processes, points=points)
 
 
 @pytest.mark.parametrize("start", ["", HOSTILE], ids=["plain", "hostile"])
@@ -135,7 +135,7 @@ def test_a_profile_without_samples(name: str) -> None:
 def test_random_profiles(name: str, seed: int) -> None:
     chance = random.Random(seed)
     samples = [(stack, user / 7, system / 3, {**more, "thread": chance.randrange(3)}) for stack, user, system, more in random_samples(chance)]
-    profile = build_profile(samples, threads=[replace(THREAD, tid=100 + number, scale=1 + number / 3) for number in range(3)])
+    profile = build_profile(samples, threads=[THREAD._replace(tid=100 + number, scale=1 + number / 3) for number in range(3)])
     check(name, profile, b"".join(FORMATS[name][0](profile)))
 
 
@@ -239,10 +239,10 @@ def test_tables_tell_the_phase_of_a_sample() -> None:
 
 
 def test_processes_of_two_experiments_are_not_taken_for_one() -> None:
-    processes = (PROCESS, replace(PROCESS, executable="/bin/next", image=1), replace(PROCESS, experiment=1))
-    threads = tuple(replace(THREAD, process=process) for process in range(3))
+    processes = (PROCESS, PROCESS._replace(executable="/bin/next", image=1), PROCESS._replace(experiment=1))
+    threads = tuple(THREAD._replace(process=process) for process in range(3))
     samples = [("main", 1, 0, {"thread": 0}), ("next", 1, 0, {"thread": 1}), ("main", 1, 0, {"thread": 2})]
-    profile = build_profile(samples, recordings=(RECORDING, replace(RECORDING, name="b.expt")), processes=processes, threads=threads)
+    profile = build_profile(samples, recordings=(RECORDING, RECORDING._replace(name="b.expt")), processes=processes, threads=threads)
     events = json.loads(b"".join(chrome(profile)))["traceEvents"]
     names = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
     assert names == {100: "test, next", 10_000_100: "test"}

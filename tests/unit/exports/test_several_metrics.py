@@ -8,7 +8,6 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +105,7 @@ FORMATS: dict[str, tuple[Callable[[Profile], Any], Callable[[bytes], Sums]]] = {
 def test_each_metric_is_read_back(name: str, shown: str) -> None:
     profile = waiting_profile()
     if shown:
-        profile = replace(profile, metrics=shown_metrics(profile.metrics, shown.split(",")))
+        profile = profile._replace(metrics=shown_metrics(profile.metrics, shown.split(",")))
     write, read = FORMATS[name]
     assert read(b"".join(write(profile))) == expected(waiting_profile())
 
@@ -129,7 +128,7 @@ def test_callgrind_has_an_event_for_each() -> None:
 
 
 def test_what_was_asked_for_is_shown_first() -> None:
-    profile = replace(waiting_profile(), metrics=shown_metrics(waiting_profile().metrics, ["blocked"]))
+    profile = waiting_profile()._replace(metrics=shown_metrics(waiting_profile().metrics, ["blocked"]))
     message = read_back.pprof_message(b"".join(pprof(profile)))
     assert message[6][message[14][0]] == b"blocked" and len(message[1]) == 5
     document = json.loads(b"".join(speedscope(profile)))

@@ -246,22 +246,20 @@ def test_there_are_not_too_many_profiles(experiment: Path, tmp_path: Path, monke
 
 
 def test_a_profile_that_cannot_be_written_is_no_error(experiment: Path) -> None:
-    from dataclasses import replace
 
     from collector.load import load
 
     place = KeptProfile([str(experiment)])
     profile = place.completing(load(experiment))
-    place.store(replace(profile, losses=(Loss(0, "damage", 1 << 70),)), [])
+    place.store(profile._replace(losses=(Loss(0, "damage", 1 << 70),)), [])
     assert KeptProfile([str(experiment)]).profile is None
 
 
 def test_an_experiment_that_is_running_is_not_kept(experiment: Path, tmp_path: Path) -> None:
-    from dataclasses import replace
 
     from collector.load import load
 
     place = KeptProfile([str(experiment)])
     profile = place.completing(load(experiment))
-    place.store(replace(profile, processes=[replace(process, is_running=True) for process in profile.processes]), [])
+    place.store(profile._replace(processes=[process._replace(is_running=True) for process in profile.processes]), [])
     assert KeptProfile([str(experiment)]).profile is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from html.parser import HTMLParser
 
 from busy_profile import busy_profile
@@ -75,7 +74,7 @@ def test_hostile_names_stay_names() -> None:
     hostile = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&\x1b[2J\u202e\udcff"
     profile = build_profile([(f"main;{hostile.replace(';', '')}", 1, 0), ("x" * 100_000, 1, 0)])
     (recording,) = profile.recordings
-    experiment = Experiment(replace(profile, recordings=(replace(recording, name=hostile, command=(hostile,)),)))
+    experiment = Experiment(profile._replace(recordings=(recording._replace(name=hostile, command=(hostile,)),)))
     texts = [text for row in shown(experiment).rows for text in row]
     visible = hostile.replace("\x1b", "\ufffd").replace("\u202e", "\ufffd").replace("\udcff", "\ufffd")
     assert texts.count(visible) == 3

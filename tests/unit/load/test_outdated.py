@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,7 @@ def profile(tmp_path: Path) -> Profile:
     for path in moved.values():
         write(Path(path), RECORDED - 10 * S)
     frames = tuple(frame._replace(file=moved[os.path.basename(frame.file or "")]) for frame in made.frames)
-    return replace(made, frames=frames, modules=(replace(made.modules[0], name="prog", path=moved["prog"]),))
+    return made._replace(frames=frames, modules=(made.modules[0]._replace(name="prog", path=moved["prog"]),))
 
 
 def write(path: Path, time_ns: int) -> None:
@@ -52,7 +51,7 @@ def test_sources_newer_than_the_code_are_one_message_a_module(profile: Profile, 
 def test_where_the_compiler_gave_md5_sums_they_decide(profile: Profile, tmp_path: Path) -> None:
     """A fresh checkout has changed nothing; of a file that was edited and has its old time, the view of its source tells."""
     a, b = tmp_path / "a.c", tmp_path / "b.c"
-    known = replace(profile, digests=tuple(SourceDigest(str(path), hashlib.md5(b"int x;").hexdigest()) for path in (a, b)))
+    known = profile._replace(digests=tuple(SourceDigest(str(path), hashlib.md5(b"int x;").hexdigest()) for path in (a, b)))
     for path in (a, b):
         path.write_text("int x;")
     assert told(profile)[0].startswith("a.c and 1 more source are newer") and told(known) == []
@@ -62,7 +61,7 @@ def test_where_the_compiler_gave_md5_sums_they_decide(profile: Profile, tmp_path
     assert change_of(known, str(b)).startswith("the file has changed since it was compiled, by its MD5 sum, so")
     write(b, RECORDED - 10 * S)
     assert told(known) == [] and change_of(known, str(b)) != ""
-    both = replace(known, digests=(*known.digests, SourceDigest(str(b), hashlib.md5(b"").hexdigest())))
+    both = known._replace(digests=(*known.digests, SourceDigest(str(b), hashlib.md5(b"").hexdigest())))
     assert change_of(both, str(b)) == ""
 
 
@@ -79,8 +78,8 @@ def test_without_the_code_the_recording_counts(profile: Profile, tmp_path: Path)
 
 def test_a_python_file_is_compared_with_the_recording(profile: Profile, tmp_path: Path) -> None:
     frames = tuple(frame._replace(kind=PYTHON) for frame in profile.frames)
-    functions = tuple(replace(function, file=str(tmp_path / f"{function.name}.c")) for function in profile.functions)
-    python = replace(profile, frames=frames, functions=functions, modules=(replace(profile.modules[0], name="pkg/b.c", path=""),))
+    functions = tuple(function._replace(file=str(tmp_path / f"{function.name}.c")) for function in profile.functions)
+    python = profile._replace(frames=frames, functions=functions, modules=(profile.modules[0]._replace(name="pkg/b.c", path=""),))
     write(tmp_path / "b.c", RECORDED - 9 * S)
     assert told(python) == []
     write(tmp_path / "b.c", RECORDED + S)

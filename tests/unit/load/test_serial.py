@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import random
 import zlib
 from pathlib import Path
@@ -18,7 +17,8 @@ from collector.load.serial import MAGIC, open_profile, read_profile, write_profi
 from collector.profile.filters import select
 from collector.profile.kept_samples import NotKeptError, read_answers
 from collector.profile.metric_series import MetricSeries, PluginMetric
-from collector.profile.model import Frame, Function, Loss, Message, Pause, Profile, SamplePoint, Unrecorded
+from collector.profile.model import Frame, Function, Loss, Message, Pause, Profile, Unrecorded
+from collector.profile.sample_point import SamplePoint
 from collector.readings import READINGS
 
 PART = serial._PART
@@ -43,12 +43,10 @@ def every_page(profile: Profile) -> dict[tuple[str, str], str]:
 
 def with_all_tables(profile: Profile) -> Profile:
     """The same with a row in every other table; a name that is no valid text is among them."""
-    from dataclasses import replace
 
     points = SamplePoint(0, 0, 100, THREAD.start_ns, "a\udcff", "api", *range(len(READINGS)))
     series = MetricSeries(PluginMetric("m", "M", kind="rate"), 0, [5, 6], [1, 1], [2.5, (1 << 64) - 1])
-    return replace(
-        profile,
+    return profile._replace(
         points=(points,),
         losses=(Loss(0, "damage", 3, "1.0.log"),),
         messages=(Message(0, 1, "no symbols"), Message(0, 2, "gone", 4, "x", 7)),
@@ -77,15 +75,15 @@ def test_a_number_without_room_is_told(tmp_path: Path) -> None:
     profile = build_profile([("main", 1, 0)])
     frames = [frame._replace(line=-5) for frame in profile.frames]
     with pytest.raises(ExperimentError, match="cannot be written"):
-        write_profile(dataclasses.replace(profile, frames=frames), tmp_path / "a")
+        write_profile(profile._replace(frames=frames), tmp_path / "a")
 
 
 def test_every_field_is_written(tmp_path: Path) -> None:
     write_profile(build_profile([("main", 1, 0)]), tmp_path / "a")
     head = head_of(tmp_path / "a")
     assert head["frames"].keys() == set(Frame._fields) - {"address"}
-    assert head["functions"].keys() == {field.name for field in dataclasses.fields(Function)}
-    assert head.keys() >= {field.name for field in dataclasses.fields(Profile)} - {"samples", "codes", "chosen"}
+    assert head["functions"].keys() == set(Function._fields)
+    assert head.keys() >= set(Profile._fields) - {"samples", "codes", "chosen"}
 
 
 def test_an_empty_profile(tmp_path: Path) -> None:
@@ -103,9 +101,8 @@ def test_lines_of_frames_without_addresses(tmp_path: Path) -> None:
     """Frames that differ only in their address are one in the file, and the groups of lines keep their numbers."""
     profile = build_profile([("main:3;work:4", 1, 0), ("main:3;work:5", 2, 0), ("main:4;work:4", 4, 0)])
     frames = [frame._replace(address=number) for number, frame in enumerate(profile.frames)]
-    from dataclasses import replace
 
-    write_profile(replace(profile, frames=(*frames, frames[0]._replace(address=99))), tmp_path / "a")
+    write_profile(profile._replace(frames=(*frames, frames[0]._replace(address=99))), tmp_path / "a")
     read = read_profile(tmp_path / "a")
     assert len(read.frames) == len(frames)
     assert make_page(read, "lines", None, PageOptions("json")) == make_page(profile, "lines", None, PageOptions("json"))
@@ -226,11 +223,10 @@ def test_other_files_are_no_profiles(tmp_path: Path) -> None:
 
 
 def test_several_threads_and_processes(tmp_path: Path) -> None:
-    from dataclasses import replace
 
     samples = [(text, user, system, {**rest, "thread": number % 3}) for number, (text, user, system, rest) in enumerate(random_samples(random.Random(3)))]
-    processes = [PROCESS, replace(PROCESS, pid=101, clock=None, arguments=("a", "b"))]
-    threads = [THREAD, replace(THREAD, tid=102), replace(THREAD, tid=101, process=1, scale=1.25)]
+    processes = [PROCESS, PROCESS._replace(pid=101, clock=None, arguments=("a", "b"))]
+    threads = [THREAD, THREAD._replace(tid=102), THREAD._replace(tid=101, process=1, scale=1.25)]
     profile = build_profile(samples, processes=processes, threads=threads)
     write_profile(profile, tmp_path / "a")
     assert every_page(read_profile(tmp_path / "a")) == every_page(profile)

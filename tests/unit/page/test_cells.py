@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 from tiny_profile import PROCESS, RECORDING, S, START_NS, THREAD, build_profile, random_profile
@@ -50,7 +49,7 @@ def as_profile(profile: Profile, cells: CellTable) -> Profile:
         for thread, step, node, cpu, system in zip(cells.threads, cells.steps, cells.nodes, cells.cpu_us, cells.system_us)
     ]
     frames = tuple(Frame(*line) for line in cells.lines)
-    return replace(profile, frames=frames, samples=PlainSamples(stacks, samples, [1.0] * len(profile.threads)))
+    return profile._replace(frames=frames, samples=PlainSamples(stacks, samples, [1.0] * len(profile.threads)))
 
 
 def times(*values: tuple[float, ...]) -> list[list[float]]:
@@ -118,7 +117,7 @@ def test_steps_are_as_short_as_cells_allow() -> None:
 
 def test_more_paths_than_cells_end() -> None:
     """As of a thousand threads, each with paths of its own: paths are given up rather than all of time."""
-    threads = [replace(THREAD, tid=100 + i) for i in range(50)]
+    threads = [THREAD._replace(tid=100 + i) for i in range(50)]
     profile = build_profile([(f"main;f{i % 20};g{i}", 0.5, 0, {"thread": i % 50}) for i in range(1000)], threads=threads)
     cells = cells_of(profile, most_cells=200)
     assert len(cells.nodes) <= 200 and sum(cells.cpu_us) == 500_000_000 and cells.small_s > 0
@@ -149,7 +148,7 @@ def test_what_is_large_is_kept() -> None:
 
 def test_rounding_does_not_drift() -> None:
     """A third of a microsecond each, a thousand times."""
-    profile = build_profile([("main", 1, 1, {"at": i / 1000}) for i in range(999)], threads=[replace(THREAD, scale=1 / 3e6)])
+    profile = build_profile([("main", 1, 1, {"at": i / 1000}) for i in range(999)], threads=[THREAD._replace(scale=1 / 3e6)])
     cells = cells_of(profile)
     assert abs(sum(cells.cpu_us) - 666) <= 1 and abs(sum(cells.system_us) - 333) <= 1
     for column in (cells.cpu_us, cells.system_us):
@@ -158,10 +157,10 @@ def test_rounding_does_not_drift() -> None:
 
 def test_several_recordings() -> None:
     """Each counts time from its own start."""
-    later = replace(RECORDING, name="other", start_ns=START_NS + 100 * S, end_ns=START_NS + 110 * S)
+    later = RECORDING._replace(name="other", start_ns=START_NS + 100 * S, end_ns=START_NS + 110 * S)
     profile = build_profile(
         [("main", 1, 0, {"at": 2}), ("main", 2, 0, {"at": 102, "thread": 1})],
-        recordings=(RECORDING, later), processes=(PROCESS, replace(PROCESS, experiment=1, pid=7)), threads=(THREAD, replace(THREAD, process=1, tid=7)),
+        recordings=(RECORDING, later), processes=(PROCESS, PROCESS._replace(experiment=1, pid=7)), threads=(THREAD, THREAD._replace(process=1, tid=7)),
     )  # fmt: skip
     cells = cells_of(profile)
     assert cells.steps[0] == cells.steps[1] == 2 * S // cells.step_ns and cells.threads == [0, 1] and cells.cpu_us == [1_000_000, 2_000_000]
@@ -175,4 +174,4 @@ def test_no_samples() -> None:
 def test_a_profile_without_its_samples() -> None:
     profile = build_profile([("main", 1, 0)])
     with pytest.raises(NotKeptError):
-        cells_of(replace(profile, samples=KeptSamples({})))
+        cells_of(profile._replace(samples=KeptSamples({})))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -84,8 +83,8 @@ def test_every_text_of_a_profile(browser: Browser, tmp_path: Path, start: str) -
 def test_functions_of_such_names_are_apart(browser: Browser, tmp_path: Path) -> None:
     """Each has its row, its own time, and its name as reports show it."""
     plain = build_profile([(f"main;f{number}", number + 1, 0) for number in range(len(NAMES))])
-    functions = (plain.functions[0], *(replace(one, name=name, short_name=name) for one, name in zip(plain.functions[1:], NAMES)))
-    open_page(browser, tmp_path / "page.html", replace(plain, functions=functions))
+    functions = (plain.functions[0], *(one._replace(name=name, short_name=name) for one, name in zip(plain.functions[1:], NAMES)))
+    open_page(browser, tmp_path / "page.html", plain._replace(functions=functions))
     look_at_all(browser, *OVER_ALL)
     browser.run("collectorPage.state.set({tab: 'functions', sort: 'exclusive'})")
     shown = browser.run("(({table}) => table.rows.map((row) => [collectorPage.experiment.functionName(row.index), row.exclusive]))(collectorPage.views.functions)")
@@ -96,7 +95,7 @@ def test_functions_of_such_names_are_apart(browser: Browser, tmp_path: Path) -> 
 
 
 def test_threads_of_such_names(browser: Browser, tmp_path: Path) -> None:
-    threads = [replace(THREAD, tid=100 + number, name=name) for number, name in enumerate(NAMES)]
+    threads = [THREAD._replace(tid=100 + number, name=name) for number, name in enumerate(NAMES)]
     open_page(browser, tmp_path / "page.html", build_profile([("main", 1, 0, {"thread": number}) for number in range(len(NAMES))], threads=threads))
     for thread in range(len(NAMES)):
         browser.run(f"collectorPage.state.set({{threads: new Set([{thread}])}})")

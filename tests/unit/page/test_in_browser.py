@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,7 @@ SAMPLES = [
     ("main:2;solve:5", 1, 0, {"at": 14}),
     ("start;work:7;step:6", 8, 0, {"at": 11, "thread": 1}),
 ]  # fmt: skip
-PROFILE = build_profile(SAMPLES, threads=(THREAD, replace(THREAD, tid=101, name="worker")))
+PROFILE = build_profile(SAMPLES, threads=(THREAD, THREAD._replace(tid=101, name="worker")))
 
 
 def open_page(browser: Browser, path: Path, profile: Profile = PROFILE, fragment: str = "") -> None:
@@ -361,8 +360,8 @@ def test_nothing_is_cut_on_paper(browser: Browser, tmp_path: Path) -> None:
     """Whatever is shown, with long names and many processes; and all of it is on pages as wide as A4."""
     long = "ns::function_template<" + "std::pair<int, int>, " * 12 + "void>::operator()"
     profile = build_profile([(f"main:1;{long}:7", 9, 0), *((f"main:2;g{number}:3", 1, 0) for number in range(90))])
-    processes = tuple(replace(profile.processes[0], pid=100 + number, arguments=("./a-program", "--option=" + "x" * 300)) for number in range(30))
-    profile = replace(profile, processes=processes, recordings=tuple(replace(one, command=processes[0].arguments) for one in profile.recordings))
+    processes = tuple(profile.processes[0]._replace(pid=100 + number, arguments=("./a-program", "--option=" + "x" * 300)) for number in range(30))
+    profile = profile._replace(processes=processes, recordings=tuple(one._replace(command=processes[0].arguments) for one in profile.recordings))
     listing = Listing("prog, from 10", tuple(InstructionRow(number, "call " + long, "/src/" + "x" * 200 + ".c", number, (0.0,) * 4, (0.0,) * 4) for number in range(0x10, 0x60)), end=0x60)
     (tmp_path / "page.html").write_text(render([experiment_data(profile, {"/src/main.c": ("a long line of source " * 20 + "\n") * 200 and (("a long line " * 30 + "\n") * 200, "")}, {0: (listing,)})], "a page", has_disassembly=True), encoding="utf-8")
     browser.open(tmp_path / "page.html")
@@ -382,8 +381,8 @@ def test_nothing_is_cut_on_paper(browser: Browser, tmp_path: Path) -> None:
 def test_ranks_and_nodes_are_named(browser: Browser, tmp_path: Path) -> None:
     """By lanes in the order of ranks, by tooltips, and by the summary."""
     ranks = ((2, "north"), (0, "south"), (1, "north"))
-    processes = tuple(replace(PROCESS, pid=100 + rank, parent_pid=1, rank=rank, node=node) for rank, node in ranks)
-    threads = tuple(replace(THREAD, process=place, tid=100 + rank) for place, (rank, _) in enumerate(ranks))
+    processes = tuple(PROCESS._replace(pid=100 + rank, parent_pid=1, rank=rank, node=node) for rank, node in ranks)
+    threads = tuple(THREAD._replace(process=place, tid=100 + rank) for place, (rank, _) in enumerate(ranks))
     open_page(browser, tmp_path / "page.html", build_profile([("main:1", 2, 0, {"thread": place}) for place in range(3)], processes=processes, threads=threads))
     assert browser.run("collectorPage.timeline.lanes.map((lane) => lane.title)") == ["all", "rank 0 · test 100", "rank 1 · test 101", "rank 2 · test 102"]
     browser.move(lane(browser, "rank 1"))
@@ -399,7 +398,7 @@ def test_ranks_and_nodes_are_named(browser: Browser, tmp_path: Path) -> None:
 
 
 def test_no_samples(browser: Browser, tmp_path: Path) -> None:
-    open_page(browser, tmp_path / "page.html", replace(busy_profile(), samples=build_profile([]).samples, frames=(), functions=(), modules=()))
+    open_page(browser, tmp_path / "page.html", busy_profile()._replace(samples=build_profile([]).samples, frames=(), functions=(), modules=()))
     for tab in ("flame", "functions", "callers", "source", "summary"):
         set_state(browser, f"tab: '{tab}'")
     assert total(browser) == 0 and browser.complaints == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 from tiny_profile import MS, PROCESS, RECORDING, THREAD, build_profile, random_profile, random_samples
@@ -67,8 +66,8 @@ def test_objects_count_a_module_once_however_often_it_is_on_the_stack() -> None:
 
 
 def test_threads_and_processes_have_their_own_samples() -> None:
-    processes = (PROCESS, replace(PROCESS, pid=200, start_ns=PROCESS.start_ns + MS))
-    threads = (THREAD, replace(THREAD, tid=101), replace(THREAD, process=1, tid=200))
+    processes = (PROCESS, PROCESS._replace(pid=200, start_ns=PROCESS.start_ns + MS))
+    threads = (THREAD, THREAD._replace(tid=101), THREAD._replace(process=1, tid=200))
     profile = build_profile(
         [("main", 1, 0), ("work", 2, 1, {"thread": 1}), ("work", 1, 0, {"thread": 1}), ("main", 0, 3, {"thread": 2})],
         processes=processes,
@@ -85,11 +84,11 @@ def test_threads_and_processes_have_their_own_samples() -> None:
 
 
 def test_several_experiments_are_added_up() -> None:
-    processes = (PROCESS, replace(PROCESS, experiment=1))
-    threads = (THREAD, replace(THREAD, process=1))
+    processes = (PROCESS, PROCESS._replace(experiment=1))
+    threads = (THREAD, THREAD._replace(process=1))
     profile = build_profile(
         [("main;work", 1, 0), ("main;work", 2, 0, {"thread": 1})],
-        recordings=(RECORDING, replace(RECORDING, name="test.2.expt")),
+        recordings=(RECORDING, RECORDING._replace(name="test.2.expt")),
         processes=processes,
         threads=threads,
     )
@@ -99,7 +98,7 @@ def test_several_experiments_are_added_up() -> None:
 
 
 def test_a_gain_scales_the_samples_of_its_thread_alone() -> None:
-    threads = (replace(THREAD, scale=1.5), replace(THREAD, tid=101))
+    threads = (THREAD._replace(scale=1.5), THREAD._replace(tid=101))
     profile = build_profile([("main", 2, 0), ("work", 2, 0, {"thread": 1})], threads=threads)
     rows = {row.function.name: row.exclusive[0] for row in aggregate.functions(profile)}
     assert rows == {"main": 3.0, "work": 2.0}

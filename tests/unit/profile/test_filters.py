@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from busy_profile import LOAD
 from tiny_profile import PROCESS, S, START_NS, THREAD, build_profile
@@ -11,10 +9,10 @@ from tiny_profile import PROCESS, S, START_NS, THREAD, build_profile
 from collector.profile.aggregate import total_values
 from collector.profile.filters import FilterError, select
 from collector.profile.metric_series import MetricSeries
-from collector.profile.model import SamplePoint
+from collector.profile.sample_point import SamplePoint
 
-PROCESSES = (PROCESS, replace(PROCESS, pid=200))
-THREADS = (THREAD, replace(THREAD, tid=101), replace(THREAD, process=1, tid=200))
+PROCESSES = (PROCESS, PROCESS._replace(pid=200))
+THREADS = (THREAD, THREAD._replace(tid=101), THREAD._replace(process=1, tid=200))
 PROFILE = build_profile(
     [("main", 1, 0), ("main", 2, 0, {"thread": 1}), ("main", 4, 0, {"thread": 2}), ("main", 8, 0)],
     processes=PROCESSES,
@@ -40,9 +38,9 @@ def test_threads_and_processes_are_chosen_by_their_ids() -> None:
 
 
 def test_processes_and_threads_are_chosen_by_patterns_of_their_names() -> None:
-    processes = (PROCESS, replace(PROCESS, pid=200, executable="/bin/other"))
-    threads = (THREAD, replace(THREAD, tid=101, name="worker 1"), replace(THREAD, process=1, tid=200, name="worker 2"))
-    profile = replace(PROFILE, processes=processes, threads=threads)
+    processes = (PROCESS, PROCESS._replace(pid=200, executable="/bin/other"))
+    threads = (THREAD, THREAD._replace(tid=101, name="worker 1"), THREAD._replace(process=1, tid=200, name="worker 2"))
+    profile = PROFILE._replace(processes=processes, threads=threads)
 
     def of(**what) -> float:
         return total_values(select(profile, **what))[0]
@@ -55,7 +53,7 @@ def test_processes_and_threads_are_chosen_by_patterns_of_their_names() -> None:
 
 
 def test_a_program_is_also_chosen_by_the_name_it_was_called_by() -> None:
-    profile = replace(PROFILE, processes=(replace(PROCESS, executable="/bin/x86_64-linux-gnu-ld.bfd", arguments=("/usr/bin/ld", "-o")), PROCESSES[1]))
+    profile = PROFILE._replace(processes=(PROCESS._replace(executable="/bin/x86_64-linux-gnu-ld.bfd", arguments=("/usr/bin/ld", "-o")), PROCESSES[1]))
     assert total_values(select(profile, pids=["ld"]))[0] == 11.0
 
 
@@ -133,6 +131,6 @@ def test_sample_points_are_chosen_with_the_samples() -> None:
 
 def test_what_the_launcher_read_belongs_to_no_process() -> None:
     series = (MetricSeries(LOAD, 0, (START_NS,), (S,), (1.5,)), MetricSeries(LOAD, None, (START_NS,), (S,), (1.5,), node="engine"))
-    profile = replace(PROFILE, series=series)
+    profile = PROFILE._replace(series=series)
     assert [part.process for part in select(profile).series] == [0, None]
     assert [part.process for part in select(profile, pids={100}).series] == [0]

@@ -56,12 +56,12 @@ def test_notes_tell_what_a_comparison_cannot_know() -> None:
 
 def test_different_clocks_and_machines_are_noted() -> None:
     before = [made_run({"f": 1})] * 5
-    after = [replace(run, host="boat", clocks=frozenset({replace(CLOCK, name="cpu-timer", detail="refused")})) for run in before]
+    after = [replace(run, host="boat", clocks=frozenset({CLOCK._replace(name="cpu-timer", detail="refused")})) for run in before]
     assert notes(compare(before, after)) == [
         "Machines differ: engine before, boat after.",
         "Clocks differ, and each costs CPU time of its own: sigtrap at 997 Hz before, cpu-timer at 997 Hz after.",
     ]
-    detailed = [replace(run, clocks=frozenset({replace(CLOCK, detail="why not")})) for run in before]
+    detailed = [replace(run, clocks=frozenset({CLOCK._replace(detail="why not")})) for run in before]
     assert notes(compare(before, detailed)) == []
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 from tiny_profile import PROCESS, S, START_NS, THREAD, build_profile, random_profile, random_samples
@@ -16,8 +15,9 @@ from collector.profile.categories import CategoryError, read_categories
 from collector.profile.comparison import compare, function_run, path_run
 from collector.profile.filters import FilterError, select
 from collector.profile.grouped import grouped_rows, groups
-from collector.profile.model import Profile, SamplePoint
+from collector.profile.model import Profile
 from collector.profile.pcs import pcs
+from collector.profile.sample_point import SamplePoint
 from collector.profile.timeline import timeline
 from collector.profile.views import FUNCTIONS
 
@@ -34,7 +34,7 @@ def busy_random(seed: int) -> Profile:
     chance = random.Random(seed)
     samples = [(stack, user, system, {**more, "thread": chance.randrange(2)}) for stack, user, system, more in random_samples(chance)]
     points = tuple(SamplePoint(0, 0, chance.choice((100, 200)), START_NS + chance.randrange(60) * S, chance.choice("xyz"), "api") for _ in range(6))
-    return build_profile(samples, processes=(PROCESS, replace(PROCESS, pid=200)), threads=(THREAD, replace(THREAD, process=1, tid=200)), points=points)
+    return build_profile(samples, processes=(PROCESS, PROCESS._replace(pid=200)), threads=(THREAD, THREAD._replace(process=1, tid=200)), points=points)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -114,7 +114,7 @@ def test_addresses_and_steps_add_up(seed: int) -> None:
     assert {group.title: group.exclusive[0] for group in groups(profile, "module", CATEGORIES)} == {
         row.module.name: pytest.approx(row.exclusive[0]) for row in objects(profile)
     }
-    early = replace(profile, samples=select(profile, end_ns=START_NS + 20 * S + 1).samples)
+    early = profile._replace(samples=select(profile, end_ns=START_NS + 20 * S + 1).samples)
     for is_by_thread in (False, True):
         chart = timeline(profile, 7, is_by_thread)
         assert sum(sum(row.steps) for row in chart.rows) == pytest.approx(total_values(early)[0])
@@ -179,8 +179,8 @@ def test_phases_of_one_label_are_one_and_a_child_has_those_of_its_parent() -> No
     points = tuple(SamplePoint(0, 0, 100, START_NS + at * S, label, "api") for at, label in ((1, "x"), (2, "y"), (3, "x"), (4, "")))
     profile = build_profile(
         [("main", 2**at, 0, {"at": at, "thread": at % 2}) for at in range(6)],
-        processes=(PROCESS, replace(PROCESS, pid=200, parent_pid=100)),
-        threads=(THREAD, replace(THREAD, process=1, tid=200)),
+        processes=(PROCESS, PROCESS._replace(pid=200, parent_pid=100)),
+        threads=(THREAD, THREAD._replace(process=1, tid=200)),
         points=points,
     )
     assert list(shares(profile, "label").items()) == [("(before the first label)", 1.0), ("x", 2.0 + 8 + 16 + 32), ("y", 4.0)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tiny_profile import build_profile
 
 from collector.cli.reporting.disassembly import listings_of
@@ -19,7 +17,7 @@ def at_addresses(profile: Profile, addresses: dict[tuple[str, int], tuple[int, i
     for frame in profile.frames:
         address, code = addresses.get((profile.functions[frame.function].name, frame.line or 0), (0, -1))
         frames.append(Frame(frame.function, frame.file, frame.line, address, "dynamic" if code >= 0 else "native", code))
-    return replace(profile, frames=tuple(frames), codes=(Code(0x10, 0x1E), Code(0x110, 0x11E)))
+    return profile._replace(frames=tuple(frames), codes=(Code(0x10, 0x1E), Code(0x110, 0x11E)))
 
 
 def times(rows) -> dict[str, tuple[float, float]]:
@@ -61,6 +59,6 @@ def test_time_behind_the_bytes_that_were_kept_stands_apart() -> None:
     """Of long functions only the first bytes are kept: what runs behind them is not the last instruction that is known."""
     profile = at_addresses(build_profile([("main:1", 2, 0), ("main:2", 3, 0)]), {("main", 1): (0x11, 0), ("main", 2): (0x1A, 0)})
     codes = (Code(0x10, 0x1E, b"\x90\x90\xc3"), profile.codes[1])
-    (listing,) = listings_of(replace(profile, codes=codes, recordings=(replace(profile.recordings[0], machine="x86_64"),)), 0)
+    (listing,) = listings_of(profile._replace(codes=codes, recordings=(profile.recordings[0]._replace(machine="x86_64"),)), 0)
     assert [(row.text, row.exclusive[0]) for row in listing.rows] == [("nop", 0.0), ("nop", 2.0), ("ret", 0.0), ("(not kept)", 3.0)]
     assert listing.note == "the first 3 bytes of it were kept"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from tiny_profile import S, START_NS, build_profile
 
@@ -15,7 +13,7 @@ from collector.profile.model import Profile
 def look(function: str, seconds: float, age_s: float = 1.0) -> Profile:
     profile = build_profile([(f"main;{function}", seconds, 0)])
     (recording,) = profile.recordings
-    return replace(profile, recordings=(replace(recording, end_ns=START_NS + round(age_s * S)),))
+    return profile._replace(recordings=(recording._replace(end_ns=START_NS + round(age_s * S)),))
 
 
 def rows(totals: LiveTotals) -> dict[str, tuple[float, float, float, float]]:
@@ -74,6 +72,6 @@ def test_metrics_of_now(per_node: bool, now: float) -> None:
 
     totals = LiveTotals()
     old = series(3, 1000.0)
-    totals.add(replace(look("work", 1.0), series=(series(20, 99.0, 10.0, 10.0, 10.0), series(20, 20.0), old)), 100.0)
+    totals.add(look("work", 1.0)._replace(series=(series(20, 99.0, 10.0, 10.0, 10.0), series(20, 20.0), old)), 100.0)
     (found,) = totals.metrics()
     assert found.now == now

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,7 +60,7 @@ def test_the_same_function_is_one_and_its_namesake_another() -> None:
 def test_variants_of_a_constructor_are_one_function() -> None:
     profiles = [build_profile([("main;A::A()", 1, 0)]) for _ in range(2)]
     parts = [
-        replace(profile, functions=[replace(function, raw_name=raw_name) if "A" in function.name else function for function in profile.functions])
+        profile._replace(functions=[function._replace(raw_name=raw_name) if "A" in function.name else function for function in profile.functions])
         for profile, raw_name in zip(profiles, ("_ZN1AC1Ev", "_ZN1AC2Ev"))
     ]
     rows = {row.function.name: row.exclusive[0] for row in aggregate.functions(merge(parts))}
@@ -76,7 +75,7 @@ def test_calls_of_different_ways_stay_apart() -> None:
 
 
 def test_rows_point_to_their_own_experiment() -> None:
-    one = replace(build_profile([("main", 1, 0)]), losses=(Loss(0, "damage", 1),), messages=(Message(0, 1, "no symbols"), Message(0, 1, "now", time_ns=3)))
+    one = build_profile([("main", 1, 0)])._replace(losses=(Loss(0, "damage", 1),), messages=(Message(0, 1, "no symbols"), Message(0, 1, "now", time_ns=3)))
     merged = merge([one, one])
     assert [process.experiment for process in merged.processes] == [0, 1]
     assert [thread.process for thread in merged.threads] == [0, 1]
@@ -88,7 +87,7 @@ def test_what_a_profile_does_not_measure_is_nothing() -> None:
     one = build_profile([("main;work", 1, 2)])
     kinds = ordered_values([Value("looks", "", True), Value("blocked", "ns"), Value("heap", "bytes")])
     sample = PlainSample(0, START_NS, 0, (0, 0, 4 * S, 1, 500))
-    other = replace(one, samples=PlainSamples([PlainStack((0, 1), "complete")], [sample], [1.0], kinds), metrics=metrics_of(kinds))
+    other = one._replace(samples=PlainSamples([PlainStack((0, 1), "complete")], [sample], [1.0], kinds), metrics=metrics_of(kinds))
     for merged in (merge([one, other]), merge([other, one])):
         assert [metric.name for metric in merged.metrics] == ["cpu", "user", "system", "samples", "wall", "blocked", "looks", "heap"]
         (work,) = (row for row in aggregate.functions(merged) if row.function.name == "work")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from tiny_profile import build_profile
 
@@ -51,7 +49,7 @@ def test_functions_of_one_name_are_told_apart() -> None:
         Function("work", "work", "work", 0), Function("work", "work", "work", 1), Function("main", "main", "main", 0, "/a/x.c"),
     )
     assert telling_names(alike) == ["inner.0", "inner.1", "x.c:check", "y.c:check", "work", "work", "main"]
-    profile = replace(PROFILE, functions=alike, frames=tuple(Frame(index) for index in range(len(alike))))
+    profile = PROFILE._replace(functions=alike, frames=tuple(Frame(index) for index in range(len(alike))))
     assert [find_functions(profile, word).found for word in ("check", "y.c:check", "inner.1")] == [(2, 3), (3,), (1,)]
 
 
@@ -86,7 +84,7 @@ def test_a_whole_name_is_told_from_a_piece_of_one(word: str, is_whole: bool) -> 
 
 
 def test_long_names_are_those_without_abbreviations() -> None:
-    short = replace(PROFILE, functions=[replace(function, short_name="f(...)") for function in PROFILE.functions])
+    short = PROFILE._replace(functions=[function._replace(short_name="f(...)") for function in PROFILE.functions])
     assert [function.short_name for function in with_long_names(short).functions] == [function.name for function in PROFILE.functions]
 
 
@@ -94,7 +92,7 @@ def test_long_names_are_meant_by_number() -> None:
     """Those of templates can take thousands of columns, in which nobody finds the difference."""
     long = ", ".join(["std::allocator<Row>"] * 20)
     alike = tuple(Function(f"Index<{long}, {kind}>::link(int)", "Index<...>::link(...)", f"_Z{kind}", 0, "/a/index.h", line) for kind, line in ((1, 7), (2, 9)))
-    profile = replace(PROFILE, functions=alike, frames=(Frame(1), Frame(0)))
+    profile = PROFILE._replace(functions=alike, frames=(Frame(1), Frame(0)))
     match = find_functions(profile, "link")
     told = told_apart(profile, "link", match.found)
     assert told == ["link#1 for Index<...>::link(...) in index.h:7 (test)", "link#2 for Index<...>::link(...) in index.h:9 (test)"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 
@@ -17,10 +16,10 @@ from collector.profile.timeline import timeline
 from tests.tiny_profile import PROCESS, THREAD, build_profile
 
 NODES = ("east", "east", "west", "west")
-PROCESSES = [replace(PROCESS, pid=99)] + [
-    replace(PROCESS, pid=200 + rank, rank=rank, local_rank=rank % 2, node=node) for rank, node in enumerate(NODES)
+PROCESSES = [PROCESS._replace(pid=99)] + [
+    PROCESS._replace(pid=200 + rank, rank=rank, local_rank=rank % 2, node=node) for rank, node in enumerate(NODES)
 ]
-THREADS = [replace(THREAD, process=process, tid=PROCESSES[process].pid) for process in range(5)]
+THREADS = [THREAD._replace(process=process, tid=PROCESSES[process].pid) for process in range(5)]
 
 
 def _profile():
@@ -100,8 +99,8 @@ def test_orders():
 
 
 def test_processes_of_one_number_on_two_nodes_are_two():
-    processes = [replace(PROCESS, rank=rank, node=node) for rank, node in enumerate(("east", "west"))]
-    threads = [replace(THREAD, process=process) for process in range(2)]
+    processes = [PROCESS._replace(rank=rank, node=node) for rank, node in enumerate(("east", "west"))]
+    threads = [THREAD._replace(process=process) for process in range(2)]
     profile = build_profile([("main", 1, 0, {"thread": 0}), ("main", 2, 0, {"thread": 1})], processes=processes, threads=threads)
     assert len({process.identity for process in processes}) == 2
     assert len(set(process_numbers(profile))) == len(set(thread_numbers(profile))) == 2

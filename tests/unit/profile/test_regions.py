@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from tiny_profile import THREAD, build_profile
 
@@ -18,7 +16,7 @@ WAIT = "wait_in_libgomp.so.1+0x10@libgomp.so.1"
 
 def of(*samples: tuple[str, float, int]) -> Profile:
     """The profile of stacks with a time and a thread."""
-    threads = [replace(THREAD, tid=100 + number) for number in range(1 + max(thread for _, _, thread in samples))]
+    threads = [THREAD._replace(tid=100 + number) for number in range(1 + max(thread for _, _, thread in samples))]
     return build_profile([(stack, time, 0, {"thread": thread}) for stack, time, thread in samples], threads=threads)
 
 
@@ -63,7 +61,7 @@ def test_threads_that_follow_each_other_are_one_of_the_team() -> None:
     profile = of(*[("main:7;main [parallel]:7;work", 1, thread) for thread in range(3)])
     first, second, third = profile.threads
     half_ns = (first.start_ns + first.end_ns) // 2
-    (row,) = found(replace(profile, threads=(first, replace(second, end_ns=half_ns), replace(third, start_ns=half_ns)))).values()
+    (row,) = found(profile._replace(threads=(first, second._replace(end_ns=half_ns), third._replace(start_ns=half_ns)))).values()
     assert (row.thread_count, row.imbalance) == (2, pytest.approx(2 / 1.5 - 1))
 
 
@@ -94,7 +92,7 @@ def test_a_wrapper_without_a_name_gives_way_to_the_python_function_that_called_i
         ("main;add_up:7;MatMult@libpetsc.so;MPI_Allreduce@libmpi.so.40", 1, 0),
     )
     frames = [frame._replace(kind=PYTHON) if profile.functions[frame.function].name == "add_up" else frame for frame in profile.frames]
-    rows = category_calls(replace(profile, frames=tuple(frames)), CATEGORIES, "MPI")
+    rows = category_calls(profile._replace(frames=tuple(frames)), CATEGORIES, "MPI")
     assert [(row.function.name, row.caller and row.caller.name, row.line) for row in rows] == [
         ("MPI_Recv", "add_up", 7), ("MPI_Send", "add_up", 7), ("MPI_Allreduce", "MatMult", None),
     ]  # fmt: skip

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from tiny_profile import PROCESS, build_profile
 
@@ -16,11 +14,11 @@ NAMELESS = "(no module)@(no module)"
 
 
 def mixed(library: str, nameless_s: float, end: str = "complete", **changes: object) -> Profile:
-    return replace(build_profile([(f"main;run@{library}", 10 - nameless_s, 0), (f"main;{NAMELESS}", nameless_s, 0, {"end": end})]), **changes)
+    return build_profile([(f"main;run@{library}", 10 - nameless_s, 0), (f"main;{NAMELESS}", nameless_s, 0, {"end": end})])._replace(**changes)
 
 
 def with_option(profile: Profile, option: str) -> Profile:
-    return replace(profile, recordings=(replace(profile.recordings[0], options=(option,)),))
+    return profile._replace(recordings=(profile.recordings[0]._replace(options=(option,)),))
 
 
 def test_nameless_code_of_a_runtime_has_its_remedy() -> None:
@@ -38,7 +36,7 @@ def test_what_does_not_matter_is_not_told(library: str, nameless_s: float) -> No
 
 
 def test_the_program_itself_may_be_the_runtime() -> None:
-    assert "of node" in runtime_hint(mixed("libc.so.6", 1, processes=(replace(PROCESS, executable="/usr/bin/node"),)))
+    assert "of node" in runtime_hint(mixed("libc.so.6", 1, processes=(PROCESS._replace(executable="/usr/bin/node"),)))
 
 
 def test_unfinished_stacks_are_told_with_the_names_or_where_an_option_mends_them() -> None:
@@ -57,7 +55,7 @@ def test_a_recording_with_the_option_is_told_why_it_did_not_help() -> None:
 
 def test_java_whose_methods_are_recorded_needs_no_option() -> None:
     profile = mixed("libjvm.so", 2, "no_unwind_info")
-    assert runtime_hint(replace(profile, frames=[replace_kind(frame) for frame in profile.frames])) == ""
+    assert runtime_hint(profile._replace(frames=[replace_kind(frame) for frame in profile.frames])) == ""
 
 
 def replace_kind(frame: Frame) -> Frame:

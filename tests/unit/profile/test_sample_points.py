@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tiny_profile import S, START_NS, build_profile
 
-from collector.profile.model import SamplePoint
+from collector.profile.sample_point import SamplePoint
 from collector.profile.sample_points import labelled_points, sample_points
 
 

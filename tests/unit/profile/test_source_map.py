@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from tiny_profile import build_profile
 
@@ -34,7 +32,7 @@ def test_others_stay() -> None:
 def test_two_files_are_not_taken_for_one() -> None:
     """Sums by line that were kept count lines of both."""
     profile = build_profile([("main;work", 1, 0)])
-    profile = replace(profile, frames=tuple(frame._replace(file=f"/{place}/x.c") for frame, place in zip(profile.frames, "ab")))
+    profile = profile._replace(frames=tuple(frame._replace(file=f"/{place}/x.c") for frame, place in zip(profile.frames, "ab")))
     assert [frame.file for frame in with_sources_at(profile, {"/a": "/here"}).frames] == ["/here/x.c", "/b/x.c"]
     assert [frame.file for frame in with_sources_at(profile, {"/a": "/here", "/b": "/here"}).frames] == ["/here/x.c", "/b/x.c"]
     assert [frame.file for frame in with_sources_at(profile, {"/a": "/b"}).frames] == ["/a/x.c", "/b/x.c"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tiny_profile import build_profile
 
 from collector.profile.aggregate import functions
@@ -66,7 +64,7 @@ def test_rows_on_few_samples_are_told() -> None:
 def test_modules_are_not_asked_for_where_functions_are_known() -> None:
     stacks = [("main", 1, 0), ("main;a@a.so", 0.5, 0), ("main;b@b.so", 0.002, 0), ("main;c@c.so;d@c.so", 0.009, 0), ("main;e@c.so", 0.009, 0)]
     profile = build_profile(stacks, messages=nameless("a.so", "b.so", "c.so"))
-    kept = replace(profile, samples=KeptSamples({}, profile.samples))
+    kept = profile._replace(samples=KeptSamples({}, profile.samples))
     functions(kept)
     assert brief_warnings(kept) == brief_warnings(profile) == ["2 modules are shown without function names: a.so, c.so (see the overview)."]
     assert not is_known(kept, "sum_groups", by_module(kept))

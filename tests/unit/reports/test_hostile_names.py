@@ -16,7 +16,7 @@ from test_text_views import VIEWS
 
 from collector.cli.main import main
 from collector.exports.csv_text import to_csv
-from collector.profile.model import Profile
+from collector.profile.model import Frame, Profile
 from collector.reports.style import Style
 
 _ESCAPES = "\x1b]0;title\x07\x1b[2J\x9b1m\r\n\x7f\u202e\udc9b"
@@ -29,9 +29,11 @@ def spoilt(value: Any, start: str) -> Any:
     """The same with `start` before every text in it that comes from a recorded program."""
     if isinstance(value, str):
         return start + value if value else value
+    if hasattr(value, "_replace"):
+        fields = ((name, getattr(value, name)) for name in value.__match_args__)
+        return value._replace(**{name: spoilt(item, start) for name, item in fields if name not in _KEPT or isinstance(value, Frame)})
     if isinstance(value, tuple):
-        made = getattr(type(value), "_make", tuple)  # a frame is a tuple with names
-        return made(spoilt(item, start) for item in value)
+        return tuple(spoilt(item, start) for item in value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         changes = {
             field.name: spoilt(getattr(value, field.name), start)

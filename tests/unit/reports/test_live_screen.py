@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from busy_profile import busy_profile
 from tiny_profile import build_profile
@@ -64,7 +62,7 @@ def test_any_window_is_filled_exactly(view: str, width: int, height: int) -> Non
 def test_what_runs_is_told_as_cpus(span_s: float, told: str) -> None:
     found = LiveTotals()
     profile = build_profile([("main;work", 0.75, 0)])
-    running = replace(profile, processes=(replace(profile.processes[0], is_running=True),))
+    running = profile._replace(processes=(profile.processes[0]._replace(is_running=True),))
     found.add(running, 10.0)
     found.add(running, 10.0 + span_s)
     assert told in screen(found, Choice(), 120, 12)[1] and "exited" not in screen(found, Choice(), 120, 12)[1]
@@ -72,14 +70,14 @@ def test_what_runs_is_told_as_cpus(span_s: float, told: str) -> None:
 
 def test_a_program_that_ended_before_it_had_a_process_has_ended() -> None:
     found = LiveTotals()
-    found.add(replace(build_profile([]), processes=(), threads=()), 10.0)
+    found.add(build_profile([])._replace(processes=(), threads=()), 10.0)
     assert "exited" not in screen(found, Choice(), 120, 12)[1]
     assert screen(found, Choice(is_over=True), 120, 12)[1].endswith("; exited with status 0")
 
 
 def test_losses_are_told(totals: LiveTotals) -> None:
     assert totals.profile is not None
-    totals.profile = replace(totals.profile, losses=(Loss(0, "busy", 1200, "7.0.log"), Loss(0, "busy", 34, "8.0.log")))
+    totals.profile = totals.profile._replace(losses=(Loss(0, "busy", 1200, "7.0.log"), Loss(0, "busy", 34, "8.0.log")))
     assert "1,234 lost: recorder busy" in screen(totals, Choice(), 120, 12)[1]
     assert screen(totals, Choice("log"), 100, 12)[3:5] == ["1,200 lost in 7.0.log: recorder busy", "34 lost in 8.0.log: recorder busy"]
 
@@ -92,7 +90,7 @@ def test_a_line(totals: LiveTotals) -> None:
 def test_long_names_are_short(totals: LiveTotals) -> None:
     long = "std::__unguarded_partition<" + "std::pair<int, int>*, " * 20 + "Less>(void*, void*)"
     profile = build_profile([(long, 100, 0)])
-    totals.add(replace(profile, functions=[replace(one, short_name="std::__unguarded_partition<...>(...)") for one in profile.functions]), 12.0)
+    totals.add(profile._replace(functions=[one._replace(short_name="std::__unguarded_partition<...>(...)") for one in profile.functions]), 12.0)
     told = line(totals)
     assert "std::__unguarded_partition<...>(...) 9" in told and len(told) < 200
     assert any("std::__unguarded_partition<...>(...)" in one for one in screen(totals, Choice(), 140, 20))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 from busy_profile import LISTINGS, LONG_NAME, SOURCE_TEXT, busy_profile, position_of
@@ -16,7 +15,8 @@ from collector.profile.callers_callees import callers_callees
 from collector.profile.categories import read_categories
 from collector.profile.grouped import grouped_rows, groups as make_groups
 from collector.profile.metrics import shown_metrics
-from collector.profile.model import Loss, Message, SamplePoint
+from collector.profile.model import Loss, Message
+from collector.profile.sample_point import SamplePoint
 from collector.profile.source_lines import source_lines
 from collector.profile.timeline import timeline as make_timeline
 from collector.reports import (
@@ -193,7 +193,7 @@ def test_the_overview_shows_where_threads_wait_and_what_for() -> None:
 def test_causes_of_waits_make_way_first(width: int, wanted: str) -> None:
     """And of these the one with the least time."""
     profile = waiting_profile(has_causes=True)
-    shown = replace(profile, metrics=shown_metrics(profile.metrics))
+    shown = profile._replace(metrics=shown_metrics(profile.metrics))
     assert wanted in VIEWS["functions"](shown, Style(width)).splitlines()[3]
 
 
@@ -234,8 +234,8 @@ def test_functions_matter_more_than_their_source(name: str, least: int) -> None:
 
 def test_what_a_program_says_of_its_own_functions_is_shown() -> None:
     profile = build_profile([("main;stub", 1, 0)])
-    stub = replace(profile.functions[1], alias="interpreter loop")
-    profile = replace(profile, functions=(profile.functions[0], stub))
+    stub = profile.functions[1]._replace(alias="interpreter loop")
+    profile = profile._replace(functions=(profile.functions[0], stub))
     text = callers_callees_text.render(profile, callers_callees(profile, 1), None, Style(80))
     assert "The program says of it: interpreter loop" in text
 
@@ -253,15 +253,15 @@ def test_threads_without_a_sample_are_told_apart_and_not_counted() -> None:
 
 
 def test_images_of_a_process_are_no_processes() -> None:
-    images = [replace(PROCESS, image=0, has_execed=True), replace(PROCESS, image=1)]
-    threads_of = [THREAD, replace(THREAD, process=1), replace(THREAD, process=1, tid=101)]
+    images = [PROCESS._replace(image=0, has_execed=True), PROCESS._replace(image=1)]
+    threads_of = [THREAD, THREAD._replace(process=1), THREAD._replace(process=1, tid=101)]
     text = overview_of([("main", 1, 0)], processes=images, threads=threads_of)
     assert "1 in 2 threads of 1 process (2 program images)" in text
 
 
 def test_logs_that_were_not_closed_are_told_by_what_is_known_of_their_process() -> None:
     def losses(*statuses: int | None, **more: object) -> str:
-        text = overview_of([("main", 1, 0)], processes=[replace(PROCESS, status=status, is_closed=False) for status in statuses], **more)
+        text = overview_of([("main", 1, 0)], processes=[PROCESS._replace(status=status, is_closed=False) for status in statuses], **more)
         return text.partition("Lost ")[2].partition(" Top functions")[0]
 
     assert losses(9) == losses(None) == "none known; 1 log not closed"
@@ -273,15 +273,15 @@ def test_logs_that_were_not_closed_are_told_by_what_is_known_of_their_process() 
 
 
 def test_more_samples_than_the_kernel_knows_of() -> None:
-    text = overview_of([("main", 2, 0)], recordings=[replace(RECORDING, accounted_ns=S)])
+    text = overview_of([("main", 2, 0)], recordings=[RECORDING._replace(accounted_ns=S)])
     assert "Coverage samples exceed the 1.000 s the kernel charged to the command: some descendants were never waited for" in text
 
 
 def test_how_a_process_ended_in_a_word() -> None:
-    endings = [replace(PROCESS, **known) for known in ({"status": 9}, {"status": 40}, {"status": 512}, {"status": None})]
+    endings = [PROCESS._replace(**known) for known in ({"status": 9}, {"status": 40}, {"status": 512}, {"status": None})]
     assert [process_ending(process) for process in endings] == ["SIGKILL", "signal 40", "status 2", "-"]
-    unclosed = replace(PROCESS, status=None, is_closed=False)
-    assert (process_ending(unclosed), process_ending(replace(unclosed, is_running=True))) == ("cut short", "running")
+    unclosed = PROCESS._replace(status=None, is_closed=False)
+    assert (process_ending(unclosed), process_ending(unclosed._replace(is_running=True))) == ("cut short", "running")
 
 
 def test_rows_of_processes_that_are_left_out_are_images() -> None:

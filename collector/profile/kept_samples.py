@@ -6,13 +6,15 @@ A question is its kind and the name of its grouping. What was not kept is asked 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from collector.profile.groupings import by_function, by_line, by_module, by_source_line
 from collector.profile.lock import held_cells
 from collector.profile.model import Frame, Profile
-from collector.profile.place_sums import PlaceSums
 from collector.profile.samples import EVERY_STACK, CallSums, Cells, EdgeSums, Grouping, GroupSums, PhaseCells, SampleRows, Samples, Spans, StackFilter
+
+if TYPE_CHECKING:
+    from collector.profile.place_sums import PlaceSums
 
 Question = tuple[str, str]
 """Which method of `samples.Samples`, and the name of the grouping."""
@@ -78,7 +80,7 @@ class KeptSamples:
             raise NotKeptError
         if answer is None:
             return self._source.place_sums(name) if isinstance(self._source, KeptSamples) else None
-        return cast(PlaceSums, answer() if callable(answer) else answer)
+        return cast("PlaceSums", answer() if callable(answer) else answer)
 
     def _answer(self, kind: str, name: str, ask: Callable[[Samples], T]) -> T:
         question = kind, name

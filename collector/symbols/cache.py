@@ -10,7 +10,6 @@ Layout: DIRECTORY/symbols-VERSION/<key>/<record>; a record appears by an atomic 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import struct
 import sys
@@ -102,6 +101,8 @@ class SymbolCache:
 
 
 def _encode(header: Mapping[str, Any], arrays: Mapping[str, array[int]]) -> bytes:
+    import json  # those who only ask for signatures have no use for it
+
     shapes = [(name, values.typecode, len(values)) for name, values in arrays.items()]
     text = json.dumps({"header": header, "arrays": shapes}).encode()
     body = text + b"".join(values.tobytes() for values in arrays.values())
@@ -111,6 +112,8 @@ def _encode(header: Mapping[str, Any], arrays: Mapping[str, array[int]]) -> byte
 
 def _decode(data: bytes) -> Record:
     """Raises ValueError when the bytes are not a record of this version."""
+    import json
+
     body_at = len(_MAGIC) + _LENGTHS.size
     if not data.startswith(_MAGIC):
         raise ValueError("not a record of this version")

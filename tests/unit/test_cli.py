@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from small_experiment import write_small
 
 from collector.cli import config
 from collector.cli.main import iter_commands, load_command, main
@@ -138,6 +139,19 @@ def test_a_whole_recording_needs_few_imports(tmp_path: Path) -> None:
     slow |= {f"collector.experiment.{name}" for name in ("events", "records", "log_reader", "frames", "samples", "merge", "stacks", "directory")}
     slow |= {"collector.capture.perf_events", "collector.capture.wait_watcher", "collector.capture.runtime_settings", "collector.reports", "collector.profile"}
     assert not slow & (imported - imported_by_nothing())
+
+
+def test_a_report_that_was_made_before_needs_few_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its figures were kept: it neither reads logs nor names code, and generates no classes, which takes longer than all that it does."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    write_small(tmp_path / "small.expt")
+    words = ["report", "small.expt", "functions"]
+    first, again = imported_by(words, tmp_path), imported_by(words, tmp_path)
+    assert "collector.experiment.events" in first and "collector.load.kept" in again
+    slow = {"dataclasses", "inspect", "ast", "json", "statistics", "subprocess", "tempfile", "elftools", "ctypes", "collector.reading_fields"}
+    slow |= {f"collector.profile.{name}" for name in ("sample_points", "metric_series", "place_sums", "over_ranks", "filters", "categories")}
+    slow |= {"collector.experiment.events", "collector.symbols.symbolizer", "collector.analysis", "collector.page", "collector.exports"}
+    assert not slow & (again - imported_by_nothing())
 
 
 def imported_by_nothing() -> set[str]:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-_FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGSYS}
 _STOPS = {signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
 _NOT_PASSED_ON = {signal.SIGCHLD, *_STOPS} - {signal.SIGTSTP}
 PYTHON_IGNORES = (signal.SIGPIPE, signal.SIGXFSZ)
@@ -57,11 +56,10 @@ def start(
     Signal mask and dispositions are those that we were started with. StartError if it cannot be run.
     From here on all signals are blocked in this thread, until `restore_signals`.
     """
-    all_signals = signal.valid_signals() - _FAULTS
     # Where SIGCHLD is ignored, children vanish without a status.
     ignores_children = signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    mask = frozenset(int(number) for number in signal.pthread_sigmask(signal.SIG_BLOCK, all_signals))
+    mask = frozenset(int(number) for number in signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals()))
     reading, writing = os.pipe()  # not inherited across exec: closes without a word when that succeeds
     gate = os.pipe() if prepare else None
     pid = os.fork()
@@ -118,17 +116,24 @@ def _become(
         os._exit(127)
 
 
-def wait(child: Child, interval_ns: int | None, on_interval: Callable[[], None], on_end: Callable[[], None]) -> Ending:
+def wait(
+    child: Child,
+    interval_ns: int | None,
+    on_interval: Callable[[], None],
+    on_end: Callable[[], None],
+    is_recorded: Callable[[int], bool] = lambda pid: False,
+) -> Ending:
     """Wait until the program has ended; call `on_interval` as often as asked, and `on_end` before its last traces are gone.
 
-    `on_end` finds the process dead but still in the process table, so that its accounts can be read.
+    `on_end` finds the process dead but still in the process table, so that its accounts can be read. Signals of others are passed on. What the
+    program and its descendants send has reached whom it was meant for, as we are in their process group: `is_recorded` knows those that have ended.
     """
-    awaited = signal.valid_signals() - _FAULTS
+    awaited = signal.valid_signals()
     next_ns = time.monotonic_ns() + interval_ns if interval_ns else None
     while not _has_ended(child.pid):
         info = _take_signal(awaited, next_ns)
         if info is not None:
-            _handle(info, child.pid)
+            _handle(info, child.pid, is_recorded)
         if next_ns is not None and interval_ns is not None and time.monotonic_ns() >= next_ns:
             on_interval()
             next_ns += interval_ns * (1 + (time.monotonic_ns() - next_ns) // interval_ns)
@@ -156,10 +161,10 @@ def _take_signal(awaited: set[signal.Signals], until_ns: int | None) -> signal.s
     return signal.sigtimedwait(awaited, max(0, until_ns - time.monotonic_ns()) / 1e9)
 
 
-def _handle(info: signal.struct_siginfo, pid: int) -> None:
+def _handle(info: signal.struct_siginfo, pid: int, is_recorded: Callable[[int], bool]) -> None:
     if info.si_signo == signal.SIGCHLD:
         _follow_stop(pid)
-    elif _is_from_a_process(info) and info.si_pid != pid and info.si_signo not in _NOT_PASSED_ON:
+    elif _is_from_a_process(info) and info.si_signo not in _NOT_PASSED_ON and not (is_recorded(info.si_pid) or _descends(info.si_pid, pid)):
         if info.si_signo != signal.SIGCONT or _is_stopped(pid):
             with suppress(OSError):  # one that cannot be passed on does not end the recording
                 os.kill(pid, info.si_signo)
@@ -180,9 +185,22 @@ def _follow_stop(pid: int) -> None:
         os.kill(os.getpid(), signal.SIGSTOP)
 
 
+def _descends(pid: int, ancestor: int) -> bool:
+    """Say whether a process is `ancestor` or was made by it or its descendants. Those whose parents have ended are not known."""
+    while pid not in (0, ancestor):
+        fields = _stat(pid)
+        pid = int(fields[1]) if fields else 0
+    return pid == ancestor
+
+
 def _is_stopped(pid: int) -> bool:
+    return _stat(pid)[:1] == [b"T"]
+
+
+def _stat(pid: int) -> list[bytes]:
+    """Give what /proc tells of a process, from its state on. Empty when it is gone."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()[0] == b"T"
+            return file.read().rpartition(b")")[2].split()
     except OSError:
-        return False
+        return []

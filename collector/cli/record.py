@@ -390,7 +390,7 @@ def _run_program(
     try:
         node.start(plan.recorder, plan.window or options.Window())
         with _collecting_garbage():
-            ending = wait(child, plan.interval_ns, take_samples, take_last)
+            ending = wait(child, plan.interval_ns, take_samples, take_last, lambda pid: os.path.exists(os.path.join(experiment, f"{pid}.0.log")))
         log.finish(child.pid, last[0], ending)
     finally:
         node.finish(log)

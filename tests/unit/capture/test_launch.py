@@ -122,6 +122,35 @@ def test_termination_ends_both(counter: tuple[subprocess.Popen[str], int]) -> No
     assert process.wait() == 128 + signal.SIGTERM
 
 
+TO_THE_GROUP = """
+import os, signal, sys, time
+from collections import Counter
+numbers = sorted(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCHLD})
+got = Counter()
+for number in numbers:
+    signal.signal(number, lambda number, frame: got.update([number]))
+for number in numbers:
+    if sys.argv[1] == "child":
+        pid = os.fork()
+        if pid == 0:
+            os.kill(0, number)
+            time.sleep(0.01)
+            os._exit(0)
+        os.waitpid(pid, 0)
+    else:
+        os.kill(0, number)
+time.sleep(0.2)
+print([number for number in numbers if got[number] != 1])
+"""
+
+
+@pytest.mark.parametrize("sender", ["program", "child"])
+def test_signals_of_the_program_to_its_group_arrive_once(launch: Callable[..., subprocess.Popen[str]], sender: str) -> None:
+    """We are in that group: they neither end us nor are passed on."""
+    process = launch(sys.executable, "-c", TO_THE_GROUP, sender)
+    assert (process.stdout.read(), process.wait()) == ("[]\n", 0)
+
+
 def test_signals_of_the_terminal_arrive_once(launch: Callable[..., subprocess.Popen[str]], compile_c: Callable[..., Path]) -> None:
     """Both are in the terminal's foreground group: what it sends has reached the program without us."""
     master, slave = os.openpty()

@@ -61,22 +61,34 @@ static void take_foreign(int surrogate)
         col_dispositions_die(surrogate);
 }
 
-/* Stands in the kernel for the program's own handler, with its flags and mask. */
-static void on_surrogate(int surrogate, siginfo_t *info, void *context)
+typedef void (*handler)(int signo, siginfo_t *info, void *context);
+
+/* What is to be called for it, with the number that `info` then has; NULL if nothing is. */
+static __attribute__((noinline)) handler handler_for(int surrogate, siginfo_t *info)
 {
     int signo = col_surrogate_reveal(surrogate, info);
     struct sigaction action = col_program_actions_get(signo);
     if (signo == surrogate) {
         take_foreign(surrogate);
-    } else if (action.sa_handler == SIG_DFL) {
-        col_dispositions_die(signo);
-    } else if (action.sa_handler != SIG_IGN) {
-        struct sigaction none = action;
-        none.sa_handler = SIG_DFL;
-        if (action.sa_flags & (int)SA_RESETHAND)
-            set_surrogate(signo, &none);
-        action.sa_sigaction(signo, info, context);
+        return NULL;
     }
+    if (action.sa_handler == SIG_DFL)
+        col_dispositions_die(signo);
+    if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
+        return NULL;
+    struct sigaction none = action;
+    none.sa_handler = SIG_DFL;
+    if (action.sa_flags & (int)SA_RESETHAND)
+        set_surrogate(signo, &none);
+    return action.sa_sigaction;
+}
+
+/* Stands in the kernel for the program's own handler, with its flags and mask. It jumps to that: a backtrace in it shows what it would without us. */
+static void on_surrogate(int surrogate, siginfo_t *info, void *context)
+{
+    handler call = handler_for(surrogate, info);
+    if (call != NULL)
+        call(info->si_signo, info, context);
 }
 
 static void translate_mask(sigset_t *set)

@@ -1,6 +1,7 @@
 /* handling.c -- handlers, masks, nesting, stacks, inheritance: SIGTRAP and SIGVTALRM are the program's like any other */
 #include "matrix.h"
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <setjmp.h>
 #include <spawn.h>
 #include <ucontext.h>
@@ -604,3 +605,17 @@ CASE(status_masks, 1, "/proc/self/status shows the masks of signals that are blo
             }
 }
 NATURE(status_masks, stdout, "The kernel's own account shows the handler that takes samples; what a program asks through its C library does not.")
+
+static void shows_frames(int signo) { void *frames[64]; say("%d: %d frames", signo, backtrace(frames, 64)); }
+CASE(backtrace_in_handlers, 1, "backtrace in handlers, as crash handlers do: it shows no frame that is not the program's")
+{
+    static const int signals[] = {SIGTRAP, SIGVTALRM, SIGUSR1};
+    void *frames[64];
+    backtrace(frames, 64); /* loads what it needs */
+    burn();
+    for (int i = 0; i < 3; i++) {
+        set_handler(signals[i], shows_frames, 0);
+        raise(signals[i]);
+    }
+    __asm__ volatile("int3");
+}

@@ -360,17 +360,26 @@ void col_os_thread_name(uint32_t thread, char *name, size_t bytes)
         read_thread_name(thread, name, bytes);
 }
 
+#ifndef CLONE_CLEAR_SIGHAND
+#define CLONE_CLEAR_SIGHAND 0x100000000
+#endif
+
 /* clone3's first argument is a structure that begins with the flags. */
-static bool is_fork_by_clone3(long arguments)
+static bool is_fork_by_clone3(long arguments, uintptr_t needed)
 {
     uintptr_t flags;
-    return col_safe_read_word((uintptr_t)arguments, &flags) && (flags & CLONE_VM) == 0;
+    return col_safe_read_word((uintptr_t)arguments, &flags) && (flags & (CLONE_VM | needed)) == needed;
+}
+
+bool col_os_is_fork_without_handlers(long number, long argument)
+{
+    return number == SYS_clone3 && is_fork_by_clone3(argument, CLONE_CLEAR_SIGHAND);
 }
 
 bool col_os_is_fork(long number, long argument)
 {
     if (number == SYS_clone3)
-        return is_fork_by_clone3(argument);
+        return is_fork_by_clone3(argument, 0);
 #ifdef SYS_fork
     if (number == SYS_fork)
         return true;

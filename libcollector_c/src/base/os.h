@@ -97,6 +97,9 @@ void col_os_restore_signals(struct col_os_signals before);
 /* True if this system call, with this first argument, makes a process with memory of its own. */
 bool col_os_is_fork(long number, long argument);
 
+/* True if it makes one without handlers of signals. */
+bool col_os_is_fork_without_handlers(long number, long argument);
+
 /* The name of one of this process's threads; empty when it is gone. `name` holds 16 bytes. */
 void col_os_thread_name(uint32_t thread, char *name, size_t bytes);
 

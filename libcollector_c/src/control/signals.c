@@ -206,6 +206,16 @@ void col_signals_install(int sample_signal, int pause_signal)
     col_dispositions_begin();
 }
 
+void col_signals_begin_cleared(void)
+{
+    struct sigaction none = {.sa_handler = SIG_DFL};
+    col_program_actions_adopt();
+    for (int signo = 1; signo < _NSIG; signo++)
+        if (col_dispositions_has_taken(signo) && col_program_actions_get(signo).sa_handler != SIG_IGN)
+            col_dispositions_change(signo, &none, NULL);
+    install_all(false);
+}
+
 void col_signals_note_alternate_stack(size_t bytes)
 {
     if (bytes < 2 * (self.frame_bytes + ROOM_BYTES) && !self.has_small_stack) {

@@ -9,6 +9,9 @@
 /* Installs the handlers of the clock's signals and, if not 0, of the two signals the user asked for. Ordinary code, once. */
 void col_signals_install(int sample_signal, int pause_signal);
 
+/* In a new process that has no handlers, because it was made so (CLONE_CLEAR_SIGHAND): ours are installed, and the program has none. Signal-safe. */
+void col_signals_begin_cleared(void);
+
 /* The program has set an alternate stack of so many bytes: handlers of ours that would not fit on it do without from now on. Signal-safe. */
 void col_signals_note_alternate_stack(size_t bytes);
 

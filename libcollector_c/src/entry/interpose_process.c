@@ -26,6 +26,7 @@
 #include "control/ring_wait.h"
 #include "control/silence.h"
 #include "control/session.h"
+#include "control/signals.h"
 #include "experiment/format.h"
 #include "sample/exact_waits.h"
 #include "target/thread.h"
@@ -284,6 +285,8 @@ long col_entry_syscall(long number, long a, long b, long c, long d, long e, long
     if (__builtin_expect(col_os_is_fork(number, a), 0) && col_session_is_open()) {
         col_session_fork_prepare();
         long child = real(number, a, b, c, d, e, f);
+        if (child == 0 && col_os_is_fork_without_handlers(number, a))
+            col_signals_begin_cleared();
         if (child == 0)
             col_session_fork_child();
         else

@@ -46,6 +46,28 @@ CASE(clone3_without_signal, 2, "clone3 without an exit signal, waited for with _
     TELL(waitpid(pid, &status, __WALL) == pid);
     say_status("child", status);
 }
+static void heard(int signo) { say("heard %d", signo); }
+CASE(clone3_without_handlers, 3, "clone3 of a child whose signals are at their defaults (CLONE_CLEAR_SIGHAND)")
+{
+    struct clone_args how = {.flags = 0x100000000, .exit_signal = SIGCHLD};
+    signal(SIGTRAP, heard);
+    signal(SIGVTALRM, SIG_IGN);
+    signal(SIGUSR1, heard);
+    burn();
+    pid_t pid = (pid_t)syscall(SYS_clone3, &how, sizeof how);
+    if (pid == 0) {
+        struct sigaction now;
+        for (int signo = 1; signo < 32; signo++)
+            if (sigaction(signo, NULL, &now) == 0 && now.sa_handler != SIG_DFL)
+                say("%d is %s", signo, now.sa_handler == SIG_IGN ? "ignored" : "handled");
+        in_child();
+        raise(SIGTRAP);
+        _exit(3);
+    }
+    say_end(pid);
+    raise(SIGTRAP);
+    burn();
+}
 static char child_stack[65536] __attribute__((aligned(16)));
 static int in_clone(void *unused) { (void)unused; in_child(); return 5; }
 CASE(libc_clone, 2, "clone() of the C library with a stack of its own") { pid_t pid = clone(in_clone, child_stack + sizeof child_stack, SIGCHLD, NULL); burn(); say_end(pid); }

@@ -6,7 +6,7 @@
 
 #define SAME(name) __typeof__(name) own_##name;
 SAME(memmove) SAME(memcpy) SAME(memset) SAME(memcmp) SAME(memchr) SAME(strnlen) SAME(strlen) SAME(strncmp) SAME(strcmp)
-SAME(strchr) SAME(strrchr) SAME(strstr) SAME(strspn) SAME(strcspn) SAME(strcpy) SAME(strcat)
+SAME(strchr) SAME(strchrnul) SAME(memrchr) SAME(memmem) SAME(strrchr) SAME(strstr) SAME(strspn) SAME(strcspn) SAME(strcpy) SAME(strcat)
 
 enum { MOST = 200 };
 
@@ -68,6 +68,9 @@ static void texts(void)
     expect(sign(own_strcmp(one, other)) == sign(strcmp(one, other)), "strcmp");
     expect(sign(own_strncmp(one, other, most)) == sign(strncmp(one, other, most)), "strncmp");
     expect(own_strchr(one, sought) == strchr(one, sought), "strchr");
+    expect(own_strchrnul(one, sought) == strchrnul(one, sought), "strchrnul");
+    expect(own_memrchr(one, sought, strlen(one)) == memrchr(one, sought, strlen(one)), "memrchr");
+    expect(own_memmem(one, strlen(one), other, strlen(other)) == memmem(one, strlen(one), other, strlen(other)), "memmem");
     expect(own_strrchr(one, sought) == strrchr(one, sought), "strrchr");
     expect(own_strstr(one, other) == strstr(one, other), "strstr");
     expect(own_strspn(one, other) == strspn(one, other), "strspn");

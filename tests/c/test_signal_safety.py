@@ -18,15 +18,11 @@ HOOKS = {"close", "dup2", "sigaction", "sigprocmask", "pthread_sigmask", "sigpen
 # C library's name for it (libfakeroot's fstat takes a lock), so that system calls go by base/arch_abi.h. No function of <string.h> either: ThreadSanitizer's
 # memcpy runs the program's waiting handlers, on top of a tick; base/own_string.c has them.
 FOREIGN = {
-    **dict.fromkeys("sigaddset sigdelset sigemptyset sigismember".split(), "reads and writes only the set it is given"),
     "__errno_location": "an address in the thread's own block",
     "_GLOBAL_OFFSET_TABLE_": "no function: where the linker keeps addresses",
     "_dl_find_object": "made for signal handlers: which object an address belongs to",
     "pthread_self": "reads the thread's own register",
     "_r_debug": "data: where the dynamic linker's list begins, which is read with proof",
-    "getauxval": "reads what the kernel laid down when the program began",
-    "pthread_setcancelstate": "one atomic exchange in the thread's own block",
-    "pthread_setcanceltype": "the same",
     "dlsym": "not reached: col_real_resolve has looked up all names before a handler is installed, and col_real_find only asks where it has not",
 }
 
@@ -37,6 +33,9 @@ PLUGIN = "a plugin's function, which is told that it runs in a handler (docs/met
 
 # Where a pointer is called, and what is in it.
 INDIRECT = {
+    "base/own_libc:getauxval": "the C library's, which reads what the kernel laid down when the program began",
+    "base/own_libc:pthread_setcancelstate": "the C library's: one atomic exchange in the thread's own block",
+    "base/own_libc:pthread_setcanceltype": "the same",
     "base/text_format:col_text_format": STORED_BY_CALLER,
     "base/text_format:put_padded": STORED_BY_CALLER,
     "control/session:take_sample": STORED_BY_CALLER,

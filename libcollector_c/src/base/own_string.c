@@ -4,6 +4,9 @@
  * Nothing here leaves the library. By the C library's names a sanitizer's wrappers would be called, and ThreadSanitizer's run the program's waiting
  * handlers: on top of a tick, and wherever the tick has interrupted the sanitizer itself, locks and all. What compilers call by themselves is here, too.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -163,6 +166,35 @@ char *strrchr(const char *text, int sought)
             break;
     }
     return (char *)(uintptr_t)last;
+}
+
+char *strchrnul(const char *text, int sought)
+{
+    char *found = strchr(text, sought);
+    return found != NULL ? found : (char *)(uintptr_t)text + strlen(text);
+}
+
+void *memrchr(const void *memory, int sought, size_t bytes)
+{
+    const char *last = (const char *)memory + bytes;
+    while (last != memory)
+        if (*--last == (char)sought)
+            return (void *)(uintptr_t)last;
+    return NULL;
+}
+
+void *memmem(const void *memory, size_t bytes, const void *sought, size_t length)
+{
+    const char *at = memory, *end = at + bytes;
+    if (length == 0)
+        return (void *)(uintptr_t)at;
+    while ((size_t)(end - at) >= length &&
+           (at = memchr(at, *(const char *)sought, (size_t)(end - at) - length + 1)) != NULL) {
+        if (memcmp(at, sought, length) == 0)
+            return (void *)(uintptr_t)at;
+        at++;
+    }
+    return NULL;
 }
 
 char *strstr(const char *text, const char *sought)

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -12,6 +13,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -27,7 +29,7 @@ int pthread_attr_getsigmask_np(const pthread_attr_t *attributes, sigset_t *set);
 int epoll_pwait2(int epoll, struct epoll_event *events, int count, const struct timespec *timeout, const sigset_t *set);
 void __longjmp_chk(jmp_buf place, int value) __attribute__((noreturn));
 
-/* Every function that entry/ interposes and calls on to. */
+/* Every function that entry/ interposes and calls on to, and those of own_libc.c. */
 /* clang-format off */
 #define COL_REAL_FUNCTIONS(X)                                                                                          \
     X(sigaction) X(signal) X(sigprocmask) X(pthread_sigmask) X(sigtimedwait) X(sigpending) X(signalfd) X(read)         \
@@ -38,7 +40,9 @@ void __longjmp_chk(jmp_buf place, int value) __attribute__((noreturn));
     X(close) X(dup2) X(dup3) X(close_range) X(closefrom)                                                               \
     X(execve) X(execv) X(execvp) X(execvpe) X(fexecve) X(execveat) X(posix_spawn) X(posix_spawnp) X(system) X(popen)   \
     X(prctl) X(ptrace) X(syscall) X(clone) X(_Fork) X(_exit) X(_Exit) X(quick_exit)                                    \
-    X(pthread_create) X(thrd_create) X(pthread_key_create) X(dlopen) X(dlmopen) X(dlclose)
+    X(pthread_create) X(thrd_create) X(pthread_key_create) X(dlopen) X(dlmopen) X(dlclose)                             \
+    X(getauxval) X(sysconf) X(dl_iterate_phdr) X(pthread_once) X(pthread_key_delete) X(pthread_setspecific)            \
+    X(pthread_setcancelstate) X(pthread_setcanceltype) X(strtol) X(strtoul) X(strtoull)
 /* clang-format on */
 
 enum col_real_index {

@@ -12,6 +12,7 @@ from collector.capture.definitions import DefinitionFile, MetricDefinition, Sour
 from collector.capture.elf_header import read_elf_header
 
 MOST_FILES = 1000
+_BUILT_IN = "builtin.so"
 
 
 class MetricSelection(NamedTuple):
@@ -32,12 +33,13 @@ class Offer(NamedTuple):
 
 
 class Plugin(NamedTuple):
-    """A source of which metrics are on: its library, the libraries it wants preloaded, and these metrics."""
+    """A source of which metrics are on: its library, the libraries it wants preloaded, and these metrics; whether the recorder has them in itself."""
 
     source: SourceDefinition
     library: str
     preloads: tuple[str, ...]
     offers: tuple[Offer, ...]
+    is_built_in: bool = False
 
     @property
     def has_node_metrics(self) -> bool:
@@ -74,7 +76,8 @@ def choose_metrics(selection: MetricSelection, environment: Mapping[str, str], b
     offers, plugins = _choose(files, selection, _Libraries(directories, recorder, problems))
     known = {offer.metric.id: offer.metric for offer in reversed(offers)}
     problems += _check_selection(selection, known)
-    return MetricSet(tuple(offers), tuple(plugins), tuple(dict.fromkeys(problems)))
+    own = os.path.join(os.path.abspath(builtin), _BUILT_IN)
+    return MetricSet(tuple(offers), tuple(plugin._replace(is_built_in=plugin.library == own) for plugin in plugins), tuple(dict.fromkeys(problems)))
 
 
 def _search_path(selection: MetricSelection, environment: Mapping[str, str], builtin: str) -> list[tuple[str, bool]]:

@@ -43,7 +43,7 @@ def iter_lines(choice: MetricSet, interval_ns: int) -> Iterator[list[str]]:
     yield ["interval", str(interval_ns)]
     for plugin in choice.plugins:
         source = plugin.source
-        yield ["plugin", source.id, plugin.library, source.start, source.stop]
+        yield ["plugin", source.id, plugin.library, source.start, source.stop, *(["built-in"] if plugin.is_built_in else [])]
     for place, plugin in enumerate(choice.plugins):
         for offer in plugin.offers:
             yield _metric_line(place, offer)

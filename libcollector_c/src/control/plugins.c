@@ -24,6 +24,8 @@
 #include "sample/plugin_call.h"
 #include "sample/recording.h"
 
+extern void __tsan_init(void) __attribute__((weak)); /* dlsym(3) leaves a text in malloc's memory where there is none */
+
 static struct {
     int state; /* what has been done in this process, or in the one it was forked from */
     pid_t pid;
@@ -47,9 +49,35 @@ static const char *file_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
+/*
+ * The built-in metrics are in this library as well: the dynamic linker takes memory of the program's malloc for each library, and time. Declared as what
+ * they are not: only their addresses are asked for.
+ */
+#define BUILT_IN(X)                                                                                                    \
+    X(process_cpu_user)                                                                                                \
+    X(process_cpu_system)                                                                                              \
+    X(process_cpu_switches)                                                                                            \
+    X(process_io_read) X(process_io_written) X(process_memory_resident) X(node_load) X(node_memory)                    \
+        X(allinea_plugin_initialize) X(allinea_plugin_cleanup)
+#define X(name) extern int name(void);
+BUILT_IN(X)
+#undef X
+
+static void *function_of(void *library, const struct col_plugin *plugin, const char *name)
+{
+    if (!plugin->is_built_in)
+        return dlsym(library, name);
+#define X(known)                                                                                                       \
+    if (strcmp(name, #known) == 0)                                                                                     \
+        return (void *)(uintptr_t)known;
+    BUILT_IN(X)
+#undef X
+    return NULL;
+}
+
 static void *optional_function(void *library, const struct col_plugin *plugin, const char *name)
 {
-    void *function = name[0] != '\0' ? dlsym(library, name) : NULL;
+    void *function = name[0] != '\0' ? function_of(library, plugin, name) : NULL;
     if (function == NULL && name[0] != '\0')
         complain(plugin->id, "%s has no function %s", file_name(plugin->path), name);
     return function;
@@ -59,13 +87,13 @@ static void find_functions(void *library, struct col_plugin *plugin)
 {
     *(void **)&plugin->start = optional_function(library, plugin, plugin->start_name);
     *(void **)&plugin->stop = optional_function(library, plugin, plugin->stop_name);
-    *(void **)&plugin->cleanup = dlsym(library, "allinea_plugin_cleanup");
+    *(void **)&plugin->cleanup = function_of(library, plugin, "allinea_plugin_cleanup");
     const struct col_metric_table *table = col_metric_table();
     for (size_t i = 0; i < table->metric_count; i++) {
         struct col_metric *metric = &table->metrics[i];
         if (metric->plugin != plugin || !metric->is_wanted)
             continue;
-        metric->getter.address = dlsym(library, metric->function);
+        metric->getter.address = function_of(library, plugin, metric->function);
         if (metric->getter.address == NULL)
             complain(metric->id, "%s has no function %s", file_name(plugin->path), metric->function);
         col_metric_table_describe(
@@ -97,18 +125,18 @@ static void load_plugin(struct col_plugin *plugin)
     char text[400];
     col_text_print_into(text, sizeof text, "the loading of %s", plugin->path);
     col_plugin_call_begin(text);
-    void *library = COL_REAL(dlopen)(plugin->path, RTLD_NOW | RTLD_LOCAL);
+    void *library = plugin->is_built_in ? NULL : COL_REAL(dlopen)(plugin->path, RTLD_NOW | RTLD_LOCAL);
     col_plugin_call_end();
     plugin->is_disabled = true;
-    if (library == NULL) {
+    if (library == NULL && !plugin->is_built_in) {
         const char *why = dlerror();
         complain(plugin->id, "its library cannot be loaded: %s%s", why != NULL ? why : plugin->path, "");
         return;
     }
     int (*initialize)(uintptr_t id, void *data);
-    *(void **)&initialize = dlsym(library, "allinea_plugin_initialize");
+    *(void **)&initialize = function_of(library, plugin, "allinea_plugin_initialize");
     if (initialize == NULL)
-        *(void **)&initialize = dlsym(library, "allinea_plugin_initialise");
+        *(void **)&initialize = function_of(library, plugin, "allinea_plugin_initialise");
     if (initialize == NULL) {
         complain(plugin->id, "%s has no function %s", file_name(plugin->path), "allinea_plugin_initialize");
         return;
@@ -191,7 +219,7 @@ void col_plugins_load_own(void)
         return;
     col_plugins_load(path, COL_METRICS_OF_PROCESS | (is_node_reader() ? COL_METRICS_OF_NODE : 0));
     /* ThreadSanitizer's wrappers of what getters call run the program's waiting handlers, whatever lock of the sanitizer's a tick has interrupted. */
-    if (dlsym(RTLD_DEFAULT, "__tsan_init") != NULL)
+    if (__tsan_init != NULL)
         col_metrics_keep_off_ticks();
     if (col_metric_table()->metric_count != 0)
         atexit(

@@ -105,10 +105,10 @@ static uint64_t number_of(const char *text)
 
 /* ---- its lines ---- */
 
-static void add_plugin(char **words)
+static void add_plugin(char **words, size_t count)
 {
-    self.table.plugins[self.table.plugin_count++] =
-        (struct col_plugin){.id = words[1], .path = words[2], .start_name = words[3], .stop_name = words[4]};
+    self.table.plugins[self.table.plugin_count++] = (struct col_plugin){
+        .id = words[1], .path = words[2], .start_name = words[3], .stop_name = words[4], .is_built_in = count >= 6};
 }
 
 static void add_metric(char **words, size_t count)
@@ -139,7 +139,7 @@ static void add_line(char **words, size_t count)
     if (strcmp(words[0], "interval") == 0 && count >= 2)
         self.table.interval_ns = number_of(words[1]);
     else if (strcmp(words[0], "plugin") == 0 && count >= 5)
-        add_plugin(words);
+        add_plugin(words, count);
     else if (strcmp(words[0], "metric") == 0 && count >= 8)
         add_metric(words, count);
 }

@@ -13,6 +13,7 @@
 struct col_plugin {
     const char *id, *path;
     const char *start_name, *stop_name; /* "" if it has none */
+    bool is_built_in;                   /* this library has its functions, too */
     bool is_wanted;                     /* a metric of it is: it is to be loaded */
     bool is_loaded;                     /* and initialised, here */
     bool is_started;

@@ -17,7 +17,7 @@
 #include "sample/recording.h"
 #include "target/thread.h"
 
-/* What a new thread was to run. Given to it by way of a block that it frees. */
+/* What a new thread was to run. Given to it by way of a block that it gives back: malloc is the program's, which may count its calls. */
 struct start {
     union {
         void *(*posix)(void *);
@@ -25,7 +25,32 @@ struct start {
     } routine;
     void *argument;
     bool is_silent; /* by its maker, see control/sandbox.h */
+    bool is_taken;
 };
+
+#define MOST_STARTS 64 /* threads that are being made at a time; more than that take a block of malloc */
+static struct start starts[MOST_STARTS];
+
+static bool is_own(const struct start *start)
+{
+    return start >= starts && start < starts + MOST_STARTS;
+}
+
+static struct start *take_start(void)
+{
+    for (struct start *start = starts; start < starts + MOST_STARTS; start++)
+        if (!__atomic_test_and_set(&start->is_taken, __ATOMIC_ACQUIRE))
+            return start;
+    return malloc(sizeof(struct start));
+}
+
+static void give_back(struct start *start)
+{
+    if (is_own(start))
+        __atomic_clear(&start->is_taken, __ATOMIC_RELEASE);
+    else
+        free(start);
+}
 
 static struct {
     pthread_once_t once;
@@ -85,7 +110,7 @@ static void begin_thread(uintptr_t routine, bool is_silent)
 static void *run_posix(void *argument)
 {
     struct start start = *(struct start *)argument;
-    free(argument);
+    give_back(argument);
     begin_thread((uintptr_t)start.routine.posix, start.is_silent);
     return start.routine.posix(start.argument);
 }
@@ -93,7 +118,7 @@ static void *run_posix(void *argument)
 static int run_c11(void *argument)
 {
     struct start start = *(struct start *)argument;
-    free(argument);
+    give_back(argument);
     begin_thread((uintptr_t)start.routine.c11, start.is_silent);
     return start.routine.c11(start.argument);
 }
@@ -108,7 +133,7 @@ static struct start *new_start(void *argument)
         return NULL;
     if (!is_silent)
         pthread_once(&self.once, make_key);
-    struct start *start = malloc(sizeof *start);
+    struct start *start = take_start();
     if (start != NULL) {
         start->argument = argument;
         start->is_silent = is_silent;
@@ -125,7 +150,7 @@ COL_EXPORT int pthread_create(pthread_t *restrict thread, const pthread_attr_t *
     start->routine.posix = routine;
     int error = COL_REAL(pthread_create)(thread, attributes, run_posix, start);
     if (error != 0)
-        free(start);
+        give_back(start);
     return error;
 }
 
@@ -137,6 +162,6 @@ COL_EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
     start->routine.c11 = routine;
     int result = COL_REAL(thrd_create)(thread, run_c11, start);
     if (result != thrd_success)
-        free(start);
+        give_back(start);
     return result;
 }

@@ -31,6 +31,8 @@ _NOTHING = Nature("status", "Where the program ended well and nothing was record
 CASES = [
     Case("linking", "heavy_storage", "1 MiB of thread-local storage", command=("{program}", "all"), builds=(Build("heavy", "linking/heavy_storage.c"),), burns=3),
     _plain("pie", "an ordinary program"),
+    Case("linking", "counts_calls", "counts the calls of functions that are its own, of malloc too: no call is the recorder's",
+         command=("{program}", "all"), builds=(Build("counts", "linking/counts.c", ("-rdynamic", "-fno-builtin")),), burns=3),
     _plain("not_pie", "-no-pie", "-no-pie", "-fno-pie"),
     _plain("static", "a static program", "-static", options=("-F", "on"), natures=(_STATIC, _NOTHING)),
     _plain("static_pie", "a static-pie program", "-static-pie", options=("-F", "on"), natures=(_STATIC, _NOTHING)),

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -96,6 +97,18 @@ static bool is_out_of_reach(const char *path, int mode)
     return path != NULL && path[0] == '/' && col_os_access(AT_FDCWD, path, mode) != 0;
 }
 
+/*
+ * What a limit on memory has to leave: our library, most of whose memory is reserved and never used, and what it maps. A program that natively keeps below
+ * such a limit could otherwise not be loaded.
+ */
+#define MEMORY_NEEDED (24u << 20)
+
+static bool is_below(__rlimit_resource_t resource, rlim_t needed)
+{
+    struct rlimit limit;
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur < needed;
+}
+
 /* As things stand for this process now, with its user, root and namespaces, which the program inherits. */
 static const char *find_limits(void)
 {
@@ -103,6 +116,10 @@ static const char *find_limits(void)
         return "the recorder cannot be read where it runs (as another user, in another root or namespace)";
     if (is_out_of_reach(col_child_environment_experiment(), W_OK | X_OK))
         return "the experiment cannot be written where it runs (as another user, in another root or namespace)";
+    if (is_below(RLIMIT_DATA, MEMORY_NEEDED) || is_below(RLIMIT_AS, MEMORY_NEEDED))
+        return "its limit on memory leaves no room for the recorder";
+    if (is_below(RLIMIT_NOFILE, STDERR_FILENO + 2))
+        return "its limit on descriptors does not let a library be loaded";
     return NULL;
 }
 

@@ -12,6 +12,7 @@ CASE(limit_as_tight, 1, "RLIMIT_AS below what it has: nothing can be mapped any 
 static void *works(void *unused) { burn(); return unused; }
 CASE(limit_as_thread, 2, "a thread under an RLIMIT_AS that has room for its stack and little more") { limit(RLIMIT_AS, 48 << 20); pthread_t thread; say("create %d", pthread_create(&thread, NULL, works, NULL)); pthread_join(thread, NULL); burn(); }
 CASE(limit_data, 1, "RLIMIT_DATA 0") { limit(RLIMIT_DATA, 0); burn(); TELL(sbrk(1 << 20) == (void *)-1); }
+CASE(limit_data_exec, 1, "RLIMIT_DATA of 1 MiB over exec") { limit(RLIMIT_DATA, 1 << 20); burn(); execl("/proc/self/exe", "memory", "image", NULL); }
 CASE(limit_stack, 2, "RLIMIT_STACK of 256 KiB over exec") { limit(RLIMIT_STACK, 256 << 10); burn(); execl("/proc/self/exe", "memory", "image", NULL); }
 CASE(limit_stack_unlimited, 2, "RLIMIT_STACK unlimited over exec: the legacy layout of memory") { limit(RLIMIT_STACK, RLIM_INFINITY); burn(); execl("/proc/self/exe", "memory", "image", NULL); }
 CASE(limit_memlock, 1, "RLIMIT_MEMLOCK 0 and mlock") { limit(RLIMIT_MEMLOCK, 0); char page[4096]; int result = mlock(page, sizeof page); say("locked or not permitted %d", result == 0 || errno == EPERM || errno == ENOMEM); burn(); }

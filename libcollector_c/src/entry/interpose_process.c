@@ -14,12 +14,14 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/arch_abi.h"
 #include "base/os.h"
 #include "base/real.h"
+#include "base/safe_read.h"
 #include "control/child_environment.h"
 #include "control/child_program.h"
 #include "control/dispositions.h"
@@ -33,6 +35,25 @@
 
 /* ---- exec ---- */
 
+#define MOST_STACK (8u << 20)
+#define STACK_FOR_THE_REST 8192u /* of what is called meanwhile */
+
+extern void *__libc_stack_end __attribute__((weak)); /* where the main thread's stack begins */
+
+/*
+ * Whether so much more of the stack is there. That of a thread ends in pages that cannot be read; the kernel lets the first one grow. A child of vfork may be
+ * on either.
+ */
+static bool has_stack_for(size_t bytes)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur > MOST_STACK)
+        limit.rlim_cur = MOST_STACK;
+    bool is_first = &__libc_stack_end == NULL || (uintptr_t)__libc_stack_end - here < limit.rlim_cur / 2;
+    return is_first || col_safe_read_probe(here - bytes - STACK_FOR_THE_REST);
+}
+
 /*
  * The child's environment, on the caller's stack: a child of vfork runs in its parent's memory and may leave nothing behind. A macro, because what
  * alloca gives ends with the function that called it. An environment too large for a stack is passed on as it is.
@@ -43,7 +64,8 @@
         char *const *given_ = (environment);                                                                           \
         enum col_child_kind kind_ = (kind);                                                                            \
         size_t text_bytes_ = 0, count_ = col_child_environment_measure(given_, kind_, &text_bytes_);                   \
-        if (count_ != 0 && count_ < LARGEST_ENVIRONMENT && text_bytes_ < LARGEST_ENVIRONMENT) {                        \
+        if (count_ != 0 && count_ < LARGEST_ENVIRONMENT && text_bytes_ < LARGEST_ENVIRONMENT &&                        \
+            has_stack_for(count_ * sizeof(char *) + text_bytes_)) {                                                    \
             char **entries_ = alloca(count_ * sizeof *entries_);                                                       \
             col_child_environment_fill(given_, kind_, entries_, alloca(text_bytes_));                                  \
             given_ = entries_;                                                                                         \

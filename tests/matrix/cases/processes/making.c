@@ -268,3 +268,29 @@ CASE(popens, 1, "popen for reading and writing")
     fputs("to the shell\n", pipe);
     TELL(pclose(pipe));
 }
+static void *spawns_from_small_stack(void *unused)
+{
+    static char *const words[] = {"true", NULL};
+    pid_t pid = -1;
+    TELL(posix_spawnp(&pid, "true", NULL, NULL, words, environ));
+    say_end(pid);
+    pid = vfork();
+    if (pid == 0) { execve("/bin/true", words, environ); _exit(9); }
+    say_end(pid);
+    pid = fork();
+    if (pid == 0) { execvp("true", words); _exit(9); }
+    say_end(pid);
+    return unused;
+}
+CASE(spawns_small_stack, 1, "a thread of 16 KiB runs programs in an environment of 1,900 variables")
+{
+    char name[32];
+    pthread_attr_t attributes;
+    pthread_t thread;
+    for (int i = 0; i < 1900; i++) { snprintf(name, sizeof name, "NUMBER_%d", i); setenv(name, "x", 1); }
+    burn();
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 16384);
+    if (pthread_create(&thread, &attributes, spawns_from_small_stack, NULL) == 0)
+        pthread_join(thread, NULL);
+}

@@ -23,6 +23,7 @@
 #include "control/rank.h"
 #include "control/silence.h"
 #include "control/stranger.h"
+#include "control/surrogate.h"
 #include "experiment/event.h"
 #include "experiment/log_writer.h"
 #include "experiment/messages.h"
@@ -355,6 +356,7 @@ void col_session_fork_child(void)
     bool was_open = col_session_is_open();
     self.forking = NULL;
     col_program_actions_adopt();
+    col_surrogate_forget_kept();
     col_recording_set(COL_RECORDING_IDLE);
     self.is_sampling_point = 0;
     col_clock_source_forget();

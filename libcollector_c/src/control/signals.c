@@ -83,10 +83,16 @@ static void pass_on(int signo, siginfo_t *info, void *context)
 {
     uint64_t surrogate = col_os_signal_bit(col_surrogate_of(signo));
     struct sigaction action = col_program_actions_get(signo);
-    bool is_blocked = (col_surrogate_word(&((ucontext_t *)context)->uc_sigmask) & surrogate) != 0;
+    uint64_t believed = surrogate == 0 && col_thread_has_own_storage() ? col_surrogate_believed() : 0;
+    bool is_blocked = (col_surrogate_word(&((ucontext_t *)context)->uc_sigmask) & surrogate) != 0 ||
+                      (believed & col_os_signal_bit(signo)) != 0;
     if ((is_forced(signo, info) && (is_blocked || action.sa_handler == SIG_IGN)) ||
         (action.sa_handler == SIG_DFL && !is_blocked)) {
         col_dispositions_die(signo);
+    } else if (surrogate == 0 && is_blocked) {
+        if (action.sa_handler != SIG_IGN)
+            col_surrogate_keep(signo, info);
+        count_forward();
     } else if (surrogate == 0) {
         deliver(signo, info, context);
     } else {

@@ -181,3 +181,44 @@ int col_surrogate_reveal(int signo, siginfo_t *info)
     info->si_signo = owner;
     return owner;
 }
+
+/* ---- without surrogates ---- */
+
+#define KEPT_BYTES 32 /* of a siginfo: what kill and its kin fill in */
+
+static __thread struct {
+    uint64_t set;
+    char infos[PAIRS][KEPT_BYTES];
+} kept __attribute__((tls_model("initial-exec")));
+
+void col_surrogate_keep(int signo, const siginfo_t *info)
+{
+    for (unsigned i = 0; i < PAIRS; i++)
+        if (self.pairs[i].signo == signo && (kept.set & col_os_signal_bit(signo)) == 0)
+            memcpy(kept.infos[i], info, KEPT_BYTES);
+    kept.set |= col_os_signal_bit(signo);
+}
+
+uint64_t col_surrogate_kept(void)
+{
+    return kept.set;
+}
+
+int col_surrogate_take_kept(uint64_t set, siginfo_t *info)
+{
+    for (unsigned i = 0; i < PAIRS; i++) {
+        uint64_t bit = col_os_signal_bit(self.pairs[i].signo);
+        if ((kept.set & set & bit) == 0)
+            continue;
+        memset(info, 0, sizeof *info);
+        memcpy(info, kept.infos[i], KEPT_BYTES);
+        kept.set &= ~bit;
+        return self.pairs[i].signo;
+    }
+    return 0;
+}
+
+void col_surrogate_forget_kept(void)
+{
+    kept.set = 0;
+}

@@ -42,4 +42,13 @@ bool col_surrogate_is_forwarded(const siginfo_t *info);
 /* What a signal that was received is to the program; corrects `info`. Its own number, if it is no forwarded one. */
 int col_surrogate_reveal(int signo, siginfo_t *info);
 
+/*
+ * Without a surrogate, when the program uses all real-time signals, what it blocks waits here: one of a kind in each thread. From handlers too, if the
+ * thread's storage is its own.
+ */
+void col_surrogate_keep(int signo, const siginfo_t *info);
+uint64_t col_surrogate_kept(void);
+int col_surrogate_take_kept(uint64_t set, siginfo_t *info); /* its number; 0: none of `set` waits */
+void col_surrogate_forget_kept(void);                       /* in a fork child */
+
 #endif

@@ -83,6 +83,9 @@ static int change_mask(int how, const sigset_t *set, sigset_t *old, int (*real)(
     int result = real(how, set != NULL ? &ours : NULL, old);
     if (old != NULL)
         col_dispositions_set_to_program(old, believed);
+    siginfo_t info;
+    for (int signo; (signo = col_surrogate_take_kept(~col_surrogate_believed(), &info)) != 0;)
+        col_os_queue_to_thread(signo, &info);
     return result;
 }
 
@@ -100,7 +103,7 @@ COL_EXPORT int sigpending(sigset_t *set)
 {
     int result = COL_REAL(sigpending)(set);
     if (result == 0)
-        col_dispositions_set_to_program(set, 0);
+        col_dispositions_set_to_program(set, col_surrogate_kept());
     return result;
 }
 

@@ -41,7 +41,7 @@ static struct timespec rest_until(uint64_t end_ns)
 }
 
 /* Our handler may have interrupted the wait to send on what the program blocks. If that is what it waits for, it is there now; if not, the wait goes on. */
-static int wait_on(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+static int wait_on(const sigset_t *set, uint64_t asked, siginfo_t *info, const struct timespec *timeout)
 {
     static const struct timespec at_once = {0, 0};
     uint64_t end_ns =
@@ -49,7 +49,9 @@ static int wait_on(const sigset_t *set, siginfo_t *info, const struct timespec *
     struct timespec rest;
     for (;;) {
         uint32_t count = col_signals_forward_count();
-        int got = COL_REAL(sigtimedwait)(set, info, timeout);
+        int got = col_surrogate_take_kept(asked, info);
+        if (got == 0)
+            got = COL_REAL(sigtimedwait)(set, info, timeout);
         if (got != -1 || errno != EINTR)
             return got;
         got = COL_REAL(sigtimedwait)(set, info, &at_once);
@@ -72,7 +74,7 @@ static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec 
         return COL_REAL(sigtimedwait)(set, info, timeout);
     ours = *set;
     col_dispositions_set_to_kernel(&ours);
-    int got = wait_on(&ours, &found, timeout);
+    int got = wait_on(&ours, col_surrogate_word(set), &found, timeout);
     if (got > 0) {
         got = col_surrogate_reveal(got, &found);
         if (found.si_code == SI_TKILL)

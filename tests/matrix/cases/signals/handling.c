@@ -619,3 +619,40 @@ CASE(backtrace_in_handlers, 1, "backtrace in handlers, as crash handlers do: it 
     }
     __asm__ volatile("int3");
 }
+
+static volatile sig_atomic_t times[_NSIG];
+static void note(int signo) { times[signo]++; }
+CASE(all_handled, 2, "handlers for all 64 signals; all are blocked, sent, found pending, waited for, and let in")
+{
+    sigset_t all, found, trap;
+    siginfo_t info;
+    sigfillset(&all);
+    sigemptyset(&trap);
+    sigaddset(&trap, SIGTRAP);
+    for (int signo = 1; signo < _NSIG; signo++)
+        set_handler(signo, note, 0);
+    burn();
+    for (int round = 0; round < 3; round++) {
+        sigprocmask(SIG_BLOCK, &all, NULL);
+        for (int signo = 1; signo < _NSIG; signo++)
+            if (signo != SIGKILL && signo != SIGSTOP && signo != 32 && signo != 33)
+                kill(getpid(), signo);
+        sigpending(&found);
+        for (int signo = 1; signo < _NSIG; signo++)
+            if (sigismember(&found, signo) == 1)
+                say("%d waits", signo);
+        if (round == 1)
+            say("took %d, sent by itself %d", sigwaitinfo(&trap, &info), info.si_code == SI_USER && info.si_pid == getpid());
+        pid_t pid = fork();
+        if (pid == 0) {
+            sigpending(&found);
+            say("waits in the child: %d", sigismember(&found, SIGTRAP));
+            _exit(0);
+        }
+        say_end(pid);
+        say("before: %d %d", (int)times[SIGTRAP], (int)times[SIGVTALRM]);
+        sigprocmask(SIG_UNBLOCK, &all, NULL);
+        say("after: %d %d", (int)times[SIGTRAP], (int)times[SIGVTALRM]);
+    }
+    burn();
+}

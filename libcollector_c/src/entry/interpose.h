@@ -8,4 +8,7 @@
  */
 #define COL_EXPORT __attribute__((visibility("default")))
 
+/* Before a thread is made: begins now, if our constructor has not run yet. */
+void col_entry_begin_early(void);
+
 #endif

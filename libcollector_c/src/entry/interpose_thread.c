@@ -126,6 +126,7 @@ static int run_c11(void *argument)
 /* NULL: no session, or no memory: the thread starts without us. */
 static struct start *new_start(void *argument)
 {
+    col_entry_begin_early();
     bool is_silent = col_silence_is_on();
     if (!is_silent)
         col_session_adopt();

@@ -1,16 +1,29 @@
 /* preload.c -- the first and the last thing that happens: the library's constructor and destructor */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "entry/interpose.h"
+
 #include "control/session.h"
 #include "control/signals.h"
 #include "experiment/format.h"
 
 #include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <unistd.h>
 
-/*
- * Runs before main, and before the constructors of what the program was linked with. Preloaded without
- * COLLECTOR_EXPERIMENT in the environment the library reads that one variable and does nothing else, ever.
- */
-__attribute__((constructor)) static void begin(int argc, char **argv)
+extern void *__libc_stack_end
+    __attribute__((weak)); /* where the kernel has put the number of arguments, and behind it the arguments */
+
+static bool has_begun;
+
+/* Preloaded without COLLECTOR_EXPERIMENT in the environment the library reads that one variable and does nothing else, ever. */
+static void begin_once(int argc, char **argv)
 {
+    if (has_begun)
+        return;
+    has_begun = true;
     const struct col_options *options = col_session_prepare();
     if (options == NULL)
         return;
@@ -18,6 +31,20 @@ __attribute__((constructor)) static void begin(int argc, char **argv)
     col_session_open(argc, argv);
     if (col_session_is_open())
         pthread_atfork(col_session_fork_prepare, col_session_fork_parent, col_session_fork_child);
+}
+
+/* Runs before main, but behind the constructors of libraries that the program was linked with. */
+__attribute__((constructor)) static void begin(int argc, char **argv)
+{
+    begin_once(argc, argv);
+}
+
+/* Some of them make threads, which no clock would see that is started later. Nothing is done before the C library knows the environment. */
+void col_entry_begin_early(void)
+{
+    const long *start = &__libc_stack_end != NULL ? __libc_stack_end : NULL;
+    if (!has_begun && environ != NULL && start != NULL)
+        begin_once((int)start[0], (char **)(uintptr_t)(start + 1));
 }
 
 __attribute__((destructor)) static void finish(void)

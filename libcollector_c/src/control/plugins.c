@@ -58,8 +58,8 @@ static const char *file_name(const char *path)
     X(process_cpu_system)                                                                                              \
     X(process_cpu_switches)                                                                                            \
     X(process_io_read)                                                                                                 \
-    X(process_io_written) X(process_memory_resident) X(node_load) X(node_memory) X(allinea_plugin_initialize)          \
-        X(allinea_plugin_cleanup)
+    X(process_io_written)                                                                                              \
+    X(process_memory_resident) X(node_load) X(node_memory) X(allinea_plugin_initialize) X(allinea_plugin_cleanup)
 #define X(name) extern int name(void);
 BUILT_IN(X)
 #undef X

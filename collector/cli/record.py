@@ -37,7 +37,7 @@ from collector.cli.recording.launch_log import LaunchLog
 from collector.cli.recording.node_metrics import NodeMetrics
 from collector.cli.recording.python_command import completed, title_of, with_interpreter
 from collector.cli.recording.ranks import Job, become
-from collector.cli.recording.unrecorded import Explainer, UnrecordedDescendants, tell_unrecorded
+from collector.cli.recording.unrecorded import Explainer, UnrecordedDescendants, tell_unrecorded, why_no_command
 from collector.errors import CollectorError, ExperimentError, ExperimentExistsError, NoSpaceError, RecordError, UsageError
 from collector.experiment.log_outline import read_start_ticks
 from collector.printable import printable
@@ -445,10 +445,12 @@ def _conclude(plan: Plan, experiment: str, ending: Ending, unrecorded: Unrecorde
     except (CollectorError, OSError) as error:
         say(f"{plan.job.title(experiment)}: {error}")
         return False
-    outcome = tell_outcome(experiment, plan.job.title(experiment), plan.command[0], totals, live, plan.wanted.clock == "off", ending)
+    why_not = "" if totals.log_count else why_no_command(found)
+    outcome = tell_outcome(experiment, plan.job.title(experiment), plan.command[0], totals, live, plan.wanted.clock == "off", ending, why_not)
     complaints = keep_code_files(experiment, plan.names_jit_code)
     problems = plan.metrics.choice.problems if plan.job.is_speaker else ()
-    sentences = [sentence for sentence in (*outcome.sentences, tell_unrecorded(found), *problems, *complaints) if sentence]
+    others = [one for one in found if not (why_not and one.is_command)]
+    sentences = [sentence for sentence in (*outcome.sentences, tell_unrecorded(others), *problems, *complaints) if sentence]
     for sentence in plan.job.sentences(experiment, sentences, outcome.is_clean):
         say(sentence)
     return outcome.has_recorded

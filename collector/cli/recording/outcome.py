@@ -35,11 +35,22 @@ class Outcome(NamedTuple):
 
 
 def tell_outcome(
-    experiment: str, title: str, program: str, totals: Totals, live: Mapping[int, int], is_clock_off: bool, ending: Ending | None = None
+    experiment: str,
+    title: str,
+    program: str,
+    totals: Totals,
+    live: Mapping[int, int],
+    is_clock_off: bool,
+    ending: Ending | None = None,
+    why_not: str = "",
 ) -> Outcome:
-    """Say what was recorded. `title` is what the experiment is called, `live` what RecordedProcesses gives of those that still are, `ending` the program's."""
+    """Say what was recorded.
+
+    `title` is what the experiment is called, `live` what RecordedProcesses gives of those that still are, `ending` the program's, and `why_not` why the
+    program is not recorded, if that is known.
+    """
     if totals.log_count == 0:
-        return Outcome((f"nothing was recorded: {_guess_why(experiment, program)}",), False)
+        return Outcome((f"nothing was recorded: {why_not or _guess_why(experiment, program)}",), False)
     parts = [f"{_tell_samples(totals, is_clock_off)} in {_tell_processes(totals)}"]
     if totals.clock is not None and not is_clock_off:
         parts.append(_tell_clock(totals))

@@ -166,6 +166,11 @@ def _explain_no_log(error: int) -> str:
     return f"{_NO_ROOM}: {why}"
 
 
+def why_no_command(found: Collection[Finding]) -> str:
+    """Why nothing was recorded in the command itself; "" if it was, or nobody knows."""
+    return next((f"{one.path}: {one.reason}" for one in found if one.is_command and one.reason != NOT_STARTED), "")
+
+
 def tell_unrecorded(found: Collection[Finding]) -> str:
     """One sentence about the descendants among them; "" if there are none, or the user wanted it so."""
     surprising = [one for one in found if (not one.is_command or one.reason.startswith(_NO_ROOM)) and not re.search("-F|--ranks", one.reason)]

@@ -154,6 +154,11 @@ def test_nothing_recorded() -> None:
     assert outcome.sentences[0].startswith("nothing was recorded: the recorder did not start in xz")
 
 
+def test_nothing_recorded_for_a_known_reason() -> None:
+    outcome = tell_outcome("/nosuch/a.expt", "a.expt", "xz", totals_of(), {}, False, why_not="xz: it is statically linked")
+    assert outcome.sentences == ("nothing was recorded: xz: it is statically linked",)
+
+
 def test_nothing_recorded_and_the_experiment_has_gone() -> None:
     outcome = tell_outcome("/nosuch/a.expt", "a.expt", "xz", totals_of(), {}, False)
     assert outcome.sentences == ("nothing was recorded: /nosuch/a.expt has gone",)

@@ -77,7 +77,8 @@ def test_generators(record: Callable[..., Recorded], python: Interpreter) -> Non
     for name, ns in callers.items():
         judge(abs(ns - truth[name]) <= tolerance(truth[name] / whole, recorded.sample_count) * whole, f"{name}: {ns / 1e6:.1f} ms, {truth[name] / 1e6:.1f} true")
     assert set(recorded.callers("source")) == {"delegate"}
-    assert set(recorded.callers("delegate")) == {"doubled"}
+    # At the end it is closed half-way, by the function in C that closes what can be suspended: seldom is that seen.
+    assert {"doubled"} <= set(recorded.callers("delegate")) <= {"doubled", "coroutine.close"}
 
 
 @some_interpreters()

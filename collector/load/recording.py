@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from collector.experiment.events import ProcExit
 from collector.experiment.liveness import is_alive
 from collector.experiment.origin import ProcessIdentity
 from collector.format import CloseReason
@@ -48,7 +49,7 @@ def recording_of(path: str, parts: Sequence[PartFacts]) -> Recording:
         name=os.path.basename(os.path.abspath(path)),
         start_ns=start_ns,
         end_ns=max(start_ns, end_ns),
-        status=next((status for part in parts if (status := _status(part.launch, part.logs))), _status(parts[0].launch, parts[0].logs) if parts else None),
+        status=next((end.status for end in telling_ends(launches)), None),
         accounted_ns=sum((one.user_ns or 0) + (one.system_ns or 0) for one in closed if one) if closed and all(closed) else None,
         log_count=len(all_facts),
         log_bytes=sum(facts.size_bytes for facts in all_facts),
@@ -146,12 +147,10 @@ def _clock(facts: LogFacts) -> Clock | None:
     return Clock(event.clock or "", *periods_ns, event.detail or "")
 
 
-def _status(launch: LogFacts | None, logs: list[LogFacts]) -> int | None:
-    """The wait status of the command: the launcher saw it, or else the first process told it."""
-    for status in launched_statuses(launch).values():
-        return status
-    first = _by_time(logs)[:1]
-    return first[0].process.status if first and first[0].process else None
+def telling_ends(launches: Sequence[LogFacts]) -> list[ProcExit]:
+    """Of the ends that launchers saw the one that tells how all of it ended: the first command to fail, or else the first to end; none if none was seen."""
+    ends = sorted((end for launch in launches for end in launch.ends if end.status is not None), key=lambda end: (end.time, end.status or 0))
+    return [end for end in ends if end.status][:1] or ends[:1]
 
 
 def launched_statuses(launch: LogFacts | None) -> dict[int, int]:

@@ -14,11 +14,11 @@ from typing import Final
 from collector.analysis import open_analysis
 from collector.errors import ExperimentError
 from collector.experiment.directory import ExperimentDirectory, LogFile, open_directory
-from collector.experiment.events import CloseLog, Initialize, ProcExit, Sample
+from collector.experiment.events import CloseLog, Initialize, Sample
 from collector.experiment.node_clocks import align
 from collector.load.log_facts import LogFacts, read_facts
 from collector.load.ranks import with_ranks
-from collector.load.recording import PartFacts
+from collector.load.recording import PartFacts, telling_ends
 from collector.load.thinning import thin_points
 from collector.load.waits import Waits
 from collector.profile.model import Process
@@ -160,7 +160,7 @@ def abridged(parts: Sequence[PartFacts]) -> list[PartFacts]:
     logs = sorted((facts for part in parts for facts in part.logs), key=lambda facts: (facts.start_ns, facts.log.origin))
     launch, node, log = map(_together, (launches, [part.node for part in parts if part.node], logs))
     if launch is not None:
-        launch.ends[:] = _first_status(launches)
+        launch.ends[:] = telling_ends(launches)
         closed = [facts.close for facts in launches]
         if all(closed):
             user_ns = sum((one.user_ns or 0) + (one.system_ns or 0) for one in closed if one)
@@ -194,9 +194,3 @@ def _together(logs: Sequence[LogFacts]) -> LogFacts | None:
         first_ns=min((facts.first_ns for facts in logs if facts.first_ns is not None), default=None),
         last_ns=max(facts.last_ns for facts in logs),
     )
-
-
-def _first_status(launches: Sequence[LogFacts]) -> list[ProcExit]:
-    """The end that `recording_of` would choose: the first command that failed, or else the first."""
-    firsts = [end for facts in launches for end in [end for end in facts.ends if end.pid is not None and end.status is not None][:1]]
-    return [end for end in firsts if end.status][:1] or firsts[:1]

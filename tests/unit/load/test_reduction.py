@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import replace
 from pathlib import Path
@@ -45,8 +45,10 @@ def write_process(directory: Path, pid: int, chance: random.Random, *more: bytes
     )  # fmt: skip
 
 
-def write_job(target: Path, rank_count: int, seed: int = 1, clocks_ns: int = 0) -> Path:
-    """The experiment of a parallel job with four ranks on each node, whose wall clocks are so far apart at the same monotonic time."""
+def write_job(target: Path, rank_count: int, seed: int = 1, clocks_ns: int = 0, statuses: Sequence[int | None] = ()) -> Path:
+    """The experiment of a parallel job with four ranks on each node, whose wall clocks are so far apart at the same monotonic time. Launchers saw the first
+    ranks end with these wait statuses, the later ones' earlier.
+    """
     chance = random.Random(seed)
     target.mkdir()
     (target / "ranks").touch()
@@ -57,8 +59,10 @@ def write_job(target: Path, rank_count: int, seed: int = 1, clocks_ns: int = 0) 
         end_ns = T0 + S + 1000 * rank
         wall_ns = 1_700_000_000 * S + clocks_ns * (rank // 4)
         write_process(directory, PID + rank % 4, chance, rank=rank, local_rank=rank % 4, host=node.name, wall_ns=wall_ns, at_ns=T0 + rank, end_ns=end_ns)
+        status = statuses[rank] if rank < len(statuses) else None
+        ends = [record(Kind.PROCEXIT, end_ns - 2000 * rank, 0, pid=PID + rank % 4, status=status)] if status is not None else []
         write_log(directory, "launch.log", begin(50, T0, rank=rank, host=node.name, wall_ns=wall_ns, cpu_count=2, options=["job_size=12"]), *(_point(PID + rank % 4, T0 + 1 + n) for n in range(5)),
-                  close(end_ns, reason=0, user_ns=31_000_000, system_ns=0))  # fmt: skip
+                  *ends, close(end_ns, reason=0, user_ns=31_000_000, system_ns=0))  # fmt: skip
     return target
 
 
@@ -111,6 +115,17 @@ def test_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shard_logs: int) 
     monkeypatch.setattr(shards, "SHARD_LOGS", shard_logs)
     monkeypatch.setattr(reduction, "_JOINED", 2)
     job = write_job(tmp_path / "job.expt", 9)
+    check_same(reduced(job), job)
+
+
+@pytest.mark.parametrize(
+    ("statuses", "expected"), [((None, 0), 0), ((0, None, None, 256, 512), 512), ((None,), None), ((256, 0), 256), ((0, None, 9), 9)]
+)
+def test_ends_that_not_every_launcher_saw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statuses: list[int | None], expected: int | None) -> None:
+    monkeypatch.setattr(shards, "SHARD_LOGS", 1)
+    monkeypatch.setattr(reduction, "_JOINED", 2)
+    job = write_job(tmp_path / "job.expt", 6, statuses=statuses)
+    assert load([job]).recordings[0].status == expected
     check_same(reduced(job), job)
 
 

@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
+from collector.capture.ignored_signals import signals_to_default
+
 _STOPS = {signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
 _NOT_PASSED_ON = {signal.SIGCHLD, *_STOPS} - {signal.SIGTSTP}
-PYTHON_IGNORES = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
 class StartError(Exception):
@@ -53,9 +54,10 @@ def start(
     """Run `path` in a new process with the environment that `environment_of` gives for its pid.
 
     Before it becomes the program, the process waits until `prepare` has come back, which is given its pid.
-    Signal mask and dispositions are those that we were started with. StartError if it cannot be run.
+    Signal mask and dispositions are those that we were started with, as far as they are known. StartError if it cannot be run.
     From here on all signals are blocked in this thread, until `restore_signals`.
     """
+    defaults = signals_to_default()
     # Where SIGCHLD is ignored, children vanish without a status.
     ignores_children = signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -64,6 +66,8 @@ def start(
     gate = os.pipe() if prepare else None
     pid = os.fork()
     if pid == 0:
+        for number in defaults:
+            signal.signal(number, signal.SIG_DFL)
         if ignores_children:
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         if gate:
@@ -102,8 +106,6 @@ def _become(
 ) -> None:
     failure = 0
     try:
-        for number in PYTHON_IGNORES:
-            signal.signal(number, signal.SIG_DFL)
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
         environment = environment_of(os.getpid())

@@ -5,7 +5,7 @@ import signal
 from typing import NamedTuple
 
 from collector.capture import job_directory
-from collector.capture.launch import PYTHON_IGNORES
+from collector.capture.ignored_signals import signals_to_default
 from collector.capture.native import read_clock_error_us
 from collector.capture.program import Program
 from collector.capture.rank import Rank, RankPeriods, Ranks
@@ -82,7 +82,7 @@ class Job(NamedTuple):
 
 def become(program: Program, command: list[str]) -> None:
     """Run the program unrecorded in our place. OSError if it cannot be run."""
-    for number in PYTHON_IGNORES:
+    for number in signals_to_default():
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     path, arguments = program.start_with(command)

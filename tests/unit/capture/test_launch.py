@@ -275,3 +275,19 @@ def test_no_program_runs_whose_launcher_has_died() -> None:
     with subprocess.Popen([sys.executable, "-c", PREPARED, "fail"], stdout=subprocess.PIPE, text=True) as process:
         output = process.communicate(timeout=60)[0]  # until the child has ended as well
     assert process.returncode == 3 and output.endswith(" True\n")
+
+
+@pytest.mark.parametrize("ignored", ["", "PIPE", "XFSZ", "PIPE XFSZ"])
+def test_what_a_shell_ignores_stays_ignored(ignored: str) -> None:
+    """Python ignores both of these itself: what was before is seen in the shell that started it."""
+    trap = f"trap '' {ignored}; " if ignored else ""
+    script = f"{trap}'{sys.executable}' -c \"$0\" /bin/grep SigIgn: /proc/self/status; exit $?"
+    done = subprocess.run(["/bin/sh", "-c", script, LAUNCHER], capture_output=True, text=True, check=True)
+    bits = sum(1 << (getattr(signal, f"SIG{name}") - 1) for name in ignored.split())
+    assert int(done.stdout.split()[1], 16) == bits
+
+
+def test_what_another_parent_ignores_is_its_own(launch: Callable[..., subprocess.Popen[str]]) -> None:
+    """This Python ignores SIGPIPE, and has its children not do so."""
+    assert signal.getsignal(signal.SIGPIPE) is signal.SIG_IGN
+    assert int(launch("/bin/grep", "SigIgn:", "/proc/self/status").communicate()[0].split()[1], 16) == 0

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -344,10 +345,35 @@ static void writeback(const char *directory)
     printf("%u\n", taken);
 }
 
+/* --- cut: somebody cuts the log, to nothing, to a length it once had, or before the slots; from then on all is refused, and nothing is touched behind the end --- */
+
+static void cut(const char *directory)
+{
+    for (unsigned round = 0; round < 3; round++) {
+        struct col_open_frame *frame = new_frame(), *late = new_frame(), *idle = new_frame();
+        open_log(directory);
+        CHECK(col_open_frame_acquire(frame, 1, 1, 2, 0) == 0 && col_open_frame_acquire(idle, 2, 1, 2, 0) == 0);
+        for (uint32_t i = 1; i <= 300; i++)
+            CHECK(add(frame, 1, i) == 0);
+        struct stat about;
+        CHECK(stat(col_log_writer_path(), &about) == 0);
+        off_t slots = about.st_size - (off_t)COL_OPEN_AREA_BYTES(about.st_size);
+        CHECK(truncate(col_log_writer_path(), round == 0 ? 0 : round == 1 ? 1 << 20 : slots) == 0);
+        for (uint32_t i = 301; i <= 700; i++)
+            CHECK(add(frame, 1, i) == -ENOSPC);
+        CHECK(col_open_frame_flush(frame) == -ENOSPC && col_open_frame_acquire(late, 3, 1, 2, 0) == -ENOSPC);
+        if (round == 0)
+            CHECK(col_event_thr_create((struct col_event_head){1, 1}, &(struct col_event_thr_create){.name = "x"}) == -ENOSPC);
+        col_open_frame_release(frame);
+        col_open_frame_release(idle);
+        col_log_writer_close();
+    }
+}
+
 static const struct {
     const char *name;
     void (*run)(const char *directory);
-} cases[] = {{"kill", kill_us}, {"threads", threads}, {"slots", slots}, {"values", values}, {"stacks", stacks}, {"times", times}, {"forks", forks}, {"full", full}, {"writeback", writeback}};
+} cases[] = {{"kill", kill_us}, {"threads", threads}, {"slots", slots}, {"values", values}, {"stacks", stacks}, {"times", times}, {"forks", forks}, {"full", full}, {"writeback", writeback}, {"cut", cut}};
 
 int main(int count, char **arguments)
 {

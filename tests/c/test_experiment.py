@@ -253,6 +253,11 @@ def test_full_disk_that_writes_back(build, tmp_path: Path, system: str, megabyte
     assert all(sample.stack == expected_stack(1, sample.user) for sample in found)
 
 
+def test_log_that_somebody_cuts(build, tmp_path: Path) -> None:
+    """The pages behind its end are gone, and a store to them would be SIGBUS: nothing more is recorded."""
+    run(build("experiment_open", ["-O2"]), "cut", tmp_path / "a.expt")
+
+
 def expected_stack(thread: int, number: int) -> tuple[int, ...]:
     return stack_like(thread, number % 37 + 1, number // 3 % 5)
 

@@ -9,6 +9,7 @@
 #include "experiment/format.h"
 #include "experiment/log_writer.h"
 #include "experiment/open_slots.h"
+#include "experiment/sparse_file.h"
 
 #define TEXT_BYTES 400u
 
@@ -37,9 +38,8 @@ void col_call_note_open(void)
 
 static bool is_usable(void)
 {
-    if (self.slot == NULL || self.generation != col_open_slots_generation() || !col_log_writer_is_open())
-        return false;
-    return !col_open_slots_is_careful() || col_os_populate(self.slot, COL_OPEN_HEADER_BYTES + TEXT_BYTES + 1) == 0;
+    return self.slot != NULL && self.generation == col_open_slots_generation() && col_log_writer_is_open() &&
+           col_sparse_file_renew(self.slot, COL_OPEN_HEADER_BYTES + TEXT_BYTES + 1) == 0;
 }
 
 void col_call_note_begin(const char *text, uint32_t thread)

@@ -17,7 +17,6 @@ struct window {
 };
 
 static struct {
-    bool is_careful;       /* see struct col_sparse_file */
     uint32_t window_count; /* that were ever mapped */
 } self;
 
@@ -118,13 +117,13 @@ int col_log_windows_make_room(uint32_t index, uint8_t *start, uint32_t from, uin
     struct window *window = &windows[index];
     uint32_t populated = __atomic_load_n(&window->populated, __ATOMIC_SEQ_CST);
     if (populated >= to)
-        return self.is_careful ? col_os_populate(start + from, to - from) : 0;
+        return col_sparse_file_renew(start + from, to - from);
     uint32_t page_bytes = (uint32_t)col_os_page_bytes();
     uint32_t least = (to + page_bytes - 1) & ~(page_bytes - 1);
     uint32_t step = (populated + step_bytes(index * COL_SPARSE_WINDOW_BYTES + from)) & ~(page_bytes - 1);
     if (step > COL_SPARSE_WINDOW_BYTES)
         step = COL_SPARSE_WINDOW_BYTES;
-    uint32_t begin = self.is_careful && from < populated ? from : populated;
+    uint32_t begin = from < populated ? from : populated;
     if (step > least && populate_to(window, start, begin, step) == 0)
         return 0;
     return populate_to(window, start, begin, least); /* the disk may have room for this much */
@@ -133,7 +132,6 @@ int col_log_windows_make_room(uint32_t index, uint8_t *start, uint32_t from, uin
 void col_log_windows_open(const struct col_sparse_file *file)
 {
     windows[0].start = file->first;
-    self.is_careful = file->is_careful;
     note_window(0);
 }
 

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "base/os.h"
+#include "base/safe_read.h"
 #include "experiment/crc32.h"
 #include "experiment/event.h"
 #include "experiment/format.h"
 #include "experiment/log_writer.h"
 #include "experiment/sample_rows.h"
+#include "experiment/sparse_file.h"
 
 #define UNIT_NS 1000u
 #define FRAME_NS 1000000000u /* no frame is open longer than this while samples come */
@@ -45,22 +47,21 @@ static bool is_usable(const struct col_open_frame *frame)
     return frame->slot != NULL && frame->generation == col_open_slots_generation() && col_log_writer_is_open();
 }
 
-/* A file system may want new room for a page it has written back (struct col_sparse_file): then pages are populated before each store, not once. */
-static int renew(const struct col_open_frame *frame, uint32_t offset, uint32_t bytes)
-{
-    return col_open_slots_is_careful() ? col_os_populate((uint8_t *)frame->slot + offset, bytes) : 0;
-}
-
+/* Of all that was populated the last byte is looked at: a file is cut from its end. */
 static int renew_header(const struct col_open_frame *frame)
 {
-    return renew(frame, 0, COL_OPEN_HEADER_BYTES);
+    int error = col_sparse_file_keeps_room() ? 0 : col_os_populate(frame->slot, COL_OPEN_HEADER_BYTES);
+    bool is_there = col_safe_read_probe((uintptr_t)frame->slot->rows + frame->room_bytes - 1);
+    return error == 0 && !is_there ? -ENOSPC : error;
 }
 
 /* Makes rows that end at `bytes` safe to store to. Pages are taken as they are needed: a short-lived thread takes one. */
 static int make_room(struct col_open_frame *frame, uint32_t bytes)
 {
     if (bytes <= frame->room_bytes)
-        return renew(frame, COL_OPEN_HEADER_BYTES + frame->row_bytes, bytes - frame->row_bytes);
+        return col_sparse_file_keeps_room()
+                   ? 0
+                   : col_os_populate(frame->slot->rows + frame->row_bytes, bytes - frame->row_bytes);
     uint32_t page_bytes = (uint32_t)col_os_page_bytes(),
              begin = frame->room_bytes == 0 ? 0 : COL_OPEN_HEADER_BYTES + frame->row_bytes;
     uint32_t end = (COL_OPEN_HEADER_BYTES + bytes + page_bytes - 1) & ~(page_bytes - 1);
@@ -143,7 +144,7 @@ int col_open_frame_flush(struct col_open_frame *frame)
 
 void col_open_frame_release(struct col_open_frame *frame)
 {
-    if (is_usable(frame) && col_open_frame_flush(frame) == 0) {
+    if (is_usable(frame) && col_open_frame_flush(frame) == 0 && renew_header(frame) == 0) {
         __atomic_store_n(&frame->slot->state, 0, __ATOMIC_RELEASE);
         col_open_slots_give_back(frame->slot_index);
     }

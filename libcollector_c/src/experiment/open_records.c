@@ -9,8 +9,10 @@
 #include "experiment/format.h"
 #include "experiment/log_writer.h"
 #include "experiment/open_slots.h"
+#include "experiment/sparse_file.h"
 
-#define ROOM_BYTES (4096u - COL_OPEN_HEADER_BYTES) /* one page: a process that is read once takes no more */
+#define SLOT_BYTES 4096u /* one page: a process that is read once takes no more */
+#define ROOM_BYTES (SLOT_BYTES - COL_OPEN_HEADER_BYTES)
 #define FRAME_NS 1000000000u
 #define CRC_BEGIN offsetof(struct col_open_slot, state) /* as of an open frame's rows */
 #define CRC_END offsetof(struct col_open_slot, commits)
@@ -24,11 +26,6 @@ static struct {
     uint32_t frame; /* see col_open_records_frame */
     bool is_apart;  /* the last record has a frame of its own */
 } self;
-
-static int populate(void)
-{
-    return col_os_populate(self.slot, COL_OPEN_HEADER_BYTES + ROOM_BYTES);
-}
 
 static void empty(void)
 {
@@ -49,7 +46,7 @@ static bool acquire(void)
     self.slot = col_log_writer_is_open() ? col_open_slots_claim_spare(&index) : NULL;
     if (self.slot == NULL)
         return false;
-    if (populate() != 0) {
+    if (col_os_populate(self.slot, SLOT_BYTES) != 0) {
         col_open_slots_give_back(index);
         self.slot = NULL;
         return false;
@@ -59,10 +56,10 @@ static bool acquire(void)
     return true;
 }
 
-/* A slot that may be stored to; see struct col_sparse_file for why its page may have to be populated anew. */
+/* A slot that may be stored to. */
 static bool make_ready(void)
 {
-    return has_slot() ? !col_open_slots_is_careful() || populate() == 0 : acquire();
+    return has_slot() ? col_sparse_file_renew(self.slot, SLOT_BYTES) == 0 : acquire();
 }
 
 static void begin(uint64_t time_ns)

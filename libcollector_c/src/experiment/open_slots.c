@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/os.h"
+#include "base/safe_read.h"
 #include "base/sparse.h"
 #include "experiment/format.h"
 #include "experiment/sparse_file.h"
@@ -22,7 +23,6 @@ static struct {
     uint32_t slot_count; /* that there is room for */
     uint32_t generation;
     uint64_t sample_count; /* moved from slots into the log */
-    bool is_careful;
 } self;
 
 static struct {
@@ -65,7 +65,6 @@ void col_open_slots_open(const struct col_sparse_file *log)
     set_free();
     windows[0].start = log->open_first;
     self.slot_count = slot_count < SLOT_COUNT ? (uint32_t)slot_count : SLOT_COUNT;
-    self.is_careful = log->is_careful;
 }
 
 static bool try_claim(uint32_t index)
@@ -112,7 +111,9 @@ static bool are_empty(uint32_t first, uint64_t taken)
 {
     for (; taken != 0; taken &= taken - 1) {
         const struct col_open_slot *slot = locate(first + (uint32_t)__builtin_ctzll(taken));
-        if (slot == NULL || slot->commits[0] != 0 || slot->commits[1] != 0)
+        uint64_t commits[2];
+        if (slot == NULL || !col_safe_read_bytes((uintptr_t)slot->commits, commits, sizeof commits) ||
+            commits[0] != 0 || commits[1] != 0)
             return false;
     }
     return true;
@@ -128,11 +129,6 @@ bool col_open_slots_close(void)
         if (col_os_map_memory_at(windows[i].start, COL_SPARSE_WINDOW_BYTES) != 0)
             return false;
     return true;
-}
-
-bool col_open_slots_is_careful(void)
-{
-    return self.is_careful;
 }
 
 uint32_t col_open_slots_generation(void)

@@ -33,7 +33,6 @@ struct col_open_slot *col_open_slots_claim_spare(
     uint32_t *index); /* for what is not samples: none where a limit of the file's size leaves few slots */
 bool col_open_slots_are_limited(void); /* a limit of the file's size leaves fewer of them than there could be */
 void col_open_slots_give_back(uint32_t index);
-bool col_open_slots_is_careful(void);     /* see struct col_sparse_file */
 uint32_t col_open_slots_generation(void); /* changes with each open: slots of another log are gone */
 void col_open_slots_count_samples(uint32_t count);
 uint64_t col_open_slots_sample_count(void); /* since the open */

@@ -7,11 +7,16 @@
 #include <sys/mman.h>
 
 #include "base/os.h"
+#include "base/safe_read.h"
 #include "experiment/format.h"
 
 #ifndef XFS_SUPER_MAGIC
 #define XFS_SUPER_MAGIC 0x58465342
 #endif
+
+static struct {
+    bool keeps_room; /* the file system of the file made last */
+} self;
 
 /* These keep a page's room once it has it. Copy-on-write file systems look for new room after each writeback, and others do not say. */
 static bool keeps_room(uint64_t file_system)
@@ -60,7 +65,7 @@ int col_sparse_file_create(struct col_sparse_file *file, const char *path, uint6
     int fd = col_os_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
     if (fd < 0)
         return fd;
-    file->is_careful = !keeps_room(col_os_file_system(fd));
+    self.keeps_room = keeps_room(col_os_file_system(fd));
     uint64_t whole_bytes;
     int error = stretch(fd, bytes, &whole_bytes);
     if (error == 0) {
@@ -82,4 +87,16 @@ uint8_t *col_sparse_file_next(uint8_t *window)
 void col_sparse_file_drop(uint8_t *window)
 {
     col_os_unmap(window, COL_SPARSE_WINDOW_BYTES);
+}
+
+bool col_sparse_file_keeps_room(void)
+{
+    return self.keeps_room;
+}
+
+int col_sparse_file_renew(const void *start, size_t bytes)
+{
+    if (!self.keeps_room)
+        return col_os_populate((void *)start, bytes);
+    return col_safe_read_probe((uintptr_t)start + bytes - 1) ? 0 : -ENOSPC; /* a file is cut from its end */
 }

@@ -18,7 +18,6 @@ struct col_sparse_file {
     uint8_t *open_first; /* the first window of the part for open frames (docs/format.md): the end of the file */
     uint64_t bytes;      /* length of the file up to there */
     uint64_t open_bytes; /* length of that part */
-    bool is_careful; /* the file system may want new room whenever a page is stored to again: populate it each time */
 };
 
 /* Makes the file, `bytes` long in all or as long as the system allows. It must not exist: -EEXIST. Opens a descriptor for a moment. Not for signal handlers. */
@@ -27,5 +26,12 @@ int col_sparse_file_create(struct col_sparse_file *file, const char *path, uint6
 /* From anywhere, signal handlers included. */
 uint8_t *col_sparse_file_next(uint8_t *window); /* the window after this one; NULL: no memory */
 void col_sparse_file_drop(uint8_t *window);     /* unmaps a window */
+
+/*
+ * Makes sure that bytes whose pages were populated before may be touched again: the file system may want new room for a page that it has written back, and
+ * somebody may have cut the file. Nothing in the file before them is missing either. 0 or -errno.
+ */
+int col_sparse_file_renew(const void *start, size_t bytes);
+bool col_sparse_file_keeps_room(void); /* what was populated once may be stored to again, unless the file was cut */
 
 #endif

@@ -55,3 +55,13 @@ def test_killed_with_its_children(record: Callable[..., Recorded], compiled: Cal
     script = f"for i in 1 2 3; do '{program}' killed & done; wait"
     recorded = record(["bash", "-c", script])
     judge_at_least(recorded, "spent", 0.95 * 3 * 250e6)
+
+
+@pytest.mark.parametrize("clock", RUNGS)
+def test_log_that_is_cut_is_no_end(
+    record: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path], clock: str
+) -> None:
+    """What is behind the end of a mapped file is SIGBUS, for the recorder too: it falls silent instead."""
+    rung_works(clock)
+    outcome = record([compiled("cuts_logs.c")], clock=clock).outcome
+    assert (outcome.status, outcome.stdout, outcome.own_stderr) == (3, "done\n", "")

@@ -370,10 +370,27 @@ static void cut(const char *directory)
     }
 }
 
+/* --- replaced: a file of the program's has the log's name when it is closed: it keeps its length --- */
+
+static void replaced(const char *directory)
+{
+    static const off_t lengths[] = {5, 1 << 20};
+    for (unsigned round = 0; round < 2; round++) {
+        struct stat about;
+        open_log(directory);
+        CHECK(col_event_thr_create((struct col_event_head){1, 1}, &(struct col_event_thr_create){.name = "x"}) == 0);
+        CHECK(unlink(col_log_writer_path()) == 0);
+        close(open(col_log_writer_path(), O_CREAT | O_WRONLY, 0600));
+        CHECK(truncate(col_log_writer_path(), lengths[round]) == 0);
+        col_log_writer_close();
+        CHECK(stat(col_log_writer_path(), &about) == 0 && about.st_size == lengths[round]);
+    }
+}
+
 static const struct {
     const char *name;
     void (*run)(const char *directory);
-} cases[] = {{"kill", kill_us}, {"threads", threads}, {"slots", slots}, {"values", values}, {"stacks", stacks}, {"times", times}, {"forks", forks}, {"full", full}, {"writeback", writeback}, {"cut", cut}};
+} cases[] = {{"kill", kill_us}, {"threads", threads}, {"slots", slots}, {"values", values}, {"stacks", stacks}, {"times", times}, {"forks", forks}, {"full", full}, {"writeback", writeback}, {"cut", cut}, {"replaced", replaced}};
 
 int main(int count, char **arguments)
 {

@@ -258,6 +258,11 @@ def test_log_that_somebody_cuts(build, tmp_path: Path) -> None:
     run(build("experiment_open", ["-O2"]), "cut", tmp_path / "a.expt")
 
 
+def test_file_that_took_the_logs_name_is_left_alone(build, tmp_path: Path) -> None:
+    """A log is cut to its length by its name when it is closed."""
+    run(build("experiment_open", ["-O2"]), "replaced", tmp_path / "a.expt")
+
+
 def expected_stack(thread: int, number: int) -> tuple[int, ...]:
     return stack_like(thread, number % 37 + 1, number // 3 % 5)
 

@@ -274,7 +274,7 @@ void col_log_writer_close(void)
         return;
     self.final_tail = tail;
     if (col_log_windows_wait() && col_open_slots_close())
-        col_os_truncate(paths.log, tail & OFFSET_MASK);
+        col_sparse_file_cut(paths.log, tail & OFFSET_MASK);
 }
 
 void col_log_writer_forget(void)

@@ -16,6 +16,7 @@
 
 static struct {
     bool keeps_room; /* the file system of the file made last */
+    struct col_os_identity identity;
 } self;
 
 /* These keep a page's room once it has it. Copy-on-write file systems look for new room after each writeback, and others do not say. */
@@ -65,6 +66,7 @@ int col_sparse_file_create(struct col_sparse_file *file, const char *path, uint6
     int fd = col_os_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
     if (fd < 0)
         return fd;
+    col_os_identify(fd, &self.identity);
     self.keeps_room = keeps_room(col_os_file_system(fd));
     uint64_t whole_bytes;
     int error = stretch(fd, bytes, &whole_bytes);
@@ -87,6 +89,16 @@ uint8_t *col_sparse_file_next(uint8_t *window)
 void col_sparse_file_drop(uint8_t *window)
 {
     col_os_unmap(window, COL_SPARSE_WINDOW_BYTES);
+}
+
+void col_sparse_file_cut(const char *path, uint64_t bytes)
+{
+    struct col_os_identity now;
+    struct col_os_file about;
+    bool is_same =
+        col_os_identify_path(path, &now) == 0 && now.device == self.identity.device && now.inode == self.identity.inode;
+    if (is_same && col_os_describe_path(path, &about) == 0 && about.bytes > bytes)
+        col_os_truncate(path, bytes);
 }
 
 bool col_sparse_file_keeps_room(void)

@@ -23,6 +23,9 @@ struct col_sparse_file {
 /* Makes the file, `bytes` long in all or as long as the system allows. It must not exist: -EEXIST. Opens a descriptor for a moment. Not for signal handlers. */
 int col_sparse_file_create(struct col_sparse_file *file, const char *path, uint64_t bytes);
 
+/* Shortens the file that was made last, if it still has that name: another file of the name, or in another root, is not touched, and none is made longer. */
+void col_sparse_file_cut(const char *path, uint64_t bytes);
+
 /* From anywhere, signal handlers included. */
 uint8_t *col_sparse_file_next(uint8_t *window); /* the window after this one; NULL: no memory */
 void col_sparse_file_drop(uint8_t *window);     /* unmaps a window */

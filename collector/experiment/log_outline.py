@@ -22,6 +22,11 @@ _ARRAY_16 = 0xDC
 _KIND_BYTES = 4  # the head of the array, and the kind, which is a single byte
 
 
+def tell_empty(path: str) -> str:
+    """The sentence for a process's log without a byte: each begins as soon as it is made."""
+    return f"{path} is empty: it was cut, or its process was killed as it began"
+
+
 def iter_raw_records(data: bytes, offset: int) -> Iterator[RawRecord]:
     """Give the records of whole, undamaged frames from `offset` on, until something else comes."""
     while 0 <= offset <= len(data) - FRAME_HEADER_BYTES:

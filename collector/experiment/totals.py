@@ -12,7 +12,17 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from collector.errors import ExperimentError
-from collector.experiment.log_outline import LENGTH_FROM, DeclaredClock, LogOutline, RawRecord, iter_frames_of, iter_raw_records, paused_ns, read_head
+from collector.experiment.log_outline import (
+    LENGTH_FROM,
+    DeclaredClock,
+    LogOutline,
+    RawRecord,
+    iter_frames_of,
+    iter_raw_records,
+    paused_ns,
+    read_head,
+    tell_empty,
+)
 from collector.experiment.origin import ProcessIdentities, ProcessIdentity, parse_log_name
 from collector.format import FRAME_SYNC, CloseReason, Kind, PauseCause
 from collector.regular_file import open_binary, open_regular
@@ -57,6 +67,7 @@ class Totals:
     log_count      logs: a process has one for each program image, as `execve` begins them
     process_count  processes with a log
     closed_count   logs that were closed in order
+    empty_count    logs without a byte
     cpu_ns         CPU time of the processes while they were recorded, as far as their logs tell it
     longest_ns     the most CPU time that one thread used, if there is no sample
     run_ns         wall time of the images, from their log's beginning to its end
@@ -76,6 +87,7 @@ class Totals:
         self.log_count = 0
         self.process_count = 0
         self.closed_count = 0
+        self.empty_count = 0
         self.sample_count = 0
         self.cpu_ns = 0
         self.longest_ns = 0
@@ -132,13 +144,17 @@ def sum_up(directory: str, root_pid: int) -> Totals:
 
 
 def _is_readable(directory: str, name: str, totals: Totals) -> bool:
-    """Whether a log can be opened at all; why not goes to the warnings."""
+    """Whether a log can be opened at all; why not, or that there is nothing in it, goes to the warnings."""
     path = os.path.join(directory, name)
     try:
-        os.close(open_regular(path))
+        descriptor = open_regular(path)
     except OSError as error:
         totals.warnings.append(f"the log {path} cannot be read: {error.strerror}")
         return False
+    if os.fstat(descriptor).st_size == 0:
+        totals.warnings.append(tell_empty(path))
+        totals.empty_count += 1
+    os.close(descriptor)
     return True
 
 

@@ -120,7 +120,7 @@ def _explain_open_logs(totals: Totals, count: int, ending: Ending | None, is_dis
 
 def _explain_no_samples(totals: Totals, has_live: bool) -> str:
     if totals.clock is None:
-        return ": no clock was started in the program"
+        return ": no clock was started in the program" if not totals.empty_count else ", or none is left"
     period_ms = max(totals.clock.period_ns, totals.clock.effective_period_ns) / 1e6
     rate = f"against one sample every {period_ms:.3f} ms (see -p)"
     is_enough = totals.longest_ns / 1e6 > _ENOUGH_PERIODS * period_ms

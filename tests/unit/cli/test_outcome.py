@@ -127,6 +127,11 @@ def test_no_sample_of_what_did_not_end_in_order() -> None:
     assert tell(totals, live=(7,))[1] == "no sample was taken before now: there is one every 1.003 ms of CPU time (see -p)"
 
 
+def test_no_sample_of_a_log_that_is_empty() -> None:
+    totals = totals_of(log_count=1, process_count=1, unclosed={ProcessIdentity(7, 0)}, empty_count=1, warnings=["a/7.0.log is empty: it was cut"])
+    assert tell(totals)[1:] == ["no sample was taken, or none is left", "a/7.0.log is empty: it was cut"]
+
+
 def test_never_sampled() -> None:
     totals = totals_of(log_count=1, process_count=1, closed_count=1, cpu_ns=800_000, longest_ns=800_000, clock=SIGTRAP)
     assert tell(totals)[1] == "no sample was taken: 0.800 ms of CPU time against one sample every 1.003 ms (see -p)"

@@ -210,4 +210,5 @@ def test_nothing(tmp_path: Path) -> None:
 def test_logs_of_nothing(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "7.0.log").write_bytes(content)
     totals = sum_up(str(tmp_path), 7)
-    assert (totals.log_count, totals.sample_count) == (1, 0)
+    assert (totals.log_count, totals.sample_count, totals.empty_count) == (1, 0, not content)
+    assert [warning.endswith("7.0.log is empty: it was cut, or its process was killed as it began") for warning in totals.warnings] == [True] * (not content)

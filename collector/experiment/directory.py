@@ -38,7 +38,7 @@ class ClockError(NamedTuple):
 class ExperimentDirectory(NamedTuple):
     """An experiment's files. `logs` are those of recorded processes, by process id and image; the launcher's are apart.
 
-    `complaints` are sentences about what has the name of a log, or of the directory of copies, and is something else.
+    `complaints` are sentences about what has the name of a log, or of the directory of copies, and is something else; `empty_logs` have not begun.
     The experiment of a parallel job has no logs of its own, but `parts`, one a rank, by node; `node` and `rank` are what a part's directories are named after.
     """
 
@@ -48,6 +48,7 @@ class ExperimentDirectory(NamedTuple):
     node_log: LogFile | None = None
     waits_log: LogFile | None = None
     complaints: tuple[str, ...] = ()
+    empty_logs: tuple[LogFile, ...] = ()
     parts: tuple[ExperimentDirectory, ...] = ()
     node: str = ""
     rank: int | None = None
@@ -82,9 +83,9 @@ def open_directory(path: str | os.PathLike[str]) -> ExperimentDirectory:
         raise ExperimentError(f"the experiment {path} cannot be read: {getattr(error, 'strerror', error)}") from error
     found = ((name, parse_log_name(name)) for name in names)
     named = sorted((LogFile(os.path.join(path, name), origin) for name, origin in found if origin), key=lambda log: log.origin)
-    kinds = {log: _find_irregular(log.path) for log in named}
-    logs = [log for log in named if kinds[log] is None]
-    complaints = [f"{log.path} is left out: it is {kinds[log]}, not a log" for log in named if kinds[log] is not None]
+    looks = {log: _look_at(log.path) for log in named}
+    logs = [log for log in named if not looks[log].irregular]
+    complaints = [f"{log.path} is left out: it is {looks[log].irregular}, not a log" for log in named if looks[log].irregular]
     if not logs and any(map(_MARK.fullmatch, names)):
         return _open_parts(path)
     if not logs:
@@ -94,7 +95,8 @@ def open_directory(path: str | os.PathLike[str]) -> ExperimentDirectory:
         complaints.append(f"{objects} is left out: it is not a directory")
     launchers = {log.origin: log for log in logs if not log.origin.is_process}
     processes = tuple(log for log in logs if log.origin.is_process)
-    return ExperimentDirectory(path, processes, launchers.get(LAUNCHER), launchers.get(NODE), launchers.get(WAITS), tuple(complaints))
+    empty = tuple(log for log in processes if looks[log].is_empty)
+    return ExperimentDirectory(path, processes, launchers.get(LAUNCHER), launchers.get(NODE), launchers.get(WAITS), tuple(complaints), empty)
 
 
 def part_paths(path: str) -> Iterator[str]:
@@ -122,15 +124,24 @@ def _open_parts(path: str) -> ExperimentDirectory:
     if not parts:
         raise ExperimentNotFoundError(complaints[0] if complaints else f"{path} has no ranks: none got so far as to record anything")
     complaints += [complaint for part in parts for complaint in part.complaints]
-    return ExperimentDirectory(path, (), None, complaints=tuple(complaints), parts=tuple(parts))
+    empty = tuple(log for part in parts for log in part.empty_logs)
+    return ExperimentDirectory(path, (), None, complaints=tuple(complaints), empty_logs=empty, parts=tuple(parts))
 
 
-def _find_irregular(path: str) -> str | None:
-    """What it is, if it is no regular file. One that went a moment ago is left to whoever opens it."""
+class _Look(NamedTuple):
+    """What stands under the name of a log: what it is instead, if it is no regular file, and whether there is nothing in it."""
+
+    irregular: str | None = None
+    is_empty: bool = False
+
+
+def _look_at(path: str) -> _Look:
+    """One that went a moment ago is left to whoever opens it."""
     try:
-        return describe_irregular(os.lstat(path).st_mode)
+        status = os.lstat(path)
     except OSError:
-        return None
+        return _Look()
+    return _Look(describe_irregular(status.st_mode), status.st_size == 0)
 
 
 def _is_directory(path: str) -> bool:

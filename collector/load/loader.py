@@ -11,6 +11,7 @@ from collector.analysis.placed_values import values_declared
 from collector.analysis.seam import NOBODY, Analysis
 from collector.errors import ExperimentError, SymbolError
 from collector.experiment.directory import ExperimentDirectory, LogFile, open_directory
+from collector.experiment.log_outline import tell_empty
 from collector.experiment.node_clocks import align
 from collector.experiment.origin import ProcessIdentities, ProcessIdentity
 from collector.experiment.samples import PcSampleBlock
@@ -54,7 +55,8 @@ def describe(path: str, directory: ExperimentDirectory, parts: Sequence[PartFact
     if error is not None:
         recording = recording._replace(clock_moved_ns=error.moved_ns, clock_error_ns=error.service_ns)
     waits = tuple(text for part in parts if part.waits for text in part.waits.told)
-    return recording._replace(waits=waits), [*directory.complaints, *missing_ranks(directory.parts, recording.options)]
+    empty = [tell_empty(log.path) for log in directory.empty_logs]
+    return recording._replace(waits=waits), [*directory.complaints, *empty, *missing_ranks(directory.parts, recording.options)]
 
 
 class Loader:

@@ -117,6 +117,13 @@ def test_what_compilers_left(kind: str, name: str, experiment: Path, run: Run) -
     assert report.returncode == 0 and f"{name} cannot be read: it is a" in " ".join(report.stdout.split())
 
 
+def test_an_empty_log_is_told_of(experiment: Path, run: Run) -> None:
+    (experiment / "8.0.log").touch()
+    (experiment / "node.log").touch()  # no process's
+    report = run("report", experiment)
+    assert report.returncode == 0 and " ".join(report.stdout.split()).count("log is empty: it was cut, or its process was killed as it began") == 1
+
+
 def test_a_link_in_place_of_the_copies(experiment: Path, tmp_path: Path, run: Run) -> None:
     (tmp_path / "private").mkdir()
     os.mkfifo(tmp_path / "private" / "perf-7.map")

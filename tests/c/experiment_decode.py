@@ -77,7 +77,7 @@ def _number(data: bytes, at: int) -> tuple[int, int]:
 def stacks(definitions: bytes) -> list[tuple[tuple[int, ...], int]]:
     """(addresses from the root, end) of each stack defined."""
     at, stack, found = 0, [], []
-    last: dict[int, int] = {}
+    children: dict[int, list[int]] = {}
     while at < len(definitions):
         first, at = _number(definitions, at)
         add, at = _number(definitions, at)
@@ -85,12 +85,17 @@ def stacks(definitions: bytes) -> list[tuple[tuple[int, ...], int]]:
         wanted = len(stack) + add
         while len(stack) < wanted:
             token, at = _number(definitions, at)
-            for _ in range(1 if token & 1 else (token >> 1) + 1):
-                parent = stack[-1] if stack else 0
-                zigzag, base = token >> 2, last[parent] if token & 3 == 3 else parent
-                address = (base + ((zigzag >> 1) ^ -(zigzag & 1))) % (1 << 64) if token & 1 else last[parent]
-                last[parent] = address
-                stack.append(address)
+            places = [] if token & 1 else [token >> 1 & 7] + [0] * (token >> 4)
+            parent = stack[-1] if stack else 0
+            if token & 1:
+                zigzag = token >> 2
+                base = children[parent][0] if token & 2 else parent
+                stack.append((base + ((zigzag >> 1) ^ -(zigzag & 1))) % (1 << 64))
+                children[parent] = [*(children[parent][:6] if token & 2 else []), stack[-1]]
+            for place in places:
+                known = children[stack[-1] if stack else 0]
+                stack.append(known[place])
+                known.insert(max(0, place - 1), known.pop(place))
         assert len(stack) == wanted
         found.append((tuple(stack), first & 7))
     return found

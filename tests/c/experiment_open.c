@@ -222,6 +222,11 @@ static void stacks(const char *directory)
             pcs[k] = 0x7f0000001000 + (k < 3 ? random_number() % 3 : 0);
         add_stack(frame, number++, pcs, 1 + random_number() % 60, 0);
     }
+    for (unsigned i = 0; i < 2000; i++) { /* more parents, and more children of one, than are kept; 0 is one of both */
+        for (unsigned k = 0; k < 40; k++)
+            pcs[k] = random_number() % 3 ? 16 * (random_number() % 12) : 0x7f0000001000 + 16 * (random_number() % 2000);
+        add_stack(frame, number++, pcs, 1 + random_number() % 40, 0);
+    }
     col_open_frame_release(frame);
     col_log_writer_close();
 }

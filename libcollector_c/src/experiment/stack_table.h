@@ -15,20 +15,25 @@ enum {
     COL_STACK_TABLE_STACKS = 1000,
     COL_STACK_TABLE_DEPTH = 4096,
     COL_STACK_TABLE_SLOTS = 2048,
-    COL_STACK_TABLE_PREDICTIONS = 1024
+    COL_STACK_TABLE_PARENTS = 1024,
+    COL_STACK_TABLE_PARENT_SLOTS = 2048,
+    COL_STACK_TABLE_CHILDREN = 7
 };
 
-/* The last child over a parent; a parent may lose its place to another. */
-struct col_stack_prediction {
-    uintptr_t parent, child;
+/* What was put on over a parent, in the order of the format; 0: none. A cache line. */
+struct col_stack_children {
+    uintptr_t parent;
+    uintptr_t child[COL_STACK_TABLE_CHILDREN];
 };
 
 struct col_stack_table {
-    uint64_t interned[COL_STACK_TABLE_SLOTS]; /* 54 bits of hash, and index + 1 */
-    struct col_stack_prediction predicted[COL_STACK_TABLE_PREDICTIONS];
+    uint64_t interned[COL_STACK_TABLE_SLOTS];            /* 54 bits of hash, and index + 1 */
+    uint16_t parent_slots[COL_STACK_TABLE_PARENT_SLOTS]; /* number in `known` + 1; may be lost to another */
+    struct col_stack_children known[COL_STACK_TABLE_PARENTS];
     uintptr_t previous[COL_STACK_TABLE_DEPTH]; /* the stack defined last, from the root */
     uint32_t previous_count;
     uint32_t stack_count;
+    uint32_t parent_count;
 };
 
 /* A stack as it comes from the unwinder: leaf first, at most COL_STACK_TABLE_DEPTH frames. */

@@ -11,7 +11,8 @@ enum { FIRST_LINKS = 1024 };
 
 struct col_link {
     uint64_t parent;
-    uint64_t child;
+    uint64_t children[COL_TOKENS_MAX_CHILDREN];
+    uint32_t child_count;
     uint32_t epoch;
 };
 
@@ -41,17 +42,50 @@ static bool double_links(struct col_stacks *stacks)
     return true;
 }
 
-static int remember(struct col_stacks *stacks, uint64_t parent, uint64_t child)
+/* Makes the child the only one of the parent. */
+static int put_first(struct col_stacks *stacks, uint64_t parent, uint64_t child)
 {
     struct col_link *link = link_of(stacks, parent);
-    if (link->epoch == stacks->epoch) {
-        link->child = child;
-        return 0;
-    }
-    *link = (struct col_link){parent, child, stacks->epoch};
-    if (++stacks->link_count <= stacks->link_capacity / 2)
+    bool is_new = link->epoch != stacks->epoch;
+    *link = (struct col_link){parent, {child}, 1, stacks->epoch};
+    if (!is_new || ++stacks->link_count <= stacks->link_capacity / 2)
         return 0;
     return double_links(stacks) ? 0 : -ENOMEM;
+}
+
+/* One more child, in place of the last if there are too many. */
+static void put_last(struct col_link *link, uint64_t child)
+{
+    if (link->child_count == COL_TOKENS_MAX_CHILDREN)
+        link->child_count--;
+    link->children[link->child_count++] = child;
+}
+
+/* The child at a place, which goes up by one. */
+static uint64_t take_child(struct col_link *link, unsigned place)
+{
+    uint64_t child = link->children[place];
+    if (place > 0) {
+        link->children[place] = link->children[place - 1];
+        link->children[place - 1] = child;
+    }
+    return child;
+}
+
+/* Puts on a frame that is told by its distance from another: 0, or -errno. */
+static int put_address(struct col_stacks *stacks, uint64_t *frame, uint64_t parent, enum col_token_kind kind,
+                       uint64_t token)
+{
+    if (kind == COL_TOKEN_FROM_PARENT) {
+        *frame = col_tokens_address(parent, token);
+        return put_first(stacks, parent, *frame);
+    }
+    struct col_link *link = link_of(stacks, parent);
+    if (link->epoch != stacks->epoch)
+        return -EBADMSG;
+    *frame = col_tokens_address(link->children[0], token);
+    put_last(link, *frame);
+    return 0;
 }
 
 /* Puts `add` frames on, the last of them at frames[0]. */
@@ -62,24 +96,21 @@ static int put_on(struct col_stacks *stacks, uint64_t *frames, size_t add, uint6
         uint64_t token;
         if (!col_tokens_read(reader, &kind, &token))
             return -EBADMSG;
-        if (kind != COL_TOKEN_RUN) {
-            const struct col_link *link = link_of(stacks, parent);
-            if (kind == COL_TOKEN_FROM_PREDICTED && link->epoch != stacks->epoch)
-                return -EBADMSG;
-            uint64_t child = col_tokens_address(kind == COL_TOKEN_FROM_CALLER ? parent : link->child, token);
-            int error = remember(stacks, parent, child);
+        if (kind != COL_TOKEN_KNOWN) {
+            int error = put_address(stacks, &frames[--add], parent, kind, token);
             if (error)
                 return error;
-            frames[--add] = parent = child;
+            parent = frames[add];
             continue;
         }
-        if (token >= add)
+        if (col_tokens_run(token) >= add)
             return -EBADMSG;
-        for (uint64_t run = token + 1; run > 0; run--) {
-            const struct col_link *link = link_of(stacks, parent);
-            if (link->epoch != stacks->epoch)
+        unsigned place = col_tokens_place(token);
+        for (uint64_t run = col_tokens_run(token) + 1; run > 0; run--, place = 0) {
+            struct col_link *link = link_of(stacks, parent);
+            if (link->epoch != stacks->epoch || place >= link->child_count)
                 return -EBADMSG;
-            frames[--add] = parent = link->child;
+            frames[--add] = parent = take_child(link, place);
         }
     }
     return 0;

@@ -17,7 +17,7 @@ struct col_stack {
     uint32_t end;
 };
 
-struct col_link; /* which frame was last put on over a parent */
+struct col_link; /* a parent and its children */
 
 /* Zeroed memory is an empty set of stacks. */
 struct col_stacks {

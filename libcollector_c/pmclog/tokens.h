@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { COL_TOKENS_END_BITS = 3, COL_TOKENS_MAX_DEPTH = 65535 };
+enum { COL_TOKENS_END_BITS = 3, COL_TOKENS_PLACE_BITS = 3, COL_TOKENS_MAX_DEPTH = 65535, COL_TOKENS_MAX_CHILDREN = 7 };
 
 struct col_tokens {
     const uint8_t *at;
@@ -32,7 +32,7 @@ static inline bool col_tokens_read_number(struct col_tokens *tokens, uint64_t *n
     return col_tokens_read_rest(tokens, number, 0);
 }
 
-enum col_token_kind { COL_TOKEN_RUN, COL_TOKEN_FROM_CALLER, COL_TOKEN_FROM_PREDICTED };
+enum col_token_kind { COL_TOKEN_KNOWN, COL_TOKEN_FROM_PARENT, COL_TOKEN_FROM_CHILD };
 
 /* A token without the bits that tell its kind: the whole of it may have 66 bits. */
 static inline bool col_tokens_read(struct col_tokens *tokens, enum col_token_kind *kind, uint64_t *token)
@@ -40,13 +40,24 @@ static inline bool col_tokens_read(struct col_tokens *tokens, enum col_token_kin
     if (tokens->at == tokens->end)
         return false;
     uint8_t byte = *tokens->at++;
-    bool is_run = !(byte & 1);
-    *kind = is_run ? COL_TOKEN_RUN : byte & 2 ? COL_TOKEN_FROM_PREDICTED : COL_TOKEN_FROM_CALLER;
-    *token = is_run ? byte >> 1 & 0x3F : byte >> 2 & 0x1F;
-    return byte < 0x80 || col_tokens_read_rest(tokens, token, is_run ? 6 : 5);
+    bool is_known = !(byte & 1);
+    *kind = is_known ? COL_TOKEN_KNOWN : byte & 2 ? COL_TOKEN_FROM_CHILD : COL_TOKEN_FROM_PARENT;
+    *token = is_known ? byte >> 1 & 0x3F : byte >> 2 & 0x1F;
+    return byte < 0x80 || col_tokens_read_rest(tokens, token, is_known ? 6 : 5);
 }
 
-/* The address that such a token tells, which is not COL_TOKEN_RUN. */
+/* Of a token that is COL_TOKEN_KNOWN: the place of the child, and how many first children follow. */
+static inline unsigned col_tokens_place(uint64_t token)
+{
+    return (unsigned)token & ((1u << COL_TOKENS_PLACE_BITS) - 1);
+}
+
+static inline uint64_t col_tokens_run(uint64_t token)
+{
+    return token >> COL_TOKENS_PLACE_BITS;
+}
+
+/* The address that a token of another kind tells. */
 static inline uint64_t col_tokens_address(uint64_t base, uint64_t token)
 {
     return base + (token >> 1 ^ -(token & 1));

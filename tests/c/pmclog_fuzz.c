@@ -176,11 +176,11 @@ static void bombs(void)
     read_frame("samples out of nothing", 3);
 
     begin_samples(MAX_SAMPLES_OF_RECORD, UINT64_MAX);
-    size_t bytes = put_stack(stacks, 0, 2, 0x1000, 0); /* a frame over itself predicts itself for ever */
+    size_t bytes = put_stack(stacks, 0, 2, 0x1000, 0); /* a frame over itself is its own child for ever */
     while (bytes < sizeof stacks - 32) {
         bytes += put_leb128(stacks + bytes, 0);
         bytes += put_leb128(stacks + bytes, 60000);
-        bytes += put_leb128(stacks + bytes, (60000 - 1) << 1);
+        bytes += put_leb128(stacks + bytes, (60000 - 1) << 4);
         bytes += put_leb128(stacks + bytes, 60000 << 3);
         bytes += put_leb128(stacks + bytes, 0);
     }

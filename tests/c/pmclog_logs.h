@@ -151,7 +151,7 @@ static void add_samples(struct log *log, uint64_t time, unsigned thread, size_t 
     bytes += put_stack(stacks + bytes, 1, 2, 0x77, 0x99);
     bytes += put_leb128(stacks + bytes, 5 << 3 | 2); /* drop all but end early, */
     bytes += put_leb128(stacks + bytes, 4);
-    bytes += put_leb128(stacks + bytes, (4 - 1) << 1); /* and come back as predicted */
+    bytes += put_leb128(stacks + bytes, (4 - 1) << 4); /* and come back as they were */
     for (size_t row = 0; row < rows; row++) {
         narrow[row] = (uint8_t)(row % 3);
         wide[2 * row] = (uint8_t)row;

@@ -35,12 +35,12 @@ bool col_addresses_begin_record(struct col_addresses *table)
 {
     if (table->count == 0) {
         if (!COL_ARRAY_RESERVE(table->addresses, table->address_capacity, 1) ||
-            !COL_ARRAY_RESERVE(table->predictions, table->prediction_capacity, 1) || !double_slots(table))
+            !COL_ARRAY_RESERVE(table->children, table->child_capacity, 1) || !double_slots(table))
             return false;
         table->count = 1;
     }
     if (++table->epoch == 0) {
-        memset(table->predictions, 0, table->prediction_capacity * sizeof *table->predictions);
+        memset(table->children, 0, table->child_capacity * sizeof *table->children);
         table->epoch = 1;
     }
     return true;
@@ -55,7 +55,7 @@ uint32_t col_addresses_number(struct col_addresses *table, uint64_t address)
         return table->slots[slot];
     size_t number = table->count;
     if (number >= COL_ANALYSIS_NONE || !COL_ARRAY_RESERVE(table->addresses, table->address_capacity, number + 1) ||
-        !COL_ARRAY_RESERVE(table->predictions, table->prediction_capacity, number + 1))
+        !COL_ARRAY_RESERVE(table->children, table->child_capacity, number + 1))
         return COL_ANALYSIS_NONE;
     table->addresses[number] = address;
     table->slots[slot] = (uint32_t)number;
@@ -66,7 +66,7 @@ uint32_t col_addresses_number(struct col_addresses *table, uint64_t address)
 void col_addresses_free(struct col_addresses *table)
 {
     free(table->addresses);
-    free(table->predictions);
+    free(table->children);
     free(table->slots);
     *table = (struct col_addresses){0};
 }

@@ -1,6 +1,6 @@
 /* walk.c -- the stacks that one record defines, one after the other, as numbers of addresses
  *
- * A predicted frame is found by the number of its parent, without a search: this is the innermost loop of the analysis.
+ * Children are found by the number of their parent, without a search: this is the innermost loop of the analysis.
  */
 #include "walk.h"
 
@@ -16,34 +16,61 @@ bool col_walk_begin(struct col_walk *walk, struct col_addresses *table, const ui
     return !walk->is_out_of_memory;
 }
 
-/* Puts on a frame that is given by its distance from another, over `parent`. */
-static uint32_t put_on_literal(struct col_walk *walk, uint32_t parent, enum col_token_kind kind, uint64_t token)
+static void put_first(struct col_children *children, uint32_t child, uint32_t epoch)
+{
+    children->epoch = epoch;
+    children->child[0] = child;
+    for (unsigned place = 1; place < COL_TOKENS_MAX_CHILDREN; place++)
+        children->child[place] = COL_ANALYSIS_NONE;
+}
+
+/* One more child, in place of the last if there are too many. */
+static void put_last(struct col_children *children, uint32_t child)
+{
+    unsigned place = 1;
+    while (place < COL_TOKENS_MAX_CHILDREN - 1 && children->child[place] != COL_ANALYSIS_NONE)
+        place++;
+    children->child[place] = child;
+}
+
+/* Puts on a frame that is told by its distance from another, over `parent`. */
+static uint32_t put_on_address(struct col_walk *walk, uint32_t parent, enum col_token_kind kind, uint64_t token)
 {
     struct col_addresses *table = walk->table;
     uint32_t base = parent;
-    if (kind == COL_TOKEN_FROM_PREDICTED) {
-        if (table->predictions[parent].epoch != table->epoch)
+    if (kind == COL_TOKEN_FROM_CHILD) {
+        if (table->children[parent].epoch != table->epoch)
             return COL_ANALYSIS_NONE;
-        base = table->predictions[parent].child;
+        base = table->children[parent].child[0];
     }
     uint32_t child = col_addresses_number(table, col_tokens_address(table->addresses[base], token));
     if (child == COL_ANALYSIS_NONE)
         walk->is_out_of_memory = true;
+    else if (kind == COL_TOKEN_FROM_CHILD)
+        put_last(&table->children[parent], child);
     else
-        table->predictions[parent] = (struct col_prediction){child, table->epoch};
+        put_first(&table->children[parent], child, table->epoch);
     return child;
 }
 
-static bool put_on_predicted(struct col_walk *walk, uint32_t parent, uint64_t run)
+/* Puts on the child at a place, which goes up by one, and so many first children. */
+static bool put_on_known(struct col_walk *walk, uint32_t parent, unsigned place, uint64_t run)
 {
-    const struct col_prediction *predictions = walk->table->predictions;
+    struct col_children *children = walk->table->children, *known = &children[parent];
     uint32_t epoch = walk->table->epoch;
+    if (known->epoch != epoch || place >= COL_TOKENS_MAX_CHILDREN || known->child[place] == COL_ANALYSIS_NONE)
+        return false;
     uint32_t *to = walk->path + walk->depth;
-    walk->depth += (uint32_t)run;
+    walk->depth += (uint32_t)run + 1;
+    *to++ = parent = known->child[place];
+    if (place > 0) {
+        known->child[place] = known->child[place - 1];
+        known->child[place - 1] = parent;
+    }
     for (; run > 0; run--) {
-        if (predictions[parent].epoch != epoch)
+        if (children[parent].epoch != epoch)
             return false;
-        *to++ = parent = predictions[parent].child;
+        *to++ = parent = children[parent].child[0];
     }
     return true;
 }
@@ -56,16 +83,17 @@ static bool put_on(struct col_walk *walk, uint64_t add)
         uint32_t parent = walk->depth > 0 ? walk->path[walk->depth - 1] : 0;
         if (!col_tokens_read(&walk->tokens, &kind, &token))
             return false;
-        if (kind != COL_TOKEN_RUN) {
-            uint32_t child = put_on_literal(walk, parent, kind, token);
+        if (kind != COL_TOKEN_KNOWN) {
+            uint32_t child = put_on_address(walk, parent, kind, token);
             if (child == COL_ANALYSIS_NONE)
                 return false;
             walk->path[walk->depth++] = child;
             add--;
         } else {
-            if (token >= add || !put_on_predicted(walk, parent, token + 1))
+            uint64_t run = col_tokens_run(token);
+            if (run >= add || !put_on_known(walk, parent, col_tokens_place(token), run))
                 return false;
-            add -= token + 1;
+            add -= run + 1;
         }
     }
     return true;

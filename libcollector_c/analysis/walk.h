@@ -4,8 +4,6 @@
 
 #include "addresses.h"
 
-#include "../pmclog/tokens.h"
-
 /* No more frames than this are put on by one record: a reader may refuse what is larger (docs/format.md, Stacks). */
 #define COL_WALK_MOST_FRAMES ((uint64_t)1 << 22)
 

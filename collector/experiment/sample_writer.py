@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from collector.experiment.columns import IntegerColumn
-from collector.experiment.stacks import MAX_DEPTH
+from collector.experiment.stacks import MAX_CHILDREN, MAX_DEPTH
 from collector.format import FRAMES_LEFT_OUT, Kind, StackEnd
 
 Stack = tuple[StackEnd | int, tuple[int, ...]]
@@ -43,27 +43,42 @@ def sample_records(
 def pack_stacks(stacks: Sequence[Stack]) -> bytes:
     """The definitions of stacks; they are short if each begins like the one before it."""
     packed = bytearray()
-    predicted: dict[int, int] = {}
+    children: dict[int, list[int]] = {}
     path: Sequence[int] = ()
     for end, whole in stacks:
         addresses = whole if len(whole) <= MAX_DEPTH else (*whole[:_LEFT_OUT_FROM], FRAMES_LEFT_OUT, *whole[-_LEFT_OUT_FROM:])
         kept = _common(path, addresses)
         packed += _number((len(path) - kept) << 3 | end) + _number(len(addresses) - kept)
-        parent, run = addresses[kept - 1] if kept else 0, 0
-        for address in addresses[kept:]:
-            if predicted.get(parent) == address:
-                run += 1
-            else:
-                if run:
-                    packed += _number((run - 1) << 1)
-                    run = 0
-                packed += _literal(address, parent, predicted.get(parent))
-                predicted[parent] = address
-            parent = address
-        if run:
-            packed += _number((run - 1) << 1)
+        for token in _tokens(addresses[kept - 1] if kept else 0, addresses[kept:], children):
+            packed += _number(token)
         path = addresses
     return bytes(packed)
+
+
+def _tokens(parent: int, addresses: Sequence[int], children: dict[int, list[int]]) -> Iterator[int]:
+    """What puts the addresses on over the parent."""
+    token: int | None = None  # that the next address may belong to as well
+    for address in addresses:
+        known = children.get(parent)
+        place = known.index(address) if known and address in known else None
+        if token is not None and place == 0:
+            token += 1 << 4
+        else:
+            if token is not None:
+                yield token
+            token = None if place is None else place << 1
+            if known and place:
+                known[place], known[place - 1] = known[place - 1], address
+            elif known and place is None:
+                yield _zigzag(address - known[0]) << 2 | 3
+                del known[MAX_CHILDREN - 1 :]
+                known.append(address)
+            elif not known:
+                yield _zigzag(address - parent) << 2 | 1
+                children[parent] = [address]
+        parent = address
+    if token is not None:
+        yield token
 
 
 def _common(left: Sequence[int], right: Sequence[int]) -> int:
@@ -72,13 +87,6 @@ def _common(left: Sequence[int], right: Sequence[int]) -> int:
         if one != other:
             return place
     return min(len(left), len(right))
-
-
-def _literal(address: int, parent: int, predicted: int | None) -> bytes:
-    """The token of one frame, by its distance from its caller or, if that is less, from what was predicted."""
-    own = _zigzag(address - parent)
-    other = own if predicted is None else _zigzag(address - predicted)
-    return _number(other << 2 | 3 if other < own else own << 2 | 1)
 
 
 def _zigzag(difference: int) -> int:

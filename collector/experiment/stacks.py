@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from collector.format import StackEnd
 
 MAX_DEPTH = 65_535
+MAX_CHILDREN = 7
 MAX_FRAMES_OF_RECORD = 1 << 22
 _MASK = (1 << 64) - 1
 
@@ -121,13 +122,13 @@ def iter_differences(definitions: bytes, stack_count: int) -> Iterator[Differenc
     """The stacks in a record's definitions, each as its difference from the one before it; it ends early where the bytes stop making sense."""
     try:
         yield from _read_differences(_iter_numbers(definitions), stack_count)
-    except (KeyError, OverflowError):
-        pass  # predicted what was never seen, is too large, or ran off the end: the rest is unknown
+    except (LookupError, OverflowError):
+        pass  # asked for a child that was never seen, is too large, or ran off the end: the rest is unknown
 
 
 def _read_differences(numbers: Iterator[int], stack_count: int) -> Iterator[Difference]:
     path = [0]  # the addresses of the stack before, from the root
-    predicted: dict[int, int] = {}
+    children: dict[int, list[int]] = {}
     left = MAX_FRAMES_OF_RECORD
     for _, first, add in zip(range(stack_count), numbers, numbers):
         left -= add
@@ -137,28 +138,40 @@ def _read_differences(numbers: Iterator[int], stack_count: int) -> Iterator[Diff
             raise OverflowError
         del path[kept + 1 :]
         if add:
-            _put_on(path, add, numbers, predicted)
+            _put_on(path, add, numbers, children)
         kept = max(0, min(kept, depth - 1, kept + add - 1))  # the leaf before, and the leaf now, are no callers
         yield kept, path[kept + 1 : -1], path[-1] if len(path) > 1 else None, first & 7
 
 
-def _put_on(path: list[int], add: int, numbers: Iterator[int], predicted: dict[int, int]) -> None:
+def _put_on(path: list[int], add: int, numbers: Iterator[int], children: dict[int, list[int]]) -> None:
     """Put `add` frames on a path."""
     address, append = path[-1], path.append
     for token in numbers:
         if token & 1:
-            base = predicted[address] if token & 2 else address
-            predicted[address] = address = (base + ((token >> 3) ^ -(token >> 2 & 1))) & _MASK
+            parent, distance = address, (token >> 3) ^ -(token >> 2 & 1)
+            if token & 2:
+                known = children[parent]
+                address = (known[0] + distance) & _MASK
+                del known[MAX_CHILDREN - 1 :]
+                known.append(address)
+            else:
+                address = (parent + distance) & _MASK
+                children[parent] = [address]
             append(address)
             add -= 1
         else:
-            run = (token >> 1) + 1
-            if run > add:
+            known, place = children[address], token >> 1 & 7
+            address = known[place]
+            if place:
+                known[place], known[place - 1] = known[place - 1], address
+            append(address)
+            run = token >> 4
+            add -= run + 1
+            if add < 0:
                 raise OverflowError
             for _ in range(run):
-                address = predicted[address]
+                address = children[address][0]
                 append(address)
-            add -= run
         if not add:
             return
     raise OverflowError

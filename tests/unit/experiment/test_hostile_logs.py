@@ -166,14 +166,14 @@ def test_bombs_stay_small(name):
     assert peak < _MEMORY_BYTES
 
 
-def test_stacks_that_predict_themselves_are_cut_at_the_limit():
-    """Three bytes that say "the 60,000 frames that were last over this one", again and again."""
-    deep = leb128(0) + leb128(60_000) + b"\x01" + leb128(59_998 << 1)
-    again = leb128(59_999 << 3) + leb128(59_999) + leb128(59_998 << 1)
+def test_stacks_that_repeat_themselves_are_cut_at_the_limit():
+    """A few bytes that say "60,000 frames, each the first child of the one below", again and again."""
+    deep = leb128(0) + leb128(60_000) + b"\x01" + leb128(59_998 << 4)
+    again = leb128(59_999 << 3) + leb128(59_999) + leb128(59_998 << 4)
     table = decode_stacks(deep + again * 50_000, 1 << 32)
     assert len(table) == MAX_FRAMES_OF_RECORD // 60_000
     assert len(table.parents) == len(table.addresses) <= MAX_FRAMES_OF_RECORD + 1
-    too_deep = leb128(0) + leb128(MAX_DEPTH + 1) + b"\x01" + leb128((MAX_DEPTH - 1) << 1)
+    too_deep = leb128(0) + leb128(MAX_DEPTH + 1) + b"\x01" + leb128((MAX_DEPTH - 1) << 4)
     assert len(decode_stacks(too_deep, 1)) == 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from writer import leb128
 
 from collector.experiment.log_reader import EventReader
 from collector.experiment.log_source import PathSource
@@ -25,11 +26,22 @@ _HIGH = (1 << 64) - 1
         [(1, 2, 3), (1, 2, 4), (1, 2, 3), (5, 2, 3)],
         [(_HIGH, 0, _HIGH, 1 << 63, 0), ((1 << 63) - 1, _HIGH)],
         [(7, 7, 7, 7), (7, 7), (7, 8, 7, 8, 7)],
+        [(1, number) for number in (2, 3, 4, 5, 6, 7, 8, 9, 10, 8, 10, 8, 2, 0, 0, 3)],  # more children than are kept
     ],
 )
 def test_stacks_are_read_back(stacks):
     table = decode_stacks(pack_stacks([(StackEnd.COMPLETE, stack) for stack in stacks]), len(stacks))
     assert [table.stack(number).addresses[::-1] for number in range(len(stacks))] == stacks
+
+
+def test_children_in_their_order():
+    """Worked by hand from the document: of eight children of 0x1000 seven are kept, and those that are asked for move up."""
+    first = b"\0\2" + 2 * leb128(0x1000 << 3 | 1)
+    others = [leb128(number << 3 | 3) for number in range(1, 8)]  # 0x2001 to 0x2007, which takes the place of 0x2006
+    asked = [leb128(place << 1) for place in (6, 5, 5, 1, 0, 0)]
+    no_such_place = leb128(7 << 1)
+    table = decode_stacks(first + b"".join(b"\x08\1" + token for token in (*others, *asked, no_such_place)), 20)
+    assert [table.stack(number).leaf for number in range(len(table))] == [*range(0x2000, 0x2008), 0x2007, 0x2007, 0x2004, 0x2001, 0x2001, 0x2001]
 
 
 def test_any_stacks_are_read_back():

@@ -51,31 +51,28 @@ def leb128(number: int) -> bytes:
 
 
 def definitions(stacks: Iterable[tuple[Sequence[int], int]]) -> bytes:
-    """The stacks, each as (addresses leaf first, end), as differences with prediction."""
+    """The stacks, each as (addresses leaf first, end), as differences."""
     out = bytearray()
     before: list[int] = []
-    predicted: dict[int, int] = {}
+    children: dict[int, list[int]] = {}
     for addresses, end in stacks:
         path = list(reversed(addresses))
         same = 0
         while same < min(len(path), len(before)) and path[same] == before[same]:
             same += 1
-        out += leb128((len(before) - same) << 3 | end) + leb128(len(path) - same)
-        run = 0
-        for place in range(same, len(path)):
-            parent = path[place - 1] if place else 0
-            if predicted.get(parent) == path[place]:
-                run += 1
-                continue
-            if run:
-                out += leb128((run - 1) << 1)
-                run = 0
-            difference = (path[place] - parent + (1 << 63)) % (1 << 64) - (1 << 63)
-            zigzag = difference << 1 if difference >= 0 else (-difference << 1) - 1
-            out += leb128(zigzag << 2 | 1)
-            predicted[parent] = path[place]
-        if run:
-            out += leb128((run - 1) << 1)
+        tokens: list[int] = []
+        for parent, address in zip([0, *path][same:], path[same:]):
+            known = children.setdefault(parent, [])
+            if address not in known:
+                difference = (address - (known[0] if known else parent) + (1 << 63)) % (1 << 64) - (1 << 63)
+                tokens.append((difference << 1 if difference >= 0 else (-difference << 1) - 1) << 2 | (3 if known else 1))
+                known[6:] = [address]
+            elif (place := known.index(address)) == 0 and tokens and tokens[-1] % 2 == 0:
+                tokens[-1] += 16
+            else:
+                tokens.append(place << 1)
+                known.insert(max(0, place - 1), known.pop(place))
+        out += b"".join(map(leb128, [(len(before) - same) << 3 | end, len(path) - same, *tokens]))
         before = path
     return bytes(out)
 

@@ -22,7 +22,7 @@ PACKAGE = ROOT / "collector"
 NATIVE = ROOT / "libcollector_c"
 
 # What each part of the package may import from the rest of it, beside itself.
-GROUND = {"errors", "format", "units", "readings", "reading_fields", "printable", "regular_file", "namesakes", "native_library", "runtimes"}
+GROUND = {"errors", "format", "units", "readings", "reading_fields", "printable", "regular_file", "namesakes", "native_library", "runtimes", "named_tuple"}
 ANY = GROUND | {"capture", "experiment", "target", "symbols", "profile", "analysis", "load", "importing", "reports", "page", "exports", "cli", ""}
 MAY_IMPORT = {
     "errors": set(),
@@ -34,18 +34,19 @@ MAY_IMPORT = {
     "regular_file": set(),
     "namesakes": set(),
     "native_library": set(),
-    "runtimes": set(),
-    "experiment": {"format", "reading_fields", "errors", "regular_file", "namesakes"},
+    "runtimes": {"named_tuple"},
+    "named_tuple": set(),
+    "experiment": {"format", "reading_fields", "errors", "regular_file", "namesakes", "named_tuple"},
     "target": {"experiment", "format", "errors", "regular_file"},
     "symbols": {"target", "errors", "regular_file", "native_library"},
-    "profile": {"units", "readings", "reading_fields", "runtimes"},
+    "profile": {"units", "readings", "reading_fields", "runtimes", "named_tuple"},
     "importing": {"experiment", "symbols", "format", "errors", "units", "regular_file"},
-    "reports": {"profile", "units", "printable"},
+    "reports": {"profile", "units", "printable", "named_tuple"},
     "page": {"profile", "units", "printable"},
     "exports": {"profile", "readings", "reading_fields", "units", "printable"},
-    "capture": {"errors", "regular_file", "namesakes", "runtimes"},
+    "capture": {"errors", "regular_file", "namesakes", "runtimes", "named_tuple"},
     "analysis": {"experiment", "profile", "errors", "format", "units", "regular_file", "native_library"},
-    "load": {"analysis", "experiment", "target", "symbols", "profile", "reading_fields", "errors", "format", "units", "regular_file"},
+    "load": {"analysis", "experiment", "target", "symbols", "profile", "reading_fields", "errors", "format", "units", "regular_file", "named_tuple"},
     "cli": ANY,
     "pytest_phases": {"capture"},
     "": ANY,  # the package itself re-exports

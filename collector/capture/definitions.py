@@ -4,13 +4,15 @@ Source: "Metric definition file" of the Forge metric plugin interface. Both name
 `metricdefinition` and `metricdefinitions`; elements and attributes that are not known are passed over.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
 
 from collector.capture.colours import resolve_colour
 from collector.capture.definition_xml import Element, read_xml
 from collector.errors import DefinitionError
+from collector.named_tuple import NamedTuple
 
 ENABLED_WORDS = ("always", "default_yes", "default_no", "never")
 DATA_TYPES = ("uint64_t", "double")
@@ -71,7 +73,11 @@ class DefinitionFile(NamedTuple):
     problems: tuple[str, ...] = ()
 
 
-Definition = TypeVar("Definition", MetricDefinition, MetricGroupDefinition, SourceDefinition)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Definition = TypeVar("Definition", MetricDefinition, MetricGroupDefinition, SourceDefinition)
 
 
 class _Refusal(Exception):

@@ -4,9 +4,16 @@ Only what the launcher has to know before it runs a program, in a few reads and 
 to import than many programs run. Source: elf(5).
 """
 
+from __future__ import annotations
+
 import os
 import struct
-from typing import BinaryIO, NamedTuple
+
+from collector.named_tuple import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 _PT_DYNAMIC, _PT_INTERP = 2, 3
 _DT_NEEDED, _DT_STRTAB = 1, 5

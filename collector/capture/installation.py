@@ -1,9 +1,11 @@
 """installation -- where the compiled half of this package lies"""
 
+from __future__ import annotations
+
 import os
-from typing import NamedTuple
 
 from collector.errors import RecordError
+from collector.named_tuple import NamedTuple
 
 LIBRARY_NAME = "libcollector.so"
 

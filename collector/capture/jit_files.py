@@ -4,11 +4,13 @@ The recorder takes copies when it closes its log, but then the compiler may hold
 that was killed closes nothing. So everything is looked for once more at the end.
 """
 
+from __future__ import annotations
+
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
+from collector.named_tuple import NamedTuple
 from collector.regular_file import create_private, read_regular
 
 _CLOCK_STEP_NS = 20_000_000  # times of files are those of the kernel's last tick

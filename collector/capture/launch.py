@@ -6,14 +6,16 @@ already, because it is in our process group. If the terminal stops the program, 
 so that the shell sees its job stopped.
 """
 
+from __future__ import annotations
+
 import os
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
 from collector.capture.ignored_signals import signals_to_default
+from collector.named_tuple import NamedTuple
 
 _STOPS = {signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
 _NOT_PASSED_ON = {signal.SIGCHLD, *_STOPS} - {signal.SIGTSTP}

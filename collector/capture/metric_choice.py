@@ -4,12 +4,14 @@ Where files are looked for, in this order: what --metrics names, $COLLECTOR_METR
 (or ~/.allinea/map/metrics), the built-in directory. A metric that several define is the first one's.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from collector.capture.definitions import DefinitionFile, MetricDefinition, SourceDefinition, read_definitions
 from collector.capture.elf_header import read_elf_header
+from collector.named_tuple import NamedTuple
 
 MOST_FILES = 1000
 _BUILT_IN = "builtin.so"
@@ -108,7 +110,7 @@ def _find_files(places: Sequence[tuple[str, bool]], problems: list[str]) -> list
     return list(found.values())
 
 
-def _choose(files: Iterable[DefinitionFile], selection: MetricSelection, libraries: "_Libraries") -> tuple[list[Offer], list[Plugin]]:
+def _choose(files: Iterable[DefinitionFile], selection: MetricSelection, libraries: _Libraries) -> tuple[list[Offer], list[Plugin]]:
     offers: list[Offer] = []
     plugins: list[Plugin] = []
     taken: set[str] = set()

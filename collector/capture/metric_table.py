@@ -7,11 +7,13 @@ What a metric's values mean is written by each process into its own log, so the 
 shown takes more room than a second of its values, and is the same in all processes: the launcher writes it, once.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from collector.capture.metric_choice import MetricSet, Offer
+from collector.named_tuple import NamedTuple
 from collector.regular_file import create_private
 
 FILE_NAME = "metrics.tsv"

@@ -6,6 +6,8 @@ process has its symbols. What is loaded here is the library as a host of metric
 plugins, in a process of the launcher's own.
 """
 
+from __future__ import annotations
+
 import errno
 import os
 import struct
@@ -13,7 +15,12 @@ import sys
 from _thread import start_new_thread
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+
+from collector.named_tuple import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 try:
     import ctypes
@@ -52,7 +59,7 @@ def find_recorder() -> Recorder | None:
 
     text, address, integer = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int
 
-    def bind(name: str, result: "type[ctypes._SimpleCData[Any]] | None", *arguments: "type[ctypes._SimpleCData[Any]]") -> Callable[..., Any]:
+    def bind(name: str, result: type[ctypes._SimpleCData[Any]] | None, *arguments: type[ctypes._SimpleCData[Any]]) -> Callable[..., Any]:
         function: ctypes._NamedFuncPointer | None = getattr(process, f"collector_{name}", None)
         if function is None:  # a recorder older than this function: the call is ignored
             return lambda *_: b"" if result is text else 0

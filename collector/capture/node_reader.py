@@ -4,15 +4,17 @@ It is a child of the launcher, so the program has nothing of it: neither its plu
 plugin that crashes or never returns.
 """
 
+from __future__ import annotations
+
 import os
 import resource
 import select
 import signal
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from collector.capture.native import host_metrics
+from collector.named_tuple import NamedTuple
 
 _PATIENCE_S = 2.0
 _NAP_S = 0.005

@@ -3,13 +3,15 @@
 The other side of `RecorderOptions.encode` is libcollector_c/src/control/options.c.
 """
 
+from __future__ import annotations
+
 import re
 import signal
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from collector.capture.rank import RankPeriods, parse_ranks
 from collector.errors import UsageError
+from collector.named_tuple import NamedTuple
 
 CLOCKS = ("auto", "sigtrap", "task-clock", "cpu-timer")
 DEFAULT_PERIOD_NS = 1_003_009

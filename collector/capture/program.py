@@ -4,12 +4,14 @@ Only the dynamic linker honours LD_PRELOAD, and only for a program that gains no
 Whatever it would pass over in silence is found here first. Source: ld.so(8), execve(2), elf(5).
 """
 
+from __future__ import annotations
+
 import os
 import stat
 from enum import Enum
-from typing import NamedTuple
 
 from collector.capture.elf_header import read_elf_header
+from collector.named_tuple import NamedTuple
 
 _SHELL = "/bin/sh"
 _MOST_INTERPRETERS = 4  # as the kernel: a script may name a script, but not for ever

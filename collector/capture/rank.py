@@ -1,10 +1,12 @@
 """rank -- which rank of a parallel job this process is, as its launcher told it; the other side is libcollector_c/src/control/rank.c"""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from collector.errors import UsageError
+from collector.named_tuple import NamedTuple
 
 # The nearest launcher first: an mpirun may run below srun.
 _OF_JOB = ("PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMI_ID", "MV2_COMM_WORLD_RANK", "MPI_RANKID", "PALS_RANKID")

@@ -4,10 +4,13 @@ The process is not disturbed, and may sleep. Its CPU time is the process's CPU c
 divides its own ticks; context switches are those of the threads alive. Sources: proc(5), clock_getcpuclockid(3).
 """
 
+from __future__ import annotations
+
 import os
 import re
 import time
-from typing import NamedTuple
+
+from collector.named_tuple import NamedTuple
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _MOST_THREADS = 256  # more would make the reading cost more than it tells

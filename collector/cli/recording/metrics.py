@@ -1,14 +1,16 @@
 """metrics -- the options of `collector record` that choose metrics, and the list of those there are"""
 
+from __future__ import annotations
+
 import argparse
 import os
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from collector.capture.installation import Installation
 from collector.capture.metric_choice import MetricSelection, MetricSet, choose_metrics
 from collector.errors import UsageError
+from collector.named_tuple import NamedTuple
 
 DEFAULT_INTERVAL_NS = 20_000_000
 _SHORTEST_INTERVAL_NS = 1_000_000

@@ -1,12 +1,14 @@
 """outcome -- what there is to say when a recording has ended, in one line, and whether anything came of it"""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
 from collector.capture.launch import Ending
 from collector.experiment.totals import Said, Totals
 from collector.format import DropCause
+from collector.named_tuple import NamedTuple
 from collector.printable import printable
 
 _ENOUGH_PERIODS = 50  # so long no clock is silent by chance

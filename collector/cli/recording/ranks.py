@@ -1,8 +1,9 @@
 """ranks -- what differs where `collector record` is itself a rank of a parallel job: which are recorded, where, and who says so"""
 
+from __future__ import annotations
+
 import os
 import signal
-from typing import NamedTuple
 
 from collector.capture import job_directory
 from collector.capture.ignored_signals import signals_to_default
@@ -10,6 +11,7 @@ from collector.capture.native import read_clock_error_us
 from collector.capture.program import Program
 from collector.capture.rank import Rank, RankPeriods, Ranks
 from collector.errors import UsageError
+from collector.named_tuple import NamedTuple
 
 
 class Job(NamedTuple):

@@ -5,6 +5,8 @@ log. Logs tell of processes that ran another program (`execve`) whose log never 
 whoever is below it without a log is seen at each periodic sample (capture/descendants.py).
 """
 
+from __future__ import annotations
+
 import errno
 import os
 import re
@@ -12,7 +14,6 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from functools import cache
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
 
 from collector.capture.descendants import Descendant, DescendantWatch
 from collector.capture.launch import Ending
@@ -20,7 +21,9 @@ from collector.capture.program import Program, explain_obstacle
 from collector.capture.recorded_processes import read_start
 from collector.cli.recording.launch_log import LaunchLog
 from collector.experiment.log_outline import read_beginning
+from collector.named_tuple import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collector.experiment.totals import LastExec, Totals, UnrecordedProgram
 
@@ -91,7 +94,7 @@ class UnrecordedDescendants:
             else:
                 self._unexplained.append(one)  # some log may say why, in the end
 
-    def finish(self, totals: "Totals", recorded_pids: Collection[int], ending: Ending) -> list[Finding]:
+    def finish(self, totals: Totals, recorded_pids: Collection[int], ending: Ending) -> list[Finding]:
         """Write those who are left, by the last words of all logs, and give all that were found."""
         self._take_words()
         self.look(recorded_pids)
@@ -183,6 +186,6 @@ def tell_unrecorded(found: Collection[Finding]) -> str:
     return f"{number} not recorded: {path or 'an unknown program'}: {reason}{also}"
 
 
-def _resolve(last: "LastExec") -> str:
+def _resolve(last: LastExec) -> str:
     """The program that an exec named, as seen from where it was called; a bare name stays one."""
     return os.path.join(last.directory, last.path.removeprefix("./")) if "/" in last.path else last.path

@@ -7,9 +7,12 @@ A test holds the three against each other.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Final
 
 from collector.readings import READINGS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 VERSION_MAJOR: Final = 1
 VERSION_MINOR: Final = 0

@@ -8,7 +8,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import BinaryIO
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 
 def open_regular(path: str | os.PathLike[str], *, may_follow: bool = False, is_writable: bool = False) -> int:

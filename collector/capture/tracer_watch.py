@@ -11,10 +11,10 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from collector.capture.held_events import HeldEvents
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collector.capture.open_watch import OpenWatch
 

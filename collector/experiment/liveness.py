@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from collector.experiment.log_outline import read_beginning
 from collector.experiment.log_source import is_untruncated
 from collector.namesakes import namesakes_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collector.experiment.directory import LogFile
 

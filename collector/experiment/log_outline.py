@@ -1,17 +1,23 @@
 """log_outline -- what a log says at its beginning and in between, and when it was paused, found by skipping from frame to frame"""
 
+from __future__ import annotations
+
 import os
 import struct
 import zlib
 from collections.abc import Collection, Iterable, Iterator
-from typing import Any, NamedTuple
 
 import msgpack
 
 from collector.format import FIELDS, FRAME_HEADER_BYTES, FRAME_MAX_BYTES, FRAME_SYNC, Kind, PauseCause
+from collector.named_tuple import NamedTuple
 from collector.regular_file import open_binary
 
-RawRecord = list[Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+RawRecord: TypeAlias = "list[Any]"
 """Kind, time, thread and the fields of the kind as msgpack gave them: nothing but the length has been checked."""
 
 LENGTH_FROM = 6

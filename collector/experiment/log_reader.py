@@ -18,11 +18,15 @@ import msgpack
 from collector.errors import CollectorError, DamagedExperimentError, ExperimentError, UsageError
 from collector.experiment.events import AnyEvent, AnyRecord, DropNotify, Initialize, PmcAllocate
 from collector.experiment.frames import FrameScanner, LogFrame, LogLoss, encode_frame
-from collector.experiment.log_source import DescriptorSource, Hole, LogSource, PathSource
+from collector.experiment.log_source import DescriptorSource, Hole, PathSource
 from collector.experiment.origin import Origin, parse_log_name
 from collector.experiment.records import MalformedRecordError, MetricRecord, make_event, resolve_metric, split_metric
 from collector.experiment.samples import CPU_VALUES, PcSample, PcSampleBlock, SourceValues, declared_values
 from collector.format import FRAME_HEADER_BYTES, FRAME_MAX_BYTES, VERSION_MAJOR, DropCause, Kind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collector.experiment.log_source import LogSource
 
 _ZERO_TAIL_BYTES = 64 << 20  # on a file system without holes: so many zeros are space never written
 _MAX_ARRAY_ITEMS = 1 << 16

@@ -4,13 +4,15 @@ A log that is being written is a sparse file of its greatest length, and the las
 to the length of its frames at the end; the log of a killed process stays untruncated until somebody moves its open frames.
 """
 
+from __future__ import annotations
+
 import errno
 import os
 import stat
-from typing import NamedTuple, Protocol
 
 from collector.errors import ExperimentError, ExperimentNotFoundError
 from collector.format import OPEN_MAGIC, OPEN_SLOT_BYTES, OPEN_TAIL_BYTES
+from collector.named_tuple import NamedTuple
 from collector.regular_file import open_regular
 
 READ_BYTES = 1 << 20
@@ -23,16 +25,20 @@ class Hole(NamedTuple):
     is_tail: bool
 
 
-class LogSource(Protocol):
-    """What the reader needs of a source of bytes."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
 
-    can_rewind: bool
+    class LogSource(Protocol):
+        """What the reader needs of a source of bytes."""
 
-    def read(self, offset: int) -> bytes | Hole | None:
-        """The bytes at `offset`; b"" at the end of the data; None if there are none right now (EAGAIN)."""
+        can_rewind: bool
 
-    def close(self) -> None:
-        """Give back what it holds."""
+        def read(self, offset: int) -> bytes | Hole | None:
+            """The bytes at `offset`; b"" at the end of the data; None if there are none right now (EAGAIN)."""
+
+        def close(self) -> None:
+            """Give back what it holds."""
 
 
 class PathSource:

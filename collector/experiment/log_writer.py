@@ -11,12 +11,15 @@ import os
 import struct
 import zlib
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import msgpack
 
 from collector import format
 from collector.regular_file import create_private
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _HEADER = struct.Struct(">BIB4sI")
 _CRCS = struct.Struct(">II")

@@ -1,7 +1,10 @@
 """origin -- which process image wrote a log, or which part of the launcher; and which images are one process"""
 
+from __future__ import annotations
+
 import re
-from typing import NamedTuple
+
+from collector.named_tuple import NamedTuple
 
 _LOG_NAME = re.compile(r"([0-9]+)\.([0-9]+)\.log\Z", re.ASCII)
 

@@ -5,11 +5,12 @@ frames are found by skipping from one to the next. So neither the reader nor the
 killed processes and those with losses are read through, open frames included, as reports read them.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from collector.errors import ExperimentError
 from collector.experiment.log_outline import (
@@ -25,6 +26,7 @@ from collector.experiment.log_outline import (
 )
 from collector.experiment.origin import ProcessIdentities, ProcessIdentity, parse_log_name
 from collector.format import FRAME_SYNC, CloseReason, Kind, PauseCause
+from collector.named_tuple import NamedTuple
 from collector.regular_file import open_binary, open_regular
 
 LAUNCH_LOG, NODE_LOG = "launch.log", "node.log"
@@ -49,7 +51,7 @@ class Said:
         self.count = count
         self.first_ns = first_ns
 
-    def __add__(self, other: "Said") -> "Said":
+    def __add__(self, other: Said) -> Said:
         return Said(self.count + other.count, min(self.first_ns, other.first_ns))
 
 

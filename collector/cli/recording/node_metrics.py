@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
 
 from collector.capture.metric_choice import MetricSet
 from collector.capture.native import can_host_metrics
 from collector.capture.options import Window
 from collector.cli.recording.launch_log import LaunchLog
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collector.capture.node_reader import NodeReader
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Final
 
 from collector.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 PYTHON: Final = "python3"
 _OPTIONS: Final = {"-m": "a module", "-c": "code"}

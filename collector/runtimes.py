@@ -2,7 +2,8 @@
 
 import os
 import re
-from typing import NamedTuple
+
+from collector.named_tuple import NamedTuple
 
 
 class Setting(NamedTuple):

@@ -6,8 +6,9 @@ import sys
 from array import array
 from collections.abc import Iterable, Sequence
 from operator import ge
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from collector.named_tuple import NamedTuple
 from collector.profile.causes import STACK_ENDS
 from collector.profile.samples import CallSums, Cells, Columns, EdgeSums, GroupSums
 

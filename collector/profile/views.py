@@ -1,8 +1,9 @@
 """views -- which tables there are, what they can be sorted by, and how many rows of them are shown."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from collector.named_tuple import NamedTuple
 from collector.profile import aggregate
 from collector.profile.call_tree import CallNode, call_tree
 from collector.profile.model import Process, Profile

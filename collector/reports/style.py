@@ -3,8 +3,8 @@
 import re
 import unicodedata
 from functools import cache
-from typing import NamedTuple
 
+from collector.named_tuple import NamedTuple
 from collector.printable import printable as printable
 
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"

@@ -5,8 +5,8 @@ shortened, the longest first. Names that matter most have a `good` width: column
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
+from collector.named_tuple import NamedTuple
 from collector.reports.style import Style, pad, printable, shorten, text_width
 
 INDENT = "  "

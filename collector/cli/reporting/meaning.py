@@ -1,11 +1,11 @@
 """meaning -- which function or source file a word means, or one sentence that helps to say it better"""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from collector.errors import CollectorError, UsageError
 from collector.load.outdated import change_of
 from collector.load.present_files import PresentFiles
+from collector.named_tuple import NamedTuple
 from collector.profile.model import Profile
 from collector.profile.names import find_files, find_functions, is_no_file, told_apart
 from collector.profile.source_lines import function_span, last_line

@@ -6,10 +6,11 @@ Each maker imports what its view is made by: a report of one view has no use for
 from collections.abc import Callable, Collection
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from collector.cli.reporting.meaning import meant_function, meant_source, source_text
 from collector.errors import UsageError
+from collector.named_tuple import NamedTuple
 from collector.profile import aggregate
 from collector.profile.call_tree import hot_path
 from collector.profile.model import Profile

@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from collector.errors import UsageError
+from collector.named_tuple import NamedTuple
 from collector.units import listed
 
 VIEWS: Final[dict[str, tuple[str, str]]] = {

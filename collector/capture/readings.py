@@ -7,16 +7,12 @@ divides its own ticks; context switches are those of the threads alive. Sources:
 from __future__ import annotations
 
 import os
-import re
 import time
 
 from collector.named_tuple import NamedTuple
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _MOST_THREADS = 256  # more would make the reading cost more than it tells
-_SWITCHES = re.compile(rb"^(?:non)?voluntary_ctxt_switches:\s*(\d+)", re.MULTILINE)
-_PEAK = re.compile(rb"^VmHWM:\s*(\d+) kB", re.MULTILINE)
-_IO = re.compile(rb"^rchar: (\d+)\nwchar: (\d+)")
 
 
 class ProcessReadings(NamedTuple):
@@ -44,8 +40,8 @@ def read_process(pid: int) -> ProcessReadings | None:
     user_ns, system_ns = _split_cpu_time(pid, user_ticks, system_ticks)
     voluntary, involuntary = _count_switches(pid)
     memory = _read(f"/proc/{pid}/statm")
-    peak = _PEAK.search(_read(f"/proc/{pid}/status") or b"")
-    transfer = _IO.match(_read(f"/proc/{pid}/io") or b"")
+    peak_kib = _number(_read(f"/proc/{pid}/status"), b"VmHWM")
+    transfer = _read(f"/proc/{pid}/io")
     return ProcessReadings(
         user_ns=user_ns,
         system_ns=system_ns,
@@ -54,9 +50,9 @@ def read_process(pid: int) -> ProcessReadings | None:
         voluntary_switches=voluntary,
         involuntary_switches=involuntary,
         resident_bytes=int(memory.split()[1]) * _PAGE_BYTES or None if memory else None,  # one that ends has given it back
-        read_bytes=int(transfer[1]) if transfer else None,
-        written_bytes=int(transfer[2]) if transfer else None,
-        peak_resident_bytes=int(peak[1]) * 1024 if peak else None,
+        read_bytes=_number(transfer, b"rchar"),
+        written_bytes=_number(transfer, b"wchar"),
+        peak_resident_bytes=None if peak_kib is None else peak_kib * 1024,
     )
 
 
@@ -79,11 +75,16 @@ def _count_switches(pid: int) -> tuple[int, int]:
     except OSError:
         threads = []
     for thread in threads[:_MOST_THREADS]:
-        counts = _SWITCHES.findall(_read(f"/proc/{pid}/task/{thread}/status") or b"")
-        if len(counts) == 2:
-            voluntary += int(counts[0])
-            involuntary += int(counts[1])
+        status = _read(f"/proc/{pid}/task/{thread}/status")
+        voluntary += _number(status, b"voluntary_ctxt_switches") or 0
+        involuntary += _number(status, b"nonvoluntary_ctxt_switches") or 0
     return voluntary, involuntary
+
+
+def _number(lines: bytes | None, name: bytes) -> int | None:
+    """The number behind a name and a colon; None if there is no line of that name."""
+    _, found, rest = (b"\n%b" % (lines or b"")).partition(b"\n%b:" % name)
+    return int(rest.split(None, 1)[0]) if found else None
 
 
 def _read(path: str) -> bytes | None:

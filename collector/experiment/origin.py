@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
 from collector.named_tuple import NamedTuple
-
-_LOG_NAME = re.compile(r"([0-9]+)\.([0-9]+)\.log\Z", re.ASCII)
 
 
 class Origin(NamedTuple):
@@ -44,8 +40,10 @@ def parse_log_name(name: str) -> Origin | None:
     """The origin that a file name such as `4711.0.log` states; None for other names."""
     if name in _LAUNCHERS_LOGS:
         return _LAUNCHERS_LOGS[name]
-    match = _LOG_NAME.match(name)
-    return Origin(int(match[1]), int(match[2])) if match and len(name) < 40 else None
+    pid, _, rest = name.partition(".")
+    image = rest.removesuffix(".log")
+    is_log = image != rest and pid.isdecimal() and image.isdecimal() and name.isascii() and len(name) < 40
+    return Origin(int(pid), int(image)) if is_log else None
 
 
 class ProcessIdentity(NamedTuple):

@@ -5,8 +5,6 @@ Forms taken: #RGB, #RRGGBB, #RRRGGGBBB, #RRRRGGGGBBBB, and the colour words of S
 
 from __future__ import annotations
 
-import re
-
 _CATEGORY_COLOURS = {
     "cpu_time": "#2ca02c",
     "energy": "#bcbd22",
@@ -16,7 +14,7 @@ _CATEGORY_COLOURS = {
     "mpi": "#1f77b4",
     "other": "#7f7f7f",
 }
-_HEXADECIMAL = re.compile(r"#(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{9}|[0-9a-f]{12})")
+_LENGTHS = (4, 7, 10, 13)  # of # and three channels
 _WORDS = frozenset(
     """
     aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond blue blueviolet brown burlywood cadetblue
@@ -40,7 +38,7 @@ def resolve_colour(text: str, category: str) -> str:
     word = text.strip().lower()
     if word in _WORDS:
         return word
-    if _HEXADECIMAL.fullmatch(word):
+    if word[:1] == "#" and len(word) in _LENGTHS and set(word[1:]) <= set("0123456789abcdef"):
         return _shorten(word[1:])
     return _CATEGORY_COLOURS.get(category, _CATEGORY_COLOURS["other"])
 

@@ -96,6 +96,10 @@ def test_both_names_of_the_root_are_taken_and_sources_may_come_first(tmp_path: P
         ("<dataType>double</dataType><domain>space</domain>", 'functionName="f"', "m", 3, "its <domain> is 'space', not time"),
         ("<dataType>double</dataType>", "", "m", 4, "it has no functionName"),
         ("<dataType>double</dataType>", 'functionName="f g"', "m", 4, "its functionName 'f g' is no function's name"),
+        ("<dataType>double</dataType>", 'functionName="2f"', "m", 4, "its functionName '2f' is no function's name"),
+        ("<dataType>double</dataType>", 'functionName=".f"', "m", 4, "its functionName '.f' is no function's name"),
+        ("<dataType>double</dataType>", 'functionName="äf"', "m", 4, "its functionName 'äf' is no function's name"),
+        ("<dataType>double</dataType>", 'functionName="f-g"', "m", 4, "its functionName 'f-g' is no function's name"),
         ("<dataType>double</dataType>", 'functionName="f"', "m m", 2, "its id holds a blank or a control character"),
         ("<dataType>double</dataType>", 'functionName="f"', "", 2, "it has no id"),
         ("<dataType>double</dataType><enabled>maybe</enabled>", 'functionName="f"', "m", 3, "its <enabled> is 'maybe', not always or"),
@@ -109,6 +113,12 @@ def test_a_wrong_metric_is_left_out_with_file_line_and_reason(tmp_path: Path, bo
     (problem,) = file.problems
     assert problem.startswith(f"{file.path}:{line}: <metric") and reason in problem
     assert [known.id for known in file.metrics] == ["good"]
+
+
+@pytest.mark.parametrize("name", ["f", "_", "$", "_ZN1aC2Ev", "f.cold.2", "f@VERS_1.0", "$f$"])
+def test_names_of_functions_are_those_of_linkers(tmp_path: Path, name: str) -> None:
+    file = read(tmp_path, metric("<dataType>double</dataType>", f'functionName="{name}"'))
+    assert file.problems == () and file.metrics[0].function == name
 
 
 def test_a_dangling_source_is_told(tmp_path: Path) -> None:

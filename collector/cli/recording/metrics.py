@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 from collections.abc import Sequence
 
 from collector.capture.installation import Installation
@@ -59,7 +58,9 @@ def parse_metric_interval(text: str) -> int | None:
     """The interval in ns; None for off."""
     if text == "off":
         return None
-    interval_ns = round(float(text) * 1e6) if re.fullmatch(r"[0-9]{1,9}(\.[0-9]*)?|\.[0-9]+", text) else 0
+    whole, _, part = text.partition(".")
+    is_number = text.isascii() and (whole + part).isdigit() and len(whole) <= 9
+    interval_ns = round(float(text) * 1e6) if is_number else 0
     if not _SHORTEST_INTERVAL_NS <= interval_ns <= _LONGEST_INTERVAL_NS:
         raise UsageError(f"--metric-interval takes milliseconds from 1 to 3600000, or off, not {text!r}")
     return interval_ns

@@ -23,11 +23,12 @@ from _socket import (
     SOL_SOCKET,
     socket as Socket,  # the module around it takes 3 ms to import, which everyone would wait for
 )
+from _thread import allocate_lock, start_new_thread  # for the same reason
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from threading import Thread
+    from _thread import LockType
 
     from collector.capture.held_events import HeldEvents
 
@@ -54,7 +55,7 @@ class EventHolder:
         self._urgent: dict[int, Socket] = {}  # those of the listeners that end a pause
         self._silent: dict[int, tuple[Socket, bool]] = {}
         self._pids: dict[int, int] = {}  # by pidfd
-        self._thread: Thread | None = None
+        self._running: LockType | None = None  # held by our thread for as long as it works
         self._is_closing = False
         self._is_full = False
         if hasattr(os, "pidfd_open") and hasattr(os, "eventfd"):
@@ -72,9 +73,7 @@ class EventHolder:
         """Begin to take events, and give those that are held. After the program was started, which inherits neither the thread nor the limit."""
         if not self._listeners:
             return None
-        import threading  # the program runs meanwhile
-
-        from collector.capture.held_events import HeldEvents
+        from collector.capture.held_events import HeldEvents  # the program runs meanwhile
         from collector.capture.tracer_watch import TracerWatch
 
         self._events = HeldEvents()
@@ -90,17 +89,19 @@ class EventHolder:
             self._epoll.register(number, select.EPOLLIN)
         for number in (self._wake, *self._urgent):
             self._pause.register(number, select.POLLIN)
-        self._thread = threading.Thread(target=self._work, name="events", daemon=True)
-        self._thread.start()
+        running = allocate_lock()
+        running.acquire()
+        start_new_thread(self._work_holding, (running,))
+        self._running = running
         return self._events
 
     def close(self) -> None:
         """Stop listening and close all events: processes that are still recorded open their own. May be called again."""
         self._is_closing = True
-        if self._thread:
+        if self._running:
             os.eventfd_write(self._wake, 1)
-            self._thread.join()
-            self._thread = None
+            self._running.acquire()
+            self._running = None
             self._tracers.close()
             self._events.close()
             self._epoll.close()
@@ -124,6 +125,12 @@ class EventHolder:
             made[listener.fileno()] = listener
         self._listeners |= made
         return made
+
+    def _work_holding(self, running: LockType) -> None:
+        try:
+            self._work()
+        finally:
+            running.release()
 
     def _work(self) -> None:
         opens = -1  # what tells that the status of a process was opened

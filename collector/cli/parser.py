@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
 
 from collector.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+argparse._ = str  # type: ignore[attr-defined]  # there is no translation of its words, which it would import locale for, and look for in files: 1 ms
 
 
 class Parser(argparse.ArgumentParser):
@@ -14,6 +19,16 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """UsageError with the complaint, and where there is more."""
         raise UsageError(f"{message} ({self.prog} --help tells more)")
+
+    def parse_known_intermixed_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Without the usage, which takes 4 ms to put together, but where help is asked for: no complaint shows it."""
+        usage = self.usage
+        if not any(word.startswith("-") and "h" in word for word in args or ()):
+            self.usage = ""
+        try:
+            return super().parse_known_intermixed_args(args, namespace)
+        finally:
+            self.usage = usage
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):

@@ -11,8 +11,8 @@ import pytest
 from small_experiment import write_small
 
 from collector.cli import config
-from collector.cli.main import iter_commands, load_command, main
-from collector.errors import RecordError
+from collector.cli.main import build_parser, iter_commands, load_command, main
+from collector.errors import RecordError, UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -114,6 +114,17 @@ def test_output_into_a_closed_pipe_is_quiet() -> None:
     command = f"{sys.executable} -m collector --help | true; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True)
     assert done.stderr == ""
+
+
+def test_only_help_puts_the_usage_together(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    parser = build_parser(load_command("report"))
+    with pytest.raises(SystemExit):
+        parser.parse_intermixed_args(["--help"])
+    assert capsys.readouterr().out.startswith("usage: collector report [-l N]") and parser.usage is None
+    monkeypatch.setattr(type(parser), "format_usage", lambda self: pytest.fail("nobody reads it"))
+    assert parser.parse_intermixed_args(["a.expt", "-l", "3", "lines"]).words == ["a.expt", "lines"]
+    with pytest.raises(UsageError, match="--nonsense"):
+        parser.parse_intermixed_args(["a.expt", "--nonsense"])
 
 
 def imported_by(words: list[str], tmp_path: Path) -> set[str]:

@@ -1,8 +1,6 @@
 """__main__ -- python -m collector is the same as the command collector"""
 
-import sys
-
-from collector.cli.main import main
+from collector.cli.main import run_as_command
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_as_command()

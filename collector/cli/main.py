@@ -28,12 +28,27 @@ from collector.printable import printable
 TYPE_CHECKING = False  # typing itself is slow to import, as argparse is: both wait until there is a command that needs them
 if TYPE_CHECKING:
     import argparse
+    from typing import NoReturn
 
 _HOME = os.path.dirname(__file__)
 _NOT_COMMANDS = {"__init__", "main", "parser", "output", "habits"}
 _RECORDING_COMMANDS = {"record", "run"}
+_ENDING_AT_ONCE = {"report", *_RECORDING_COMMANDS}
 _UNCOLLECTED = {"report", "export", "import", *_RECORDING_COMMANDS}
 """A profile, too, is many values that all stay until the end; and a recording collects while it waits for the program."""
+
+
+def run_as_command() -> NoReturn:
+    """What the command `collector` runs.
+
+    After a recording or a report the process ends at once: all is written, and the interpreter would take longer to take itself apart than the sums
+    of the logs took.
+    """
+    status = main()
+    with contextlib.suppress(UsageError):
+        if sys.argv[1:] and full_name(sys.argv[1]) in _ENDING_AT_ONCE:
+            os._exit(status)
+    sys.exit(status)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -116,6 +116,21 @@ def test_output_into_a_closed_pipe_is_quiet() -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize(
+    ("words", "is_taken_apart"),
+    [(["record", "-n", "true"], False), (["rec", "-n", "nosuch-program"], False), (["report", "small.expt"], False), (["config", "--preload"], True)],
+)
+def test_only_after_a_recording_or_a_report_the_process_ends_at_once(words: list[str], is_taken_apart: bool, built: Path, tmp_path: Path) -> None:
+    write_small(tmp_path / "small.expt")
+    script = f"import atexit, sys; atexit.register(print, 'taken apart'); sys.argv[1:] = {words}; from collector.cli.main import run_as_command; run_as_command()"
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    assert ("taken apart" in done.stdout) == is_taken_apart
+    if "nosuch-program" in words:
+        assert (done.returncode, done.stderr) == (127, "collector: nosuch-program: there is no such program in PATH\n")
+    else:
+        assert done.returncode == 0 and done.stderr == "" and len(done.stdout.splitlines()) > 1  # all that was printed has come out
+
+
 def test_only_help_puts_the_usage_together(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     parser = build_parser(load_command("report"))
     with pytest.raises(SystemExit):

@@ -14,8 +14,7 @@ from collector.experiment.origin import LAUNCHER, NODE, WAITS, Origin, parse_log
 from collector.regular_file import describe_irregular
 
 _OBJECTS = "objects"
-_MARK = re.compile(r"ranks(\..*)?")
-_RANK = re.compile(r"rank\.([0-9]{1,9})")
+_RANK = r"rank\.([0-9]{1,9})"
 
 
 class LogFile(NamedTuple):
@@ -86,7 +85,7 @@ def open_directory(path: str | os.PathLike[str]) -> ExperimentDirectory:
     looks = {log: _look_at(log.path) for log in named}
     logs = [log for log in named if not looks[log].irregular]
     complaints = [f"{log.path} is left out: it is {looks[log].irregular}, not a log" for log in named if looks[log].irregular]
-    if not logs and any(map(_MARK.fullmatch, names)):
+    if not logs and any(map(_is_mark, names)):
         return _open_parts(path)
     if not logs:
         raise ExperimentNotFoundError(complaints[0] if complaints else f"{path} is not an experiment: there is no log in it")
@@ -99,13 +98,17 @@ def open_directory(path: str | os.PathLike[str]) -> ExperimentDirectory:
     return ExperimentDirectory(path, processes, launchers.get(LAUNCHER), launchers.get(NODE), launchers.get(WAITS), tuple(complaints), empty)
 
 
+def _is_mark(name: str) -> bool:
+    return name == "ranks" or name.startswith("ranks.")
+
+
 def part_paths(path: str) -> Iterator[str]:
     """The directories with the logs of an experiment: its own, and of a parallel job those of its ranks, by node. OSError if it cannot be read."""
     yield path
     names = os.listdir(path)
-    for node in sorted(names) if any(map(_MARK.fullmatch, names)) else ():
+    for node in sorted(names) if any(map(_is_mark, names)) else ():
         try:
-            ranks = [match for name in os.listdir(os.path.join(path, node)) if (match := _RANK.fullmatch(name))]
+            ranks = [match for name in os.listdir(os.path.join(path, node)) if (match := re.fullmatch(_RANK, name))]
         except OSError:
             continue  # it is a file
         yield from (os.path.join(path, node, match[0]) for match in sorted(ranks, key=lambda match: int(match[1])))

@@ -5,7 +5,6 @@ The keys are the names of `StackEnd` and `DropCause` in lower case; a test holds
 
 from __future__ import annotations
 
-import signal
 from typing import Final
 
 COMPLETE: Final = "complete"
@@ -56,6 +55,8 @@ def describe_ending(wait_status: int) -> str:
 
 def signal_name(number: int) -> str:
     """`SIGKILL` for 9; empty for a signal without a name of its own, as real-time signals are."""
+    import signal  # late: it makes enumerations of all signals, and few reports tell of one
+
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -9,7 +9,7 @@ from collector.profile.model import PYTHON_KINDS, Function, Profile
 
 Found = TypeVar("Found", int, str)
 
-_NUMBERED = re.compile(r"(.+)#([0-9]{1,6})")
+_NUMBERED = r"(.+)#([0-9]{1,6})"
 _LONGEST_TOLD = 120  # columns: a name of a template can take thousands
 
 
@@ -33,7 +33,7 @@ def find_functions(profile: Profile, text: str) -> Match[int]:
     The first of these rules that finds something decides: the exact name (also mangled, short, or as `FILE:NAME`), the name
     without its parameters, the last part of a qualified name, the beginning of a name, any part of a name. `NAME#2` is the second of several that NAME finds.
     """
-    numbered = _NUMBERED.fullmatch(text)
+    numbered = re.fullmatch(_NUMBERED, text)
     several = find_functions(profile, numbered[1]).found if numbered else ()
     if numbered and 0 < int(numbered[2]) <= len(several):
         return Match((several[int(numbered[2]) - 1],), is_whole=True)

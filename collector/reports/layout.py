@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
@@ -36,6 +35,8 @@ def filters_line(profile: Profile) -> str:
 
 def pair_lines(pairs: Iterable[tuple[str, str]], style: Style) -> list[str]:
     """Words in one column, their meanings in the next; long meanings go on below themselves."""
+    import textwrap  # late, as below: tables have no sentences
+
     known = [(word, printable(meaning)) for word, meaning in pairs if meaning]
     width = max((len(word) for word, _ in known), default=0) + 2
     room = max(16, style.width - len(INDENT) - width)
@@ -49,6 +50,8 @@ def pair_lines(pairs: Iterable[tuple[str, str]], style: Style) -> list[str]:
 
 def paragraph(text: str, style: Style) -> list[str]:
     """A sentence, indented and broken at the page's width."""
+    import textwrap
+
     return textwrap.wrap(
         printable(text),
         max(20, style.width),

@@ -13,7 +13,6 @@ It is 1 where the program ended well but nothing was recorded.
 import argparse
 import gc
 import os
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,10 +36,10 @@ from collector.cli.recording.launch_log import LaunchLog
 from collector.cli.recording.node_metrics import NodeMetrics
 from collector.cli.recording.python_command import completed, title_of, with_interpreter
 from collector.cli.recording.ranks import Job, become
+from collector.cli.recording.saying import say
 from collector.cli.recording.unrecorded import Explainer, UnrecordedDescendants, tell_unrecorded, why_no_command
 from collector.errors import CollectorError, ExperimentError, ExperimentExistsError, NoSpaceError, RecordError, UsageError
 from collector.experiment.log_outline import read_start_ticks
-from collector.printable import printable
 
 if TYPE_CHECKING:
     from collector.capture.perf_events import PerfEvent
@@ -287,16 +286,6 @@ def _clock(args: argparse.Namespace) -> str:
     """The clock to ask for: beside perf clocks a switch that is told costs four times as much."""
     asked: str = args.clock
     return "cpu-timer" if asked == "auto" and args.wall == "exact" else asked
-
-
-def say(sentence: str) -> None:
-    """Print one sentence of ours where it does not mix with the program's output."""
-    if sys.stderr is None:
-        return  # print would take standard output instead
-    try:
-        print(f"collector: {printable(sentence)}\n", end="", file=sys.stderr)  # in one write: ranks speak at the same time
-    except OSError:
-        pass  # the program's status matters more than our words
 
 
 def _carry_out(plan: Plan) -> RecordResult:

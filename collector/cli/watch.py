@@ -17,7 +17,7 @@ import time
 from collections.abc import Sequence
 from typing import TextIO
 
-from collector.cli import record
+from collector.cli.recording.saying import say
 from collector.cli.watching.recorded_program import RecordedProgram
 from collector.errors import CollectorError, ExperimentNotFoundError, UsageError
 from collector.load.live import LiveExperiment
@@ -81,18 +81,18 @@ def _watch_program(words: Sequence[str], interval_s: float, has_screen: bool) ->
     try:
         program = RecordedProgram(words, is_apart=has_screen)
     except CannotRun as error:
-        record.say(str(error))
+        say(str(error))
         return error.status
     note = f"the program's output goes to {program.output}" if program.output else ""
     with contextlib.suppress(ExperimentNotFoundError):  # nothing came of it, and the recorder says why
         _watch(program.experiment, interval_s, has_screen, sys.stderr, note, program)
     if not program.has_ended:
-        record.say(f"{program.experiment} is recorded on until the program ends; Ctrl-C is for the program")
+        say(f"{program.experiment} is recorded on until the program ends; Ctrl-C is for the program")
     status = program.wait()
     for line in program.closing_words().splitlines():
-        record.say(line.removeprefix("collector: "))
+        say(line.removeprefix("collector: "))
     if program.output:
-        record.say(f"the program's output is in {program.output}")
+        say(f"the program's output is in {program.output}")
     return status
 
 

@@ -16,7 +16,6 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from collector.capture import destination, options
@@ -25,24 +24,23 @@ from collector.capture.event_holder import EventHolder
 from collector.capture.installation import find_installation
 from collector.capture.job_directory import cannot_make
 from collector.capture.launch import Ending, StartError, restore_signals, start, wait
-from collector.capture.metric_table import FILE_NAME, definitions, write_table
+from collector.capture.metric_table import definitions, write_table
 from collector.capture.native import probe_event
-from collector.capture.program import CannotRun, Program, can_be_preloaded, find_program
-from collector.capture.rank import parse_ranks, read_rank
+from collector.capture.program import CannotRun, can_be_preloaded
 from collector.capture.readings import ProcessReadings, read_process
 from collector.capture.recorded_processes import RecordedProcesses
 from collector.cli.recording import metrics
 from collector.cli.recording.launch_log import LaunchLog
 from collector.cli.recording.node_metrics import NodeMetrics
-from collector.cli.recording.python_command import completed, title_of, with_interpreter
-from collector.cli.recording.ranks import Job, become
+from collector.cli.recording.plan import Plan, make_plan
+from collector.cli.recording.python_command import title_of, with_interpreter
+from collector.cli.recording.ranks import become
 from collector.cli.recording.saying import say
 from collector.cli.recording.unrecorded import Explainer, UnrecordedDescendants, tell_unrecorded, why_no_command
 from collector.errors import CollectorError, ExperimentError, ExperimentExistsError, NoSpaceError, RecordError, UsageError
 from collector.experiment.log_outline import read_start_ticks
 
 if TYPE_CHECKING:
-    from collector.capture.perf_events import PerfEvent
     from collector.capture.wait_watcher import WaitWatcher
 
 NAME = "record"
@@ -54,64 +52,6 @@ class RecordResult(NamedTuple):
 
     experiment: str | None
     status: int
-
-
-class Plan(NamedTuple):
-    """What is to be done, checked as far as it can be before anything is done."""
-
-    command: list[str]
-    program: Program
-    recorder: str
-    experiment: str | None
-    is_overwritten: bool
-    wanted: options.RecorderOptions
-    window: options.Window | None
-    interval_ns: int | None
-    follow: str
-    comments: list[str]
-    metrics: metrics.MetricPlan
-    job: Job = Job(None, None)
-    names_jit_code: bool = False
-    watches_waits: bool = False
-
-    def options_at(self, now_ns: int, pid: int) -> options.RecorderOptions:
-        """Give what the recorder is told by a program that is started now, in process `pid`."""
-        window = self.window or options.Window()
-        return self.wanted._replace(
-            root=pid,
-            start=now_ns + window.start_ns if window.start_ns else None,
-            end=None if window.end_ns is None else now_ns + window.end_ns,
-        )
-
-    def describe(self) -> list[str]:
-        """Give the choices as texts of the form name=value, as they are kept in the experiment."""
-        values = {
-            "clock": self.wanted.clock,
-            "period": f"{self.wanted.period} ns",
-            "samples": f"{self.interval_ns} ns" if self.interval_ns else "off",
-            "sample_signal": self.wanted.sample_signal,
-            "pause_signal": self.wanted.pause_signal,
-            "paused": 1 if self.wanted.paused else None,
-            "start": f"{self.window.start_ns} ns" if self.window else None,
-            "end": f"{self.window.end_ns} ns" if self.window and self.window.end_ns else None,
-            "events": self.wanted.events,
-            "counted": self.wanted.counted,
-            "faults": 1 if self.wanted.faults else None,
-            "switches": 1 if self.wanted.switches else None,
-            "wall": "exact" if self.wanted.waits else f"{_looks_ns()} ns" if self.watches_waits else None,
-            "follow": self.follow,
-            "jit": 1 if self.names_jit_code else None,
-            **self.job.describe(),
-            "metric_interval": f"{self.metrics.interval_ns} ns" if self.metrics.choice.plugins else "off",
-        }
-        texts = [f"{name}={value}" for name, value in values.items() if value is not None]
-        return texts + [f"comment={comment}" for comment in self.comments]
-
-
-def _looks_ns() -> int:
-    from collector.capture.wait_watcher import LOOKS_NS
-
-    return LOOKS_NS
 
 
 def prepare(words: list[str]) -> list[str]:
@@ -174,7 +114,9 @@ def record(args: argparse.Namespace) -> RecordResult:
         hint = "" if args.follow else "; to record the descendants it may have, say so with -F on"
         raise RecordError(f"{plan.program.reason}: nothing was run{hint}")
     if args.dry_run:
-        print("\n".join(_describe_plan(plan)))
+        from collector.cli.recording.dry_run import describe_plan
+
+        print("\n".join(describe_plan(plan)))
         return RecordResult(None, 0)
     if plan.program.reason and plan.job.is_speaker:
         say(f"{plan.program.reason}; only its descendants can be recorded")
@@ -201,91 +143,6 @@ def _list_metrics(args: argparse.Namespace) -> RecordResult:
     for problem in choice.problems:
         say(problem)
     return RecordResult(None, 1 if choice.problems else 0)
-
-
-def make_plan(args: argparse.Namespace) -> Plan:
-    """Check the command line. UsageError if it makes no sense, CannotRun if there is no program to run."""
-    if not args.command:
-        raise UsageError("there is no program to record; name it, or a Python module behind -m (collector record --help tells more)")
-    command = completed(args.command[1:] if args.command[0] == "--" else args.command)
-    if args.output and args.overwrite:
-        raise UsageError("-o and -O both name the experiment; give one of them")
-    period = options.parse_period(args.profile)
-    pause_signal, is_paused = options.parse_pause_signal(args.pause_signal) if args.pause_signal else (None, None)
-    sample_signal = options.parse_signal(args.sample_signal, "-l") if args.sample_signal else None
-    if pause_signal is not None and pause_signal == sample_signal:
-        raise UsageError("-l and -y name the same signal; it cannot mean both")
-    usage, counted, events = _parse_events(args)
-    job = Job(read_rank(os.environ), parse_ranks(args.ranks) if args.ranks else None, options.parse_rank_periods(args.rank_frequency))
-    below = job.periods.encode() or None
-    if job.rank is not None:
-        period, below = job.periods.of(job.rank.rank, period), None  # whatever the program does to its environment
-    if args.wall == "exact":
-        _check_exact_waits(bool(events), period is None)
-    installation = find_installation()
-    return Plan(
-        command=command,
-        program=find_program(command[0], os.environ.get("PATH", os.defpath), installation.recorder),
-        recorder=installation.recorder,
-        experiment=job.experiment_name(args.overwrite or args.output, title_of(command), args.overwrite is not None),
-        is_overwritten=args.overwrite is not None,
-        wanted=options.RecorderOptions(
-            clock=_clock(args) if period or below else "off",
-            period=period or (0 if below else options.DEFAULT_PERIOD_NS),
-            sample_signal=sample_signal,
-            pause_signal=pause_signal,
-            paused=is_paused or None,
-            events="+".join(event.encode() for event in events) or None,
-            counted="+".join(event.encode() for event in counted) or None,
-            faults="faults" in usage or None,
-            switches="switches" in usage or None,
-            waits=args.wall == "exact" or None,
-            ranks=None if job.wanted is None else str(job.wanted).replace(",", "+"),
-            rank_periods=below,
-        ),
-        job=job,
-        window=options.parse_window(args.time) if args.time else None,
-        interval_ns=options.parse_interval(args.sample),
-        follow=options.parse_follow(args.follow or "on"),
-        comments=args.comment,
-        metrics=metrics.plan_metrics(args, installation),
-        names_jit_code=args.jit,
-        watches_waits=args.wall == "watched",
-    )
-
-
-def _parse_events(args: argparse.Namespace) -> "tuple[frozenset[str], tuple[PerfEvent, ...], tuple[PerfEvent, ...]]":
-    """What --counters reads of what the kernel counts anyway, and as events, and the events of -h. UsageError if this machine has them not."""
-    if args.counters is None and not args.events:
-        return frozenset(), (), ()
-    from collector.capture import perf_events  # seldom asked for
-
-    usage, counted = perf_events.parse_counters(args.counters) if args.counters is not None else (frozenset[str](), ())
-    perf_events.check_events(counted, partial(probe_event, is_signalled=False), "--counters")
-    events = perf_events.parse_events(args.events) if args.events else ()
-    perf_events.check_events(events, probe_event)
-    for event in events:
-        if event.name in [other.name for other in counted]:
-            raise UsageError(f"-h and --counters both name {event.name}, which would count it twice")
-    return usage, counted, events
-
-
-def _check_exact_waits(has_events: bool, is_without_clock: bool) -> None:
-    from collector.capture import perf_events
-
-    problem = perf_events.exact_waits_problem(partial(probe_event, is_kernels=True), os.uname().release)
-    if problem:
-        raise UsageError(f"--wall=exact: {problem}")
-    if has_events:
-        raise UsageError("--wall=exact and -h both signal threads by SIGTRAP, and would lose each other's; give one of them")
-    if is_without_clock:
-        raise UsageError("--wall=exact needs a clock beside it, not -p off")
-
-
-def _clock(args: argparse.Namespace) -> str:
-    """The clock to ask for: beside perf clocks a switch that is told costs four times as much."""
-    asked: str = args.clock
-    return "cpu-timer" if asked == "auto" and args.wall == "exact" else asked
 
 
 def _carry_out(plan: Plan) -> RecordResult:
@@ -452,22 +309,3 @@ def _recover(experiment: str, processes: RecordedProcesses) -> None:
         recover(experiment, lambda log: processes.find_writer(os.path.basename(log.path)) is not None)
     except ExperimentError as error:
         say(f"{error}; reports find them where they are")
-
-
-def _describe_plan(plan: Plan) -> list[str]:
-    name = plan.experiment or destination.next_name(title_of(plan.command))
-    path, choice = os.path.abspath(name), plan.metrics.choice
-    table = os.path.join(path, FILE_NAME) if choice.plugins else None
-    asked = plan.options_at(time.monotonic_ns(), 0)
-    environment = build_environment({}, plan.recorder, path, asked, plan.follow, table, choice.preloads, names_jit_code=plan.names_jit_code)
-    interpreters = f" by {' by '.join(plan.program.interpreters)}" if plan.program.interpreters else ""
-    if plan.is_overwritten and os.path.lexists(name) and not destination.is_experiment(name):
-        raise UsageError(f"{name} is not an experiment, so -O does not touch it; choose another name")
-    return [
-        "would run     " + " ".join(plan.command),
-        f"program       {plan.program.path}{interpreters}",
-        f"experiment    {name}",
-        *(f"option        {text}" for text in plan.describe()),
-        *(f"metric        {offer.metric.id}" for plugin in choice.plugins for offer in plugin.offers),
-        *(f"environment   {key}={value}" for key, value in environment.items()),
-    ]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from collector.capture import destination
 from collector.cli import record
+from collector.cli.recording.plan import make_plan
 from collector.cli.recording.python_command import title_of
 from collector.errors import CollectorError
 
@@ -24,7 +25,7 @@ class RecordedProgram:
         from collector.cli.main import build_parser
 
         args = build_parser(record).parse_args(record.prepare(list(words)))
-        plan = record.make_plan(args)
+        plan = make_plan(args)
         self.experiment = plan.experiment or destination.next_name(title_of(plan.command))
         self.output = _new_file(os.path.splitext(self.experiment)[0]) if is_apart else None
         own = [] if plan.experiment else ["-o", self.experiment]

@@ -10,48 +10,24 @@ The exit status is the program's: 128+n if signal n killed it, 126 or 127, as fr
 It is 1 where the program ended well but nothing was recorded.
 """
 
-import argparse
-import gc
-import os
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from __future__ import annotations
 
-from collector.capture import destination, options
-from collector.capture.environment import build_environment, make_preloadable
-from collector.capture.event_holder import EventHolder
+import argparse
+
+from collector.capture import options
 from collector.capture.installation import find_installation
-from collector.capture.job_directory import cannot_make
-from collector.capture.launch import Ending, StartError, restore_signals, start, wait
-from collector.capture.metric_table import definitions, write_table
 from collector.capture.native import probe_event
-from collector.capture.program import CannotRun, can_be_preloaded
-from collector.capture.readings import ProcessReadings, read_process
-from collector.capture.recorded_processes import RecordedProcesses
+from collector.capture.program import CannotRun
 from collector.cli.recording import metrics
-from collector.cli.recording.launch_log import LaunchLog
-from collector.cli.recording.node_metrics import NodeMetrics
+from collector.cli.recording.execution import RecordResult, carry_out
 from collector.cli.recording.plan import Plan, make_plan
-from collector.cli.recording.python_command import title_of, with_interpreter
+from collector.cli.recording.python_command import with_interpreter
 from collector.cli.recording.ranks import become
 from collector.cli.recording.saying import say
-from collector.cli.recording.unrecorded import Explainer, UnrecordedDescendants, tell_unrecorded, why_no_command
-from collector.errors import CollectorError, ExperimentError, ExperimentExistsError, NoSpaceError, RecordError, UsageError
-from collector.experiment.log_outline import read_start_ticks
-
-if TYPE_CHECKING:
-    from collector.capture.wait_watcher import WaitWatcher
+from collector.errors import NoSpaceError, RecordError
 
 NAME = "record"
 HELP = __doc__ or ""
-
-
-class RecordResult(NamedTuple):
-    """What came of it: the experiment (None if there is none to show) and our exit status."""
-
-    experiment: str | None
-    status: int
 
 
 def prepare(words: list[str]) -> list[str]:
@@ -121,7 +97,7 @@ def record(args: argparse.Namespace) -> RecordResult:
     if plan.program.reason and plan.job.is_speaker:
         say(f"{plan.program.reason}; only its descendants can be recorded")
     try:
-        return _carry_out(plan)
+        return carry_out(plan)
     except NoSpaceError as error:
         if not plan.job.shares:
             raise RecordError(f"{error}; nothing was run") from None
@@ -143,169 +119,3 @@ def _list_metrics(args: argparse.Namespace) -> RecordResult:
     for problem in choice.problems:
         say(problem)
     return RecordResult(None, 1 if choice.problems else 0)
-
-
-def _carry_out(plan: Plan) -> RecordResult:
-    if plan.is_overwritten and plan.experiment is not None:
-        writers = RecordedProcesses(os.path.abspath(plan.experiment), read_start_ticks).live()
-        if writers:  # whose logs would be taken from under them
-            raise UsageError(f"{plan.experiment} is being written by process {next(iter(writers))}; choose another name, or wait for its end")
-    experiment = _claim(plan)
-    try:
-        log = LaunchLog(experiment)
-        log.begin(plan.program.path, plan.command, plan.describe())
-        for problem in plan.metrics.choice.problems:
-            log.message(problem)
-        table = _write_metrics(plan, experiment, log)
-        if plan.names_jit_code:
-            os.makedirs(os.path.join(experiment, "objects"), mode=0o700, exist_ok=True)  # where runtimes write what they can be told to
-        if log.error:
-            raise log.error
-    except FileExistsError:
-        raise ExperimentExistsError(f"{experiment} is being written already") from None  # whose files are left alone
-    except OSError as error:
-        destination.remove_experiment(experiment)
-        raise cannot_make(experiment, error, "written") from None
-    holder = EventHolder(experiment)
-    try:
-        explainer = Explainer(plan.follow, os.environ.get("PATH", os.defpath), plan.recorder, plan.wanted.ranks or "")
-        unrecorded = UnrecordedDescendants(experiment, log, plan.program, explainer)
-        node = NodeMetrics(plan.metrics.choice, experiment, table, plan.job.claims_node(experiment))
-        ending = _run_program(plan, experiment, log, table, unrecorded, holder, node)
-    except StartError as error:
-        holder.close()
-        destination.remove_experiment(experiment)
-        say(f"{plan.command[0]}: {error}")
-        return RecordResult(None, 126)
-    try:
-        has_recorded = _conclude(plan, experiment, ending, unrecorded)
-        if node.problem:
-            say(node.problem)
-    finally:
-        log.close()
-        holder.close()  # last: what still runs is recorded at its best for as long as we are here
-    status = ending.exit_status
-    return RecordResult(experiment if has_recorded else None, status if has_recorded else status or 1)
-
-
-def _claim(plan: Plan) -> str:
-    if plan.job.shares and plan.experiment is not None:
-        return plan.job.claim(plan.experiment)
-    return destination.claim_directory(plan.experiment, title_of(plan.command), plan.is_overwritten)
-
-
-def _write_metrics(plan: Plan, experiment: str, log: LaunchLog) -> str | None:
-    choice, interval_ns = plan.metrics.choice, plan.metrics.interval_ns
-    log.metrics(definitions(choice), interval_ns)
-    return write_table(experiment, choice, interval_ns) if choice.plugins else None
-
-
-def _run_program(
-    plan: Plan, experiment: str, log: LaunchLog, table: str | None, unrecorded: UnrecordedDescendants, holder: EventHolder, node: NodeMetrics
-) -> Ending:
-    preload, directory = make_preloadable(plan.recorder)
-
-    def environment_of(pid: int) -> dict[str, str]:
-        if not can_be_preloaded(plan.program):
-            return dict(os.environ)
-        asked = plan.options_at(time.monotonic_ns(), pid)
-        preloads = plan.metrics.choice.preloads
-        return build_environment(
-            os.environ, preload, experiment, asked, plan.follow, table, preloads, holder.address, node.is_read_here, plan.names_jit_code
-        )
-
-    processes = RecordedProcesses(experiment, read_start_ticks)
-    last: list[ProcessReadings | None] = [None]
-
-    def take_samples() -> None:
-        live = processes.live()
-        unrecorded.look(live)
-        for pid, own_pid in live.items():
-            readings = read_process(pid) if pid == own_pid else None  # in a namespace, the number would be somebody else's here
-            if readings is not None:
-                log.sample(pid, readings)
-
-    def take_last() -> None:
-        last[0] = read_process(child.pid)
-
-    path, arguments = plan.program.start_with(plan.command)
-    watcher = _watcher(plan.recorder, experiment) if plan.watches_waits else None
-    child = start(path, arguments, environment_of, watcher.start if watcher else None)
-    holder.start()
-    unrecorded.watch(child.pid)
-    try:
-        node.start(plan.recorder, plan.window or options.Window())
-        with _collecting_garbage():
-            ending = wait(child, plan.interval_ns, take_samples, take_last, lambda pid: os.path.exists(os.path.join(experiment, f"{pid}.0.log")))
-        log.finish(child.pid, last[0], ending)
-    finally:
-        node.finish(log)
-        if watcher:
-            _finish_watching(watcher, log)
-        restore_signals(child)
-        if directory is not None and not processes.live():
-            os.unlink(preload)
-            os.rmdir(directory)
-    return ending
-
-
-@contextmanager
-def _collecting_garbage() -> Iterator[None]:
-    """For as long as a program may run; what there is already stays."""
-    is_enabled = gc.isenabled()
-    if not is_enabled:
-        gc.freeze()
-        gc.enable()
-    yield
-    if not is_enabled:
-        gc.disable()
-
-
-def _watcher(recorder: str, experiment: str) -> "WaitWatcher":
-    from collector.capture.wait_watcher import WaitWatcher
-
-    return WaitWatcher(recorder, experiment)
-
-
-def _finish_watching(watcher: "WaitWatcher", log: LaunchLog) -> None:
-    problem = watcher.finish()
-    if problem:
-        log.message(problem)
-        say(problem)
-
-
-def _conclude(plan: Plan, experiment: str, ending: Ending, unrecorded: UnrecordedDescendants) -> bool:
-    """Bring the logs of killed processes to their end and say what was recorded; False if nothing was."""
-    from collector.cli.recording.code_files import keep_code_files
-    from collector.cli.recording.outcome import tell_outcome
-    from collector.experiment.totals import sum_up
-
-    live: dict[int, int] = {}
-    try:
-        processes = RecordedProcesses(experiment, read_start_ticks)
-        if processes.untruncated_logs():
-            live = processes.live()
-            _recover(experiment, processes)
-        totals = sum_up(experiment, ending.pid)
-        found = unrecorded.finish(totals, live, ending)
-    except (CollectorError, OSError) as error:
-        say(f"{plan.job.title(experiment)}: {error}")
-        return False
-    why_not = "" if totals.log_count else why_no_command(found)
-    outcome = tell_outcome(experiment, plan.job.title(experiment), plan.command[0], totals, live, plan.wanted.clock == "off", ending, why_not)
-    complaints = keep_code_files(experiment, plan.names_jit_code)
-    problems = plan.metrics.choice.problems if plan.job.is_speaker else ()
-    others = [one for one in found if not (why_not and one.is_command)]
-    sentences = [sentence for sentence in (*outcome.sentences, tell_unrecorded(others), *problems, *complaints) if sentence]
-    for sentence in plan.job.sentences(experiment, sentences, outcome.is_clean):
-        say(sentence)
-    return outcome.has_recorded
-
-
-def _recover(experiment: str, processes: RecordedProcesses) -> None:
-    from collector.experiment.open_frames import recover
-
-    try:
-        recover(experiment, lambda log: processes.find_writer(os.path.basename(log.path)) is not None)
-    except ExperimentError as error:
-        say(f"{error}; reports find them where they are")

@@ -161,7 +161,7 @@ def test_a_whole_recording_needs_few_imports(tmp_path: Path) -> None:
         pytest.skip("the recorder is not built")
     imported = imported_by(["record", "-o", "true.expt", "true"], tmp_path)
     assert (tmp_path / "true.expt").is_dir() and "collector.experiment.totals" in imported
-    slow = {"dataclasses", "inspect", "glob", "json", "shutil", "subprocess", "tempfile", "elftools", "collector.reading_fields"}
+    slow = {"dataclasses", "typing", "threading", "locale", "inspect", "glob", "json", "shutil", "subprocess", "tempfile", "elftools", "collector.reading_fields"}
     slow |= {f"collector.experiment.{name}" for name in ("events", "records", "log_reader", "frames", "samples", "merge", "stacks", "directory")}
     slow |= {"collector.capture.perf_events", "collector.capture.wait_watcher", "collector.capture.runtime_settings", "collector.reports", "collector.profile"}
     assert not slow & (imported - imported_by_nothing())

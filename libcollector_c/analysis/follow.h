@@ -60,11 +60,14 @@ void col_follow_pop_any(struct col_follow *follow, uint32_t depth);
 /* A group leaves the path: all that passed since it came is its inclusive time. */
 void col_follow_leave(struct col_follow *follow, uint32_t group);
 
-/* A frame comes to the path. False if memory is short. Nearly all the time of an analysis is spent here and in pop. */
+/* A frame comes to the path. False if memory is short. Nearly all the time of an analysis is spent here and in pop: for
+   sums by group alone the path has one step for a group that follows itself, as in a recursion. */
 static inline bool col_follow_push(struct col_follow *follow, uint32_t group)
 {
     if (follow->want != COL_WANT_GROUPS || follow->depth >= follow->path_capacity)
         return col_follow_push_any(follow, group);
+    if (follow->depth > 0 && follow->path[follow->depth - 1] == group)
+        return true;
     follow->path[follow->depth++] = group;
     if (follow->open[group].depth++ == 0) {
         uint32_t columns = follow->columns;

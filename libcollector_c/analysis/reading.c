@@ -90,11 +90,13 @@ static bool sync_callers(struct col_reading *reading)
     uint32_t valid = reading->synced < callers ? reading->synced : callers;
     if (valid < reading->pushed) {
         col_follow_pop(&reading->follow, reading->marks[valid]);
-        reading->met = reading->met_before[valid];
+        if (reading->question.demands)
+            reading->met = reading->met_before[valid];
     }
     for (uint32_t i = valid; i < callers; i++) {
         reading->marks[i] = reading->follow.depth;
-        reading->met_before[i] = reading->met;
+        if (reading->question.demands)
+            reading->met_before[i] = reading->met;
         if (!push_address(reading, walk->path[i], reading->caller_groups, false))
             return false;
     }

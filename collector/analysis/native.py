@@ -27,7 +27,7 @@ from collector.analysis.library import (
 from collector.analysis.native_samples import AnalysisHandle, NativeSamples, cells_of
 from collector.analysis.placed_values import PlacedValues, placed_values
 from collector.analysis.scanned_log import ScannedLog
-from collector.analysis.seam import AddressSpan, Entries, Entry, Expansion
+from collector.analysis.seam import AddressSpan, Entries, EntryColumns, Expansion
 from collector.errors import ExperimentError, ExperimentNotFoundError
 from collector.experiment.directory import LogFile
 from collector.experiment.events import Event
@@ -43,7 +43,7 @@ from collector.regular_file import open_regular
 
 _ITEM = struct.Struct("=4Q")
 _SEGMENT = struct.Struct("=3Q2I")
-_ENTRY = struct.Struct("=Q2I")
+_ENTRY_BYTES = 16  # an address in 8, and twice 4
 _HEAD = struct.Struct(f"={6 + MOST_VALUES}Q")
 _NONE = (1 << 32) - 1
 _NO_FILE = -1
@@ -137,8 +137,10 @@ class NativeAnalysis:
         where, count = ctypes.c_void_p(), ctypes.c_size_t()
         engine.library.entries(engine.handle, by_reference(where), by_reference(count), by_reference(answer), counts)
         engine.cells = cells_of(engine, answer)
-        found = _ENTRY.iter_unpack(bytes_at(where.value, count.value * _ENTRY.size))
-        return Entries(list(map(Entry._make, found)), list(counts))
+        addresses, halves = array("Q"), array("I")
+        for column in (addresses, halves):
+            column.frombytes(bytes_at(where.value, count.value * _ENTRY_BYTES))
+        return Entries(EntryColumns(addresses[::2], halves[2::4], halves[3::4]), list(counts))
 
     def mark(self, expansion: Expansion, logs: Sequence[int]) -> bytearray:
         """See `seam.Analysis`."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, overload
 
 from collector.experiment.directory import LogFile
 from collector.experiment.events import Event
@@ -44,6 +44,32 @@ class Entry(NamedTuple):
     address: int
     space: int
     is_leaf: bool
+
+
+class EntryColumns(Sequence[Entry]):
+    """Entries as columns: there may be a hundred thousand of few functions, so that each is only made where it is wanted."""
+
+    def __init__(self, addresses: Sequence[int], spaces: Sequence[int], are_leaves: Sequence[int]) -> None:
+        self.addresses = addresses
+        self.spaces = spaces
+        self.are_leaves = are_leaves
+
+    @classmethod
+    def of(cls, entries: Sequence[Entry]) -> EntryColumns:
+        """The same entries; those that are columns themselves."""
+        return entries if isinstance(entries, EntryColumns) else cls(*map(list, zip(*entries))) if entries else cls([], [], [])
+
+    def __len__(self) -> int:
+        return len(self.addresses)
+
+    @overload
+    def __getitem__(self, number: int) -> Entry: ...
+    @overload
+    def __getitem__(self, number: slice) -> EntryColumns: ...
+    def __getitem__(self, number: int | slice) -> Entry | EntryColumns:
+        if isinstance(number, slice):
+            return EntryColumns(self.addresses[number], self.spaces[number], self.are_leaves[number])
+        return Entry(self.addresses[number], self.spaces[number], bool(self.are_leaves[number]))
 
 
 @dataclass(frozen=True, slots=True)

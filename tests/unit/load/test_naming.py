@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from collector.analysis.seam import Entry
+from collector.analysis.seam import Entry, EntryColumns
 from collector.load.naming import ModuleKey, NameTable
 from collector.symbols.symbolizer import Location
 
@@ -58,3 +58,19 @@ def test_addresses_of_one_line_share_what_is_known_of_it() -> None:
     names, frames = named({0x20: chain, 0x24: chain})
     assert [frame.address for group in frames for frame in group] == [0x20, 0x20, 0x24, 0x24]
     assert len(names.functions) == 2
+
+
+def test_entries_as_columns_are_the_same_entries() -> None:
+    entries = [Entry(0x10, 1, True), Entry(0x20, 0, False), Entry(0x30, 1, False)]
+    columns = EntryColumns.of(entries)
+    assert list(columns) == list(columns[:]) == entries and columns[-1] == entries[-1] and EntryColumns.of(columns) is columns
+    assert list(columns[1:]) == entries[1:] and list(EntryColumns.of([])) == []
+
+
+def test_addresses_of_several_modules_keep_their_order() -> None:
+    chains = {0x10: (location("f", "f", 1),), 0x20: (location("g", "g", 2),), 0x30: ()}
+    names = NameTable(Symbolizer(chains))  # type: ignore[arg-type]
+    first, second = names.module_space(MODULE), names.module_space(MODULE._replace(path="/bin/other"))
+    entries = [Entry(0x10, first, True), Entry(0x20, second, True), Entry(0x20, first, True), Entry(0x30, second, True)]
+    found = [[(names.functions[frame.function].name, frame.address) for frame in map(names.frames.__getitem__, numbers)] for numbers in names.name_modules(entries)]
+    assert found == [[("f", 0x10)], [("g", 0x20)], [("g", 0x20)], []]

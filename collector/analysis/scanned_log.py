@@ -13,6 +13,7 @@ from collector.format import DropCause, Kind
 _FRAME, _RECORDS, _SAMPLES, _DAMAGE, _MISSING, _TRUNCATED = range(6)
 
 _CAUSES = {_DAMAGE: DropCause.DAMAGE, _MISSING: DropCause.MISSING_FRAMES, _TRUNCATED: DropCause.TRUNCATED}
+_NOWHERE = 1 << 64
 
 Item = tuple[int, int, int, int]
 """Kind, offset, length, value: col_item of libcollector_c/analysis/seam.h."""
@@ -28,6 +29,8 @@ class ScannedLog(EventReader):
         self._heads = heads
         self._data = data
         self._settled = settled
+        self._before = 0
+        self._position = _NOWHERE
 
     @property
     def offset(self) -> int:
@@ -37,7 +40,6 @@ class ScannedLog(EventReader):
     def read_all(self) -> list[Event | SampleHead]:
         """All of it, with the notices that only the end can tell."""
         frame_end = 0
-        unpacker = make_unpacker(len(self._data))
         is_broken = False  # the frame stopped being msgpack: what is behind that is damage, samples too
         for kind, offset, length, value in self._items:
             if kind == _FRAME:
@@ -45,8 +47,7 @@ class ScannedLog(EventReader):
                 is_broken = False
                 self._values_before = None
             elif kind == _RECORDS:
-                if not is_broken and not self._decode_run(unpacker, self._data[value : value + length], offset, frame_end):
-                    is_broken, unpacker = True, make_unpacker(len(self._data))
+                is_broken = is_broken or not self._take_run(value, value + length, offset - value, frame_end)
             elif kind == _SAMPLES:
                 self._take_head(value, is_broken)
             else:
@@ -55,6 +56,30 @@ class ScannedLog(EventReader):
         records = list(self._pending)
         self._pending.clear()
         return records  # type: ignore[return-value]
+
+    def _take_run(self, start: int, end: int, moved: int, frame_end: int) -> bool:
+        """Take the records in a part of the data, which stand so much further on in the log; False if they stop being msgpack."""
+        if start != self._position:
+            self._begin_at(start)
+        unpack, tell, before, take = self._unpacker.unpack, self._unpacker.tell, self._before, self._take
+        while (position := self._position) < end:
+            try:
+                values = unpack()
+                self._position = before + tell()
+            except Exception:  # hostile bytes make msgpack raise at least six unrelated classes
+                self._position = _NOWHERE
+            if self._position > end:  # a record that is cut off goes on into the next run
+                self._position = _NOWHERE
+                self._lose(DropCause.DAMAGE, position + moved, frame_end - position - moved)
+                return False
+            take(values, position + moved, self._position - position)
+        return True
+
+    def _begin_at(self, start: int) -> None:
+        """Unpack from there on: all that is left, as most logs are many runs of a few records."""
+        self._unpacker = make_unpacker(len(self._data))
+        self._unpacker.feed(self._data[start:])
+        self._before = self._position = start
 
     def _take_head(self, number: int, is_broken: bool) -> None:
         numbers = self._heads[number]

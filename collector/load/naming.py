@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
 from collector.analysis.seam import Entry
@@ -265,7 +265,7 @@ class NameTable:
 
         def folded(outer: Location) -> tuple[Location, ...]:
             name = "garbage collection" if outer.raw_name == _COLLECTING else names.get(outer.function_start or -1, "")
-            return (replace(outer, function=name),) if name else ()
+            return (outer._replace(function=name),) if name else ()
 
         for chain in filter(None, located.values()):
             if chain[0] not in shared:

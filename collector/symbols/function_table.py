@@ -12,11 +12,10 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, repeat
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from collector.symbols.pieces import aliases_of_wholes
 
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
 Range = tuple[int, int, int, str]  # start, end, start of the function, name ("" has none)
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionRange:
+class FunctionRange(NamedTuple):
     """The piece of code around an address: [start, end) of the function that begins at `function_start`."""
 
     start: int

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from collector.symbols.archive import Archive, place_of_module
 from collector.symbols.cache import SymbolCache
@@ -29,8 +28,7 @@ _Place = tuple["str | int | None", ...]  # an inlined function, its declaration,
 LocationKind = Literal["symbol", "frame", "inlined", "unknown"]
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(NamedTuple):
     """What is known about one elf address of one module.
 
     `kind` says where the name comes from: a symbol; the unwind entry that covers a function
@@ -279,7 +277,7 @@ def _chain(outer: Location, calls: tuple[InlinedCall, ...], names: Mapping[str, 
     if not calls:
         return (outer,)
     places = [*((call.call_file, call.call_line) for call in calls), (outer.file, outer.line)]
-    chain = [replace(outer, file=places[0][0], line=places[0][1])]
+    chain = [outer._replace(file=places[0][0], line=places[0][1])]
     for call, (file, line) in zip(calls, places[1:]):
         key = call.raw_name, call.file, call.line, file, line
         location = inner.get(key)

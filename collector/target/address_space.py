@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from collector.experiment.events import MappingChange
 from collector.format import LineEncoding, MapAction, MapKind
@@ -26,8 +26,7 @@ RecordedFile = tuple[int, int, int]
 """What a file without a build id was when it was recorded: its size in bytes, the time of its last change (ns), the checksum of its code."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mapping:
+class Mapping(NamedTuple):
     """Code that was in memory from `born` until `died` (nanoseconds; None: to the end), at [start, end)."""
 
     kind: MapKind | int
@@ -114,7 +113,7 @@ class AddressSpace:
         for place in parent._lives:
             for life in parent._lives[place]:
                 if life.kind in _MADE_BY_PROGRAM and life.born <= time and (life.died is None or time < life.died):
-                    self._add_life(place, replace(life, died=None), is_oldest=True)
+                    self._add_life(place, life._replace(died=None), is_oldest=True)
         early, self._early_deletions = self._early_deletions, []
         self.ignored_count -= len(early)
         for change in early:
@@ -156,7 +155,7 @@ class AddressSpace:
         lives = self._lives[place]
         for number in range(len(lives) - 1, -1, -1):
             if lives[number].died is None and lives[number].kind == (change.map_kind or MapKind.OBJECT):
-                lives[number] = replace(lives[number], died=change.time)
+                lives[number] = lives[number]._replace(died=change.time)
                 return
 
     def find(self, address: int, time: int) -> Mapping | None:

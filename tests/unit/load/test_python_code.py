@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +153,7 @@ class StartingSymbolizer(ArithmeticSymbolizer):
     def locate_chains(self, path: str, *arguments: Any, **more: Any) -> dict[int, tuple[Location, ...]]:
         located = super().locate_chains(path, *arguments, **more)
         is_libc = path.endswith("/libc.so.6")
-        return {at: (replace(one, function="start_thread"),) if is_libc and one.function == "f1" else (one,) for at, (one,) in located.items()}
+        return {at: (one._replace(function="start_thread"),) if is_libc and one.function == "f1" else (one,) for at, (one,) in located.items()}
 
 
 @pytest.mark.parametrize("has_interpreter_frames", [False, True])

@@ -15,13 +15,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, repeat
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from collector.symbols.pieces import aliases_of_wholes
 
 if TYPE_CHECKING:
     from collector.symbols.elf_image import ElfImage
     from collector.symbols.symbol_source import Symbol
+
+NO_FUNCTION: Final = (1 << 32) - 1
+"""The number of no range."""
 
 Range = tuple[int, int, int, str]  # start, end, start of the function, name ("" has none)
 
@@ -82,6 +85,15 @@ class FunctionTable:
         ends = self.ends
         found = map(bisect_right, repeat(self.starts), elf_addresses)
         return [index - 1 if index and address < ends[index - 1] else -1 for index, address in zip(found, elf_addresses)]
+
+    def numbers_of(self, elf_addresses: Sequence[int]) -> Sequence[int]:
+        """The same of many addresses, NO_FUNCTION in place of None."""
+        from collector.symbols.native_functions import find_functions
+
+        found = find_functions(self.starts, self.ends, elf_addresses)
+        if found is not None:
+            return found
+        return [NO_FUNCTION if (index := self.index_of(address)) is None else index for address in elf_addresses]
 
     def range_at(self, index: int) -> FunctionRange:
         """The range with that number."""

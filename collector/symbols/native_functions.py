@@ -31,6 +31,21 @@ def read_functions(image: ElfImage, debug_images: Sequence[ElfImage]) -> Functio
         reader.close()
 
 
+def find_functions(starts: array[int], ends: array[int], addresses: Sequence[int]) -> array[int] | None:
+    """By address, the number of the piece [start, end) that holds it, or 2^32 - 1; None if the library is not there, or an address is none."""
+    library = native.library()
+    if library is None:
+        return None
+    try:
+        asked = array("Q", addresses)
+    except OverflowError:
+        return None
+    numbers = array("I", bytes(4 * len(asked)))
+    count = min(len(starts), len(ends))
+    library.col_functions_find(starts.buffer_info()[0], ends.buffer_info()[0], count, asked.buffer_info()[0], len(asked), numbers.buffer_info()[0])
+    return numbers
+
+
 class _Reader:
     def __init__(self, image: ElfImage) -> None:
         self._image = image

@@ -90,6 +90,7 @@ if ctypes is not None:
         "col_functions_read": (ctypes.c_int, POINTER, POINTER, SIZE, POINTER, SIZE, ctypes.POINTER(FunctionNames)),
         "col_functions_name_at": (POINTER, POINTER, ctypes.c_uint64, ctypes.POINTER(SIZE)),
         "col_functions_lay": (ctypes.c_int, POINTER, ctypes.POINTER(FunctionStubs), POINTER, ctypes.c_uint64, ctypes.POINTER(FunctionPieces)),
+        "col_functions_find": (None, POINTER, POINTER, SIZE, POINTER, SIZE, POINTER),
         "col_functions_close": (None, POINTER),
         "col_lines_open": (POINTER,),
         "col_lines_run": (ctypes.c_int, POINTER, ctypes.POINTER(LineProgram), ctypes.POINTER(LineRows)),

@@ -234,3 +234,29 @@ int col_functions_lay(struct col_functions *functions, const struct col_function
     };
     return 0;
 }
+
+/* The last piece that begins at an address or before it; `count` if there is none. */
+static size_t piece_before(const uint64_t *starts, size_t count, uint64_t address)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (starts[middle] <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? low - 1 : count;
+}
+
+void col_functions_find(const uint64_t *starts, const uint64_t *ends, size_t count, const uint64_t *addresses,
+                        size_t address_count, uint32_t *numbers)
+{
+    size_t piece = count;
+    for (size_t i = 0; i < address_count; i++) { /* many follow one of the same piece */
+        uint64_t address = addresses[i];
+        if (piece == count || address < starts[piece] || address >= ends[piece])
+            piece = piece_before(starts, count, address);
+        numbers[i] = piece < count && address < ends[piece] ? (uint32_t)piece : UINT32_MAX;
+    }
+}

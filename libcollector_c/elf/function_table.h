@@ -58,4 +58,8 @@ const char *col_functions_name_at(const struct col_functions *functions, uint64_
 int col_functions_lay(struct col_functions *functions, const struct col_function_stubs *stubs,
                       const struct col_dwarf_bytes *frames, uint64_t address, struct col_function_pieces *pieces);
 
+/* By address, the number of the piece that holds it, UINT32_MAX if none does. Pieces are disjoint and ascend. */
+void col_functions_find(const uint64_t *starts, const uint64_t *ends, size_t count, const uint64_t *addresses,
+                        size_t address_count, uint32_t *numbers);
+
 #endif

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from collector.symbols import native_modules
 from collector.symbols.elf_image import ElfImage
-from collector.symbols.function_table import FunctionTable, _fill_with_frames, _flatten, build_function_table
+from collector.symbols.function_table import NO_FUNCTION, FunctionTable, _fill_with_frames, _flatten, build_function_table
 from collector.symbols.symbolizer import Symbolizer
 
 
@@ -172,3 +173,16 @@ def test_aarch64(workshop, run_tool, tmp_path):
     at = addresses_of(path, run_tool)
     main = Symbolizer(cache_dir=tmp_path).locate(str(path), None, at["leaf_sum"] + 4)
     assert main.function == "leaf_sum" and main.file.endswith("symbols_shapes.c")
+
+
+@pytest.mark.parametrize("has_library", [True, False])
+def test_many_addresses_are_found_as_each_by_itself(has_library, monkeypatch):
+    if not has_library:
+        monkeypatch.setattr(native_modules, "library", lambda: None)
+    chosen = random.Random(5)
+    for _ in range(50):
+        edges = sorted(chosen.sample(range(200), 2 * chosen.randrange(12)))
+        table = FunctionTable.from_ranges((start, end, start, "f") for start, end in zip(edges[::2], edges[1::2]))
+        addresses = [*chosen.choices(range(210), k=chosen.randrange(60)), (1 << 64) - 1, *[1 << 64] * chosen.randrange(2)]
+        expected = [NO_FUNCTION if index is None else index for index in map(table.index_of, addresses)]
+        assert list(table.numbers_of(addresses)) == expected

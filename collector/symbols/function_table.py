@@ -13,7 +13,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate, repeat
+from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -79,12 +79,6 @@ class FunctionTable:
         """The number of the range that holds `elf_address`, or None."""
         index = bisect_right(self.starts, elf_address) - 1
         return index if index >= 0 and elf_address < self.ends[index] else None
-
-    def indexes_of(self, elf_addresses: Sequence[int]) -> list[int]:
-        """The same of many addresses, -1 where there is none."""
-        ends = self.ends
-        found = map(bisect_right, repeat(self.starts), elf_addresses)
-        return [index - 1 if index and address < ends[index - 1] else -1 for index, address in zip(found, elf_addresses)]
 
     def numbers_of(self, elf_addresses: Sequence[int]) -> Sequence[int]:
         """The same of many addresses, NO_FUNCTION in place of None."""

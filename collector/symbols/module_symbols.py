@@ -18,7 +18,7 @@ from zlib import crc32
 from collector.errors import SymbolError
 from collector.symbols.archive import place_of_module
 from collector.symbols.cache import Record, SymbolCache, signature_of
-from collector.symbols.function_table import FunctionRange, FunctionTable
+from collector.symbols.function_table import NO_FUNCTION, FunctionRange, FunctionTable
 from collector.symbols.pieces import names_of_whole
 from collector.symbols.recorded_file import is_replaced
 from collector.symbols.terms import VDSO_PATH, Layout, Progress, SourceLine
@@ -78,19 +78,23 @@ class ModuleSymbols:
         index = self._functions.index_of(elf_address)
         return None if index is None else self._functions.range_at(index)
 
-    def functions_at(self, elf_addresses: Sequence[int]) -> list[FunctionRange | None]:
-        """The same of many addresses."""
-        indexes = self._functions.indexes_of(elf_addresses)
-        self._functions_asked.update(indexes)
-        ranges = {index: self._functions.range_at(index) for index in set(indexes) if index >= 0}
-        return list(map(ranges.get, indexes))
+    def function_numbers(self, elf_addresses: Sequence[int]) -> Sequence[int]:
+        """The number of the piece of a function that each address lies in, or NO_FUNCTION."""
+        return self._functions.numbers_of(elf_addresses)
+
+    def functions_of(self, numbers: Iterable[int]) -> dict[int, FunctionRange]:
+        """{number: function} of numbers that `function_numbers` gave; these functions were asked for."""
+        distinct = dict.fromkeys(numbers)
+        distinct.pop(NO_FUNCTION, None)
+        self._functions_asked.update(distinct)
+        return {number: self._functions.range_at(number) for number in distinct}
 
     @property
     def nameless(self) -> str:
         """A sentence if functions have no names: none at all, or less than half of those that were asked for, because their symbols were taken away."""
         if self._given_up or not self._is_stripped:
             return self._given_up
-        asked = {(known.function_start, known.name) for index in self._functions_asked if index >= 0 and (known := self._functions.range_at(index))}
+        asked = {(known.function_start, known.name) for known in map(self._functions.range_at, self._functions_asked)}
         named_count = sum(bool(name) for _, name in asked)
         if 2 * named_count >= len(asked):
             return ""
@@ -134,6 +138,11 @@ class ModuleSymbols:
         found = self._units.find_inlined(elf_addresses)
         self._note_complaints(self._units)
         return found
+
+    @property
+    def has_units(self) -> bool:
+        """Whether there is debug information, so that something may be known to be inlined."""
+        return self._units is not None
 
     def kept_open(self) -> AbstractContextManager[None]:
         """A block to the end of which the file with the debug information stays open once it was opened."""

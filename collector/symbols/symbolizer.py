@@ -6,13 +6,13 @@ The one entry point of this package, and the one place that knows "return addres
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from collector.symbols.archive import Archive, place_of_module
 from collector.symbols.cache import SymbolCache
 from collector.symbols.demangle import demangle_many, without_underscore
-from collector.symbols.function_table import FunctionRange
+from collector.symbols.function_table import NO_FUNCTION, FunctionRange
 from collector.symbols.inline_table import InlinedCall
 from collector.symbols.module_symbols import DELETED, ModuleSymbols, has_file
 from collector.symbols.pieces import whole_name
@@ -84,7 +84,7 @@ class Symbolizer:
         self.has_inlines = has_inlines
         self._archives: list[Archive] = []
         self._modules: dict[tuple[str, bytes | None, Layout, RecordedFile | None], ModuleSymbols] = {}
-        self._locations: dict[ModuleSymbols, dict[int, Location]] = {}
+        self._locations: dict[ModuleSymbols, dict[int, tuple[Location, ...]]] = {}
         self._chains: dict[ModuleSymbols, dict[int, tuple[Location, ...]]] = {}
 
     def add_archive(self, experiment: str) -> None:
@@ -107,18 +107,8 @@ class Symbolizer:
         `layout` matters for relocatable files only: see `object_module`. `file` is what a module without a build id was when it was
         recorded; another file at its path is not used.
         """
-        module = self._module(path, build_id, layout, file)
-        known = self._locations[module]
-        wanted = set(elf_addresses)
-        missing = wanted - known.keys() if known else wanted
-        if missing:
-            with module.kept_open():
-                located = self._locate_new(module, missing)
-            known.update(located)
-            self._note_complaints(module)
-            if len(missing) == len(wanted):
-                return located
-        return {address: known[address] for address in wanted}
+        located = self._locate(self._module(path, build_id, layout, file), elf_addresses)
+        return {address: chain[0] for address, chain in located.items()}
 
     def locate_chains(self, path: str, build_id: bytes | None, elf_addresses: Iterable[int],
                       layout: Layout = "image", file: RecordedFile | None = None) -> dict[int, tuple[Location, ...]]:
@@ -127,22 +117,16 @@ class Symbolizer:
         Arguments are those of `locate_many`. The line of all but the last is that of the inlined call.
         """
         module = self._module(path, build_id, layout, file)
+        if not (self.has_inlines and module.has_units):
+            return self._locate(module, elf_addresses)
         known = self._chains[module]
         with module.kept_open():
-            located = self.locate_many(path, build_id, elf_addresses, layout, file)
+            located = self._locate(module, elf_addresses)
             missing = sorted(located.keys() - known.keys() if known else located)
-            found = module.find_inlined(missing) if missing and self.has_inlines else {}
+            found = module.find_inlined(missing) if missing else {}
         if missing:
-            names = demangle_many({call.raw_name for chain in found.values() for call in chain})
-            shared: dict[int | tuple[int, int], tuple[Location, ...]] = {}
-            inner: dict[_Place, Location] = {}
-            for address in missing:
-                outer, calls = located[address], found.get(address, ())
-                key = (id(outer), id(calls)) if calls else id(outer)  # addresses of one line of one call share both
-                chain = shared.get(key)
-                if chain is None:
-                    chain = shared[key] = _chain(outer, calls, names, inner)
-                known[address] = chain
+            known.update((address, located[address]) for address in missing)
+            known.update(_chains(located, found))
             self._note_complaints(module)
         return {address: known[address] for address in located}
 
@@ -157,7 +141,7 @@ class Symbolizer:
     @property
     def nameless(self) -> dict[str, str]:
         """{a sentence: the module that it says to be shown without names}"""
-        return {module.nameless: module.name for module in self._modules.values() if module.nameless}
+        return {sentence: module.name for module in self._modules.values() if (sentence := module.nameless)}
 
     @property
     def warnings(self) -> list[str]:
@@ -225,34 +209,58 @@ class Symbolizer:
     def _note_complaints(self, module: ModuleSymbols) -> None:
         self._complaints += [complaint for complaint in module.complaints if complaint not in self._complaints]
 
-    def _locate_new(self, module: ModuleSymbols, addresses: set[int]) -> dict[int, Location]:
+    def _locate(self, module: ModuleSymbols, elf_addresses: Iterable[int]) -> dict[int, tuple[Location, ...]]:
+        known = self._locations[module]
+        wanted = elf_addresses if isinstance(elf_addresses, list) else list(elf_addresses)
+        missing = [address for address in wanted if address not in known] if known else wanted
+        if missing:
+            if module.has_units:
+                missing = sorted(set(missing))
+            with module.kept_open():
+                located = self._locate_new(module, missing)
+            self._note_complaints(module)
+            if not known:
+                self._locations[module] = located
+                return located
+            known.update(located)
+        return {address: known[address] for address in wanted}
+
+    def _locate_new(self, module: ModuleSymbols, addresses: Sequence[int]) -> dict[int, tuple[Location, ...]]:
         """Addresses of one function and line share one location: a profile has many more addresses than functions."""
-        ordered = sorted(addresses)
-        functions = module.functions_at(ordered)
-        module.read_ahead(ordered, {function.function_start for function in functions if function is not None}, self.has_inlines)
-        wholes = {function: module.whole_of(function) for function in set(functions) if function is not None}
+        numbers = module.function_numbers(addresses)
+        functions = module.functions_of(numbers)
+        module.read_ahead(addresses, {function.function_start for function in functions.values()}, self.has_inlines)
+        wholes = {number: module.whole_of(function) for number, function in functions.items()}
         lines, entries = module.find_lines(addresses, {whole.function_start for whole in wholes.values()}, self._progress)
-        raw_names = {function: function.name if self._has_pieces else whole_name(whole.name) for function, whole in wholes.items()}
+        raw_names = {number: function.name if self._has_pieces else whole_name(wholes[number].name) for number, function in functions.items()}
         if is_openmp_runtime(module.name):
-            raw_names |= {known: _waiting_name(module, known) for known, name in raw_names.items() if not name}
+            raw_names |= {number: _waiting_name(module, functions[number]) for number, name in raw_names.items() if not name}
         names = demangle_many(set(raw_names.values()))
-        shared: dict[tuple[int, SourceLine | None], Location] = {}
-        located: dict[int, Location] = {}
-        location, before, line_before = None, None, None
-        for address, function in zip(ordered, functions):
-            line = lines.get(address)
+
+        def chain_of(number: int, line: SourceLine | None) -> tuple[Location, ...]:
+            function = functions.get(number)
             if function is None:
-                located[address] = _unknown(module.name, address, line)
-                continue
-            if location is None or function is not before or line is not line_before:
-                before, line_before = function, line
-                location = shared.get((id(function), line))
-            if location is None:
-                definition = entries.get(wholes[function].function_start)
-                raw_name = raw_names[function]
-                location = shared[id(function), line] = _known(module.name, function, raw_name, names[raw_name], line, definition)
-            located[address] = location
+                return ()
+            raw_name = raw_names[number]
+            return (_known(module.name, function, raw_name, names[raw_name], line, entries.get(wholes[number].function_start)),)
+
+        located = dict(zip(addresses, _shared_chains(numbers, list(map(lines.get, addresses)) if lines else None, chain_of)))
+        if NO_FUNCTION in numbers:
+            for address, number in zip(addresses, numbers):
+                if number == NO_FUNCTION:
+                    located[address] = (_unknown(module.name, address, lines.get(address)),)
         return located
+
+
+def _shared_chains(
+    numbers: Sequence[int], lines: Sequence[SourceLine | None] | None, chain_of: Callable[[int, SourceLine | None], tuple[Location, ...]]
+) -> Iterable[tuple[Location, ...]]:
+    """What `chain_of` gives for the number of each function, and the line if there are lines; asked once for all that are the same."""
+    if lines is None:
+        by_number = {number: chain_of(number, None) for number in dict.fromkeys(numbers)}
+        return map(by_number.__getitem__, numbers)
+    by_line = {pair: chain_of(*pair) for pair in dict.fromkeys(zip(numbers, lines))}
+    return map(by_line.__getitem__, zip(numbers, lines))
 
 
 def _waiting_name(module: ModuleSymbols, function: FunctionRange) -> str:
@@ -272,10 +280,24 @@ def _known(module: str, function: FunctionRange, raw_name: str, shown: str, line
                     function.function_start, "symbol" if function.name else "frame")
 
 
+def _chains(located: Mapping[int, tuple[Location, ...]], found: Mapping[int, tuple[InlinedCall, ...]]) -> dict[int, tuple[Location, ...]]:
+    """The chains of addresses in inlined calls: those of one line of one call share theirs."""
+    names = demangle_many({call.raw_name for calls in found.values() for call in calls})
+    shared: dict[tuple[int, int], tuple[Location, ...]] = {}
+    inner: dict[_Place, Location] = {}
+    chains: dict[int, tuple[Location, ...]] = {}
+    for address, calls in found.items():
+        outer = located[address][0]
+        key = id(outer), id(calls)
+        chain = shared.get(key)
+        if chain is None:
+            chain = shared[key] = _chain(outer, calls, names, inner)
+        chains[address] = chain
+    return chains
+
+
 def _chain(outer: Location, calls: tuple[InlinedCall, ...], names: Mapping[str, str], inner: dict[_Place, Location]) -> tuple[Location, ...]:
     """Each location with the line of the next call, and the last one with the line of the instruction; chains share those in `inner`."""
-    if not calls:
-        return (outer,)
     places = [*((call.call_file, call.call_line) for call in calls), (outer.file, outer.line)]
     chain = [outer._replace(file=places[0][0], line=places[0][1])]
     for call, (file, line) in zip(calls, places[1:]):

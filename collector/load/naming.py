@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, islice, repeat
+from operator import attrgetter
 from typing import Final, NamedTuple, Protocol
 
-from collector.analysis.seam import Entry
+from collector.analysis.seam import Entry, EntryColumns
 from collector.format import PREEMPTED, WAIT_UNSEEN
 from collector.profile.model import METHOD, REGION, REGION_MARK, Code, Frame, Function, Module, identity_of
 from collector.symbols.demangle import short_name
-from collector.symbols.symbolizer import Location, lookup_address
+from collector.symbols.symbolizer import Location, lookup_addresses
 from collector.symbols.terms import Layout
 from collector.target.address_space import RecordedFile
 
@@ -179,7 +181,8 @@ class NameTable:
     @property
     def source_paths(self) -> set[str]:
         """The source files of all functions and frames."""
-        return {row.file for table in (self._function_rows, self._frames) for row in table if row.file}
+        paths = {function.file for function in self._function_rows}.union(map(attrgetter("file"), self._frames))
+        return {path for path in paths if path}
 
     def module_space(self, key: ModuleKey) -> int:
         """The space of a module, the same for all processes."""
@@ -205,9 +208,10 @@ class NameTable:
 
     def name_modules(self, entries: Sequence[Entry], progress: Callable[[int, int, str], None] | None = None) -> list[Sequence[int]]:
         """The frames of each entry, caller first; none of those that belong to no module but to the memory of a process."""
-        frames: list[Sequence[int]] = [()] * len(entries)
+        columns = EntryColumns.of(entries)
+        frames: list[Sequence[int]] = [()] * len(columns)
         by_module: dict[int, list[int]] = defaultdict(list)
-        for number, (_, space, _) in enumerate(entries):
+        for number, space in enumerate(columns.spaces):
             by_module[space].append(number)
         for done, (space, numbers) in enumerate(by_module.items()):
             key = self._spaces[space]
@@ -215,7 +219,8 @@ class NameTable:
                 continue
             if progress is not None:
                 progress(done, len(by_module), f"naming {os.path.basename(key.path)}")
-            for number, found in zip(numbers, self._locate(key, [entries[number] for number in numbers])):
+            addresses, are_leaves = (list(map(column.__getitem__, numbers)) for column in (columns.addresses, columns.are_leaves))
+            for number, found in zip(numbers, self._locate(key, addresses, are_leaves)):
                 frames[number] = found
         return frames
 
@@ -230,33 +235,40 @@ class NameTable:
             elif isinstance(place, InlinedPlaces):
                 frames = self._name_inlined(place.places if self._symbolizer.has_inlines else place.places[:1])
             else:
-                (frames,) = self._locate(place.module, [Entry(place.elf_address, 0, place.is_leaf)])
+                (frames,) = self._locate(place.module, [place.elf_address], [place.is_leaf])
             self._places[place] = frames
         return frames
 
-    def _locate(self, key: ModuleKey, entries: Sequence[Entry]) -> Iterator[Sequence[int]]:
-        """Make frames of each entry."""
+    def _locate(self, key: ModuleKey, addresses: Sequence[int], are_leaves: Sequence[int]) -> Iterable[Sequence[int]]:
+        """Make frames of each address."""
         path, build_id, copy, layout, file, hides_start = key
         module = self._number_module(Module(os.path.basename(path) or path, path, build_id.hex(), copy, layout, file))
-        wanted = [lookup_address(address, is_leaf) for address, _, is_leaf in entries]
+        wanted = lookup_addresses(addresses, are_leaves)
         located = self._symbolizer.locate_chains(copy or path, build_id or None, wanted, layout, file)
         if key in self._folded:
             located = self._fold(located, self._symbolizer.python_methods(copy or path, build_id or None, layout, file))
-        heads: dict[int, list[tuple[int, str | None, int | None, str]]] = {}  # by chain: many addresses share one
-        frames = self._frames
-        for (address, _, is_leaf), inside in zip(entries, wanted):
-            chain = located[inside]
-            if hides_start and not is_leaf and chain and chain[0].function in _STARTS:
-                yield range(0)
-                continue
-            head = heads.get(id(chain))
-            if head is None:
-                head = heads[id(chain)] = [
-                    (self._function_at(where, module), where.file, where.line, self._kind_of(where, key)) for where in chain
-                ]
-            first = len(frames)
-            frames += [Frame._make((function, source, line, address, kind, -1)) for function, source, line, kind in head]
-            yield range(first, len(frames))
+        chains = list(map(located.__getitem__, wanted))
+        if hides_start:
+            chains = [() if not is_leaf and chain and chain[0].function in _STARTS else chain for is_leaf, chain in zip(are_leaves, chains)]
+        identities = list(map(id, chains))
+        distinct = dict(zip(identities, chains))  # many addresses share one
+        heads = {
+            number: [(self._function_at(where, module), where.file, where.line, self._kind_of(where, key)) for where in chain]
+            for number, chain in distinct.items()
+        }
+        first, new = len(self._frames), tuple.__new__  # which checks nothing
+        if all(len(head) == 1 for head in heads.values()):  # the most common by far
+            functions, sources, lines, kinds = (
+                _column({number: head[0][place] for number, head in heads.items()}, identities) for place in range(4)
+            )
+            self._frames += map(new, repeat(Frame), zip(functions, sources, lines, addresses, kinds, repeat(-1)))
+            return zip(range(first, len(self._frames)))
+        rows = list(map(heads.__getitem__, identities))
+        ends = list(accumulate(map(len, rows), initial=first))
+        self._frames += [
+            new(Frame, (function, source, line, address, kind, -1)) for address, head in zip(addresses, rows) for function, source, line, kind in head
+        ]
+        return map(range, ends, islice(ends, 1, None))
 
     def _fold(self, located: dict[int, tuple[Location, ...]], methods: dict[int, str]) -> dict[int, tuple[Location, ...]]:
         """What lies in a method is its function, without what is inlined there; all else is nothing."""
@@ -276,8 +288,9 @@ class NameTable:
         return METHOD if key in self._folded and where.raw_name != _COLLECTING else _KINDS.get(where.kind, "native")
 
     def _function_at(self, where: Location, module: int) -> int:
-        function = self._functions.get((where.function, identity_of(where.raw_name), module, where.function_file))
-        return self._number_function(_function_of(where, module)) if function is None else function
+        key = where.function, identity_of(where.raw_name), module, where.function_file
+        number = self._functions.get(key)
+        return self._add_function(key, _function_of(where, module)) if number is None else number
 
     def _name_region(self, opener: Place) -> Sequence[int]:
         """A region has the name and the line of the innermost function at the call that opened it."""
@@ -313,10 +326,18 @@ class NameTable:
         """The same name in the same file of the same module is the same function, whatever the line."""
         key = function.identity
         number = self._functions.get(key)
-        if number is None:
-            number = self._functions[key] = len(self._function_rows)
-            self._function_rows.append(function)
+        return self._add_function(key, function) if number is None else number
+
+    def _add_function(self, key: tuple[str, str, int, str | None], function: Function) -> int:
+        number = self._functions[key] = len(self._function_rows)
+        self._function_rows.append(function)
         return number
+
+
+def _column(values: Mapping[int, object], keys: Iterable[int]) -> Iterable[object]:
+    """The value of each key; without end if all values are one."""
+    distinct = set(values.values())
+    return repeat(distinct.pop()) if len(distinct) == 1 else map(values.__getitem__, keys)
 
 
 def _function_of(where: Location, module: int) -> Function:

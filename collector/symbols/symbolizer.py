@@ -59,6 +59,11 @@ def lookup_address(address: int, is_exact: bool) -> int:
     return address if is_exact or address == 0 else address - 1
 
 
+def lookup_addresses(addresses: Iterable[int], are_exact: Iterable[int | bool]) -> list[int]:
+    """The same of many stack entries."""
+    return [address if is_exact or address == 0 else address - 1 for address, is_exact in zip(addresses, are_exact)]
+
+
 class Symbolizer:
     """Names addresses, module by module; what it cannot name it shows as `module+0x...`.
 

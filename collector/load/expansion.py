@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, chain
 
 from collector.analysis.seam import NO_FRAME, Analysis, Entry, Expansion
 from collector.format import StackEnd
@@ -72,16 +73,20 @@ class _Meanings:
     def with_frames(self, is_met: bytearray | None) -> Expansion:
         """All of it; meanings that nobody met have no frames."""
         expansion = self.without_frames() if self._times else Expansion(array("I", range(len(self._entries) + 1)))
-        expansion.first_frame = array("I", [0])
-        for number, frames in enumerate(self._frames):
+        first = expansion.first_meaning
+        are_all_known = not self._times and all(self._frames)
+        of_meanings: list[Sequence[int]] = self._frames if are_all_known else []
+        for number, frames in enumerate(() if are_all_known else self._frames):
             if frames:
-                expansion.frames.extend(frames)
-                expansion.first_frame.append(len(expansion.frames))
+                of_meanings.append(frames)
                 continue
-            for meaning, time_ns in enumerate(self._moments(number), expansion.first_meaning[number]):
-                if is_met is None or is_met[meaning]:
-                    self._add_frame(expansion, self._entries[number], time_ns)
-                expansion.first_frame.append(len(expansion.frames))
+            of_meanings += [
+                self._frames_at(self._entries[number], time_ns) if is_met is None or is_met[meaning] else ()
+                for meaning, time_ns in enumerate(self._moments(number), first[number])
+            ]
+        expansion.frames = array("I", chain.from_iterable(of_meanings))
+        are_single = are_all_known and len(expansion.frames) == len(of_meanings)
+        expansion.first_frame = array("I", range(len(of_meanings) + 1) if are_single else accumulate(map(len, of_meanings), initial=0))
         return expansion
 
     def _moments(self, number: int) -> list[int]:
@@ -89,9 +94,9 @@ class _Meanings:
         times = self._times.get(number)
         return [times[0] - 1, *times] if times else [0]
 
-    def _add_frame(self, expansion: Expansion, entry: Entry, time_ns: int) -> None:
+    def _frames_at(self, entry: Entry, time_ns: int) -> Sequence[int]:
         memory = self._names.memory_of(entry)
         place = memory.place_at(entry.address, entry.is_leaf, time_ns) if memory else None
         frames = () if place is None else self._names.name_place(place)
         self.has_hidden |= not frames
-        expansion.frames.extend(frames)
+        return frames

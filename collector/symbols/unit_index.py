@@ -88,8 +88,10 @@ class UnitIndex:
         with self.kept_open():
             self._ranges = self._ranges or self._cached_ranges()
             if self._ranges is not None:
-                inlined = {unit for address in inside for unit in self._units_at(address) if not self._has_inlines(unit)}
-                wanted = inlined | {unit for address in addresses for unit in self._units_at(address)[:1] if not self._has_lines(unit)}
+                claims = {address: self._units_at(address) for address in addresses}
+                claiming = {unit for address in inside for unit in claims[address]}
+                inlined = {unit for unit in claiming if not self._has_inlines(unit)}
+                wanted = inlined | {unit for unit in {unit for units in claims.values() for unit in units[:1]} if not self._has_lines(unit)}
                 if wanted:
                     self._read_units(lambda dwarf, unit: unit.offset in wanted, inlined)
                 return

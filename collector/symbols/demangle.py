@@ -32,6 +32,7 @@ _RUST_ESCAPE = re.compile(r"\$(SP|BP|RF|LT|GT|LP|RP|C|u[0-9a-f]{1,6})\$")
 _RUST_CHARACTERS = {"SP": "@", "BP": "*", "RF": "&", "LT": "<", "GT": ">", "LP": "(", "RP": ")", "C": ","}
 
 _OPERATORS = sorted(("()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">"), key=len, reverse=True)
+_PLAIN_FUNCTION = re.compile(r"([\w:~]+)\(([^()<>{}\[\]]*)\)((?: const)?)")
 _WORD = re.compile(r"\w")
 _PLAIN_TEXT = re.compile(r"(?:[^<({\[ o]|o(?!perator))+")
 _BRACKET_OR_OPERATOR = re.compile(r"[<({\[\])}>]|operator")
@@ -93,8 +94,7 @@ def _runtime() -> Callable[[str], str | None] | None:
 def _call(call: Callable[..., int | None], free: Callable[[int], None], name: str) -> str | None:
     import ctypes
 
-    status = ctypes.c_int(0)
-    buffer = call(name.encode("utf-8", "replace"), None, None, ctypes.byref(status))
+    buffer = call(name.encode("utf-8", "replace"), None, None, None)
     if not buffer:
         return None
     try:
@@ -142,7 +142,7 @@ def _as_fortran(name: str) -> str:
 
 def without_underscore(name: str, source: str | None) -> str:
     """`name` without the underscore behind names of external procedures, if `source` is a Fortran file."""
-    external = _FORTRAN_EXTERNAL.fullmatch(name)
+    external = _FORTRAN_EXTERNAL.fullmatch(name) if name.endswith("_") else None
     return external[1] if external and source and _FORTRAN_SOURCE.search(source) else name
 
 
@@ -154,6 +154,9 @@ def short_name(name: str) -> str:
     """
     if "(" not in name and "<" not in name:
         return name
+    plain = _PLAIN_FUNCTION.fullmatch(name)  # most are
+    if plain is not None and not plain[1].endswith(("operator", "decltype")) and plain[2] != "anonymous namespace":
+        return f"{plain[1]}({'...' if plain[2] else ''}){plain[3]}"
     try:
         return _Shortener(name, " thunk to " not in name).shorten()
     except IndexError:

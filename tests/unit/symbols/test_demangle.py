@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 
 import pytest
 
-from collector.symbols.demangle import _run_filter, _runtime, demangle_many, short_name, without_underscore
+from collector.symbols.demangle import _PLAIN_FUNCTION, _run_filter, _runtime, _Shortener, demangle_many, short_name, without_underscore
 
 
 def demangle(name: str) -> str:
@@ -142,3 +143,22 @@ def test_hostile_names():
 ])
 def test_short_name(name, short):
     assert short_name(name) == short
+
+
+def test_plain_names_are_shortened_as_all_are():
+    """What one expression recognises is what the pass over brackets makes of it."""
+    chosen = random.Random(3)
+    names, inside = ("f", "::", "~", "operator", "decltype"), ("operator", "anonymous namespace", "f", "int*, ", "::", " ", ")", "<", "[2]")
+    plain_count = 0
+    for _ in range(5_000):
+        before, between = "".join(chosen.choices(names, k=chosen.randrange(4))), "".join(chosen.choices(inside, k=chosen.randrange(3)))
+        name = f"{before}({between}){chosen.choice(('', ' const', ' ', '@plt'))}"
+        if not _PLAIN_FUNCTION.fullmatch(name):
+            continue
+        plain_count += 1
+        try:
+            expected = _Shortener(name, True).shorten()
+        except IndexError:
+            expected = name
+        assert short_name(name) == expected, name
+    assert plain_count > 500

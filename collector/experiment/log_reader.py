@@ -287,6 +287,11 @@ class EventReader:
             return
         try:
             event = make_event(values, offset, self._serial, self.origin, self._declared)
+            if type(event) not in _LOOKED_AT:
+                self._last_time = event.time  # type: ignore[union-attr]  # None is looked at
+                self._serial += 1
+                self._pending.append(event)  # type: ignore[arg-type]  # so are records of several metrics
+                return
             if type(event) is MetricRecord:
                 event = self._values_before = resolve_metric(event, self._values_before)
         except MalformedRecordError:
@@ -296,16 +301,19 @@ class EventReader:
         if event is None:
             self.unknown_kinds[values[0]] += 1  # type: ignore[index]  # of what is no list, make_event said so
             return
-        if isinstance(event, Initialize):
-            event = self._greet(event)
-        elif isinstance(event, PmcAllocate):
-            self.note_source(event)
+        kind = type(event)
+        if kind is MetricRecord:
+            self._last_time = event.time
+            metrics = split_metric(event)  # type: ignore[arg-type]  # which it is
+            self._serial += len(metrics)
+            self._pending += metrics
+            return
+        if kind is Initialize:
+            event = self._greet(event)  # type: ignore[arg-type]  # which it is
+        elif kind is PmcAllocate:
+            self.note_source(event)  # type: ignore[arg-type]  # which it is
         self._last_time = event.time
-        if type(event) is MetricRecord:
-            for metric in split_metric(event):
-                self._append(metric)
-        else:
-            self._append(event)
+        self._append(event)
 
     def _greet(self, event: Initialize) -> Initialize:
         if event.version_major is not None and event.version_major > VERSION_MAJOR:
@@ -315,7 +323,7 @@ class EventReader:
             )
         if self.origin is None and event.pid is not None and event.image is not None:
             self.origin = Origin(event.pid, event.image)
-        return replace(event, origin=self.origin)
+        return event if event.origin == self.origin else replace(event, origin=self.origin)
 
     def _append(self, record: AnyRecord) -> None:
         self._serial += record.count if isinstance(record, PcSampleBlock) else 1
@@ -330,6 +338,10 @@ class EventReader:
 
     def _notice(self, cause: DropCause, count: int, offset: int, length: int) -> DropNotify:
         return DropNotify(self._last_time, 0, offset, self._serial, self.origin, cause, count, offset, length)
+
+
+_LOOKED_AT = frozenset((type(None), MetricRecord, PcSampleBlock, Initialize, PmcAllocate))
+"""What `make_event` gives that is not just one event more."""
 
 
 def make_unpacker(payload_bytes: int) -> msgpack.Unpacker:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum
+from itertools import chain, repeat
 from typing import ClassVar
 
 from collector.experiment.columns import IntegerColumn, parse_column
@@ -123,23 +124,25 @@ def make_event(
 
 def resolve_metric(row: MetricRecord, before: MetricRecord | None) -> MetricRecord:
     """The row with all its values, where some are those of the row before it in the frame. MalformedRecordError if there are none."""
-    if not any(value is True for value in row.values):
+    values = row.values
+    if bool not in map(type, values):
         return row
     if before is None or before.source != row.source:
         raise MalformedRecordError
-    known = before.values
-    if any(value is True and (place >= len(known) or known[place] is None) for place, value in enumerate(row.values)):
+    known = chain(before.values, repeat(None))
+    resolved = tuple([old if value is True else value for value, old in zip(values, known)])
+    if None in resolved and any(value is True and new is None for value, new in zip(values, resolved)):
         raise MalformedRecordError
-    return replace(row, values=tuple(known[place] if value is True else value for place, value in enumerate(row.values)))
+    return MetricRecord(row.time, row.thread, row.log_offset, row.serial, row.origin, row.source, row.interval_ns, resolved)
 
 
 def split_metric(row: MetricRecord) -> list[Metric]:
     """One event for each value of a row, numbered from the record's serial on."""
+    time, thread, log_offset, origin, first, interval_ns = row.time, row.thread, row.log_offset, row.origin, row.source, row.interval_ns
     known = [(place, value) for place, value in enumerate(row.values) if value is not None]
     return [
-        Metric(row.time, row.thread, row.log_offset, row.serial + number, row.origin,
-               None if row.source is None else row.source + place, row.interval_ns, value)
-        for number, (place, value) in enumerate(known)
+        Metric(time, thread, log_offset, serial, origin, None if first is None else first + place, interval_ns, value)
+        for serial, (place, value) in enumerate(known, row.serial)
     ]
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import chain, repeat
-from typing import ClassVar
+from operator import itemgetter
+from typing import Any, ClassVar, NamedTuple
 
 from collector.experiment.columns import IntegerColumn, parse_column
 from collector.experiment.events import EVENT_CLASSES, AnyRecord, Event, Metric
@@ -84,6 +85,8 @@ _CHECKS: dict[str, Check] = {
     "array of str": _strings,
     "uint or float or array": _values,
 }
+_BY_TYPE = (_uint, *(_CHECKS[name] for name in ("int", "str", "bin")))
+"""Checks that look at nothing but the type, and whether it is negative."""
 
 
 def _check_of(kind: Kind, name: str, type_name: str) -> Check:
@@ -109,6 +112,14 @@ def make_event(
     if type(values) is not list or len(values) < 3:
         raise MalformedRecordError
     kind, time, thread = values[:3]
+    shape = _SHAPES.get((kind, *map(type, values))) if type(kind) is int and len(values) <= _LONGEST else None
+    if shape is not None:
+        if min(shape.uints(values)) < 0:
+            raise MalformedRecordError
+        known = values[3 : shape.end]
+        for place, check in shape.others:
+            known[place] = check(known[place])
+        return shape.make(time, thread, log_offset, serial, origin, *known)
     if type(kind) is not int or type(time) is not int or type(thread) is not int or kind < 0 or time < 0 or thread < 0:
         raise MalformedRecordError
     if kind == Kind.PCSAMPLE:
@@ -117,9 +128,40 @@ def make_event(
     if checks is None:
         return None
     fields = [None if value is None else check(value) for check, value in zip(checks, values[3:])]
-    if kind == Kind.METRIC and len(values) > _VALUES_OF_METRIC and type(values[_VALUES_OF_METRIC]) is list:
-        return MetricRecord(time, thread, log_offset, serial, origin, *fields)  # type: ignore[arg-type]  # as of the other classes
-    return _CLASS_OF_KIND[kind](time, thread, log_offset, serial, origin, *fields)
+    is_row = kind == Kind.METRIC and len(values) > _VALUES_OF_METRIC and type(values[_VALUES_OF_METRIC]) is list
+    make: Callable[..., Event] = MetricRecord if is_row else _CLASS_OF_KIND[kind]
+    _learn_shape(kind, values, checks, make)
+    return make(time, thread, log_offset, serial, origin, *fields)
+
+
+class _Shape(NamedTuple):
+    """What is left to be seen of a record whose values are of the same types as those of a sound one of its kind: which must not be negative, and
+    which have checks of their own.
+    """
+
+    make: Callable[..., Event]
+    uints: Callable[[Any], tuple[int, ...]]
+    others: tuple[tuple[int, Check], ...]
+    end: int
+
+
+_SHAPES: dict[tuple[object, ...], _Shape] = {}
+_MOST_SHAPES = 1 << 10
+_LONGEST = 3 + max(map(len, _CHECKS_OF_KIND.values()))
+
+
+def _learn_shape(kind: int, values: list[Any], checks: tuple[Check, ...], make: Callable[..., Event]) -> None:
+    """Note the types of a record that was checked value by value: there are few of them in millions of records."""
+    if len(values) > _LONGEST or len(_SHAPES) >= _MOST_SHAPES:
+        return
+    known = list(enumerate(zip(checks, values[3:])))
+    uints = [place for place, (check, value) in known if type(value) is int and check in (_uint, _values)]
+    others = [(place, check) for place, (check, value) in known if value is not None and check not in _BY_TYPE]
+    types = (kind, *map(type, values))
+    _SHAPES[types] = _Shape(
+        make, itemgetter(0, 1, 2, *(3 + place for place in uints)),
+        tuple(other for other in others if other[0] not in uints), 3 + len(checks),
+    )
 
 
 def resolve_metric(row: MetricRecord, before: MetricRecord | None) -> MetricRecord:

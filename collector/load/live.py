@@ -65,5 +65,5 @@ class LiveExperiment:
 
 def _without_accounts(process: LoggedProcess) -> LoggedProcess:
     """Of a thread that has ended the kernel's account is known, but here are only its last samples."""
-    threads = [replace(thread, user_ns=None, system_ns=None) for thread in process.threads]
-    return replace(process, threads=tuple(threads))
+    threads = [thread._replace(user_ns=None, system_ns=None) for thread in process.threads]
+    return process._replace(threads=tuple(threads))

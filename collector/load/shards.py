@@ -189,7 +189,7 @@ def _together(logs: Sequence[LogFacts]) -> LogFacts | None:
     return LogFacts(
         first.log,
         size_bytes=sum(facts.size_bytes for facts in logs),
-        process=first.process and replace(first.process, threads=()),
+        process=first.process and first.process._replace(threads=()),
         initialize=first.initialize,
         first_ns=min((facts.first_ns for facts in logs if facts.first_ns is not None), default=None),
         last_ns=max(facts.last_ns for facts in logs),

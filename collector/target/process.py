@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from collector.experiment.events import AnyRecord, CloseLog, Initialize, ProcExec, ProcExit, ProcFork, Sample, SysExit, ThrCreate, ThrExit
 from collector.experiment.origin import Origin
 from collector.experiment.samples import PcSampleBlock, SampleHead
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedThread:
+class LoggedThread(NamedTuple):
     """A thread. Times in nanoseconds; None where the log does not say. `is_exit`: it ended before its log did.
 
     `pending_ns`: CPU time at its end that no sample stands for because none was due.
@@ -28,8 +29,7 @@ class LoggedThread:
     pending_ns: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(NamedTuple):
     """A program that a process ran: from its start or an execve until the next execve or its end.
 
     `is_complete`: its log was closed in order. `end_time` is that of its last event otherwise.
@@ -44,8 +44,7 @@ class Image:
     is_complete: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedProcess:
+class LoggedProcess(NamedTuple):
     """A process and its images, oldest first.
 
     `user_ns` and `system_ns` are the last the log knows of the whole process. `status` is the wait status, None if nobody saw it.
@@ -82,121 +81,145 @@ class LoggedProcess:
 
 
 @dataclass(slots=True)
-class _Account:
-    """The last readings of a process's CPU time, and its wait status, as they become known."""
+class _Process:
+    """What is known of a process so far: the last readings of its CPU time, too, and its wait status."""
 
+    parent_pid: int | None = None
+    is_forked: bool = False
     user_ns: int | None = None
     system_ns: int | None = None
     status: int | None = None
 
 
-_SAMPLES = PcSampleBlock, SampleHead
+@dataclass(slots=True)
+class _Image:
+    """What is known of an image so far; `threads` are those that had each id, oldest first."""
+
+    origin: Origin
+    process: _Process
+    start_time: int
+    last_time: int = 0
+    end_time: int | None = None
+    executable: str | None = None
+    arguments: tuple[str, ...] = ()
+    directory: str | None = None
+    threads: dict[int, list[LoggedThread]] = field(default_factory=dict)
 
 
 class ProcessTable:
     """Builds the processes from the records of all logs. Each log's records in their order; the logs in any."""
 
     def __init__(self) -> None:
-        self._images: dict[Origin, Image] = {}
-        self._last_times: dict[Origin, int] = {}
-        self._processes: dict[int, LoggedProcess] = {}
-        self._accounts: dict[int, _Account] = {}
-        self._threads: dict[tuple[Origin, int], list[LoggedThread]] = {}
+        self._images: dict[Origin, _Image] = {}
+        self._processes: dict[int, _Process] = {}
         self.unrecorded: list[SysExit] = []
         """The ends of descendants that were not recorded."""
 
     def add(self, origin: Origin, record: AnyRecord | SampleHead) -> None:
         """Take in one record of the log of `origin`."""
-        if origin.is_process:
-            self._see(origin, record)
-        if isinstance(record, _SAMPLES):
+        image = self._images.get(origin)
+        if image is None and origin.is_process:
+            image = self._images[origin] = _Image(origin, self._process(origin.pid), record.time)
+        if isinstance(record, (PcSampleBlock, SampleHead)):
+            if image is not None:
+                image.last_time = max(record.last_time, image.last_time)
+                image.threads.setdefault(record.thread, [LoggedThread(origin, record.thread)])
             return
-        if isinstance(record, SysExit):
-            self.unrecorded.append(record)
-        elif isinstance(record, (ProcExit, Sample)) and record.pid is not None:
-            self._account(record.pid, record)
-        elif origin.is_process:
-            self._add_own(origin, record)
+        if image is not None and record.time > image.last_time:
+            image.last_time = record.time
+        kind = type(record)
+        if kind in _OF_ANY and record.pid is not None:  # type: ignore[attr-defined]  # they have one
+            _account(self._process(record.pid), record)  # type: ignore[attr-defined, arg-type]  # they have one
+        elif kind is SysExit:
+            self.unrecorded.append(record)  # type: ignore[arg-type]  # which it is
+        elif image is not None and kind in _OF_IMAGES:
+            _OF_IMAGES[kind](image, record)
 
     def note_time(self, origin: Origin, time_ns: int) -> None:
         """The image was there at that time, as records say that are not added."""
-        if origin in self._images:
-            self._last_times[origin] = max(time_ns, self._last_times.get(origin, 0))
+        image = self._images.get(origin)
+        if image is not None:
+            image.last_time = max(time_ns, image.last_time)
 
     def processes(self) -> list[LoggedProcess]:
         """The recorded processes, oldest first."""
-        images: dict[int, list[Image]] = {}
+        by_pid: dict[int, list[_Image]] = {}
         for origin in sorted(self._images):
-            image = self._images[origin]
-            end_time = image.end_time if image.is_complete else self._last_times[origin]
-            images.setdefault(origin.pid, []).append(replace(image, end_time=end_time))
-        threads: dict[int, list[LoggedThread]] = {}
-        for (origin, _), lives in self._threads.items():
-            threads.setdefault(origin.pid, []).extend(lives)
-        complete = []
-        for pid, own in images.items():
-            account = self._accounts.get(pid, _Account())
-            complete.append(replace(
-                self._process(pid), images=tuple(own), threads=tuple(sorted(threads.get(pid, ()), key=_thread_order)),
-                user_ns=account.user_ns, system_ns=account.system_ns, status=account.status,
-            ))
-        return sorted(complete, key=lambda process: (process.start_time or 0, process.pid))
-
-    def _process(self, pid: int) -> LoggedProcess:
-        return self._processes.get(pid) or self._processes.setdefault(pid, LoggedProcess(pid))
-
-    def _see(self, origin: Origin, record: AnyRecord | SampleHead) -> None:
-        """Whatever it is, it happened while the image, and the thread, were there."""
-        if origin not in self._images:
-            self._process(origin.pid)
-            self._images[origin] = Image(origin, start_time=record.time)
-        last = record.last_time if isinstance(record, _SAMPLES) else record.time
-        self._last_times[origin] = max(last, self._last_times.get(origin, 0))
-        if isinstance(record, _SAMPLES) and (origin, record.thread) not in self._threads:
-            self._threads[origin, record.thread] = [LoggedThread(origin, record.thread)]
-
-    def _add_own(self, origin: Origin, record: AnyRecord | SampleHead) -> None:
-        image, process = self._images[origin], self._process(origin.pid)
-        if isinstance(record, Initialize):
-            self._initialize(image, process, record)
-        elif isinstance(record, CloseLog):
-            self._images[origin] = replace(image, is_complete=True, end_time=record.time)
-            self._account(origin.pid, record)
-        elif isinstance(record, ProcExec) and record.path and not image.executable:
-            self._images[origin] = replace(image, executable=record.path)
-        elif isinstance(record, ProcFork):
-            self._processes[origin.pid] = replace(process, is_forked=True, parent_pid=record.parent_pid)
-        elif isinstance(record, ThrCreate):
-            thread = LoggedThread(origin, record.thread, record.name, record.time, None, record.start_address)
-            self._threads.setdefault((origin, record.thread), []).append(thread)
-        elif isinstance(record, ThrExit):
-            self._end_thread(origin, record)
-
-    def _initialize(self, image: Image, process: LoggedProcess, record: Initialize) -> None:
-        self._images[image.origin] = replace(
-            image, executable=record.executable, arguments=record.arguments or (), directory=record.directory, start_time=record.time
+            by_pid.setdefault(origin.pid, []).append(self._images[origin])
+        return sorted(
+            (_logged(pid, self._process(pid), images) for pid, images in by_pid.items()), key=lambda process: (process.start_time or 0, process.pid)
         )
-        if process.parent_pid is None:
-            self._processes[process.pid] = replace(process, parent_pid=record.ppid)
 
-    def _account(self, pid: int, record: ProcExit | Sample | CloseLog) -> None:
-        """Clocks only rise, so the largest reading is the last."""
-        account = self._accounts.get(pid) or self._accounts.setdefault(pid, _Account())
-        if record.user_ns is not None:
-            account.user_ns = max(account.user_ns or 0, record.user_ns)
-        if record.system_ns is not None:
-            account.system_ns = max(account.system_ns or 0, record.system_ns)
-        if isinstance(record, ProcExit) and record.status is not None:
-            account.status = record.status
+    def _process(self, pid: int) -> _Process:
+        return self._processes.get(pid) or self._processes.setdefault(pid, _Process())
 
-    def _end_thread(self, origin: Origin, record: ThrExit) -> None:
-        lives = self._threads.setdefault((origin, record.thread), [])
-        if not lives or lives[-1].end_time is not None:
-            lives.append(LoggedThread(origin, record.thread))
-        lives[-1] = replace(
-            lives[-1], name=record.name or lives[-1].name, end_time=record.time, user_ns=record.user_ns,
-            system_ns=record.system_ns, is_exit=bool(record.is_exit), pending_ns=record.pending_ns or 0,
+
+def _logged(pid: int, process: _Process, images: Sequence[_Image]) -> LoggedProcess:
+    done = [
+        Image(
+            image.origin, image.executable, image.arguments, image.directory, image.start_time,
+            image.last_time if image.end_time is None else image.end_time, image.end_time is not None,
         )
+        for image in images
+    ]  # fmt: skip
+    threads = [thread for image in images for lives in image.threads.values() for thread in lives]
+    threads.sort(key=_thread_order)
+    return LoggedProcess(
+        pid, process.parent_pid, process.is_forked, tuple(done), tuple(threads), process.user_ns, process.system_ns, process.status
+    )
+
+
+def _account(process: _Process, record: ProcExit | Sample | CloseLog) -> None:
+    """Clocks only rise, so the largest reading is the last."""
+    if record.user_ns is not None:
+        process.user_ns = max(process.user_ns or 0, record.user_ns)
+    if record.system_ns is not None:
+        process.system_ns = max(process.system_ns or 0, record.system_ns)
+    if isinstance(record, ProcExit) and record.status is not None:
+        process.status = record.status
+
+
+def _initialize(image: _Image, record: Initialize) -> None:
+    image.executable, image.arguments, image.directory, image.start_time = record.executable, record.arguments or (), record.directory, record.time
+    if image.process.parent_pid is None:
+        image.process.parent_pid = record.ppid
+
+
+def _close(image: _Image, record: CloseLog) -> None:
+    image.end_time = record.time
+    _account(image.process, record)
+
+
+def _exec(image: _Image, record: ProcExec) -> None:
+    if record.path and not image.executable:
+        image.executable = record.path
+
+
+def _fork(image: _Image, record: ProcFork) -> None:
+    image.process.is_forked, image.process.parent_pid = True, record.parent_pid
+
+
+def _begin_thread(image: _Image, record: ThrCreate) -> None:
+    thread = LoggedThread(image.origin, record.thread, record.name, record.time, None, record.start_address)
+    image.threads.setdefault(record.thread, []).append(thread)
+
+
+def _end_thread(image: _Image, record: ThrExit) -> None:
+    lives = image.threads.setdefault(record.thread, [])
+    if not lives or lives[-1].end_time is not None:
+        lives.append(LoggedThread(image.origin, record.thread))
+    lives[-1] = lives[-1]._replace(
+        name=record.name or lives[-1].name, end_time=record.time, user_ns=record.user_ns,
+        system_ns=record.system_ns, is_exit=bool(record.is_exit), pending_ns=record.pending_ns or 0,
+    )
+
+
+_OF_ANY = (ProcExit, Sample)
+"""Records that may be of another process than that of the log."""
+
+_OF_IMAGES: dict[type, Callable[[_Image, Any], None]] = {
+    Initialize: _initialize, CloseLog: _close, ProcExec: _exec, ProcFork: _fork, ThrCreate: _begin_thread, ThrExit: _end_thread
+}
 
 
 def _thread_order(thread: LoggedThread) -> tuple[int, Origin, int]:

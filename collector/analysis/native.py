@@ -8,6 +8,7 @@ import struct
 from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 from weakref import finalize
 
 from collector.analysis.library import (
@@ -41,6 +42,9 @@ from collector.profile.metrics import CPU_VALUES, Value
 from collector.profile.samples import Samples
 from collector.regular_file import open_regular
 
+if TYPE_CHECKING:
+    from ctypes import Array
+
 _ITEM = struct.Struct("=4Q")
 _SEGMENT = struct.Struct("=3Q2I")
 _ENTRY_BYTES = 16  # an address in 8, and twice 4
@@ -60,6 +64,7 @@ class NativeAnalysis:
         self._engine = AnalysisHandle(library, handle)
         finalize(self._engine, library.close, handle)
         self._declared: dict[int, list[SourceValues]] = {}
+        self._layouts: dict[tuple[SourceValues, ...], Array[Layout]] = {}
         self.measure(CPU_VALUES)
 
     def scan(self, log: LogFile) -> tuple[int, list[Event | SampleHead]]:
@@ -111,6 +116,7 @@ class NativeAnalysis:
         engine, kinds = self._engine, array("I", map(_kind_of, values))
         check(engine.library.measure(engine.handle, kinds.buffer_info()[0], len(kinds)), "the values of samples")
         engine.values = tuple(values)
+        self._layouts.clear()
 
     def attribute(self, log: int, threads: Sequence[int], segments: Sequence[AddressSpan], own_space: int) -> None:
         """See `seam.Analysis`."""
@@ -119,9 +125,17 @@ class NativeAnalysis:
         packed = b"".join([_SEGMENT.pack(*segment) for segment in segments])
         numbers: dict[SourceValues, int] = {}
         layout_numbers = array("I", [numbers.setdefault(declared, len(numbers)) for declared in self._declared[log]])
-        layouts = (Layout * len(numbers))(*(_layout(placed_values(declared, engine.values)) for declared in numbers))
+        layouts = self._layouts_of(tuple(numbers))
         owners = Owners(column.buffer_info()[0], layout_numbers.buffer_info()[0], len(column), layouts, len(layouts))
         check(engine.library.attribute(engine.handle, log, by_reference(owners), packed, len(segments), own_space), f"the log {engine.paths[log]}")
+
+    def _layouts_of(self, sources: tuple[SourceValues, ...]) -> Array[Layout]:
+        """Where the values of sources go; most logs have the same ones."""
+        layouts = self._layouts.get(sources)
+        if layouts is None:
+            values = self._engine.values
+            layouts = self._layouts[sources] = (Layout * len(sources))(*(_layout(placed_values(declared, values)) for declared in sources))
+        return layouts
 
     def shift(self, log: int, shift_ns: int) -> None:
         """See `seam.Analysis`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 
 from collector.analysis.seam import AddressSpan
 from collector.format import FRAMES_LEFT_OUT, REGIONS, WATCHED_CODE, MapKind
@@ -47,11 +48,11 @@ class ImageMemory:
     def segments(self) -> list[AddressSpan]:
         """The ranges of addresses that always belong to one module."""
         found = []
+        space_of = self._names.module_space
         for start, end, mapping in self._space.iter_sole():
             if mapping.path and mapping.kind != MapKind.IMPORTED_CODE:
                 key = self._module_of(mapping)
-                space = self._names.module_space(key)
-                found.append(AddressSpan(start, end, mapping.bias, space, key.is_recorder))
+                found.append(AddressSpan(start, end, mapping.bias, space_of(key), _is_recorder(key.path)))
         return found
 
     def turning_points(self, address: int, is_leaf: bool) -> list[int]:
@@ -101,7 +102,8 @@ class ImageMemory:
         layout: Layout = "image"
         if mapping.kind == MapKind.DYNAMIC_MODULE:
             layout = "sections" if mapping.file_offset else "file"
-        return ModuleKey(mapping.path, mapping.build_id, self._copy(mapping), layout, mapping.file, self._folds and is_c_library(mapping.path))
+        copy = self._copy(mapping) if mapping.copy else None
+        return ModuleKey(mapping.path, mapping.build_id, copy, layout, mapping.file, self._folds and is_c_library(mapping.path))
 
     def _copy(self, mapping: Mapping) -> str | None:
         """The experiment's copy of a module; a link out of the experiment is none."""
@@ -132,6 +134,11 @@ class ImageMemory:
             number = self._codes[key] = len(self._names.codes)
             self._names.codes.append(Code(function.start, function.end, function.code, function.lines))
         return number
+
+
+@lru_cache(maxsize=1 << 10)  # thousands of processes have the same modules
+def _is_recorder(path: str) -> bool:
+    return ModuleKey(path, b"").is_recorder
 
 
 def _is_lasting(life: Mapping) -> bool:

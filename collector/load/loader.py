@@ -231,6 +231,8 @@ class Loader:
 
     def _add_waits(self, facts: LogFacts, first_thread: int, waits: Sequence[PcSampleBlock]) -> list[int]:
         """Have the analysis take in where the threads waited; whose each record is."""
+        if not waits:
+            return []
         lives, shift_ns = ThreadLives(facts.threads, first_thread), facts.log.shift_ns
         for block in waits:
             self._analysis.add_block(facts.number, block)
@@ -255,11 +257,12 @@ class Loader:
             )
 
     def _add_losses(self, experiment: int, facts: LogFacts) -> None:
-        where = os.path.basename(facts.log.path)
-        counts: Counter[str] = Counter()
-        for (_, cause, _), count in facts.drops.items():
-            counts[cause] += count
-        self._losses += [model.Loss(experiment, cause, count, where) for cause, count in counts.items() if count]
+        if facts.drops:
+            where = os.path.basename(facts.log.path)
+            counts: Counter[str] = Counter()
+            for (_, cause, _), count in facts.drops.items():
+                counts[cause] += count
+            self._losses += [model.Loss(experiment, cause, count, where) for cause, count in counts.items() if count]
         for key, count in facts.messages.items():
             severity, text, subject = key
             is_hint = severity == _EVERY_VIEW

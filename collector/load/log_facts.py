@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from collector.analysis.seam import Analysis
@@ -68,12 +69,13 @@ class LogFacts:
     @property
     def has_gaps(self) -> bool:
         """Whether recording was off for some of the time."""
-        options = (self.initialize.options or ()) if self.initialize else ()
-        return bool(self.pauses) or any(option.partition("=")[0] in ("start", "end", "paused") for option in options)
+        return bool(self.pauses) or (self.initialize is not None and _have_gaps(self.initialize.options or ()))
 
     @property
     def all_pauses(self) -> list[PauseSpan]:
         """Its pauses, and what lies outside the window of the options, without overlaps."""
+        if not self.has_gaps:
+            return []
         options = (self.initialize.options or ()) if self.initialize else ()
         return merge_pauses(self.pauses, options, self.start_ns, self.last_ns, self.log.shift_ns)
 
@@ -141,6 +143,12 @@ class GrowingFacts:
         return facts
 
 
+@lru_cache(maxsize=1 << 10)  # thousands of processes have the same options
+def _have_gaps(options: tuple[str, ...]) -> bool:
+    return any(option.partition("=")[0] in ("start", "end", "paused") for option in options)
+
+
+@lru_cache(maxsize=1 << 8, typed=True)
 def word_of(value: object) -> str:
     """The name of an enumeration's value in lower case; `cause 42` for one that has no name."""
     name = getattr(value, "name", None)

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
+from itertools import islice
+from operator import itemgetter, le
 from typing import NamedTuple
 
 from collector.experiment.events import MappingChange
@@ -190,7 +192,7 @@ class AddressSpace:
     def iter_sole(self) -> Iterator[tuple[int, int, Mapping]]:
         """The ranges, rising, in each of which `sole` gives the same mapping."""
         places = sorted(self._lives)
-        if all(before[1] <= after[0] for before, after in zip(places, places[1:])):
+        if all(map(le, map(_END_OF, places), map(_START_OF, islice(places, 1, None)))):
             for place in places:
                 lives = self._lives[place]
                 if len(lives) == 1 and self._is_sole(lives[0]):
@@ -239,6 +241,7 @@ class AddressSpace:
         return self._index
 
 
+_START_OF, _END_OF = itemgetter(0), itemgetter(1)
 _LIVES_LOOKED_AT = 64  # of the same range, one within the other: more than that is not a program but an attack
 _MADE_BY_PROGRAM = (MapKind.DYNAMIC_FUNCTION, MapKind.DYNAMIC_MODULE)
 

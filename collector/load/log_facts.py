@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from collector.analysis.seam import Analysis
@@ -102,12 +103,7 @@ def read_facts(log: LogFile, analysis: Analysis) -> LogFacts:
     growing = GrowingFacts(log)
     if log.shift_ns:
         analysis.shift(number, log.shift_ns)
-    for record in with_shift(records, log.shift_ns) if log.shift_ns else records:
-        if isinstance(record, SampleHead):
-            growing.facts.heads.append(record)
-            if record.is_lost:
-                continue
-        growing.add(record)
+    growing.add_all(list(with_shift(records, log.shift_ns)) if log.shift_ns else records)
     facts = growing.so_far()
     facts.number = number
     return facts
@@ -123,7 +119,7 @@ class GrowingFacts:
     def add(self, record: AnyRecord | SampleHead) -> None:
         """Take in the next record; the heads of samples are kept by who adds them."""
         facts, kind, time_ns = self.facts, type(record), record.time
-        last_ns = record.last_time if isinstance(record, (SampleHead, PcSampleBlock)) else time_ns
+        last_ns = record.last_time if kind in _SAMPLES else time_ns  # type: ignore[union-attr]  # which have one
         if kind not in _NOT_OF_PROCESSES or facts.first_ns is None:
             self._table.add(facts.log.origin, record)
         if facts.first_ns is None or 0 < time_ns < facts.first_ns:
@@ -133,6 +129,24 @@ class GrowingFacts:
         note = _NOTES.get(kind)
         if note is not None:
             note(facts, record)
+
+    def add_all(self, records: Sequence[events.Event | SampleHead]) -> None:
+        """Take in all records of a log, with the heads of its samples."""
+        facts, origin, add_to_table = self.facts, self.facts.log.origin, self._table.add
+        facts.heads = heads = [record for record in records if isinstance(record, SampleHead)]
+        told = [record for record in records if type(record) is not SampleHead or not record.is_lost] if heads else records
+        for record in told[:1]:
+            self.add(record)
+        for record in islice(told, 1, None):
+            kind = type(record)
+            if kind not in _NOT_OF_PROCESSES:
+                add_to_table(origin, record)
+            note = _NOTES.get(kind)
+            if note is not None:
+                note(facts, record)
+        times = [record.time for record in told]
+        facts.first_ns = min(filter(None, times), default=None)
+        facts.last_ns = max([0, *times, *(head.last_time for head in heads if not head.is_lost)])
 
     def so_far(self) -> LogFacts:
         """All that was said until now; the same value each time, which goes on growing."""
@@ -255,6 +269,8 @@ _NOTES: dict[type, Callable[[LogFacts, Any], None]] = {
     events.Message: _note_message,
     events.Interpreter: _note_interpreter,
 }
+
+_SAMPLES = (SampleHead, PcSampleBlock)
 
 # Most records of most logs: they say nothing of processes and threads but that they were there.
 _NOT_OF_PROCESSES = frozenset(

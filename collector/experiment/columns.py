@@ -61,6 +61,8 @@ class IntegerColumn:
 
     def pack(self) -> list[object]:
         """`[base, bytes]` as the log has it, in the narrowest width."""
+        if self.raw is None:
+            return [self.base if self.count else 0, b""]
         values = self.tolist()
         base = min(values, default=0)
         spread = max(values, default=0) - base

@@ -11,8 +11,8 @@ from collector.profile import model
 
 def stand_in(thread: model.Thread, address: int | None, values: tuple[int, ...], shift_ns: int = 0) -> PcSampleBlock:
     """A record with one sample of these values in nanoseconds, on a clock that is so much behind the thread's. Without an address its stack is empty."""
-    columns = tuple(IntegerColumn.of([value]) for value in values)
-    nothing = IntegerColumn.of([0])
+    columns = tuple(IntegerColumn(value, None, 1) for value in values)
+    nothing = IntegerColumn(0, None, 1)
     definition = pack_stacks([(StackEnd.NOT_SAMPLED, (address,) if address else ())])
     time_ns = (thread.end_ns or thread.start_ns) - shift_ns
     return PcSampleBlock(time_ns, thread.tid, 0, 0, None, 0, 1, 1, nothing, columns, nothing, 1, definition)

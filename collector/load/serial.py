@@ -21,7 +21,7 @@ import msgpack
 
 from collector.errors import ExperimentError, ExperimentNotFoundError
 from collector.load.serial_answers import Sizes, check_positions, pack_answer, pack_column, read_answer, read_column
-from collector.load.serial_rows import check_references, make_rows, pack_row, pack_table, read_table
+from collector.load.serial_rows import check_references, fields_of, make_rows, pack_row, pack_table, read_table
 from collector.profile import model
 from collector.profile.kept_samples import Answers, KeptSamples, ask_all, merged_addresses, read_answers
 from collector.profile.lazy_table import LazyTable
@@ -39,6 +39,7 @@ _NO_STRING = 0
 _NO_LINE = (1 << 32) - 1
 
 T = TypeVar("T")
+Row = TypeVar("Row", model.Function, model.Frame)
 Document = dict[str, Any]
 
 _TABLES: Final[dict[str, type]] = {
@@ -268,7 +269,7 @@ def _read_functions(packed: Mapping[str, bytes], strings: Sequence[str | None], 
         numbers = [None if line == _NO_LINE else line for line in lines]
         if any(name is None for names in text[:3] for name in names):
             raise ValueError("a function has no name")
-        return [model.Function(*row) for row in zip(*text[:3], modules, text[3], numbers, text[4], strict=True)]
+        return _rows(model.Function, [*text[:3], modules, text[3], numbers, text[4]])
 
     return LazyTable(len(modules), _telling(name, rows))
 
@@ -280,10 +281,16 @@ def _read_frames(packed: Mapping[str, bytes], strings: Sequence[str | None], fun
     def rows() -> list[model.Frame]:
         files, kinds = ([strings[number] for number in read_column("I", packed[field])] for field in ("file", "kind"))
         lines = [None if line == _NO_LINE else line for line in read_column("I", packed["line"])]
-        columns = functions, files, lines, [0] * len(functions), kinds, read_column("i", packed["code"])
-        return [model.Frame(*row) for row in zip(*columns, strict=True)]
+        return _rows(model.Frame, [functions, files, lines, [0] * len(functions), kinds, read_column("i", packed["code"])])
 
     return LazyTable(len(functions), _telling(name, rows))
+
+
+def _rows(kind: type[Row], columns: Sequence[Sequence[Any]]) -> list[Row]:
+    """Rows of all their fields, column by column; that the fields are all is seen once, not for each of thousands of rows."""
+    if len(columns) != len(fields_of(kind)):
+        raise ValueError(f"{kind.__name__} has other columns")
+    return list(map(partial(tuple.__new__, kind), zip(*columns, strict=True)))
 
 
 def _read_series(rows: Sequence[Any], tables: Mapping[str, Sequence[Any]]) -> list[MetricSeries]:

@@ -1,6 +1,7 @@
 """serial_rows -- rows as lists of plain values, and back, with every value of the type that its field has"""
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_origin
 
@@ -13,16 +14,12 @@ Document = dict[str, Any]
 def pack_table(rows: Sequence[Any], row_type: type) -> Document:
     """The names of the fields, and their values row by row."""
     names = fields_of(row_type)
-    return {"columns": list(names), "rows": [[_plain(getattr(row, name)) for name in names] for row in rows]}
+    return {"columns": list(names), "rows": list(rows if issubclass(row_type, tuple) else map(attrgetter(*names), rows))}
 
 
 def pack_row(row: Any) -> list[Any]:
     """The values of its fields, in order."""
     return [getattr(row, name) for name in fields_of(type(row))]
-
-
-def _plain(value: Any) -> Any:
-    return pack_row(value) if isinstance(value, model.Clock) else value
 
 
 def read_table(packed: Document, row_type: type) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 
 from collector.readings import READINGS
 
@@ -35,4 +36,8 @@ class Readings(Counts, _Times):
 
 def readings_of(source: object) -> tuple[int | None, ...]:
     """The readings of whatever has them, in the order of the format."""
-    return tuple(getattr(source, name) for name, _, _ in READINGS)
+    readings: tuple[int | None, ...] = _READ(source)
+    return readings
+
+
+_READ = attrgetter(*(name for name, _, _ in READINGS))

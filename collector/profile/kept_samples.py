@@ -6,6 +6,7 @@ A question is its kind and the name of its grouping. What was not kept is asked 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from collector.profile.groupings import by_function, by_line, by_module, by_source_line
@@ -120,4 +121,5 @@ def ask_all(profile: Profile) -> None:
 
 def merged_addresses(frames: Iterable[Frame]) -> tuple[Frame, ...]:
     """The frames without their addresses, each once, in the order in which they came: so groups keep their numbers."""
-    return tuple(dict.fromkeys(Frame(frame.function, frame.file, frame.line, 0, frame.kind, frame.code) for frame in frames))
+    merged = dict.fromkeys(map(itemgetter(0, 1, 2, 4, 5), frames))
+    return tuple([Frame(function, file, line, 0, kind, code) for function, file, line, kind, code in merged])

@@ -7,6 +7,7 @@ User and system time and the number of samples are in every profile, and first; 
 """
 
 from collections.abc import Iterable, Sequence
+from operator import add
 from typing import Final, NamedTuple, TypeVar
 
 from collector.readings import READINGS
@@ -208,7 +209,7 @@ def reported_rows(metrics: Sequence[Metric], columns: Sequence[Sequence[float]])
 
 
 def _added(columns: list[Sequence[float]]) -> Sequence[float]:
-    return columns[0] if len(columns) == 1 else list(map(sum, zip(*columns)))
+    return columns[0] if len(columns) == 1 else list(map(add, *columns)) if len(columns) == 2 else list(map(sum, zip(*columns)))
 
 
 def has_figures(values: Values) -> bool:

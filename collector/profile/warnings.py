@@ -101,11 +101,12 @@ def _least_times(profile: Profile) -> dict[str, float]:
     own: dict[str, float] = {}
     longest: dict[str, float] = {}
     sums = profile.samples.sum_groups(by_function(profile))
-    rows = (reported_rows(profile.metrics, columns) for columns in (sums.exclusive, sums.inclusive))
-    for function, exclusive, inclusive in zip(profile.functions, *rows):
-        name = profile.modules[function.module].name
-        own[name] = own.get(name, 0.0) + exclusive[0]
-        longest[name] = max(longest.get(name, 0.0), inclusive[0])
+    rows = (reported_rows(profile.metrics[:1], columns) for columns in (sums.exclusive, sums.inclusive))
+    names = [module.name for module in profile.modules]
+    for function, (exclusive,), (inclusive,) in zip(profile.functions, *rows):
+        name = names[function.module]
+        own[name] = own.get(name, 0.0) + exclusive
+        longest[name] = max(longest.get(name, 0.0), inclusive)
     return {name: max(own[name], longest[name]) for name in own}
 
 

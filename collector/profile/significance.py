@@ -27,13 +27,16 @@ def _fraction(a: float, b: float, x: float) -> float:
     numerator = 1.0
     value = denominator = 1 / (1 - (a + b) * x / (a + 1) or _TINY)
     for step in range(1, _STEPS):
-        even = step * (b - step) * x / ((a + 2 * step - 1) * (a + 2 * step))
-        odd = -(a + step) * (a + b + step) * x / ((a + 2 * step) * (a + 2 * step + 1))
-        for part in (even, odd):
-            denominator = 1 / (1 + part * denominator or _TINY)
-            numerator = 1 + part / numerator or _TINY
-            factor = numerator * denominator
-            value *= factor
+        place = a + 2 * step
+        even = step * (b - step) * x / ((place - 1) * place)
+        denominator = 1 / (1 + even * denominator or _TINY)
+        numerator = 1 + even / numerator or _TINY
+        value *= numerator * denominator
+        odd = -(a + step) * (a + b + step) * x / (place * (place + 1))
+        denominator = 1 / (1 + odd * denominator or _TINY)
+        numerator = 1 + odd / numerator or _TINY
+        factor = numerator * denominator
+        value *= factor
         if -1e-14 < factor - 1 < 1e-14:
             break
     return value

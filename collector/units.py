@@ -27,11 +27,26 @@ def format_amount(value: float, unit: str) -> str:
     return f"{100 * value:.1f}" if unit == "%" else f"{value:.2f}" if "/" in unit else format_count(round(value))
 
 
+def format_amounts(values: Sequence[float], unit: str) -> list[str]:
+    """The same of many values, as a long table has them."""
+    if unit == "s":
+        texts = [f"{value:.3f}" for value in values]
+        return list(map(format_seconds, values)) if "-0.000" in texts else texts
+    if unit == "":
+        return [f"{round(value):,}" for value in values]
+    return [format_amount(value, unit) for value in values]
+
+
 def format_percent(part: float, whole: float) -> str:
     """`part` of `whole` in percent with one decimal and no sign: `66.0`; `-` where there is no whole."""
     if whole <= 0:
         return "-"
     return f"{100 * part / whole:.1f}"
+
+
+def format_percents(parts: Sequence[float], whole: float) -> list[str]:
+    """The same of many parts of one whole."""
+    return [f"{100 * part / whole:.1f}" for part in parts] if whole > 0 else ["-"] * len(parts)
 
 
 def format_count(value: int) -> str:

@@ -40,3 +40,16 @@ def test_numbers_read_well(given: str, text: str) -> None:
 
 def test_words_of_which_one_is_meant() -> None:
     assert [units.listed(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a or b", "a, b or c"]
+
+
+@pytest.mark.parametrize("unit", ["s", "%", "bytes/s", "", "bytes"])
+def test_many_figures_are_written_as_each_of_them(unit: str) -> None:
+    values = [0.0, 0.0004, 1.0005, 2.5, 12345.678]
+    for written in (values, [*values, -0.0001, -0.0]):
+        assert units.format_amounts(written, unit) == [units.format_amount(value, unit) for value in written]
+
+
+@pytest.mark.parametrize("whole", [3.0, 0.0, -1.0])
+def test_many_shares_are_written_as_each_of_them(whole: float) -> None:
+    parts = [0.0, 1.0, 2.5]
+    assert units.format_percents(parts, whole) == [units.format_percent(part, whole) for part in parts]

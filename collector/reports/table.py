@@ -47,15 +47,18 @@ def name(title: str, least: int = 12, keep: str = "middle", rank: int = 0, good:
 
 def table_lines(columns: Sequence[Column], rows: Sequence[Sequence[str]], style: Style) -> list[str]:
     """The table as lines: one or two of headings, then one a row."""
-    cells = [texts if "".join(texts).isprintable() else list(map(printable, texts)) for texts in zip(*rows)] or [[] for _ in columns]
+    return column_lines(columns, list(zip(*rows)) or [[] for _ in columns], style)
+
+
+def column_lines(columns: Sequence[Column], texts_of: Sequence[Sequence[str]], style: Style) -> list[str]:
+    """The same of cells column by column, as long tables have them."""
+    cells = [texts if "".join(texts).isprintable() else list(map(printable, texts)) for texts in texts_of]
     widths = [max([text_width(column.unit), *map(_measure(texts), texts)]) for column, texts in zip(columns, cells)]
     kept = _kept_columns(columns, widths, style.width - len(INDENT))
     columns = [columns[position] for position in kept]
     widths = _fitting(columns, [widths[position] for position in kept], style.width - len(INDENT))
     lines = [style.bold(line) for line in _heading(columns, widths, style.width)]
-    fitted = [_fitted(column, width, cells[position]) for column, width, position in zip(columns, widths, kept)]
-    lines += [(INDENT + (" " * _GAP).join(texts)).rstrip() for texts in zip(*fitted)]
-    return lines
+    return lines + _padded_lines(columns, widths, [cells[position] for position in kept])
 
 
 def _kept_columns(columns: Sequence[Column], widths: Sequence[int], room: int) -> list[int]:
@@ -122,17 +125,26 @@ def _heading(columns: Sequence[Column], widths: Sequence[int], page_width: int) 
         titles.append(pad(shorten(columns[first].title, room), room, is_right=not columns[first].is_text))
     lines = [(INDENT + (" " * _GAP).join(titles)).rstrip()]
     if any(column.unit for column in columns):
-        units = [_fitted(column, width, [column.unit])[0] for column, width in zip(columns, widths)]
-        lines.append((INDENT + (" " * _GAP).join(units)).rstrip())
+        lines += _padded_lines(columns, widths, [[column.unit] for column in columns])
     return lines
 
 
-def _fitted(column: Column, width: int, texts: Sequence[str]) -> list[str]:
-    """The texts of a column, each as wide as the column."""
-    if column.is_text:
-        measure = _measure(texts)
-        return [pad(text if measure(text) <= width else shorten(text, width, column.keep), width) for text in texts]
-    return [text.rjust(width) for text in texts]
+def _padded_lines(columns: Sequence[Column], widths: Sequence[int], cells: Sequence[Sequence[str]]) -> list[str]:
+    """A line for each row of the cells, which are given column by column."""
+    fitted = [_fitted(column, width, texts) for column, width, texts in zip(columns, widths, cells)]
+    line = INDENT + (" " * _GAP).join(form for form, _ in fitted)
+    return [(line % row).rstrip() for row in zip(*(texts for _, texts in fitted))]
+
+
+def _fitted(column: Column, width: int, texts: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """How each text of a column is brought to its width, as % has it, and the texts, none of them wider."""
+    if not column.is_text:
+        return f"%{width}s", texts
+    measure = _measure(texts)
+    fitted = [text if measure(text) <= width else shorten(text, width, column.keep) for text in texts]
+    if measure is not len:
+        return "%s", [pad(text, width) for text in fitted]
+    return f"%-{width}s", fitted
 
 
 def _measure(texts: Sequence[str]) -> Callable[[str], int]:

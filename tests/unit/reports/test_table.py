@@ -62,3 +62,9 @@ def test_wide_and_combining_characters_take_the_columns_that_a_terminal_gives_th
 
 def test_what_cannot_be_printed_is_spelled_out() -> None:
     assert printable("a\tb\x00\udc80é") == "a\\tb\\x00\\x80é"
+
+
+def test_a_table_has_its_columns_below_each_other_where_characters_are_wide() -> None:
+    columns = (name("Who", least=6), figure("Time"))
+    lines = table_lines(columns, [["日本", "1"], ["a_longer_name", "22"], ["e\u0301", "3"], ["100 %", "4"]], Style(40))
+    assert {text_width(line) for line in lines} == {text_width("  a_longer_name  Time")}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from collector.profile.aggregate import FunctionRow, total_values
 from collector.profile.model import Profile
 from collector.profile.views import Selection
 from collector.reports import layout
 from collector.reports.style import Style
-from collector.reports.table import figure, name, table_lines
-from collector.units import format_seconds
+from collector.reports.table import column_lines, figure, name
+from collector.units import format_amounts
 
 COLUMNS = (
     figure("Exclusive", "s"),
@@ -31,22 +33,24 @@ def render(profile: Profile, selection: Selection, style: Style, has_errors: boo
     if not selection.rows:
         return "\n".join(lines + layout.nothing_lines(style))
     columns = layout.measured_columns(layout.error_columns(COLUMNS, has_errors), profile)
-    lines += table_lines(columns, [cells_of(profile, row, whole, has_errors) for row in selection.rows], style)
+    lines += column_lines(columns, columns_of(profile, selection.rows, whole, has_errors), style)
     hidden = layout.summed((row.exclusive for row in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, "function", style, hidden, total[0])
     lines += layout.few_samples_lines(profile, layout.titled(selection.rows), total, style)
     return "\n".join(lines)
 
 
-def cells_of(profile: Profile, row: FunctionRow, whole: layout.Whole, has_errors: bool) -> list[str]:
-    """A row of the table."""
+def columns_of(profile: Profile, rows: Sequence[FunctionRow], whole: layout.Whole, has_errors: bool) -> list[list[str]]:
+    """The cells of the table, column by column."""
+    exclusive, inclusive = [row.exclusive for row in rows], [row.inclusive for row in rows]
+    functions = [row.function for row in rows]
     return [
-        *layout.figure_cells(row.exclusive, whole, has_errors),
-        format_seconds(row.exclusive[2]),
-        layout.sample_cell(row.exclusive),
-        *layout.other_cells(profile, row.exclusive),
-        *layout.figure_cells(row.inclusive, whole, has_errors),
-        layout.function_title(row.function),
-        row.module.name,
-        layout.place(row.function.file, row.function.line),
+        *layout.figure_columns(exclusive, whole, has_errors),
+        format_amounts([values[2] for values in exclusive], "s"),
+        layout.sample_column(exclusive),
+        *layout.other_columns(profile, exclusive),
+        *layout.figure_columns(inclusive, whole, has_errors),
+        list(map(layout.function_title, functions)),
+        [row.module.name for row in rows],
+        [layout.place(function.file, function.line) for function in functions],
     ]

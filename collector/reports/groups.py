@@ -18,11 +18,11 @@ from collector.units import format_seconds
 
 _OF_SAMPLES = ("thread", "process", "label", "rank", "node")
 _PLURALS = {"process": "processes", "category": "categories"}
-_VIEWS: Final[dict[str, tuple[Sequence[Column], str, Callable[[Profile, Any, layout.Whole, bool], list[str]]]]] = {
-    "functions": (functions.COLUMNS, "Function", functions.cells_of),
-    "lines": (tuple(column._replace(good=36) if column.title == "Line" else column for column in lines_text.COLUMNS), "Line", lines_text.cells_of),
+_VIEWS: Final[dict[str, tuple[Sequence[Column], str, Callable[[Profile, Any, layout.Whole, bool], list[list[str]]]]]] = {
+    "functions": (functions.COLUMNS, "Function", functions.columns_of),
+    "lines": (tuple(column._replace(good=36) if column.title == "Line" else column for column in lines_text.COLUMNS), "Line", lines_text.columns_of),
 }
-"""Of views whose rows can be grouped: the columns, the one that has the titles of groups, and what makes the cells of a row."""
+"""Of views whose rows can be grouped: the columns, the one that has the titles of groups, and what makes the cells of rows, column by column."""
 
 
 def render(profile: Profile, by: str, selection: Selection, style: Style, has_errors: bool = False) -> str:
@@ -54,7 +54,7 @@ def render_rows(
     lines = [layout.title_line(profile, f"{view.capitalize()} by {by}", style), ""]
     if not groups:
         return "\n".join(lines + layout.nothing_lines(style))
-    columns, titles, cells_of = _VIEWS[view]
+    columns, titles, columns_of = _VIEWS[view]
     columns = layout.measured_columns(layout.error_columns(columns, has_errors), profile)
     whole = layout.whole_of(profile, total)
     place = [column.title for column in columns].index(titles)
@@ -62,11 +62,10 @@ def render_rows(
     for one in groups:
         shown, rest = one.rows[: limit or None], one.rows[limit:] if limit else []
         left = layout.summed((row.exclusive for row in rest), len(total))
-        body = [cells_of(profile, row, whole, has_errors) for row in shown]
-        for cells in body:
-            cells[place] = f"  {cells[place]}"
+        texts = columns_of(profile, shown, whole, has_errors)
+        texts[place] = [f"  {title}" for title in texts[place]]
         own = [*_figures(profile, one.group, whole, has_errors, view == "functions"), one.group.title]
-        grouped.append((own + [""] * (len(columns) - len(own)), body, layout.hidden_line(rest, view[:-1], style, left, total[0])))
+        grouped.append((own + [""] * (len(columns) - len(own)), list(map(list, zip(*texts))), layout.hidden_line(rest, view[:-1], style, left, total[0])))
     lines += layout.group_lines(columns, grouped, style)
     left = layout.summed((group.exclusive for group in hidden), len(total))
     if hidden:

@@ -13,7 +13,7 @@ from collector.profile.precision import error_of, exact_variance
 from collector.profile.warnings import Titled, brief_warnings, few_samples
 from collector.reports.style import Style, printable, shorten
 from collector.reports.table import INDENT, Column, figure, name, table_lines
-from collector.units import format_amount, format_count, format_percent, format_seconds, plural
+from collector.units import format_amount, format_amounts, format_count, format_percent, format_percents, format_seconds, plural
 
 _CAUSE_RANK = 6
 _SAMPLES = [metric.name for metric in CPU_METRICS].index("samples")
@@ -97,8 +97,14 @@ def time_cells(value: float, whole: Whole) -> tuple[str, str]:
 
 def figure_cells(values: Values, whole: Whole, has_errors: bool) -> list[str]:
     """A time in seconds, perhaps its sampling error, and its share of the whole."""
-    seconds, percent = time_cells(values[0], whole)
-    return [seconds, error_cell(values, whole), percent] if has_errors else [seconds, percent]
+    return [column[0] for column in figure_columns([values], whole, has_errors)]
+
+
+def figure_columns(rows: Sequence[Values], whole: Whole, has_errors: bool) -> list[list[str]]:
+    """The same of many rows, column by column."""
+    values = [row[0] for row in rows]
+    errors = [[error_cell(row, whole) for row in rows]] if has_errors else []
+    return [format_amounts(values, whole.metric.unit), *errors, format_percents(values, float(whole))]
 
 
 def metric_heading(metric: Metric) -> str:
@@ -139,8 +145,14 @@ def _ranks_of(profile: Profile, others: Sequence[Metric]) -> dict[str, int]:
 
 def other_cells(profile: Profile, values: Values) -> list[str]:
     """The figures of the other metrics and their ratios, for the columns behind that of samples."""
-    cells = [amount(value, metric) for value, metric in zip(values[4:], profile.metrics[4:]) if not is_hidden(metric.name)]
-    return cells + [ratio_text(place, values) for place in ratios_of(profile.metrics)]
+    return [column[0] for column in other_columns(profile, [values])]
+
+
+def other_columns(profile: Profile, rows: Sequence[Values]) -> list[list[str]]:
+    """The same of many rows, column by column."""
+    others = [(place, metric) for place, metric in enumerate(profile.metrics) if place >= len(CPU_METRICS) and not is_hidden(metric.name)]
+    figures = [format_amounts([values[place] for values in rows], metric.unit) for place, metric in others]
+    return figures + [[ratio_text(place, values) for values in rows] for place in ratios_of(profile.metrics)]
 
 
 def ratio_text(place: RatioPlace, values: Values) -> str:
@@ -164,6 +176,11 @@ def error_columns(columns: Iterable[Column], has_errors: bool) -> list[Column]:
 def sample_cell(values: Values) -> str:
     """How many samples a row of figures rests on."""
     return format_count(round(values[_SAMPLES]))
+
+
+def sample_column(rows: Sequence[Values]) -> list[str]:
+    """The same of many rows."""
+    return format_amounts([values[_SAMPLES] for values in rows], "")
 
 
 def titled(rows: Iterable[FunctionRow]) -> Titled:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from collector.profile.aggregate import LineRow, total_values
 from collector.profile.model import Profile
 from collector.profile.views import Selection
 from collector.reports import layout
 from collector.reports.style import Style
-from collector.reports.table import figure, name, table_lines
+from collector.reports.table import column_lines, figure, name
 
 COLUMNS = (
     figure("Exclusive", "s"),
@@ -29,7 +31,7 @@ def render(profile: Profile, selection: Selection, style: Style, has_errors: boo
     if not selection.rows:
         return "\n".join(lines + layout.nothing_lines(style))
     columns = layout.measured_columns(layout.error_columns(COLUMNS, has_errors), profile)
-    lines += table_lines(columns, [cells_of(profile, row, whole, has_errors) for row in selection.rows], style)
+    lines += column_lines(columns, columns_of(profile, selection.rows, whole, has_errors), style)
     hidden = layout.summed((row.exclusive for row in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, "line", style, hidden, total[0])
     titles = ((layout.place(row.file, row.line) or layout.function_title(row.function), row.exclusive) for row in selection.rows)
@@ -37,14 +39,15 @@ def render(profile: Profile, selection: Selection, style: Style, has_errors: boo
     return "\n".join(lines)
 
 
-def cells_of(profile: Profile, row: LineRow, whole: layout.Whole, has_errors: bool) -> list[str]:
-    """A row of the table."""
+def columns_of(profile: Profile, rows: Sequence[LineRow], whole: layout.Whole, has_errors: bool) -> list[list[str]]:
+    """The cells of the table, column by column."""
+    exclusive, inclusive = [row.exclusive for row in rows], [row.inclusive for row in rows]
     return [
-        *layout.figure_cells(row.exclusive, whole, has_errors),
-        layout.sample_cell(row.exclusive),
-        *layout.other_cells(profile, row.exclusive),
-        *layout.figure_cells(row.inclusive, whole, has_errors),
-        layout.place(row.file, row.line) or "(no line known)",
-        layout.function_title(row.function),
-        row.module.name,
+        *layout.figure_columns(exclusive, whole, has_errors),
+        layout.sample_column(exclusive),
+        *layout.other_columns(profile, exclusive),
+        *layout.figure_columns(inclusive, whole, has_errors),
+        [layout.place(row.file, row.line) or "(no line known)" for row in rows],
+        [layout.function_title(row.function) for row in rows],
+        [row.module.name for row in rows],
     ]

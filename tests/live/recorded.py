@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from math import sqrt
 from pathlib import Path
+from typing import TypeVar
 
 from started import COLLECTOR, starter
 
@@ -30,6 +31,8 @@ ROOT = Path(__file__).resolve().parents[2]
 TARGETS = ROOT / "tests" / "targets"
 RUNGS = ("sigtrap", "task-clock", "cpu-timer")
 IS_THOROUGH = bool(os.environ.get("COLLECTOR_TEST_THOROUGH"))
+
+Case = TypeVar("Case")
 
 _VARIABLES = ("LD_PRELOAD", "COLLECTOR_EXPERIMENT", "COLLECTOR_OPTIONS", "COLLECTOR_FOLLOW")
 _TRUTH = re.compile(r"^(\S+) (-?\d+)$", re.MULTILINE)
@@ -233,7 +236,7 @@ def collector_command(*words: object) -> list[object]:
     return [*COLLECTOR, *words]
 
 
-def with_clocks(cases: Iterable[str]) -> list[tuple[str, str]]:
+def with_clocks(cases: Iterable[Case]) -> list[tuple[Case, str]]:
     """Each case on the usual clock, and on the two that stand in for it in turns; on all of them where the usual one is not to be had, and where all is to be tried."""
     first, *others = RUNGS
     is_spared = not IS_THOROUGH and is_granted_sigtrap()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from both_ways import load_plain
-from recorded import RUNGS, TARGETS, Recorded, judge, judge_total
+from recorded import TARGETS, Recorded, judge, judge_total, with_clocks
 
 from collector.experiment import events
 from collector.experiment.log_reader import EventReader
@@ -22,8 +22,7 @@ def logged(recorded: Recorded, kind: type) -> list:
     return [event for log in sorted(recorded.path.glob("[0-9]*.log")) for event in EventReader(log) if isinstance(event, kind)]
 
 
-@pytest.mark.parametrize("clock", RUNGS)
-@pytest.mark.parametrize("language", ["c", "c++"])
+@pytest.mark.parametrize(("language", "clock"), with_clocks(["c", "c++"]))
 def test_labels_pauses_and_the_end(
     unharmed: Callable[..., Recorded], record: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path], language: str, clock: str
 ) -> None:

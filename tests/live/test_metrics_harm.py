@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from metric_plugins import Define, MetricRun, run_with  # noqa: F401
-from recorded import IS_THOROUGH, RUNGS, Outcome, clean_environment, collector_command
+from recorded import IS_THOROUGH, Outcome, clean_environment, collector_command, with_clocks
 
 from collector.experiment.events import ThrExit
 from collector.experiment.merge import events
@@ -123,8 +123,7 @@ def program(compiled) -> Path:
     return compiled("varied_stacks.c", "-O1", "-fno-optimize-sibling-calls")
 
 
-@pytest.mark.parametrize("clock", RUNGS)
-@pytest.mark.parametrize("limit", [0, 1, 65_536, 131_072, 400_000])
+@pytest.mark.parametrize(("limit", "clock"), with_clocks([0, 1, 65_536, 131_072, 400_000]))
 def test_a_limit_of_the_files_size_costs_data_but_not_the_program(unharmed, rung_works, compiled, clock: str, limit: int) -> None:
     rung_works(clock)
     run = unharmed([sys.executable, "-c", LIMITED.format(bytes=limit), program(compiled), 200], clock=clock, options=("-p", "hi"))

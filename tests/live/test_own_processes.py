@@ -110,8 +110,7 @@ def test_a_program_that_a_bare_copy_becomes(unharmed: Callable[..., Recorded], c
         assert str(program) in {process.executable for process in recorded.profile.processes}, way
 
 
-@pytest.mark.parametrize("type", ["deferred", "async"])
-@pytest.mark.parametrize("clock", RUNGS)
+@pytest.mark.parametrize(("type", "clock"), with_clocks(["deferred", "async"]))
 def test_threads_cancelled_at_birth(
     unharmed: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path], clock: str, type: str
 ) -> None:
@@ -183,8 +182,7 @@ def test_static_child(record: Callable[..., Recorded], compiled: Callable[..., P
 
 
 @planned(lambda compiled, clock, sanitizer: plan(compiled("sanitized.c", "-O1", f"-fsanitize={sanitizer}"), clock=clock))
-@pytest.mark.parametrize("sanitizer", ["address", "thread", "undefined"])
-@pytest.mark.parametrize("clock", RUNGS)
+@pytest.mark.parametrize(("sanitizer", "clock"), with_clocks(["address", "thread", "undefined"]))
 def test_sanitizers(unharmed_case: Callable[[], Recorded], clock: str, sanitizer: str) -> None:
     recorded = unharmed_case()
     assert recorded.outcome.stdout.startswith("sum ")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from ahead import plan, planned
-from recorded import RUNGS, Recorded, clean_environment, collector_command, execute, judge
+from recorded import RUNGS, Recorded, clean_environment, collector_command, execute, judge, with_clocks
 
 PAUSED = "recording was paused while"
 
@@ -122,8 +122,7 @@ def test_programs_that_have_themselves_traced(unharmed_case: Callable[[], Record
     assert recorded.outcome.stdout.startswith("stops 1\n")
 
 
-@pytest.mark.parametrize("clock", RUNGS)
-@pytest.mark.parametrize("follows", ["strace", "strace -f"])
+@pytest.mark.parametrize(("follows", "clock"), with_clocks(["strace", "strace -f"]))
 def test_recording_a_tracer(record: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path], clock: str, follows: str) -> None:
     """A tracer that is recorded with what it traces shows the signals that it shows natively."""
     rung_works(clock)

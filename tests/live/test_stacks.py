@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from recorded import RUNGS, Recorded, collector_command, execute, judge, judge_shares, judge_stacks
+from recorded import RUNGS, Recorded, collector_command, execute, judge, judge_shares, judge_stacks, with_clocks
 
 LEVELS = {"O0": ["-O0"], "O2": ["-O2"], "O3": ["-O3", "-fomit-frame-pointer"]}
 SHAPES = (
@@ -99,8 +99,7 @@ def test_copies_hang_on_their_own_callers(shaped: Recorded) -> None:
     judge(abs(measured - share) <= 4 * (share * (1 - share) / count) ** 0.5 + 0.02, f"copies: {share:.4f} true, {measured:.4f} measured ({count} samples)")
 
 
-@pytest.mark.parametrize("clock", RUNGS)
-@pytest.mark.parametrize("level", ["O0", "O2"])
+@pytest.mark.parametrize(("level", "clock"), with_clocks(["O0", "O2"]))
 def test_exceptions(
     record: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path], clock: str, level: str
 ) -> None:

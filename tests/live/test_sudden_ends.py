@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from recorded import RUNGS, Outcome, Recorded, execute, judge, judge_about, judge_at_least
+from recorded import RUNGS, Outcome, Recorded, execute, judge, judge_about, judge_at_least, with_clocks
 from test_own_signals import cases
 
 from collector.experiment.log_source import is_untruncated
@@ -19,8 +19,7 @@ def plain(program: Path, end: str) -> Outcome:
     return execute([program, end])
 
 
-@pytest.mark.parametrize("clock", RUNGS)
-@pytest.mark.parametrize("end", cases("sudden_ends.c"))
+@pytest.mark.parametrize(("end", "clock"), with_clocks(cases("sudden_ends.c")))
 def test_data_survives(
     record: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path], clock: str, end: str
 ) -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from both_ways import load_plain
-from recorded import IS_THOROUGH, RUNGS, Recorded, judge, judge_about, judge_at_least, judge_shares, judge_stacks, judge_total
+from recorded import IS_THOROUGH, RUNGS, Recorded, judge, judge_about, judge_at_least, judge_shares, judge_stacks, judge_total, with_clocks
 
 from collector.experiment import events
 from collector.experiment.log_reader import EventReader
 from collector.profile import aggregate
 
-pytestmark = pytest.mark.parametrize("clock", RUNGS)
+on_each_clock = pytest.mark.parametrize("clock", RUNGS)
 LEVELS = {"O0": ["-O0"], "O2": ["-O2"], "O3": ["-O3", "-fomit-frame-pointer"]}
 SPLIT = ("ten", "twenty", "thirty", "forty")
 
@@ -45,7 +45,7 @@ def raw_sums_ns(recorded: Recorded) -> dict[int, int]:
     return sums
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(("level", "clock"), with_clocks(LEVELS))
 def test_split(take: Callable[..., Recorded], compiled: Callable[..., Path], level: str) -> None:
     recorded = take(compiled("split_cpu.c", *LEVELS[level]), 600)
     judge_shares(recorded, recorded.outcome.truth, names=SPLIT)
@@ -56,6 +56,7 @@ def test_split(take: Callable[..., Recorded], compiled: Callable[..., Path], lev
         judge(recorded.without_inlines.exclusive_ns(name) >= 0.5 * recorded.inclusive_ns(name), f"{name}: its own loop is where its time goes")
 
 
+@on_each_clock
 def test_split_at_ten_kilohertz(take: Callable[..., Recorded], compiled: Callable[..., Path], clock: str) -> None:
     """The period is kept: ten times as long a one would give a tenth of the samples."""
     recorded = take(compiled("split_cpu.c"), 600, options=("-p", "hi"))
@@ -65,6 +66,7 @@ def test_split_at_ten_kilohertz(take: Callable[..., Recorded], compiled: Callabl
     judge(recorded.sample_count >= 0.5 * expected, f"{recorded.sample_count} samples of {expected:.0f}")
 
 
+@on_each_clock
 def test_threads_of_five_milliseconds(take: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
     recorded = take(compiled("brief_threads.c"), 400, 5000, 4)
     truth = recorded.outcome.truth
@@ -77,6 +79,7 @@ def test_threads_of_five_milliseconds(take: Callable[..., Recorded], compiled: C
     judge_total(recorded, truth["process"], share=0.015)
 
 
+@on_each_clock
 def test_recursion_2000_deep(take: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
     recorded = take(compiled("deep_recursion.c"), 2000, 200)
     judge_stacks(recorded, 1.0)
@@ -98,6 +101,7 @@ UNDISTURBED = 40
 """So often may a program be preempted in a second without its being noticed in its profile."""
 
 
+@on_each_clock
 @pytest.mark.alone
 @pytest.mark.parametrize("cycle_us", [1000, 4000, 10000])
 def test_load_in_phase_with_the_tick(take: Callable[..., Recorded], compiled: Callable[..., Path], clock: str, cycle_us: int) -> None:
@@ -114,12 +118,13 @@ def test_load_in_phase_with_the_tick(take: Callable[..., Recorded], compiled: Ca
     judge_shares(recorded, recorded.outcome.truth, names=("in_phase", "out_of_phase"), systematic=0.08 if cycle_us == 1000 else 0.02)
 
 
+@on_each_clock
 def test_load_in_phase_with_nothing(take: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
     recorded = take(compiled("phase_locked.c"), 7310, 600)
     judge_shares(recorded, recorded.outcome.truth, names=("in_phase", "out_of_phase"), systematic=0.02)
 
 
-@pytest.mark.parametrize("kernel_part", ["reads", "draws", "touches"])
+@pytest.mark.parametrize(("kernel_part", "clock"), with_clocks(["reads", "draws", "touches"]))
 def test_system_time(take: Callable[..., Recorded], compiled: Callable[..., Path], clock: str, kernel_part: str) -> None:
     recorded = take(compiled("kernel_share.c"), 350, "computes", kernel_part)
     truth = recorded.outcome.truth
@@ -134,6 +139,7 @@ def test_system_time(take: Callable[..., Recorded], compiled: Callable[..., Path
     judge(recorded.system_ns("computes") <= allowed * computes_ns, f"{recorded.system_ns('computes') / 1e6:.1f} ms of the kernel in {computes_ns / 1e6:.1f}")
 
 
+@on_each_clock
 def test_sums_of_threads(take: Callable[..., Recorded], compiled: Callable[..., Path], clock: str) -> None:
     recorded = take(compiled("thread_sums.c"))
     truth = recorded.outcome.truth
@@ -149,6 +155,7 @@ def test_sums_of_threads(take: Callable[..., Recorded], compiled: Callable[..., 
             judge(abs(raw[row.thread.tid] - truth[name]) <= 0.01 * truth[name] + 2 * period_ns + late_ns, f"{name}, as written: {raw[row.thread.tid] / 1e6:.2f} ms, {truth[name] / 1e6:.2f} true")
 
 
+@on_each_clock
 @pytest.mark.skipif(not IS_THOROUGH, reason="three seconds a rung; COLLECTOR_TEST_THOROUGH=1 runs it")
 def test_split_of_three_seconds(take: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
     recorded = take(compiled("split_cpu.c", "-O3"), 3000)

@@ -107,7 +107,7 @@ def test_a_recorded_launcher_leaves_the_node_to_the_first_process(record, compil
 
 
 def test_a_thread_cancelled_in_a_getter_leaves_no_trace(run_with, compiled) -> None:
-    metrics, count = [Define("slow"), Define("calls")], 60 if IS_THOROUGH else 20
+    metrics, count = [Define("slow"), Define("calls")], 60 if IS_THOROUGH else 10
     run = run_with("metric_counts.c", metrics, command=(compiled("metric_cancel.c"), count), options=("--metric-interval", 1, "-p", "hi"))
     assert (run.recorded.outcome.status, run.stdout, run.texts()) == (0, f"cancelled {count}\n", [])
     assert run.values("calls") == list(range(1, len(run.values("calls")) + 1))

@@ -20,9 +20,9 @@ from collector.profile import aggregate
 from collector.reports import overview
 from collector.reports.style import Style
 
-WORK_NS = 150e6
+WORK_NS = 100e6
 
-# What each case of process_games.c does: how often each function worked for 150 ms. The fork of a second C library
+# What each case of process_games.c does: how often each function worked for 100 ms. The fork of a second C library
 # (namespace) is nobody's to see: that child must only be unharmed.
 GAMES = {
     "fork": {"work_in_parent": 1, "work_in_child": 1},

@@ -225,7 +225,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 def test_a_full_disk_is_told_and_harms_no_rank(run: Callable[..., Recorded], program: Path, small_disk: Path) -> None:
     """All ranks run to their end, each says what became of it, and what there was room for is read."""
-    recorded = run(8, small_disk / "run.expt", program, 60)
+    recorded = run(8, small_disk / "run.expt", program, 15, options=("-p", "hi"))
     assert recorded.outcome.status == 0 and {f"{rank}.uneven" for rank in range(8)} <= recorded.outcome.truth.keys()
     told = {int(match[1]): line for line in sentences(recorded.outcome) if (match := re.search(r"rank[ .](\d+)", line)) and "disk" in line}
     assert told, recorded.outcome.stderr

@@ -1,4 +1,4 @@
-/* descriptor_games.c -- truth: each case prints the same recorded or not, then works 200 ms in `afterwards`, which a recording must show
+/* descriptor_games.c -- truth: each case prints the same recorded or not, then works 120 ms in `afterwards`, which a recording must show
  *
  * descriptor_games CASE. The program closes, overwrites or uses up descriptors it never opened.
  */
@@ -19,7 +19,7 @@
 #include "measured_work.h"
 
 NOINLINE static void before(void) { work(60000); }
-NOINLINE static void afterwards(void) { work(200000); }
+NOINLINE static void afterwards(void) { work(120000); }
 
 static void set_limit(rlim_t count)
 {

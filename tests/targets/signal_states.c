@@ -40,7 +40,7 @@ static long rounds_of(long us)
 static void alignment_check(void)
 {
 #if defined(__x86_64__)
-    long rounds = rounds_of(200000);
+    long rounds = rounds_of(80000);
     __asm__ volatile("pushfq\n\torq $0x40000, (%%rsp)\n\tpopfq" : : : "cc", "memory");
     churn_alone(rounds);
     uint64_t flags;
@@ -62,7 +62,7 @@ static unsigned char storage[3][8192] __attribute__((aligned(64)));
 /* On thread-local storage that is none: zeros, a head that looks like the C library's, and a copy of the whole. */
 __attribute__((optimize("no-stack-protector"))) static void own_storage(void)
 {
-    long own = 0, rounds = rounds_of(100000), changed = 0;
+    long own = 0, rounds = rounds_of(50000), changed = 0;
     static unsigned char before[sizeof storage];
     bare_call(SYS_arch_prctl, ARCH_GET_FS, (long)&own, 0);
     for (int i = 0; i < 3; i++) {
@@ -120,7 +120,7 @@ static void tiny_stack(void)
     long changed = 0;
     memset(memory, 0x5a, sizeof memory);
     printf("set %d\n", sigaltstack(&tiny, NULL));
-    work(200000);
+    work(80000);
     sigaltstack(NULL, &now);
     for (size_t i = 0; i < sizeof memory; i++)
         changed += memory[i] != 0x5a;
@@ -194,7 +194,7 @@ static void small_stack(int saves)
     for (size_t i = 0; i < below; i++)
         changed += memory[i] != 0;
     printf("jumped %d changed %ld\n", (int)seen_count, changed);
-    work(100000);
+    work(20000);
 }
 
 static void small_stack_jump(void) { small_stack(1); }

@@ -1,6 +1,6 @@
 """test_truth_under_load -- programs that know their own profile, beside four processes per processor that only compute
 
-Each test names that load in its words when it fails, and starts and stops it itself. Tolerances are those of test_truth: four
+Each test names that load in its words when it fails; it is there while something is recorded. Tolerances are those of test_truth: four
 standard errors by the samples there are, and what is systematic. experiments/010-truth-under-load measures the same, with perf
 in the same run, many times over.
 """
@@ -8,9 +8,11 @@ in the same run, many times over.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -33,14 +35,14 @@ while os.getppid() == parent:
 """
 
 
-@pytest.fixture(autouse=True)
-def load(compiled: Callable[..., Path], request: pytest.FixtureRequest) -> Iterator[str]:
-    """The load that a test runs beside; what it records was compiled before."""
-    count = BUSY_PER_PROCESSOR * len(os.sched_getaffinity(0))
-    for source in ("split_cpu.c", "uneven_threads.c", "brief_threads.c", "phase_locked.c", "kernel_share.c"):
-        compiled(source)
+@contextmanager
+def load(processors: set[int]) -> Iterator[str]:
+    """The load of these processors, until the end of the block."""
+    count = BUSY_PER_PROCESSOR * len(processors)
     processes = [subprocess.Popen([sys.executable, "-c", COMPUTE], stdin=subprocess.DEVNULL) for _ in range(count)]
     try:
+        for process in processes:
+            os.sched_setaffinity(process.pid, processors)
         yield f"beside {count} busy processes"
     finally:
         for process in processes:
@@ -50,13 +52,22 @@ def load(compiled: Callable[..., Path], request: pytest.FixtureRequest) -> Itera
 
 
 @pytest.fixture
-def take(record: Callable[..., Recorded], compiled: Callable[..., Path], load: str) -> Callable[..., Recorded]:
-    """Record beside the load, and assert that nothing is lost and that the best clock stays the one chosen."""
+def take(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> Callable[..., Recorded]:
+    """Record beside the load, and assert that nothing is lost and that the best clock stays the one chosen.
 
-    def run(source: str, *arguments: object) -> Recorded:
-        recorded = record([compiled(source), *arguments], timeout_s=240)
+    Where a program `stays` on one processor, the others need no load.
+    """
+
+    def run(source: str, *arguments: object, stays: bool = False) -> Recorded:
+        command: list[object] = [compiled(source), *arguments]
+        processors = os.sched_getaffinity(0)
+        if stays and shutil.which("taskset"):
+            processors = {max(processors)}
+            command = ["taskset", "-c", *processors, *command]
+        with load(processors) as sentence:
+            recorded = record(command, timeout_s=240)
         assert recorded.outcome.status == 0, recorded.outcome.stderr
-        assert recorded.lost_count == 0, f"{load}: {recorded.profile.losses}"
+        assert recorded.lost_count == 0, f"{sentence}: {recorded.profile.losses}"
         return recorded
 
     return run
@@ -90,25 +101,25 @@ def test_threads_of_five_milliseconds(take: Callable[..., Recorded]) -> None:
 
 @pytest.mark.parametrize("cycle_us", [4000, 7310])
 def test_load_in_phase(take: Callable[..., Recorded], cycle_us: int) -> None:
-    recorded = take("phase_locked.c", cycle_us, 600)
+    recorded = take("phase_locked.c", cycle_us, 600, stays=True)
     judge_shares(recorded, recorded.outcome.truth, names=("in_phase", "out_of_phase"), systematic=0.02)
 
 
 def test_system_time(take: Callable[..., Recorded]) -> None:
-    recorded = take("kernel_share.c", 300, "computes", "touches")
+    recorded = take("kernel_share.c", 300, "computes", "touches", stays=True)
     judge_shares(recorded, recorded.outcome.truth, names=("computes", "touches"), systematic=0.03)
 
 
-def test_no_start_waits_for_the_load(compiled: Callable[..., Path], recorder: Path, load: str) -> None:
+def test_no_start_waits_for_the_load(compiled: Callable[..., Path], recorder: Path) -> None:
     """Forty in turn: a millisecond of CPU time more than a usual start is a loop that waits; natively none does, so their scatter is the kernel's.
 
     The experiment is in memory: where a disk finds room for it, one start in a thousand pays for the file system's own work.
     """
     program = compiled(ROOT / "experiments/010-truth-under-load/starts.c")
-    with TemporaryDirectory(dir="/dev/shm") as memory:
+    with TemporaryDirectory(dir="/dev/shm") as memory, load(os.sched_getaffinity(0)) as beside:
         outcome = execute([program, 40, recorder, Path(memory) / "starts.expt"], clean_environment())
     assert outcome.status == 0
     native, ours = zip(*(map(int, line.split()) for line in outcome.stdout.splitlines()), strict=True)
     scatter = max(native) - median(native)
-    sentence = f"{load}: {max(ours)} us in the worst start of {median(ours)}, natively {max(native)}"
+    sentence = f"{beside}: {max(ours)} us in the worst start of {median(ours)}, natively {max(native)}"
     judge(max(ours) - median(ours) <= scatter + 1000, sentence)

@@ -10,10 +10,12 @@ from recorded import IS_THOROUGH, Recorded, judge, judge_shares, judge_stacks, j
 
 SPLIT = ("forty", "twenty_five", "fifteen", "ten", "seven", "three")
 CALLBACKS = {"sorting": "key_of", "sorting_in_c": "order", "comparing": "compared", "replacing": "doubled", "encoding": "described"}
-MS = 3000 if IS_THOROUGH else 600
+USUAL_MS = 3000 if IS_THOROUGH else 600
+MS = 3000 if IS_THOROUGH else 200
+"""At ten kilohertz, at which all but threads and generators are recorded: 2,000 samples of the shorter."""
 
 
-def take(record: Callable[..., Recorded], python: Interpreter, *words: object, options: tuple[object, ...] = ()) -> Recorded:
+def take(record: Callable[..., Recorded], python: Interpreter, *words: object, options: tuple[object, ...] = ("-p", "hi")) -> Recorded:
     """Record a program of tests/targets/python; it has to end well, with nothing lost."""
     recorded = record([python.path, TARGET / str(words[0]), *words[1:]], options=options)
     assert recorded.outcome.status == 0, recorded.outcome.stderr
@@ -44,7 +46,7 @@ def test_extensions(record: Callable[..., Recorded], python: Interpreter) -> Non
 @some_interpreters()
 def test_threads(record: Callable[..., Recorded], python: Interpreter) -> None:
     """Whether they hold the GIL or not, began in Python or in C."""
-    recorded = take(record, python, "threads.py", MS // 10)
+    recorded = take(record, python, "threads.py", USUAL_MS // 10, options=())
     truth = recorded.outcome.truth
     judge_shares(recorded, truth, truth["process"], [name for name in truth if name != "process"])
     judge_stacks(recorded, 0.99)
@@ -70,7 +72,7 @@ def test_callbacks(record: Callable[..., Recorded], python: Interpreter) -> None
 
 @some_interpreters()
 def test_generators(record: Callable[..., Recorded], python: Interpreter) -> None:
-    recorded = take(record, python, "generators.py", MS)
+    recorded = take(record, python, "generators.py", USUAL_MS, options=())
     truth = recorded.outcome.truth
     callers, whole = recorded.callers("burns"), sum(ns for name, ns in truth.items() if name != "process")
     assert set(callers) == truth.keys() - {"process"}
@@ -93,7 +95,7 @@ def test_coroutines(record: Callable[..., Recorded], python: Interpreter) -> Non
 @some_interpreters()
 def test_depths(record: Callable[..., Recorded], python: Interpreter) -> None:
     """Stacks of 50 and 900 functions are whole, to the last one; so is one that goes through C forty times, and one that an exception unwinds."""
-    recorded = take(record, python, "depths.py", MS // 5, 50, 900)
+    recorded = take(record, python, "depths.py", MS // 4, 50, 900)
     truth = recorded.outcome.truth
     judge_stacks(recorded)
     depths: dict[str, Counter[int]] = {name: Counter() for name in truth}
@@ -108,7 +110,7 @@ def test_depths(record: Callable[..., Recorded], python: Interpreter) -> None:
 @every_interpreter()
 def test_reuse(record: Callable[..., Recorded], python: Interpreter) -> None:
     """A function that lies where another lay before is never taken for it."""
-    recorded = take(record, python, "reuse.py", MS, options=("-p", "hi"))
+    recorded = take(record, python, "reuse.py", MS)
     truth = recorded.outcome.truth
     spent: Counter[str] = Counter()
     for stack in counted_stacks(recorded):

@@ -42,11 +42,11 @@ def run_same(kind, blank_lines, turns):
 
 def main():
     turns_a_ms = calibrate()
-    for number in range(int(sys.argv[1]) // 12):
-        run_once("long", number, turns_a_ms * 3 * 2)
-        run_once("short", number, turns_a_ms * 2)
-        run_same("later", 10, turns_a_ms * 3)
-        run_same("sooner", 2, turns_a_ms)
+    for number in range(int(sys.argv[1]) // 4):
+        run_once("long", number, turns_a_ms * 2)
+        run_once("short", number, turns_a_ms * 2 // 3)
+        run_same("later", 10, turns_a_ms)
+        run_same("sooner", 2, turns_a_ms // 3)
     for kind, ns in SPENT.items():
         print(kind, ns)
     print("process", time.process_time_ns())

@@ -67,12 +67,14 @@ static int add(struct col_open_frame *frame, uint32_t thread, uint32_t number)
 /* --- kill: four threads that sample, and say how far they are, until the kernel kills the process, $KILLED_AFTER_NS from then on --- */
 
 static volatile uint32_t *progress; /* in a file, so that it outlives us */
+static pthread_barrier_t start;     /* no sample before the time runs: a loaded machine would make tens of thousands meanwhile */
 
 static void *sample_for_ever(void *argument)
 {
     uint32_t thread = (uint32_t)(uintptr_t)argument;
     struct col_open_frame *frame = new_frame();
     CHECK(col_open_frame_acquire(frame, thread, 1, 2, 0) == 0);
+    pthread_barrier_wait(&start);
     for (uint32_t i = 1;; i++) {
         CHECK(add(frame, thread, i) == 0);
         __atomic_store_n(&progress[thread], i, __ATOMIC_RELEASE);
@@ -91,12 +93,14 @@ static void kill_us(const char *directory)
     progress = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     open_log(directory);
     pthread_t ids[4];
+    pthread_barrier_init(&start, NULL, 5);
     for (uintptr_t i = 0; i < 4; i++)
         pthread_create(&ids[i], NULL, sample_for_ever, (void *)(i + 1));
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
     timer_t timer;
     CHECK(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
     CHECK(timer_settime(timer, 0, &(struct itimerspec){.it_value.tv_nsec = atol(getenv("KILLED_AFTER_NS"))}, NULL) == 0);
+    pthread_barrier_wait(&start);
     for (;;)
         pause();
 }

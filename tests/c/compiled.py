@@ -14,7 +14,7 @@ from once import made_once
 HERE = Path(__file__).resolve().parent
 NATIVE = HERE.parents[1] / "libcollector_c"
 SOURCES = NATIVE / "src"
-FLAGS = ["-std=gnu11", "-D_GNU_SOURCE=", "-g", "-fPIC", "-pthread", f"-I{SOURCES}", f"-I{NATIVE}/include", f"-I{NATIVE}", f"-I{HERE}"]
+FLAGS = ["-std=gnu11", "-D_GNU_SOURCE=", "-g1", "-fPIC", "-pthread", f"-I{SOURCES}", f"-I{NATIVE}/include", f"-I{NATIVE}", f"-I{HERE}"]
 WARNINGS = "-Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wwrite-strings -Werror".split()
 SANITIZED = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 THREAD_SANITIZED = ["-O1", "-fsanitize=thread"]

@@ -63,8 +63,8 @@ def test_of_an_endless_stack_both_ends_are_kept():
 
 def test_samples_are_read_back_from_a_log(tmp_path):
     numbers = random.Random(3)
-    count = 50_000
-    table = [(StackEnd.COMPLETE, tuple(numbers.getrandbits(60) for _ in range(30))) for _ in range(4_000)]  # more than a record can define
+    count = 16_000
+    table = [(StackEnd.COMPLETE, tuple(numbers.getrandbits(60) for _ in range(30))) for _ in range(2_000)]  # more than a record can define
     times = sorted(numbers.getrandbits(40) for _ in range(count))
     user, system = [numbers.getrandbits(40) for _ in range(count)], [numbers.getrandbits(7) for _ in range(count)]
     stacks = [numbers.randrange(len(table)) for _ in range(count)]

@@ -42,13 +42,13 @@ int main(int argc, char **argv) {
 
 def chains_by_address(path: Path) -> dict[int, tuple]:
     """{address: chain}, innermost call first, of up to _MOST_ADDRESSES addresses of the units' code."""
-    chains = {}
+    tables: dict[int, InlineTable] = {}
     for dwarf, unit in iter_units(path):
         table = read_inline_table(dwarf, unit)
         ranges = [(low, high) for low, high in dwarf.root(unit).ranges if dwarf.image.is_code(low)]
-        chains |= {address: table.chain_at(address)[::-1] for low, high in ranges for address in range(low, high)}
-    chosen = random.Random("addresses").sample(sorted(chains), min(len(chains), _MOST_ADDRESSES))
-    return {address: chains[address] for address in sorted(chosen)}
+        tables |= {address: table for low, high in ranges for address in range(low, high)}
+    chosen = random.Random("addresses").sample(sorted(tables), min(len(tables), _MOST_ADDRESSES))
+    return {address: tables[address].chain_at(address)[::-1] for address in sorted(chosen)}
 
 
 def by_llvm_symbolizer(path: Path, addresses: list[int]) -> list[list[tuple[str, str | None, int | None]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
 import subprocess
 from dataclasses import replace
@@ -52,6 +53,7 @@ def chains_of(path: Path, cache: Path, **options) -> tuple[dict, list[str]]:
     symbolizer = Symbolizer(cache_dir=cache, **options)
     chains = symbolizer.locate_chains(str(path), None, addresses)
 
+    @functools.cache
     def here(name: str | None) -> str | None:
         return name and name.replace(str(path.parent), "").replace(path.name, "program")
 

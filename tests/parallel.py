@@ -19,7 +19,8 @@ from typing import Any
 import pytest
 
 FIRST = (
-    "tests/soak/", "tests/matrix/", "tests/live/test_install.py", "tests/live/test_own_signals.py", "tests/live/test_programs.py", "tests/live/",
+    "tests/soak/", "tests/matrix/", "tests/live/test_install.py", "tests/live/test_own_signals.py", "tests/live/test_programs.py",
+    "tests/live/test_own_processes.py", "tests/live/test_python_", "tests/live/test_ranks.py", "tests/live/test_truth.py", "tests/live/",
     "tests/c/", "tests/unit/symbols/", "tests/unit/analysis/", "tests/unit/profile/",
 )  # fmt: skip
 """What takes longest begins first, so that no process has it to itself at the end."""

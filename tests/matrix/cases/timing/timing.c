@@ -91,7 +91,7 @@ CASE(timer_thread, 2, "timer_create with SIGEV_THREAD")
     burn();
     say("ticks %d", (int)ticks);
 }
-CASE(timer_count, 1, "a program's first timer has the number it would have, and RLIMIT_SIGPENDING bounds how many there can be")
+CASE(timer_count, 1, "RLIMIT_SIGPENDING bounds how many timers a program can have, as it would")
 {
     struct rlimit limit = {20, 20};
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};

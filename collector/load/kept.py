@@ -124,7 +124,8 @@ def _state_of(paths: Sequence[str], debug_dirs: Sequence[str], options: Sequence
 
 
 def _own_parts() -> list[str]:
-    return [_PACKAGE, *(entry.path for entry in os.scandir(_PACKAGE) if entry.is_dir())]
+    """The directories of collector's files; what Python compiles them to comes later and changes nothing."""
+    return [_PACKAGE, *(entry.path for entry in os.scandir(_PACKAGE) if entry.is_dir() and entry.name != "__pycache__")]
 
 
 def _iter_seen(path: str) -> Iterator[Seen]:

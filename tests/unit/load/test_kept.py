@@ -151,6 +151,24 @@ def test_what_has_changed_is_read_again(experiment: Path, loads: list[str], caps
     assert len(loads) == 2
 
 
+def test_only_a_change_of_collector_itself_is_one(experiment: Path, tmp_path: Path, loads: list[str], capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not what Python compiles it to, which another process may write at any time."""
+    package = tmp_path / "package"
+    compiled, module = package / "__pycache__" / "errors.cpython-311.pyc", package / "load" / "kept.py"
+    for path in (compiled, module):
+        path.parent.mkdir(parents=True)
+        path.touch()
+        os.utime(path, ns=(1, 1))
+    monkeypatch.setattr(kept, "_PACKAGE", str(package))
+    report(capsys, experiment, "functions")
+    compiled.write_bytes(b"later")
+    report(capsys, experiment, "functions")
+    assert len(loads) == 1
+    module.write_bytes(b"later")
+    report(capsys, experiment, "functions")
+    assert len(loads) == 2
+
+
 def test_a_module_that_has_changed_is_read_again(experiment: Path, tmp_path: Path) -> None:
     """So is one that appears where none was."""
     from collector.load import load

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -107,6 +108,7 @@ static int bare_part(void *unused)
         x = churn(x, 20000);
     churned = x;
     __atomic_store_n(&bare_thread_is_over, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &bare_thread_is_over, FUTEX_WAKE, 1, NULL, NULL, 0);
     syscall(SYS_exit, 0);
     return 0;
 }
@@ -116,8 +118,8 @@ static void by_bare_clone(void)
     int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
     printf("made %d\n", clone(bare_part, new_stack(), flags, NULL) > 0);
     work_in_parent();
-    while (!__atomic_load_n(&bare_thread_is_over, __ATOMIC_ACQUIRE))
-        usleep(1000);
+    while (!__atomic_load_n(&bare_thread_is_over, __ATOMIC_ACQUIRE)) /* asleep: hundreds of short naps are milliseconds of work */
+        syscall(SYS_futex, &bare_thread_is_over, FUTEX_WAIT, 0, NULL, NULL, 0);
 }
 
 static void by_vfork(void)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from recorded import Outcome, clean_environment, collector_command, execute, judge
+from recorded import ROOT, Outcome, clean_environment, collector_command, execute, judge
 
 from collector.experiment.log_reader import EventReader
 from collector.experiment.log_source import is_untruncated
@@ -517,6 +517,31 @@ def test_an_experiment_that_the_program_deletes() -> None:
     outcome = run("-o", "a.expt", "-F", "off", "rm", "-r", "a.expt")
     assert outcome.status == 1
     assert len(sentences(outcome)) == 1 and sentences(outcome)[0].startswith("a.expt: ")
+
+
+BROKEN = "import sys; from {module} import {name} as broken; broken.{method} = lambda *_: {{}}['lost']; from collector.cli.main import main; sys.exit(main())"
+"""Runs `collector` with a method that fails as nobody expects."""
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "method", "consequence"),
+    [
+        ("collector.capture.event_holder", "EventHolder", "start", "some of what goes on beside the program is not recorded"),
+        ("collector.cli.recording.unrecorded", "UnrecordedDescendants", "look", "periodic samples are missing"),
+        ("collector.cli.recording.node_metrics", "NodeMetrics", "finish", "what went on beside the program is not recorded whole"),
+        ("collector.cli.recording.unrecorded", "UnrecordedDescendants", "finish", "a.expt: recorded, but not looked through; reports show what there is"),
+    ],
+)
+def test_an_error_of_our_own_leaves_the_program_its_status(module: str, name: str, method: str, consequence: str) -> None:
+    script = BROKEN.format(module=module, name=name, method=method)
+    words = ["record", "-S", "0.05", "-o", "a.expt", "sh", "-c", "sleep 0.2; echo whole; exit 7"]
+    done = subprocess.run([sys.executable, "-c", script, *words], capture_output=True, text=True, env=clean_environment({"PYTHONPATH": str(ROOT)}))
+    assert (done.returncode, done.stdout) == (7, "whole\n")
+    told = [line for line in done.stderr.splitlines() if "an error of collector itself" in line]
+    assert [f"collector: {consequence}: an error of collector itself, KeyError in <string>:1: 'lost'"] == [line for line in told if consequence in line]
+    assert "Traceback" not in done.stderr and len(told) == len(set(told))
+    (end,) = events("a.expt/launch.log", Kind.PROCEXIT)
+    assert end.status == 7 << 8
 
 
 def test_run_records_and_reports() -> None:

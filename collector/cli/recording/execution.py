@@ -19,6 +19,7 @@ from collector.capture.readings import ProcessReadings, read_process
 from collector.capture.recorded_processes import RecordedProcesses
 from collector.cli.recording.launch_log import LaunchLog
 from collector.cli.recording.node_metrics import NodeMetrics
+from collector.cli.recording.own_errors import OwnErrors
 from collector.cli.recording.plan import Plan
 from collector.cli.recording.python_command import title_of
 from collector.cli.recording.saying import say
@@ -53,17 +54,25 @@ def carry_out(plan: Plan) -> RecordResult:
         destination.remove_experiment(experiment)
         say(f"{plan.command[0]}: {error}")
         return RecordResult(None, 126)
-    try:
-        from collector.cli.recording.conclusion import conclude  # the program has run meanwhile
-
-        has_recorded = conclude(plan, experiment, ending, run.unrecorded)
-        if run.node.problem:
-            say(run.node.problem)
-    finally:
-        log.close()
-        run.holder.close()  # last: what still runs is recorded at its best for as long as we are here
+    has_recorded = _conclude(run, plan, experiment, ending)
     status = ending.exit_status
     return RecordResult(experiment if has_recorded else None, status if has_recorded else status or 1)
+
+
+def _conclude(run: _Run, plan: Plan, experiment: str, ending: Ending) -> bool:
+    """Say what was recorded; False if nothing was."""
+    has_recorded = True  # as far as anybody knows
+    with run.errors.outlived(f"{plan.job.title(experiment)}: recorded, but not looked through; reports show what there is"):
+        try:
+            from collector.cli.recording.conclusion import conclude  # the program has run meanwhile
+
+            has_recorded = conclude(plan, experiment, ending, run.unrecorded)
+            if run.node.problem:
+                say(run.node.problem)
+        finally:
+            run.log.close()
+            run.holder.close()  # last: what still runs is recorded at its best for as long as we are here
+    return has_recorded
 
 
 def _refuse_written(experiment: str) -> None:
@@ -106,13 +115,17 @@ def _write_metrics(plan: Plan, experiment: str, log: LaunchLog) -> str | None:
 
 
 class _Run:
-    """The program's run, and who is there beside it: `holder` has its perf events, `unrecorded` finds who has no log, `node` has metrics read."""
+    """The program's run, and who is there beside it: `holder` has its perf events, `unrecorded` finds who has no log, `node` has metrics read.
+
+    Once the program runs, no error of ours keeps us from waiting for it.
+    """
 
     def __init__(self, plan: Plan, experiment: str, log: LaunchLog, table: str | None) -> None:
         self._plan = plan
         self._experiment = experiment
-        self._log = log
         self._table = table
+        self.log = log
+        self.errors = OwnErrors()
         self._processes = RecordedProcesses(experiment, read_start_ticks)
         self.holder = EventHolder(experiment)
         explainer = Explainer(plan.follow, os.environ.get("PATH", os.defpath), plan.recorder, plan.wanted.ranks or "")
@@ -121,26 +134,31 @@ class _Run:
 
     def from_start_to_end(self) -> Ending:
         """Start the program and wait for it. StartError if it cannot be run."""
-        plan, log = self._plan, self._log
+        plan = self._plan
         preload, directory = make_preloadable(plan.recorder)
         path, arguments = plan.program.start_with(plan.command)
         watcher = _watcher(plan.recorder, self._experiment) if plan.watches_waits else None
         child = start(path, arguments, lambda pid: self._environment_of(pid, preload), watcher.start if watcher else None)
-        self.holder.start()
-        self.unrecorded.watch(child.pid)
-        try:
+        with self.errors.outlived("some of what goes on beside the program is not recorded"):
+            self.holder.start()
+            self.unrecorded.watch(child.pid)
             self.node.start(plan.recorder, plan.window or options.Window())
-            ending, last = self._wait(child)
-            log.finish(child.pid, last, ending)
-        finally:
-            self.node.finish(log)
+        ending = self._wait(child)
+        with self.errors.outlived("what went on beside the program is not recorded whole"):
+            self.node.finish(self.log)
             if watcher:
-                _finish_watching(watcher, log)
-            restore_signals(child)
-            if directory is not None and not self._processes.live():
-                os.unlink(preload)
-                os.rmdir(directory)
+                _finish_watching(watcher, self.log)
+        restore_signals(child)
+        if directory is not None:
+            with self.errors.outlived(f"{directory} is left behind"):
+                self._remove(preload, directory)
         return ending
+
+    def _remove(self, preload: str, directory: str) -> None:
+        """The copy of the recorder, unless somebody may need it still."""
+        if not self._processes.live():
+            os.unlink(preload)
+            os.rmdir(directory)
 
     def _environment_of(self, pid: int, preload: str) -> dict[str, str]:
         plan = self._plan
@@ -151,20 +169,27 @@ class _Run:
             os.environ, preload, self._experiment, asked, plan.follow, self._table, preloads, self.holder.address, self.node.is_read_here, plan.names_jit_code
         )
 
-    def _wait(self, child: Child) -> tuple[Ending, ProcessReadings | None]:
-        """How the program ended, and what was read of it then."""
+    def _wait(self, child: Child) -> Ending:
+        """How the program ended, which is written with what was read of it then."""
         last: list[ProcessReadings | None] = []
+
+        def read_last() -> None:
+            with self.errors.outlived("the last sample of the program is missing"):
+                last.append(read_process(child.pid))
+
         with _collecting_garbage():
-            ending = wait(child, self._plan.interval_ns, self._take_samples, lambda: last.append(read_process(child.pid)), self._is_recorded)
-        return ending, last[0]
+            ending = wait(child, self._plan.interval_ns, self._take_samples, read_last, self._is_recorded)
+        self.log.finish(child.pid, last[0] if last else None, ending)
+        return ending
 
     def _take_samples(self) -> None:
-        live = self._processes.live()
-        self.unrecorded.look(live)
-        for pid, own_pid in live.items():
-            readings = read_process(pid) if pid == own_pid else None  # in a namespace, the number would be somebody else's here
-            if readings is not None:
-                self._log.sample(pid, readings)
+        with self.errors.outlived("periodic samples are missing"):
+            live = self._processes.live()
+            self.unrecorded.look(live)
+            for pid, own_pid in live.items():
+                readings = read_process(pid) if pid == own_pid else None  # in a namespace, the number would be somebody else's here
+                if readings is not None:
+                    self.log.sample(pid, readings)
 
     def _is_recorded(self, pid: int) -> bool:
         return os.path.exists(os.path.join(self._experiment, f"{pid}.0.log"))

@@ -1,19 +1,16 @@
 """definition_xml -- the XML of definition files as plain elements that know their lines, from files that may be hostile
 
-Nothing of a file's own making is expanded: document types and entities are refused, and size and depth are bounded.
+Nothing of a file's own making is expanded: document types and entities are refused, and depth is bounded.
 """
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from xml.parsers import expat
 
 from collector.errors import DefinitionError
 
-MOST_BYTES = 1 << 20
 _MOST_DEPTH = 32
 
 
@@ -48,9 +45,8 @@ class Element:
         return child.text if child else ""
 
 
-def read_xml(path: str) -> Element:
+def parse_xml(path: str, content: bytes) -> Element:
     """The root element of a file. DefinitionError, with file and line, if it is no XML that we take."""
-    content = _read(path)
     elements: list[Element] = []
     roots: list[Element] = []
     parser = expat.ParserCreate()
@@ -87,27 +83,3 @@ def read_xml(path: str) -> Element:
 
 def _refuse(path: str, line: int, reason: str) -> DefinitionError:
     return DefinitionError(f"{path}:{line}: {reason}")
-
-
-def _read(path: str) -> bytes:
-    try:
-        # A file may be a pipe that nobody writes to.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        try:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise DefinitionError(f"{path}: it is not a regular file")
-            content = _read_bounded(descriptor)
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        raise DefinitionError(f"{path}: it cannot be read: {(error.strerror or str(error)).lower()}") from None
-    if len(content) > MOST_BYTES:
-        raise DefinitionError(f"{path}: it is longer than {MOST_BYTES >> 20} MiB")
-    return content
-
-
-def _read_bounded(descriptor: int) -> bytes:
-    content = b""
-    while len(content) <= MOST_BYTES and (part := os.read(descriptor, MOST_BYTES + 1)):
-        content += part
-    return content

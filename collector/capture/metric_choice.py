@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from collector.capture.definitions import DefinitionFile, MetricDefinition, SourceDefinition, read_definitions
+from collector.capture.definition_file import read_definitions
+from collector.capture.definitions import DefinitionFile, MetricDefinition, SourceDefinition
 from collector.capture.elf_header import read_elf_header
 from collector.named_tuple import NamedTuple
 

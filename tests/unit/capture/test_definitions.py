@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from collector.capture.colours import resolve_colour
-from collector.capture.definitions import DefinitionFile, read_definitions
+from collector.capture.definition_file import read_definitions
+from collector.capture.definitions import DefinitionFile
 
 WHOLE = """<?xml version="1.0" encoding="UTF-8"?>
 <metricdefinition version="1">

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 
 from collector.capture.event_holder import SOCKET_FILE
@@ -12,7 +11,7 @@ from collector.errors import ExperimentExistsError, UsageError
 from collector.regular_file import open_binary
 
 _LOG_START = b"\xc9"  # every log begins with a frame, an ext 32 of msgpack
-_OWN_NAMES = r"\d+\.\d+\.log|(?:launch|node|waits)\.log|\d+\.no-log\.\d+|metrics\.tsv|objects|archive|" + re.escape(SOCKET_FILE)
+_OWN_NAMES = ("launch.log", "node.log", "waits.log", "metrics.tsv", "objects", "archive", SOCKET_FILE)
 
 
 def claim_directory(name: str | None, program: str, is_overwritten: bool) -> str:
@@ -73,7 +72,7 @@ def _is_own(entry: os.DirEntry[str]) -> bool:
         return all(is_experiment(os.path.join(entry.path, name)) for name in os.listdir(entry.path) if name.startswith("rank."))
     if is_mark(entry.name):
         return entry.is_file(follow_symlinks=False)
-    if not re.fullmatch(_OWN_NAMES, entry.name):
+    if entry.name not in _OWN_NAMES and not _is_of_a_process(entry.name):
         return False
     if entry.name == "objects":
         with os.scandir(entry.path) as copies:
@@ -90,6 +89,13 @@ def _is_own(entry: os.DirEntry[str]) -> bool:
         return True
     with open_binary(entry.path) as log:
         return log.read(1) in (b"", b"\0", _LOG_START)
+
+
+def _is_of_a_process(name: str) -> bool:
+    """Whether it is the name of a log, or of what a process leaves that could make none: PID.N.log, PID.no-log.N."""
+    pid, _, rest = name.partition(".")
+    number = rest.removeprefix("no-log.") if rest.startswith("no-log.") else rest.removesuffix(".log")
+    return pid.isdecimal() and number.isdecimal() and number != rest
 
 
 def _is_plain_directory(path: str) -> bool:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 
-from collector.capture.rank import Rank
+from collector.capture.rank import Rank, as_part_of_name
 from collector.errors import ExperimentExistsError, NoSpaceError, RecordError, UsageError
 from collector.regular_file import create_private
 
@@ -75,7 +74,7 @@ def is_mark(name: str) -> bool:
 
 def node_name(host: str) -> str:
     """The name of a node's directory."""
-    name = re.sub(r"[^\w.-]", "_", host).lstrip(".") or "node"
+    name = as_part_of_name(host).lstrip(".") or "node"
     return f"{name}.node" if name in _TAKEN or is_mark(name) else name
 
 
@@ -91,7 +90,7 @@ def claim_node(experiment: str) -> bool:
 def is_node_directory(path: str) -> bool:
     """Whether there are ranks in a directory, and nothing else."""
     names = os.listdir(path)
-    return bool(names) and all(name == _NODE_READER or re.fullmatch(r"rank\.\d+", name) for name in names)
+    return bool(names) and all(name == _NODE_READER or (name.startswith("rank.") and name.removeprefix("rank.").isdecimal()) for name in names)
 
 
 def _make(path: str) -> None:

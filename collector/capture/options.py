@@ -5,7 +5,6 @@ The other side of `RecorderOptions.encode` is libcollector_c/src/control/options
 
 from __future__ import annotations
 
-import re
 import signal
 from collections.abc import Sequence
 
@@ -65,10 +64,10 @@ def parse_period(text: str, option: str = "-p") -> int | None:
         return None
     if text in _NAMED_PERIODS_NS:
         return _NAMED_PERIODS_NS[text]
-    match = re.fullmatch(r"([0-9]+\.?[0-9]*|\.[0-9]+)([um]?)", text)
-    if match is None:
+    number = text[:-1] if text.endswith(("u", "m")) else text
+    if not _is_number(number):
         raise UsageError(f"{option} takes on, off, hi, lo or a period such as 2, 2m (milliseconds) or 500u (microseconds), not {text!r}")
-    period_ns = round(float(match[1]) * (1_000 if match[2] == "u" else 1_000_000))
+    period_ns = round(float(number) * (1_000 if text.endswith("u") else 1_000_000))
     if not _SHORTEST_PERIOD_NS <= period_ns <= _LONGEST_PERIOD_NS:
         raise UsageError(f"{option} takes periods from 20u to 10000m, not {text!r}")
     return period_ns
@@ -116,9 +115,9 @@ def parse_window(text: str) -> Window:
 def parse_signal(text: str, option: str) -> int:
     """Give the number of a signal written as USR1, SIGUSR1 or 10. UsageError if it cannot be caught or is none."""
     name = text.upper().removeprefix("SIG")
-    number = int(text) if re.fullmatch("[0-9]+", text) else signal.Signals.__members__.get(f"SIG{name}")
-    if match := re.fullmatch(r"RTMIN\+([0-9]+)", name):
-        number = signal.SIGRTMIN + int(match[1])
+    number = int(text) if _is_whole(text) else signal.Signals.__members__.get(f"SIG{name}")
+    if name.startswith("RTMIN+") and _is_whole(name.removeprefix("RTMIN+")):
+        number = signal.SIGRTMIN + int(name.removeprefix("RTMIN+"))
     if number is None or number not in signal.valid_signals():
         raise UsageError(f"{option}: {text!r} is not a signal; give a name such as USR1 or a number")
     if number in (signal.SIGKILL, signal.SIGSTOP):
@@ -139,6 +138,8 @@ def parse_follow(text: str) -> str:
     if text in ("on", "off"):
         return text
     if len(text) > 1 and text[0] == "=":
+        import re  # takes longer to import than all of the options to parse
+
         try:
             re.compile(text[1:])
         except re.error as error:
@@ -153,6 +154,16 @@ def _duration(text: str, sentence: str) -> int:
 
 
 def _seconds(text: str, sentence: str) -> int:
-    if not re.fullmatch(r"[0-9]+\.?[0-9]*|\.[0-9]+", text):
+    if not _is_number(text):
         raise UsageError(f"{sentence}, not {text!r}")
     return round(float(text) * 1_000_000_000)
+
+
+def _is_number(text: str) -> bool:
+    """Digits, and perhaps a point somewhere among them."""
+    whole, _, part = text.partition(".")
+    return _is_whole(whole + part)
+
+
+def _is_whole(text: str) -> bool:
+    return text.isascii() and text.isdigit()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from collector.errors import UsageError
@@ -39,8 +38,13 @@ def read_rank(environment: Mapping[str, str]) -> Rank | None:
         rank,
         _first(environment, (*_OF_NODE, "SLURM_LOCALID") if is_step else _OF_NODE),
         _first(environment, (*_SIZES, "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS") if is_step else _SIZES),
-        re.sub(r"[^\w.-]", "_", step or next(filter(None, map(environment.get, _JOBS)), "")),
+        as_part_of_name(step or next(filter(None, map(environment.get, _JOBS)), "")),
     )
+
+
+def as_part_of_name(text: str) -> str:
+    """The text as names of files can have it, with underlines for everything unusual."""
+    return "".join(character if character.isalnum() or character in "_.-" else "_" for character in text)
 
 
 def _first(environment: Mapping[str, str], names: tuple[str, ...]) -> int | None:
@@ -100,6 +104,8 @@ class RankPeriods(NamedTuple):
 
 def parse_ranks(text: str, option: str = "--ranks") -> Ranks:
     """The ranks that a list such as `0,8-15,16-/4` means. UsageError if it means none."""
+    import re  # seldom asked for
+
     found = []
     for word in text.split(","):
         match = re.fullmatch(r"([0-9]{1,9})(?:(-)([0-9]{1,9})?(?:/([0-9]{1,9}))?)?", word.strip())

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 
 from collector.capture.jit_files import JitProcess, keep_jit_files, remove_v8_logs
 from collector.experiment.log_outline import read_beginning
 from collector.experiment.origin import parse_log_name
 
-_ASKS_FOR_LOG = r"--(log|prof|perf|trace|ll-)"
+_ASKS_FOR_LOG = ("--log", "--prof", "--perf", "--trace", "--ll-")
 
 
 def keep_code_files(experiment: str, was_asked: bool = False) -> list[str]:
@@ -32,12 +31,12 @@ def keep_code_files(experiment: str, was_asked: bool = False) -> list[str]:
             continue
         if begun:
             user_id = begun.get("uid")
-            if was_asked and any(re.match(_ASKS_FOR_LOG, word) for word in begun.get("arguments") or ()):
+            if was_asked and any(word.startswith(_ASKS_FOR_LOG) for word in begun.get("arguments") or ()):
                 asked_by_user.add(origin.pid)
             processes[origin.pid] = JitProcess(
                 origin.pid, os.getuid() if user_id is None else user_id, begun.get("directory") or "/", begun.get("wall_ns") or 0
             )
-    if was_asked and not re.search(_ASKS_FOR_LOG, os.environ.get("NODE_OPTIONS", "")):
+    if was_asked and not any(option in os.environ.get("NODE_OPTIONS", "") for option in _ASKS_FOR_LOG):
         remove_v8_logs(process for pid, process in processes.items() if pid not in asked_by_user)
     objects = os.path.join(experiment, "objects")
     if os.path.lexists(objects) and (os.path.islink(objects) or not os.path.isdir(objects)):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Collection
 from functools import cache
@@ -27,7 +26,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collector.experiment.totals import LastExec, Totals, UnrecordedProgram
 
-_NO_LOG = r"(\d+)\.no-log\.(\d+)"
 NOT_STARTED = "the recorder did not start in it"
 REPLACED = "it took a recorded program's place by a bare system call"
 _NO_ROOM = "no log could be made"
@@ -46,7 +44,7 @@ class Explainer(NamedTuple):
         """What was decided about it, or what its file says; "" if neither explains anything. The command itself is always followed."""
         if self.follow == "off" and not is_root:
             return "descendants are not followed (-F off)"
-        if self.follow.startswith("=") and path and not is_root and not re.search(self.follow[1:], os.path.basename(path)):
+        if self.follow.startswith("=") and path and not is_root and not _matches(self.follow[1:], path):
             return f"its name does not match -F {self.follow}"
         if os.path.basename(os.path.dirname(path)) == "valgrind":
             return "valgrind runs it, which would report the recorder's doings as the program's"
@@ -125,8 +123,9 @@ class UnrecordedDescendants:
     def _take_words(self) -> None:
         """Take what processes left that could make no log: the names of empty files, or of directories where no descriptor was to be had, which say why."""
         for name in os.listdir(self._experiment):
-            if ".no-log." in name and (match := re.fullmatch(_NO_LOG, name)):
-                self._without_log[int(match[1])] = _explain_no_log(int(match[2]))
+            pid, is_one, number = name.partition(".no-log.")
+            if is_one and pid.isdecimal() and number.isdecimal():
+                self._without_log[int(pid)] = _explain_no_log(int(number))
                 path = os.path.join(self._experiment, name)
                 (os.rmdir if os.path.isdir(path) else os.unlink)(path)
 
@@ -164,6 +163,12 @@ class UnrecordedDescendants:
         return os.path.join(self._experiment, f"{pid}.{image}.log")
 
 
+def _matches(pattern: str, path: str) -> bool:
+    import re  # takes longer to import than `true` runs
+
+    return bool(re.search(pattern, os.path.basename(path)))
+
+
 def _explain_no_log(error: int) -> str:
     why = "the size of its files is limited (ulimit -f)" if error == errno.EFBIG else os.strerror(error).lower()
     return f"{_NO_ROOM}: {why}"
@@ -176,7 +181,7 @@ def why_no_command(found: Collection[Finding]) -> str:
 
 def tell_unrecorded(found: Collection[Finding]) -> str:
     """One sentence about the descendants among them; "" if there are none, or the user wanted it so."""
-    surprising = [one for one in found if (not one.is_command or one.reason.startswith(_NO_ROOM)) and not re.search("-F|--ranks", one.reason)]
+    surprising = [one for one in found if (not one.is_command or one.reason.startswith(_NO_ROOM)) and not ("-F" in one.reason or "--ranks" in one.reason)]
     if not surprising:
         return ""
     (path, reason), count = Counter((one.path, one.reason) for one in surprising).most_common(1)[0]

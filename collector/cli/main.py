@@ -4,7 +4,7 @@ A command is a module of this package named as the command (packages below it ar
 
     NAME                    the word on the command line
     HELP                    the module's docstring, whose first line says what it does
-    add_arguments(parser)   its arguments
+    add_arguments(parser)   its arguments, for argparse or, in the commands that somebody waits for, plain_parser
     run(args) -> int        does it and gives the exit status
     prepare(words)          if it has one: its words as argparse can read them
     OPTIONS_BETWEEN         if it is true: options may stand between its words
@@ -19,7 +19,7 @@ import gc
 import importlib
 import os
 import sys
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 from collector.cli.output import Output
 from collector.errors import CollectorError, UsageError
@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 _HOME = os.path.dirname(__file__)
-_NOT_COMMANDS = {"__init__", "main", "parser", "output", "habits"}
+_NOT_COMMANDS = {"__init__", "main", "parser", "plain_parser", "output", "habits"}
 _RECORDING_COMMANDS = {"record", "run"}
-_ENDING_AT_ONCE = {"report", *_RECORDING_COMMANDS}
+_AWAITED = {"report", *_RECORDING_COMMANDS}
+"""Those that end at once, and whose words are read without argparse where that will do."""
 _UNCOLLECTED = {"report", "export", "import", *_RECORDING_COMMANDS}
 """A profile, too, is many values that all stay until the end; and a recording collects while it waits for the program."""
 
@@ -46,7 +47,7 @@ def run_as_command() -> NoReturn:
     """
     status = main()
     with contextlib.suppress(UsageError):
-        if sys.argv[1:] and full_name(sys.argv[1]) in _ENDING_AT_ONCE:
+        if sys.argv[1:] and full_name(sys.argv[1]) in _AWAITED:
             os._exit(status)
     sys.exit(status)
 
@@ -135,6 +136,21 @@ def build_parser(command: ModuleType) -> argparse.ArgumentParser:
     return parser
 
 
+def parse_plainly(command: ModuleType, words: list[str]) -> SimpleNamespace | None:
+    """What a command's words mean; None if argparse has to be asked."""
+    from collector.cli.plain_parser import PlainParser
+
+    parser = PlainParser(getattr(command, "OPTIONS_BETWEEN", False))
+    command.add_arguments(parser)
+    return parser.parse(words)
+
+
+def parse(command: ModuleType, words: list[str]) -> argparse.Namespace:
+    """The same, however they are written. UsageError if they make no sense."""
+    parser = build_parser(command)
+    return parser.parse_intermixed_args(words) if getattr(command, "OPTIONS_BETWEEN", False) else parser.parse_args(words)
+
+
 def _run(words: list[str], is_own_process: bool) -> int:
     if not words or words[0] in ("-h", "--help"):
         print(overview())
@@ -154,9 +170,7 @@ def _run(words: list[str], is_own_process: bool) -> int:
         gc.freeze()
         gc.enable()
     own_words = command.prepare(words[1:]) if hasattr(command, "prepare") else words[1:]
-    parser = build_parser(command)
-    parse = parser.parse_intermixed_args if getattr(command, "OPTIONS_BETWEEN", False) else parser.parse_args
-    args = parse(own_words)
+    args = (parse_plainly(command, own_words) if name in _AWAITED else None) or parse(command, own_words)
     if getattr(args, "output", None) and not args.output.endswith(".expt") and getattr(args, "command", True):
         from collector.cli.habits import check_output
 

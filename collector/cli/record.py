@@ -12,12 +12,11 @@ It is 1 where the program ended well but nothing was recorded.
 
 from __future__ import annotations
 
-import argparse
-
 from collector.capture import options
 from collector.capture.installation import find_installation
 from collector.capture.native import probe_event
 from collector.capture.program import CannotRun
+from collector.cli.plain_parser import PROGRAM
 from collector.cli.recording import metrics
 from collector.cli.recording.execution import RecordResult, carry_out
 from collector.cli.recording.plan import Plan, make_plan
@@ -25,6 +24,10 @@ from collector.cli.recording.python_command import with_interpreter
 from collector.cli.recording.ranks import become
 from collector.cli.recording.saying import say
 from collector.errors import NoSpaceError, RecordError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
 
 NAME = "record"
 HELP = __doc__ or ""
@@ -62,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--counters", metavar="EVENT,...", help="also count such events, and faults and switches, by the code that the next tick finds")
     add("--jit", action="store_true", help="have Java, node, .NET, mono, LuaJIT, PyPy and PHP name the code they make as they run")
     metrics.add_arguments(parser)
-    add("command", metavar="PROGRAM", nargs=argparse.PARSER, help="the program, or a Python script, and its arguments behind it").required = False
+    add("command", metavar="PROGRAM", nargs=PROGRAM, help="the program, or a Python script, and its arguments behind it").required = False
 
 
 def run(args: argparse.Namespace) -> int:

@@ -7,13 +7,15 @@ Several experiments are added up. Without a view it is the overview.
 
 from __future__ import annotations
 
-import argparse
-
 from collector.cli.reporting import debug_options, filter_options, metric_options, name_options
 from collector.cli.reporting.paper import page_style, show_profile, write_page
 from collector.cli.reporting.words import VIEWS, parse_words
 from collector.errors import UsageError
 from collector.profile.model import Profile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
 
 NAME = "report"
 OPTIONS_BETWEEN = True

@@ -6,9 +6,11 @@ The exit status is the program's.
 
 from __future__ import annotations
 
-import argparse
-
 from collector.cli import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
 
 NAME = "run"
 HELP = __doc__ or ""

@@ -164,7 +164,7 @@ def test_a_whole_recording_needs_few_imports(tmp_path: Path) -> None:
     slow = {"dataclasses", "typing", "threading", "locale", "inspect", "glob", "json", "shutil", "subprocess", "tempfile", "elftools", "collector.reading_fields"}
     slow |= {f"collector.experiment.{name}" for name in ("events", "records", "log_reader", "frames", "samples", "merge", "stacks", "directory")}
     slow |= {"collector.capture.perf_events", "collector.capture.wait_watcher", "collector.capture.runtime_settings", "collector.reports", "collector.profile"}
-    slow |= {"pyexpat", "xml", "collector.capture.definition_reader"}
+    slow |= {"argparse", "gettext", "re", "pyexpat", "xml", "collector.capture.definition_reader"}
     assert not slow & (imported - imported_by_nothing())
 
 
@@ -175,7 +175,7 @@ def test_a_report_that_was_made_before_needs_few_imports(tmp_path: Path, monkeyp
     words = ["report", "small.expt", "functions"]
     first, again = imported_by(words, tmp_path), imported_by(words, tmp_path)
     assert "collector.experiment.events" in first and "collector.load.kept" in again
-    slow = {"dataclasses", "inspect", "ast", "json", "statistics", "subprocess", "tempfile", "elftools", "ctypes", "collector.reading_fields"}
+    slow = {"argparse", "dataclasses", "inspect", "ast", "json", "statistics", "subprocess", "tempfile", "elftools", "ctypes", "collector.reading_fields"}
     slow |= {f"collector.profile.{name}" for name in ("sample_points", "metric_series", "place_sums", "over_ranks", "filters", "categories")}
     slow |= {"collector.experiment.events", "collector.symbols.symbolizer", "collector.analysis", "collector.page", "collector.exports"}
     assert not slow & (again - imported_by_nothing())

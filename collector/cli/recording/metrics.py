@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Sequence
 
@@ -10,6 +9,10 @@ from collector.capture.installation import Installation
 from collector.capture.metric_choice import MetricSelection, MetricSet, choose_metrics
 from collector.errors import UsageError
 from collector.named_tuple import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
 
 DEFAULT_INTERVAL_NS = 20_000_000
 _SHORTEST_INTERVAL_NS = 1_000_000
@@ -32,17 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--disable-metrics", metavar="ID,...", action="append", default=[], help="metrics not to record that are by default")
     add("--metric-interval", metavar="MS|off", default="20",
         help="how often metrics are read, in milliseconds; doubled after each 1000 readings; off: no metrics at all")
-    add("--list-metrics", action=_ListMetrics, nargs=0, default=False, help="list the metrics there are, and run nothing")
-
-
-class _ListMetrics(argparse.Action):
-    """A list needs no program."""
-
-    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, option_string: str | None = None) -> None:
-        namespace.list_metrics = True
-        for action in parser._actions:
-            if action.dest == "command":
-                action.required = False
+    add("--list-metrics", action="store_true", help="list the metrics there are, and run nothing")
 
 
 def plan_metrics(args: argparse.Namespace, installation: Installation) -> MetricPlan:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from functools import partial
 
@@ -19,6 +18,8 @@ from collector.named_tuple import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
+
     from collector.capture.perf_events import PerfEvent
 
     _Signals = tuple[int | None, int | None, bool]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 
 from collector.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import TYPE_CHECKING
 
 from collector.errors import UsageError
@@ -10,6 +9,8 @@ from collector.profile.lock import HELD, RELEASED
 from collector.profile.model import Profile
 
 if TYPE_CHECKING:
+    import argparse
+
     from collector.profile.categories import Categories
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
-
 from collector.errors import UsageError
 from collector.profile.metrics import is_hidden, ratios_of, shown_metrics
 from collector.profile.model import Profile
 from collector.profile.precision import is_error_known
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
 
 
 def add_arguments(parser: argparse.ArgumentParser, several: bool = True) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
 
 from collector.profile.model import Profile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

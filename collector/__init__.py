@@ -19,8 +19,6 @@ Nothing is imported before it is used: a recorded program pays only for what it 
 
 from __future__ import annotations
 
-import importlib
-
 __version__ = "0.1.0"
 
 _HOMES = {
@@ -50,6 +48,8 @@ def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'collector' has no attribute {name!r}")
+    import importlib  # like everything else
+
     module, _, attribute = home.partition(":")
     value = getattr(importlib.import_module(module), attribute)
     globals()[name] = value

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import importlib
 import os
 import sys
 from types import ModuleType, SimpleNamespace
@@ -109,11 +108,12 @@ def load_command(name: str) -> ModuleType:
     if name in _NOT_COMMANDS or not name.isidentifier():
         raise _unknown(name)
     try:
-        command = importlib.import_module(module)
+        __import__(module)  # importlib is a module of its own, and imports others
     except ModuleNotFoundError as error:
         if error.name != module:
             raise
         raise _unknown(name) from None
+    command = sys.modules[module]
     if not hasattr(command, "NAME"):
         raise _unknown(name)
     return command

@@ -164,7 +164,7 @@ def test_a_whole_recording_needs_few_imports(tmp_path: Path) -> None:
     slow = {"dataclasses", "typing", "threading", "locale", "inspect", "glob", "json", "shutil", "subprocess", "tempfile", "elftools", "collector.reading_fields"}
     slow |= {f"collector.experiment.{name}" for name in ("events", "records", "log_reader", "frames", "samples", "merge", "stacks", "directory")}
     slow |= {"collector.capture.perf_events", "collector.capture.wait_watcher", "collector.capture.runtime_settings", "collector.reports", "collector.profile"}
-    slow |= {"argparse", "gettext", "re", "pyexpat", "xml", "collector.capture.definition_reader"}
+    slow |= {"argparse", "gettext", "importlib", "re", "pyexpat", "xml", "collector.capture.definition_reader"}
     assert not slow & (imported - imported_by_nothing())
 
 

@@ -84,7 +84,7 @@ enum pmclog_drop_cause {
     PMCLOG_DROP_UNKNOWN_KIND = 19
 };
 
-/* In a call chain, stands for frames that were left out: those between the 2,047 nearest to the leaf and the 2,048 nearest to the root. */
+/* In a call chain, stands for frames that were left out: those between the 1,024 to 2,047 nearest to the leaf and the 2,048 nearest to the root. */
 enum { PMCLOG_FRAMES_LEFT_OUT = 1 };
 
 /*

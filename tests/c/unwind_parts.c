@@ -23,6 +23,7 @@
 #include "sample/unwind_cache.h"
 #include "sample/unwind_cfi.h"
 #include "sample/unwind_expression.h"
+#include "sample/unwind_frames.h"
 #include "sample/unwind_row.h"
 #include "target/code_finder.h"
 #include "target/eh_frame.h"
@@ -613,6 +614,83 @@ static void test_registered_frames(void)
     CHECK(!col_code_finder_add_frames(NULL));
 }
 
+/* --- frames of deep stacks --- */
+
+enum { DEEP_ROOM = 4096, DEEPEST = 10000, DEEP_TICKS = 2000 };
+
+/* A stack that grows and shrinks, from the root; and what a walk over its first `depth` frames gives. */
+static struct {
+    uintptr_t pc[DEEPEST], sp[DEEPEST], pcs[DEEP_ROOM], sps[DEEP_ROOM];
+    struct col_unwind_frames frames;
+} deep;
+
+static uint32_t deep_random(uint32_t below)
+{
+    static uint32_t state = 1;
+    state = state * 1664525 + 1013904223;
+    return (state >> 8) % below;
+}
+
+static void make_deep_stack(void)
+{
+    uintptr_t sp = 0x7ffffffde000;
+    for (size_t i = 0; i < DEEPEST; i++) {
+        deep.pc[i] = 0x401000 + i;
+        deep.sp[i] = sp -= 16 * (1 + deep_random(deep_random(50) == 0 ? 200 : 8));
+    }
+}
+
+static bool walk_deep_stack(size_t depth, bool is_rooted, uintptr_t *sps)
+{
+    struct col_deep_stack state = {{0, 0, 0}, 0};
+    struct col_unwind_frames *frames = &deep.frames;
+    *frames = (struct col_unwind_frames){.pcs = deep.pcs, .sps = sps, .max = DEEP_ROOM, .deep = &state};
+    col_unwind_frames_begin(frames);
+    for (size_t i = depth; i-- > 0; frames->pcs[frames->count++] = deep.pc[i]) {
+        struct col_regs regs = {.pc = deep.pc[i], .sp = deep.sp[i]};
+        CHECK(frames->count < frames->max || col_unwind_frames_turn(frames, NULL, &regs));
+        if (sps != NULL)
+            sps[frames->count] = deep.sp[i];
+    }
+    return col_unwind_frames_finish(frames, is_rooted, !is_rooted);
+}
+
+/* Frames of the leaf's part; those of the root's must be all that there is room for. */
+static size_t check_deep_stack(size_t depth)
+{
+    const struct col_unwind_frames *frames = &deep.frames;
+    size_t root_part = DEEP_ROOM / 2, kept = frames->count - 1 - root_part;
+    CHECK(kept >= DEEP_ROOM / 4 && kept < DEEP_ROOM / 2 && deep.pcs[kept] == COL_FRAMES_LEFT_OUT);
+    for (size_t i = 0; i < frames->count; i++) {
+        size_t level = i <= kept ? depth - 1 - i : frames->count - 1 - i;
+        CHECK(i == kept || deep.pcs[i] == deep.pc[level]);
+        CHECK(frames->sps == NULL || deep.sps[i] == deep.sp[level]);
+    }
+    return kept;
+}
+
+/* What is left out begins at the same frame nearly always, whatever the depth. */
+static void test_deep_frames(void)
+{
+    size_t depth = DEEP_ROOM + 1, first = 0, moves = 0;
+    make_deep_stack();
+    for (size_t tick = 0; tick < DEEP_TICKS; tick++) {
+        CHECK(!walk_deep_stack(depth, true, deep.sps));
+        size_t begin = depth - check_deep_stack(depth);
+        moves += begin != first;
+        first = begin;
+        depth += deep_random(201);
+        depth = depth < DEEP_ROOM + 101 ? DEEP_ROOM + 1 : depth - 100;
+        depth = depth < DEEPEST ? depth : DEEPEST - 1;
+    }
+    CHECK(moves > 1 && moves < DEEP_TICKS / 10);
+    CHECK(!walk_deep_stack(DEEPEST, true, NULL) && check_deep_stack(DEEPEST) == DEEP_ROOM / 2 - 1);
+    CHECK(!walk_deep_stack(DEEPEST, true, deep.sps));
+    size_t kept = check_deep_stack(DEEPEST);
+    CHECK(walk_deep_stack(DEEPEST, false, deep.sps) && deep.frames.count == kept);
+    CHECK(!walk_deep_stack(DEEP_ROOM, true, deep.sps) && deep.frames.count == DEEP_ROOM);
+}
+
 /* --- what a walk costs a handler's stack --- */
 
 static struct {
@@ -688,6 +766,7 @@ static const struct {
     {"expressions", test_expressions},
     {"rows", test_rows},
     {"registered_frames", test_registered_frames},
+    {"deep_frames", test_deep_frames},
     {"stack_use", test_stack_use},
 };
 

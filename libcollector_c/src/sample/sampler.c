@@ -87,8 +87,8 @@ static size_t walk_both(const struct col_python_runtime *python, struct col_thre
     if (work == NULL)
         work = thread->walk = col_os_map_memory(sizeof *work);
     if (work == NULL)
-        return col_unwind_walk_deep(context, &thread->bounds, &thread->deep, thread->last.pcs, NULL, COL_THREAD_DEPTH,
-                                    end);
+        return col_unwind_walk_deep(context, &thread->bounds, &thread->deep, thread->last.pcs, thread->sps,
+                                    COL_THREAD_DEPTH, end);
     struct col_native_stack native = {work->pcs, work->sps, 0, &thread->bounds};
     native.count =
         col_unwind_walk_deep(context, &thread->bounds, &thread->deep, work->pcs, work->sps, COL_THREAD_DEPTH, end);
@@ -111,8 +111,8 @@ static void walk(struct col_thread *thread, const ucontext_t *context)
     else if (python != NULL)
         thread->last.count = walk_both(python, thread, context, &end);
     else
-        thread->last.count = col_unwind_walk_deep(context, &thread->bounds, &thread->deep, thread->last.pcs, NULL,
-                                                  COL_THREAD_DEPTH, &end);
+        thread->last.count = col_unwind_walk_deep(context, &thread->bounds, &thread->deep, thread->last.pcs,
+                                                  thread->sps, COL_THREAD_DEPTH, &end);
     __atomic_fetch_sub(&self.walker_count, 1, __ATOMIC_SEQ_CST);
     thread->last.end = is_unsafe ? COL_END_NO_UNWIND_INFO : end;
 }

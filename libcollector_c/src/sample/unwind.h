@@ -30,9 +30,10 @@ size_t col_unwind_walk(const ucontext_t *context, struct col_stack_bounds *bound
                        size_t max, enum col_stack_end *end);
 
 /*
- * The same for a thread whose stacks may be deeper than `max`, an even number: pcs then holds the half of it nearest to the leaf and the half nearest
- * to the root, and COL_FRAMES_LEFT_OUT (sample/unwind_frames.h) in place of the frames between. `deep` is the thread's, all zero at first. The end is
- * DEPTH_LIMIT, and pcs the leaf's half alone, where the root was not reached in the time that a walk may take.
+ * The same for a thread whose stacks may be deeper than `max`, an even number: pcs then holds max / 2 frames nearest to the root, COL_FRAMES_LEFT_OUT
+ * (sample/unwind_frames.h) in place of the frames between, and at least max / 4 nearest to the leaf: fewer than there is room for if `sps` tells
+ * a place to begin that the thread's next walk will find, too. `deep` is the thread's, all zero at first. The end is DEPTH_LIMIT, and pcs the
+ * leaf's part alone, where the root was not reached in the time that a walk may take.
  */
 size_t col_unwind_walk_deep(const ucontext_t *context, struct col_stack_bounds *bounds, struct col_deep_stack *deep,
                             uintptr_t *pcs, uintptr_t *sps, size_t max, enum col_stack_end *end);

@@ -22,7 +22,7 @@ enum { COL_FRAMES_LEFT_OUT = 1 }; /* the address that stands for frames of which
  * has been filled: the first is that half itself.
  */
 struct col_unwind_frames {
-    uintptr_t *pcs, *sps; /* sps may be NULL */
+    uintptr_t *pcs, *sps; /* sps may be NULL: what is left out of a deep stack begins elsewhere each time then */
     size_t count, max;
     struct col_deep_stack *deep; /* NULL: a stack ends when there is no room */
     unsigned turns, most_turns;

@@ -110,6 +110,7 @@ struct col_thread {
     struct col_thread_walk *walk;     /* the same */
     struct col_thread_frames *frames; /* the same, of sample/thread_frames.c */
     uintptr_t pcs[COL_THREAD_DEPTH];  /* of last */
+    uintptr_t sps[COL_THREAD_DEPTH];  /* where a walk puts the stack pointers of its frames */
 };
 
 /*

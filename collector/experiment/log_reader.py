@@ -14,6 +14,7 @@ from enum import Enum
 from itertools import chain
 
 import msgpack
+from msgpack import Unpacker as Unpacker
 
 from collector.errors import CollectorError, DamagedExperimentError, ExperimentError, UsageError
 from collector.experiment.events import AnyEvent, AnyRecord, DropNotify, Initialize, PmcAllocate
@@ -353,6 +354,16 @@ def make_unpacker(payload_bytes: int) -> msgpack.Unpacker:
         unicode_errors="surrogateescape",
         strict_map_key=False,
     )
+
+
+def unpack_values(record: bytes) -> object:
+    """The values of a record that is not judged yet; None if it is no msgpack."""
+    unpacker = make_unpacker(len(record))
+    unpacker.feed(record)
+    try:
+        return unpacker.unpack()
+    except Exception:  # hostile bytes make msgpack raise at least six unrelated classes
+        return None
 
 
 def unpack_records(payload: bytes, origin: Origin | None = None) -> list[AnyRecord]:

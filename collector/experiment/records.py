@@ -99,6 +99,11 @@ _CHECKS_OF_KIND = {
     for kind, fields in FIELDS.items()
     if kind is not Kind.PCSAMPLE
 }
+_NAMING_OF_KIND = {
+    kind: tuple((place, check) for place, ((name, _, _), check) in enumerate(zip(fields, _CHECKS_OF_KIND[kind]), 3) if (kind, name) in ENUMERATIONS)
+    for kind, fields in FIELDS.items()
+    if kind in _CHECKS_OF_KIND
+}
 # That the checked values fit the fields of the class is what the tables of the format say, not what a type can.
 _CLASS_OF_KIND: dict[int, Callable[..., Event]] = {int(kind): cls for kind, cls in EVENT_CLASSES.items() if issubclass(cls, Event)}
 _VALUES_OF_METRIC = 3 + next(place for place, (name, _, _) in enumerate(FIELDS[Kind.METRIC]) if name == "value")
@@ -132,6 +137,11 @@ def make_event(
     make: Callable[..., Event] = MetricRecord if is_row else _CLASS_OF_KIND[kind]
     _learn_shape(kind, values, checks, make)
     return make(time, thread, log_offset, serial, origin, *fields)
+
+
+def naming_of(kind: Kind) -> tuple[tuple[int, Check], ...]:
+    """Which values of records of a kind are numbers that have names, and what gives the name."""
+    return _NAMING_OF_KIND[kind]
 
 
 class _Shape(NamedTuple):

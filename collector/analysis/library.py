@@ -23,7 +23,7 @@ if ctypes is not None:
 
         _fields_ = [
             ("items", _POINTER), ("item_count", _SIZE), ("bytes", _POINTER), ("byte_count", _SIZE),
-            ("heads", _POINTER), ("record_count", _SIZE), ("settled", _U64),
+            ("heads", _POINTER), ("record_count", _SIZE), ("numbers", _POINTER), ("number_count", _SIZE), ("settled", _U64),
         ]
 
     class Layout(ctypes.Structure):

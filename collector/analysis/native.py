@@ -27,7 +27,7 @@ from collector.analysis.library import (
 )
 from collector.analysis.native_samples import AnalysisHandle, NativeSamples, cells_of
 from collector.analysis.placed_values import PlacedValues, placed_values
-from collector.analysis.scanned_log import ScannedLog
+from collector.analysis.scanned_log import FoundRecords, Plans, ScannedLog
 from collector.analysis.seam import AddressSpan, Entries, EntryColumns, Expansion
 from collector.errors import ExperimentError, ExperimentNotFoundError
 from collector.experiment.directory import LogFile
@@ -63,6 +63,7 @@ class NativeAnalysis:
         self._skipped = skipped
         self._engine = AnalysisHandle(library, handle)
         finalize(self._engine, library.close, handle)
+        self._plans: Plans = {}
         self._declared: dict[int, list[SourceValues]] = {}
         self._layouts: dict[tuple[SourceValues, ...], Array[Layout]] = {}
         self.measure(CPU_VALUES)
@@ -93,7 +94,9 @@ class NativeAnalysis:
         number, scan = self._scan(log, descriptor)
         items = _ITEM.iter_unpack(bytes_at(scan.items, scan.item_count * _ITEM.size))
         heads = list(_HEAD.iter_unpack(bytes_at(scan.heads, scan.record_count * _HEAD.size)))
-        reader = ScannedLog(log.origin, items, heads, bytes_at(scan.bytes, scan.byte_count), scan.settled, self._skipped)
+        numbers = struct.unpack(f"={scan.number_count}Q", bytes_at(scan.numbers, scan.number_count * 8))
+        found = FoundRecords(items, heads, bytes_at(scan.bytes, scan.byte_count), numbers, scan.settled)
+        reader = ScannedLog(log.origin, found, self._plans, self._skipped)
         records = reader.read_all()
         self._declared[number] = [record.declared for record in records if isinstance(record, SampleHead)]
         if is_untruncated:

@@ -3,51 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from collector.experiment.events import Event
-from collector.experiment.log_reader import EventReader, make_unpacker
+from collector.experiment.events import Event, Initialize, PmcAllocate
+from collector.experiment.log_reader import EventReader, Unpacker, make_unpacker, unpack_values
 from collector.experiment.origin import Origin
+from collector.experiment.record_plans import RecordPlan, plan_of
 from collector.experiment.samples import SampleHead
 from collector.format import DropCause, Kind
 
-_FRAME, _RECORDS, _SAMPLES, _DAMAGE, _MISSING, _TRUNCATED = range(6)
+_FRAME, _RECORDS, _SAMPLES, _DAMAGE, _MISSING, _TRUNCATED, _SHAPED = range(7)
+_NUMBERS = 3  # of a record of a known shape come behind these: which one, where its bytes are, and how many numbers it has
 
 _CAUSES = {_DAMAGE: DropCause.DAMAGE, _MISSING: DropCause.MISSING_FRAMES, _TRUNCATED: DropCause.TRUNCATED}
-_NOWHERE = 1 << 64
 
 Item = tuple[int, int, int, int]
 """Kind, offset, length, value: col_item of libcollector_c/analysis/seam.h."""
 
+Plans = dict[int, RecordPlan | None]
+"""By shape; None if there can be no plan."""
+
+
+class FoundRecords(NamedTuple):
+    """What a scan found: `items` say what the log holds, in its order; `data` are the bytes of all records but those of samples, of which `heads` tell;
+    `numbers` are those of records of known shapes. Before `settled` everything was read.
+    """
+
+    items: Iterator[Item]
+    heads: Sequence[tuple[int, ...]]
+    data: bytes
+    numbers: Sequence[int]
+    settled: int
+
 
 class ScannedLog(EventReader):
-    """A log of which `items` say what it holds, in its order; `data` are the bytes of all records but those of samples, of which `heads` tell."""
+    """The log of an image. `plans` are those for shapes of records, which logs of one analysis share."""
 
-    def __init__(self, origin: Origin, items: Iterator[Item], heads: Sequence[tuple[int, ...]], data: bytes, settled: int, skipped: frozenset[Kind]) -> None:
+    def __init__(self, origin: Origin, found: FoundRecords, plans: Plans, skipped: frozenset[Kind]) -> None:
         super().__init__(origin=origin)
         self.skipped = skipped
-        self._items = items
-        self._heads = heads
-        self._data = data
-        self._settled = settled
-        self._before = 0
-        self._position = _NOWHERE
+        self._found = found
+        self._plans = plans
+        self._unpacker: Unpacker | None = None
 
     @property
     def offset(self) -> int:
         """Byte offset in the log before which everything was read."""
-        return self._settled
+        return self._found.settled
 
     def read_all(self) -> list[Event | SampleHead]:
         """All of it, with the notices that only the end can tell."""
+        numbers, plans = self._found.numbers, self._plans
         frame_end = 0
         is_broken = False  # the frame stopped being msgpack: what is behind that is damage, samples too
-        for kind, offset, length, value in self._items:
-            if kind == _FRAME:
+        for kind, offset, length, value in self._found.items:
+            if kind == _SHAPED:
+                plan = plans.get(numbers[value])
+                if is_broken:
+                    continue
+                if plan is not None:
+                    self._take_planned(plan, value + _NUMBERS, offset)
+                else:
+                    is_broken = not self._take_shaped(value, offset, length, frame_end)
+            elif kind == _FRAME:
                 frame_end = offset + length
                 is_broken = False
                 self._values_before = None
             elif kind == _RECORDS:
-                is_broken = is_broken or not self._take_run(value, value + length, offset - value, frame_end)
+                is_broken = is_broken or not self._take_run(value, offset, length, frame_end)
             elif kind == _SAMPLES:
                 self._take_head(value, is_broken)
             else:
@@ -57,32 +80,38 @@ class ScannedLog(EventReader):
         self._pending.clear()
         return records  # type: ignore[return-value]
 
-    def _take_run(self, start: int, end: int, moved: int, frame_end: int) -> bool:
-        """Take the records in a part of the data, which stand so much further on in the log; False if they stop being msgpack."""
-        if start != self._position:
-            self._begin_at(start)
-        unpack, tell, before, take = self._unpacker.unpack, self._unpacker.tell, self._before, self._take
-        while (position := self._position) < end:
-            try:
-                values = unpack()
-                self._position = before + tell()
-            except Exception:  # hostile bytes make msgpack raise at least six unrelated classes
-                self._position = _NOWHERE
-            if self._position > end:  # a record that is cut off goes on into the next run
-                self._position = _NOWHERE
-                self._lose(DropCause.DAMAGE, position + moved, frame_end - position - moved)
-                return False
-            take(values, position + moved, self._position - position)
-        return True
+    def _take_run(self, start: int, offset: int, length: int, frame_end: int) -> bool:
+        """Take the records in a part of the data, which stand at an offset of the log; False if they stop being msgpack."""
+        if self._unpacker is None:
+            self._unpacker = make_unpacker(len(self._found.data))
+        is_sound = self._decode_run(self._unpacker, self._found.data[start : start + length], offset, frame_end)
+        if not is_sound:
+            self._unpacker = None
+        return is_sound
 
-    def _begin_at(self, start: int) -> None:
-        """Unpack from there on: all that is left, as most logs are many runs of a few records."""
-        self._unpacker = make_unpacker(len(self._data))
-        self._unpacker.feed(self._data[start:])
-        self._before = self._position = start
+    def _take_planned(self, plan: RecordPlan, first: int, offset: int) -> None:
+        """Take a record of which only the numbers are to be looked at."""
+        event = plan.event(self._found.numbers[first : first + plan.number_count], offset, self._serial, self.origin)
+        if plan.event_class is Initialize:
+            event = self._greet(event)  # type: ignore[arg-type]  # which it is
+        elif plan.event_class is PmcAllocate:
+            self.note_source(event)  # type: ignore[arg-type]  # which it is
+        self._last_time = event.time
+        self._serial += 1
+        self._pending.append(event)
+
+    def _take_shaped(self, place: int, offset: int, length: int, frame_end: int) -> bool:
+        """Take a record as others are taken, and learn from it, if that was not tried before; False if it is no msgpack."""
+        numbers, data = self._found.numbers, self._found.data
+        shape, start, count = numbers[place : place + _NUMBERS]
+        if shape not in self._plans:
+            values, first = unpack_values(data[start : start + length]), place + _NUMBERS
+            is_wanted = type(values) is list and values[0] not in self.skipped
+            self._plans[shape] = plan_of(values, numbers[first : first + count]) if is_wanted else None
+        return self._take_run(start, offset, length, frame_end)
 
     def _take_head(self, number: int, is_broken: bool) -> None:
-        numbers = self._heads[number]
+        numbers = self._found.heads[number]
         head = SampleHead.of(numbers, numbers[5], self.declared_of(numbers[3]), is_broken)
         if not is_broken:
             self._last_time = head.time

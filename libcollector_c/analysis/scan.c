@@ -23,16 +23,35 @@ static bool add_item(struct col_scanner *scanner, enum col_item_kind kind, uint6
     return true;
 }
 
-static bool hand_on(struct col_scanner *scanner, const uint8_t *bytes, size_t count, uint64_t offset)
+static bool copy_bytes(struct col_scanner *scanner, const uint8_t *bytes, size_t count)
 {
-    if (count == 0)
-        return true;
-    if (!COL_ARRAY_RESERVE(scanner->bytes, scanner->byte_capacity, scanner->byte_count + count) ||
-        !add_item(scanner, COL_ITEM_RECORDS, offset, count, scanner->byte_count))
+    if (!COL_ARRAY_RESERVE(scanner->bytes, scanner->byte_capacity, scanner->byte_count + count))
         return false;
     memcpy(scanner->bytes + scanner->byte_count, bytes, count);
     scanner->byte_count += count;
     return true;
+}
+
+static bool hand_on(struct col_scanner *scanner, const uint8_t *bytes, size_t count, uint64_t offset)
+{
+    return count == 0 || (add_item(scanner, COL_ITEM_RECORDS, offset, count, scanner->byte_count) &&
+                          copy_bytes(scanner, bytes, count));
+}
+
+/* A record of a known shape. */
+static bool note_shaped(struct col_scanner *scanner, const struct col_shaped *shaped, const uint8_t *bytes,
+                        size_t count, uint64_t offset)
+{
+    size_t place = scanner->number_count, numbers = COL_SHAPED_NUMBERS + shaped->number_count;
+    if (!COL_ARRAY_RESERVE(scanner->numbers, scanner->number_capacity, place + numbers) ||
+        !add_item(scanner, COL_ITEM_SHAPED, offset, count, place))
+        return false;
+    scanner->numbers[place + COL_SHAPED_SHAPE] = shaped->shape;
+    scanner->numbers[place + COL_SHAPED_BYTES] = scanner->byte_count;
+    scanner->numbers[place + COL_SHAPED_COUNT] = shaped->number_count;
+    memcpy(scanner->numbers + place + COL_SHAPED_NUMBERS, shaped->numbers, shaped->number_count * sizeof(uint64_t));
+    scanner->number_count += numbers;
+    return copy_bytes(scanner, bytes, count);
 }
 
 static bool note_samples(struct col_scanner *scanner, struct col_log *log, const struct col_sample_record *record,
@@ -47,13 +66,15 @@ static bool note_samples(struct col_scanner *scanner, struct col_log *log, const
     return true;
 }
 
-/* The records of a sound frame: runs of samples, and runs of others. What stops being msgpack is of the others. */
+/* The records of a sound frame: samples, those of known shapes, and runs of others. What stops being msgpack is of the others. */
 static bool split_frame(struct col_scanner *scanner, struct col_log *log, const struct col_finding *frame)
 {
     struct col_cursor cursor = {frame->payload, frame->payload + frame->payload_bytes};
     struct col_sample_record record;
+    struct col_shaped shaped;
     uint64_t start = frame->offset + COL_FRAME_HEADER_BYTES;
     const uint8_t *others = cursor.at;
+    bool is_short = false;
     if (!add_item(scanner, COL_ITEM_FRAME, start, frame->payload_bytes, 0))
         return false;
     while (cursor.at < cursor.end) {
@@ -61,10 +82,16 @@ static bool split_frame(struct col_scanner *scanner, struct col_log *log, const 
         if (!col_cursor_skip(&cursor))
             break;
         size_t count = (size_t)(cursor.at - bytes);
-        if (!col_sample_record_read(&record, bytes, count))
+        uint64_t offset = start + (uint64_t)(bytes - frame->payload);
+        bool is_samples = col_sample_record_read(&record, bytes, count);
+        bool is_shaped = !is_samples && col_shapes_find(&scanner->shapes, bytes, count, &shaped, &is_short);
+        if (is_short)
+            return false;
+        if (!is_samples && !is_shaped)
             continue;
         if (!hand_on(scanner, others, (size_t)(bytes - others), start + (uint64_t)(others - frame->payload)) ||
-            !note_samples(scanner, log, &record, bytes, count, start + (uint64_t)(bytes - frame->payload)))
+            !(is_samples ? note_samples(scanner, log, &record, bytes, count, offset)
+                         : note_shaped(scanner, &shaped, bytes, count, offset)))
             return false;
         others = cursor.at;
     }
@@ -101,7 +128,7 @@ static int scan_stream(struct col_scanner *scanner, struct col_log *log, struct 
 int col_scan_log(struct col_scanner *scanner, struct col_log *log, int fd, struct col_scan *scan)
 {
     struct col_stream stream;
-    scanner->item_count = scanner->byte_count = scanner->head_count = 0;
+    scanner->item_count = scanner->byte_count = scanner->head_count = scanner->number_count = 0;
     int error = col_stream_open(&stream, fd);
     if (error)
         return error;
@@ -113,6 +140,8 @@ int col_scan_log(struct col_scanner *scanner, struct col_log *log, int fd, struc
     scan->byte_count = scanner->byte_count;
     scan->heads = scanner->heads;
     scan->record_count = log->record_count;
+    scan->numbers = scanner->numbers;
+    scan->number_count = scanner->number_count;
     return error;
 }
 
@@ -121,4 +150,6 @@ void col_scan_free(struct col_scanner *scanner)
     free(scanner->items);
     free(scanner->bytes);
     free(scanner->heads);
+    free(scanner->numbers);
+    col_shapes_free(&scanner->shapes);
 }

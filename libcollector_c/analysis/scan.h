@@ -3,6 +3,7 @@
 #define COL_ANALYSIS_SCAN_H
 
 #include "log.h"
+#include "shapes.h"
 
 /* The buffers that a scan fills; kept from one log to the next. Zeroed memory is an empty one. */
 struct col_scanner {
@@ -15,6 +16,10 @@ struct col_scanner {
     uint64_t *heads;
     size_t head_count;
     size_t head_capacity;
+    uint64_t *numbers;
+    size_t number_count;
+    size_t number_capacity;
+    struct col_shapes shapes; /* of all logs */
 };
 
 /* 0 or -errno. */

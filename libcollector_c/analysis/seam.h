@@ -29,8 +29,14 @@ enum col_item_kind {
     COL_ITEM_SAMPLES, /* one PCSAMPLE record: value is its number in the log */
     COL_ITEM_DAMAGE,
     COL_ITEM_MISSING, /* value: how many frames */
-    COL_ITEM_TRUNCATED
+    COL_ITEM_TRUNCATED,
+    COL_ITEM_SHAPED /* one record that is the same as one of RECORDS or SHAPED before, but for its numbers: value is where
+                       these are in `numbers` */
 };
+
+/* Of a record of a known shape: which one, where its bytes are in `bytes`, and how many numbers follow: all behind its kind
+   that are not negative and do not stand inside of other values. Shapes are known from one log to the next. */
+enum col_shaped_field { COL_SHAPED_SHAPE, COL_SHAPED_BYTES, COL_SHAPED_COUNT, COL_SHAPED_NUMBERS };
 
 /* What a log holds, in its order. offset and length are those in the log. */
 struct col_item {
@@ -72,6 +78,8 @@ struct col_scan {
     size_t byte_count;
     const uint64_t *heads; /* COL_HEAD_NUMBERS a record */
     size_t record_count;
+    const uint64_t *numbers;
+    size_t number_count;
     uint64_t settled; /* offset before which everything was handed out or told */
 };
 

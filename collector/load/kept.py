@@ -132,9 +132,21 @@ def _iter_seen(path: str) -> Iterator[Seen]:
     for directory in part_paths(path):
         for place in (directory, os.path.join(directory, _OBJECTS)):
             if place == directory or os.path.isdir(place):
-                yield from (_seen(entry.path) for entry in os.scandir(place))
+                yield from _seen_in(place)
     with contextlib.suppress(SymbolError):
         yield from map(_seen, Archive(path).files)
+
+
+def _seen_in(directory: str) -> list[Seen]:
+    """What `_seen` gives of all that is in a directory."""
+    found: list[Seen] = []
+    for entry in os.scandir(directory):
+        try:
+            status = entry.stat()
+            found.append((entry.path, (status.st_size, status.st_mtime_ns)))
+        except OSError:
+            found.append((entry.path, None))
+    return found
 
 
 def _seen(path: str) -> Seen:

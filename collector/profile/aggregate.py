@@ -120,8 +120,8 @@ def threads(profile: Profile) -> list[ThreadRow]:
     base, counts = _sums_by(profile, profile.samples.cells().threads, len(profile.threads))
     held: Sequence[float | None] = held_seconds(profile) or [None] * len(base)
     rows = [
-        ThreadRow(thread, profile.processes[thread.process], count, reported_values(profile.metrics, values), held_s, *wall_times(profile, thread))
-        for thread, values, count, held_s in zip(profile.threads, base, counts, held)
+        ThreadRow(thread, profile.processes[thread.process], count, values, held_s, *wall_times(profile, thread))
+        for thread, values, count, held_s in zip(profile.threads, _reported_of(profile, base), counts, held)
     ]
     rows.sort(key=lambda row: (_falling(row.values), row.process.pid, row.thread.tid))
     return rows
@@ -143,8 +143,8 @@ def processes(profile: Profile) -> list[ProcessRow]:
     for thread in profile.threads:
         thread_counts[thread.process] += 1
     rows = [
-        ProcessRow(process, thread_count, count, reported_values(profile.metrics, values))
-        for process, thread_count, count, values in zip(profile.processes, thread_counts, counts, base)
+        ProcessRow(process, thread_count, count, values)
+        for process, thread_count, count, values in zip(profile.processes, thread_counts, counts, _reported_of(profile, base))
     ]
     rows.sort(key=lambda row: (row.process.experiment, row.process.start_ns, row.process.pid, row.process.image))
     return rows
@@ -164,6 +164,11 @@ def stack_ends(profile: Profile) -> list[StackEndRow]:
 
 def _reported(profile: Profile, sums: GroupSums) -> Iterable[tuple[Values, Values]]:
     return zip(reported_rows(profile.metrics, sums.exclusive), reported_rows(profile.metrics, sums.inclusive))
+
+
+def _reported_of(profile: Profile, base: Sequence[Sequence[float]]) -> list[Values]:
+    """The reported metrics of each row of base values."""
+    return reported_rows(profile.metrics, list(zip(*base))) if base else []
 
 
 def _sums_by(profile: Profile, group_of_cell: Iterable[int], count: int) -> tuple[list[list[float]], list[int]]:

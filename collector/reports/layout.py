@@ -148,8 +148,13 @@ def other_cells(profile: Profile, values: Values) -> list[str]:
     return [column[0] for column in other_columns(profile, [values])]
 
 
+def other_rows(profile: Profile, rows: Sequence[Values]) -> Sequence[tuple[str, ...]]:
+    """The same of many rows."""
+    return list(zip(*other_columns(profile, rows))) or [()] * len(rows)
+
+
 def other_columns(profile: Profile, rows: Sequence[Values]) -> list[list[str]]:
-    """The same of many rows, column by column."""
+    """The same column by column."""
     others = [(place, metric) for place, metric in enumerate(profile.metrics) if place >= len(CPU_METRICS) and not is_hidden(metric.name)]
     figures = [format_amounts([values[place] for values in rows], metric.unit) for place, metric in others]
     return figures + [[ratio_text(place, values) for values in rows] for place in ratios_of(profile.metrics)]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
 
 from collector.profile.aggregate import ProcessRow, total_values
-from collector.profile.model import Process, Profile
+from collector.profile.model import Profile
 from collector.profile.views import Selection
 from collector.reports import layout
 from collector.reports.style import Style
@@ -36,7 +38,8 @@ def render(profile: Profile, selection: Selection, style: Style) -> str:
     lines = [layout.title_line(profile, "Processes", style), ""]
     whole = layout.whole_of(profile, total)
     places = layout.place_columns(profile)
-    cells = [[*(show(row.process) for show in places.values()), *_cells(profile, row, whole)] for row in selection.rows]
+    others = layout.other_rows(profile, [row.values for row in selection.rows])
+    cells = [[*(show(row.process) for show in places.values()), *_cells(profile, row, whole, other)] for row, other in zip(selection.rows, others)]
     lines += table_lines([*places, *layout.measured_columns(COLUMNS, profile)], cells, style)
     hidden = layout.summed((row.values for row in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, "program image|program images", style, hidden, total[0])
@@ -55,7 +58,7 @@ def _unrecorded_lines(profile: Profile, style: Style) -> list[str]:
     return lines
 
 
-def _cells(profile: Profile, row: ProcessRow, whole: layout.Whole) -> list[str]:
+def _cells(profile: Profile, row: ProcessRow, whole: layout.Whole, others: Sequence[str]) -> list[str]:
     process = row.process
     recording = profile.recordings[process.experiment]
     end_ns = process.end_ns or recording.end_ns
@@ -64,18 +67,19 @@ def _cells(profile: Profile, row: ProcessRow, whole: layout.Whole) -> list[str]:
         format_seconds(row.values[1]),
         format_seconds(row.values[2]),
         format_count(row.sample_count),
-        *layout.other_cells(profile, row.values),
+        *others,
         format_count(row.thread_count),
         format_seconds((process.start_ns - recording.start_ns) / NS_PER_S),
         format_seconds(max(0, end_ns - process.start_ns) / NS_PER_S),
         str(process.pid),
         str(process.parent_pid or "-"),
         layout.process_ending(process),
-        _command(process),
+        _command(process.executable, process.arguments),
     ]
 
 
-def _command(process: Process) -> str:
+@lru_cache(maxsize=1 << 10)  # a loop of a shell runs the same thousands of times
+def _command(executable: str, arguments: tuple[str, ...]) -> str:
     """The command line, without the directory of the program."""
-    program = os.path.basename(process.arguments[0] if process.arguments else process.executable)
-    return shlex.join([program, *process.arguments[1:]])
+    program = os.path.basename(arguments[0] if arguments else executable)
+    return shlex.join([program, *arguments[1:]])

@@ -162,7 +162,18 @@ def stepper(directory: Path) -> Path:
     ids=["ls", "python"],
 )
 def test_every_instruction(build: Path, tmp_path: Path, command: list[str], most: int) -> None:
-    report = tmp_path / "report"
+    step_through(build, tmp_path / "report", command, most)
+
+
+@ON_X86_64
+def test_every_instruction_of_a_realigned_frame(build: Path, tmp_path: Path) -> None:
+    program = tmp_path / "realigned"
+    run(["gcc", "-O2", "-fomit-frame-pointer", TARGETS / "unwind_realigned.c", "-o", program])
+    step_through(build, tmp_path / "report", [str(program)], 20_000_000)
+
+
+def step_through(build: Path, report: Path, command: list[str], most: int) -> None:
+    """Asserts that the unwinder is right after all instructions of a program but one in 10,000."""
     run(
         command,
         LD_PRELOAD=str(stepper(build)),

@@ -102,6 +102,21 @@ static enum col_unwind_cfi_answer find_value(struct application *application, un
     }
 }
 
+/*
+ * Whether the registers have their callers' values again although the row says where they are saved. A function that
+ * realigned its stack has them at expressions of its frame pointer, and the compiler says nothing of an epilogue that
+ * has popped even that: the place of the frame pointer would be where it points itself, outside of the frame.
+ */
+static bool is_restored(struct application *application, const struct col_unwind_row *row)
+{
+    const struct col_unwind_register *place = place_of(row, COL_DWARF_FP);
+    const uintptr_t *regs = application->scene.regs->dwarf;
+    uintptr_t address;
+    return place->kind == COL_REGISTER_AT_EXPRESSION &&
+           evaluate(application, place->value, &application->cfa, &address) && address == regs[COL_DWARF_FP] &&
+           (address < regs[COL_DWARF_SP] || address >= application->cfa);
+}
+
 static void commit(struct col_unwind_cfi_frame *frame, const uintptr_t *values, uint64_t known)
 {
     struct col_regs *regs = frame->regs;
@@ -129,9 +144,13 @@ enum col_unwind_cfi_answer col_unwind_cfi_apply(const struct col_eh_fde *fde, co
     enum col_unwind_cfi_answer answer = find_cfa(&application, row);
     if (answer != COL_CFI_DONE)
         return answer;
+    bool has_restored = is_restored(&application, row);
     for (unsigned i = 0; i < COL_ARCH_SAVED_COUNT; i++) {
         unsigned reg = col_arch_saved[i];
-        answer = find_value(&application, reg, row->saved[i], &values[i]);
+        struct col_unwind_register place = row->saved[i];
+        if (has_restored && place.kind == COL_REGISTER_AT_EXPRESSION)
+            place.kind = COL_REGISTER_SAME;
+        answer = find_value(&application, reg, place, &values[i]);
         if (answer == COL_CFI_DONE)
             known |= UINT64_C(1) << reg;
         else if (reg == COL_DWARF_SP || reg == COL_ARCH_RETURN_COLUMN ||

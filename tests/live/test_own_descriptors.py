@@ -57,7 +57,7 @@ def test_odd_characters(record: Callable[..., Recorded], compiled: Callable[...,
     recorded = record([program, 60], experiment=place / f"{name}.expt", directory_to_run_in=place)
     assert recorded.outcome.status == 0, recorded.outcome.stderr
     judge(recorded.sample_count >= 20, f"{recorded.sample_count} samples")
-    assert recorded.inclusive_ns("forty") > 0
+    judge_at_least(recorded, "forty", 1)
     assert {module.path for module in recorded.profile.modules} >= {str(program)}
 
 
@@ -105,7 +105,7 @@ def test_without_privileges(rung_works: Callable[[str], None], everyones: Path, 
     recorded = Recorded(outcome, path)
     if recorded.clocks != {clock}:
         pytest.skip(f"{clock} is only for the privileged here")
-    assert recorded.inclusive_ns("forty") > 0
+    judge_at_least(recorded, "forty", 1)
     shutil.rmtree(path)
 
 
@@ -147,7 +147,7 @@ def test_full_disk(compiled: Callable[..., Path], recorder: Path, small_disk: Pa
     assert outcome.status == 0
     assert outcome.truth["after_full"] > 0
     recorded = Recorded(outcome, path)
-    assert recorded.inclusive_ns("before_full") > 0
+    judge_at_least(recorded, "before_full", 1)
     # There may be no room even for the count of what was lost; then the log has no end, and that is said.
     assert recorded.lost_count > 0 or "not closed" in outcome.stderr
 
@@ -166,7 +166,7 @@ def test_disk_full_for_a_while(compiled: Callable[..., Path], recorder: Path, sm
     outcome = execute(command)
     assert outcome.status == 0, outcome.stderr
     recorded = Recorded(outcome, path)
-    assert recorded.inclusive_ns("before_full") > 0
+    judge_at_least(recorded, "before_full", 1)
     judge_at_least(recorded, "after_full", 0.5 * outcome.truth["after_full"])
     assert recorded.lost_count > 0, "samples of the time between cannot all have found room"
 

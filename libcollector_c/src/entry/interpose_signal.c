@@ -102,7 +102,7 @@ COL_EXPORT int pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *
 COL_EXPORT int sigpending(sigset_t *set)
 {
     int result = COL_REAL(sigpending)(set);
-    if (result == 0)
+    if (result == 0 && col_dispositions_has_taken(COL_CLOCK_EVENT_SIGNAL))
         col_dispositions_set_to_program(set, col_surrogate_kept());
     return result;
 }
@@ -111,8 +111,8 @@ COL_EXPORT int sigpending(sigset_t *set)
 COL_EXPORT int pthread_attr_setsigmask_np(pthread_attr_t *attributes, const sigset_t *set)
 {
     sigset_t ours;
-    if (set == NULL)
-        return COL_REAL(pthread_attr_setsigmask_np)(attributes, NULL);
+    if (set == NULL || !col_dispositions_has_taken(COL_CLOCK_EVENT_SIGNAL))
+        return COL_REAL(pthread_attr_setsigmask_np)(attributes, set);
     ours = *set;
     col_dispositions_set_to_kernel(&ours);
     return COL_REAL(pthread_attr_setsigmask_np)(attributes, &ours);
@@ -121,7 +121,7 @@ COL_EXPORT int pthread_attr_setsigmask_np(pthread_attr_t *attributes, const sigs
 COL_EXPORT int pthread_attr_getsigmask_np(const pthread_attr_t *attributes, sigset_t *set)
 {
     int result = COL_REAL(pthread_attr_getsigmask_np)(attributes, set);
-    if (result == 0)
+    if (result == 0 && col_dispositions_has_taken(COL_CLOCK_EVENT_SIGNAL))
         col_dispositions_set_to_program(set, 0);
     return result;
 }

@@ -29,6 +29,7 @@
 #include "control/silence.h"
 #include "control/session.h"
 #include "control/signals.h"
+#include "entry/program_memory.h"
 #include "experiment/format.h"
 #include "sample/exact_waits.h"
 #include "target/thread.h"
@@ -54,6 +55,13 @@ static bool has_stack_for(size_t bytes)
     return is_first || col_safe_read_probe(here - bytes - STACK_FOR_THE_REST);
 }
 
+/* The list itself; what is in it is read as the C library would read it. */
+static bool is_there(char *const *environment)
+{
+    char *first;
+    return environment == NULL || col_entry_read_program(environment, &first, sizeof first);
+}
+
 /*
  * The child's environment, on the caller's stack: a child of vfork runs in its parent's memory and may leave nothing behind. A macro, because what
  * alloca gives ends with the function that called it. An environment too large for a stack is passed on as it is.
@@ -63,7 +71,9 @@ static bool has_stack_for(size_t bytes)
     ({                                                                                                                 \
         char *const *given_ = (environment);                                                                           \
         enum col_child_kind kind_ = (kind);                                                                            \
-        size_t text_bytes_ = 0, count_ = col_child_environment_measure(given_, kind_, &text_bytes_);                   \
+        size_t text_bytes_ = 0, count_ = 0;                                                                            \
+        if (is_there(given_))                                                                                          \
+            count_ = col_child_environment_measure(given_, kind_, &text_bytes_);                                       \
         if (count_ != 0 && count_ < LARGEST_ENVIRONMENT && text_bytes_ < LARGEST_ENVIRONMENT &&                        \
             has_stack_for(count_ * sizeof(char *) + text_bytes_)) {                                                    \
             char **entries_ = alloca(count_ * sizeof *entries_);                                                       \
@@ -315,8 +325,9 @@ long col_entry_syscall(long number, long a, long b, long c, long d, long e, long
             col_session_fork_parent();
         return child;
     }
-    if (number == COL_CALL_RING_SETUP && b != 0)
-        col_exact_waits_meet_ring(((const uint32_t *)b)[RING_FLAGS]);
+    uint32_t parameters[RING_FLAGS + 1];
+    if (number == COL_CALL_RING_SETUP && col_entry_read_program((const void *)b, parameters, sizeof parameters))
+        col_exact_waits_meet_ring(parameters[RING_FLAGS]);
     if (number == COL_CALL_RING_ENTER && col_thread_has_own_storage()) {
         uintptr_t before = col_ring_wait_set_frame((uintptr_t)__builtin_frame_address(0));
         long answer = real(number, a, b, c, d, e, f);

@@ -21,6 +21,7 @@
 #include "control/signals.h"
 #include "control/surrogate.h"
 #include "entry/interpose.h"
+#include "entry/program_memory.h"
 #include "sample/clock_source.h"
 #include "target/parallel_region.h"
 #include "target/thread.h"
@@ -157,7 +158,9 @@ JUMP(__longjmp_chk, jmp_buf)
 
 COL_EXPORT int sigaltstack(const stack_t *restrict stack, stack_t *restrict old)
 {
-    if (stack != NULL && (stack->ss_flags & SS_DISABLE) == 0 && col_dispositions_has_taken(COL_CLOCK_EVENT_SIGNAL))
-        col_signals_note_alternate_stack(stack->ss_size);
+    stack_t copy;
+    if (stack != NULL && col_dispositions_has_taken(COL_CLOCK_EVENT_SIGNAL) &&
+        col_entry_read_program(stack, &copy, sizeof copy) && (copy.ss_flags & SS_DISABLE) == 0)
+        col_signals_note_alternate_stack(copy.ss_size);
     return COL_REAL(sigaltstack)(stack, old);
 }

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
@@ -22,6 +23,7 @@
 #include "control/dispositions.h"
 #include "control/signals.h"
 #include "control/surrogate.h"
+#include "entry/program_memory.h"
 #include "sample/clock_source.h"
 
 #define S_NS 1000000000u
@@ -29,6 +31,13 @@
 static bool is_hidden(void)
 {
     return col_dispositions_has_taken(COL_CLOCK_EVENT_SIGNAL);
+}
+
+/* A set of the program's as the kernel would read it. */
+static bool read_set(const sigset_t *set, sigset_t *copy)
+{
+    memset(copy, 0, sizeof *copy);
+    return col_entry_read_program(set, copy, sizeof(uint64_t));
 }
 
 /* ---- a signal is taken ---- */
@@ -69,12 +78,14 @@ static int wait_on(const sigset_t *set, uint64_t asked, siginfo_t *info, const s
 static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
     siginfo_t found;
-    sigset_t ours;
-    if (!is_hidden())
+    sigset_t asked, ours;
+    struct timespec copy;
+    if (!is_hidden() || !read_set(set, &asked) ||
+        (timeout != NULL && !col_entry_read_program(timeout, &copy, sizeof copy)))
         return COL_REAL(sigtimedwait)(set, info, timeout);
-    ours = *set;
+    ours = asked;
     col_dispositions_set_to_kernel(&ours);
-    int got = wait_on(&ours, col_surrogate_word(set), &found, timeout);
+    int got = wait_on(&ours, col_surrogate_word(&asked), &found, timeout != NULL ? &copy : NULL);
     if (got > 0) {
         got = col_surrogate_reveal(got, &found);
         if (found.si_code == SI_TKILL)
@@ -116,11 +127,11 @@ static struct {
 
 COL_EXPORT int signalfd(int fd, const sigset_t *set, int flags)
 {
-    sigset_t ours = *set;
-    if (is_hidden()) {
-        col_dispositions_set_to_kernel(&ours);
-        self.has_signalfd = true;
-    }
+    sigset_t ours;
+    if (!is_hidden() || !read_set(set, &ours))
+        return COL_REAL(signalfd)(fd, set, flags);
+    col_dispositions_set_to_kernel(&ours);
+    self.has_signalfd = true;
     return COL_REAL(signalfd)(fd, &ours, flags);
 }
 
@@ -164,9 +175,8 @@ COL_EXPORT ssize_t read(int fd, void *data, size_t bytes)
 /* The mask of a wait as the kernel is to have it: `set` itself, or `ours`. */
 static const sigset_t *mask_of_wait(const sigset_t *set, sigset_t *ours)
 {
-    if (set == NULL || !is_hidden())
+    if (set == NULL || !is_hidden() || !read_set(set, ours))
         return set;
-    *ours = *set;
     col_dispositions_set_to_kernel(ours);
     return ours;
 }

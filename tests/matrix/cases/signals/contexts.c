@@ -1,0 +1,190 @@
+/* contexts.c -- masks and signals that a program handles by other ways than sigprocmask and kill */
+#include "matrix.h"
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/signalfd.h>
+#include <ucontext.h>
+
+extern char **environ;
+
+/* ---- user-level threads that are switched by a signal ---- */
+
+#define GREEN_COUNT 3
+#define GREEN_BYTES (64 << 10)
+static ucontext_t green_main, green[GREEN_COUNT];
+static char green_stacks[GREEN_COUNT][GREEN_BYTES] __attribute__((aligned(64)));
+static volatile int green_now, green_left = GREEN_COUNT, green_switches;
+static int green_signal;
+static volatile bool green_done[GREEN_COUNT];
+
+static void green_next(void)
+{
+    int from = green_now;
+    for (int i = 1; i <= GREEN_COUNT; i++) {
+        int to = (from + i) % GREEN_COUNT;
+        if (!green_done[to]) {
+            green_now = to;
+            green_switches++;
+            if (to != from)
+                swapcontext(&green[from], &green[to]);
+            return;
+        }
+    }
+    setcontext(&green_main);
+}
+
+static void on_green_tick(int signo)
+{
+    (void)signo;
+    int saved = errno;
+    green_next();
+    errno = saved;
+}
+
+static void green_body(void)
+{
+    spin(150000000);
+    sigset_t tick;
+    sigemptyset(&tick);
+    sigaddset(&tick, green_signal);
+    sigprocmask(SIG_BLOCK, &tick, NULL);
+    green_done[green_now] = true;
+    green_next();
+}
+
+static void run_green(int signo, int which)
+{
+    green_signal = signo;
+    struct sigaction action = {.sa_handler = on_green_tick, .sa_flags = SA_RESTART};
+    sigaction(signo, &action, NULL);
+    for (int i = 0; i < GREEN_COUNT; i++) {
+        getcontext(&green[i]);
+        green[i].uc_stack.ss_sp = green_stacks[i];
+        green[i].uc_stack.ss_size = GREEN_BYTES;
+        green[i].uc_link = NULL;
+        makecontext(&green[i], green_body, 0);
+    }
+    struct itimerval every = {{0, 10000}, {0, 10000}}, never = {{0, 0}, {0, 0}};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = signo};
+    timer_t timer;
+    if (which >= 0)
+        setitimer(which, &every, NULL);
+    else {
+        timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer);
+        timer_settime(timer, 0, &(struct itimerspec){{0, 10000000}, {0, 10000000}}, NULL);
+    }
+    swapcontext(&green_main, &green[0]);
+    if (which >= 0)
+        setitimer(which, &never, NULL);
+    else
+        timer_delete(timer);
+    say("all done %d, switched %s", green_done[0] + green_done[1] + green_done[2], green_switches > 6 ? "often" : "seldom");
+    sigset_t now;
+    sigprocmask(SIG_BLOCK, NULL, &now);
+    for (int s = 1; s <= 64; s++)
+        if (sigismember(&now, s) == 1)
+            say("blocked: %d", s);
+}
+
+CASE(green_threads_vtalrm, 0, "user-level threads that SIGVTALRM of ITIMER_VIRTUAL switches by swapcontext") { run_green(SIGVTALRM, ITIMER_VIRTUAL); }
+CASE(green_threads_trap, 0, "user-level threads that SIGTRAP of a CPU-time timer switches by swapcontext") { run_green(SIGTRAP, -1); }
+CASE(green_threads_prof, 0, "user-level threads that SIGPROF of ITIMER_PROF switches by swapcontext") { run_green(SIGPROF, ITIMER_PROF); }
+
+/* ---- what is not there ---- */
+
+CASE(bad_pointers, 1, "calls with addresses that are not there give EFAULT, and the program goes on")
+{
+    void *volatile bad = (void *)16;
+    int file = epoll_create1(0);
+    struct epoll_event event;
+    siginfo_t info;
+    sigset_t some;
+    char *const arguments[] = {"true", NULL};
+    struct timespec short_time = {0, 1000};
+    sigemptyset(&some);
+    TELL(sigsuspend(bad));
+    TELL(ppoll(NULL, 0, &short_time, bad));
+    TELL(pselect(0, NULL, NULL, NULL, &short_time, bad));
+    TELL(epoll_pwait(file, &event, 1, 1, bad));
+    TELL(epoll_pwait2(file, &event, 1, &short_time, bad));
+    TELL(sigpending(bad));
+    TELL(sigaltstack(bad, NULL));
+    TELL(sigaltstack(NULL, bad));
+    TELL(signalfd(-1, bad, 0));
+    TELL(sigtimedwait(bad, &info, &short_time));
+    TELL(sigtimedwait(&some, &info, bad));
+    TELL(sigwaitinfo(bad, NULL));
+    TELL(execve(bad, arguments, environ));
+    TELL(execve("/bin/true", bad, environ));
+    TELL(execve("/bin/true", arguments, bad));
+    TELL(syscall(SYS_execve, bad, arguments, environ));
+    TELL(syscall(SYS_execve, "/bin/true", arguments, bad));
+    TELL(syscall(SYS_rt_sigaction, SIGTRAP, bad, NULL, 8));
+    TELL(syscall(SYS_rt_sigaction, SIGTRAP, NULL, bad, 8));
+    TELL(syscall(SYS_io_uring_setup, 4, bad));
+    TELL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+    TELL(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, bad));
+    TELL(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, bad));
+    TELL(syscall(SYS_clone3, bad, 64));
+    TELL(read(0, bad, 0));
+    burn();
+}
+
+/* ---- signals with a siginfo that the sender made up ---- */
+
+static void tell_info(int signo, siginfo_t *info, void *context)
+{
+    (void)context;
+    say("%d: signo %d code %d value %x errno %d", signo, info->si_signo, info->si_code, info->si_value.sival_int, info->si_errno);
+}
+
+CASE(forged_info, 1, "signals with a siginfo of the sender's making, of each kind there is")
+{
+    struct sigaction action = {.sa_sigaction = tell_info, .sa_flags = SA_SIGINFO};
+    int signals[] = {SIGTRAP, SIGVTALRM, SIGUSR1, SIGRTMIN};
+    int codes[] = {SI_QUEUE, SI_TIMER, SI_MESGQ, SI_ASYNCIO, SI_SIGIO, -60, SI_TKILL, SI_USER};
+    for (int i = 0; i < 4; i++)
+        sigaction(signals[i], &action, NULL);
+    for (int i = 0; i < 4; i++)
+        for (unsigned j = 0; j < sizeof codes / sizeof *codes; j++) {
+            siginfo_t info;
+            memset(&info, 0, sizeof info);
+            info.si_signo = signals[i];
+            info.si_code = codes[j];
+            info.si_pid = getpid();
+            info.si_errno = 7;
+            info.si_value.sival_int = 0x1234;
+            TELL(syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), signals[i], &info));
+            spin(100000);
+        }
+    burn();
+}
+
+/* ---- a child is stopped and continued while it works ---- */
+
+CASE(stop_storm, 2, "a child that works is stopped and continued 300 times")
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        burn();
+        burn();
+        _exit(6);
+    }
+    int status = 0, stops = 0;
+    for (int i = 0; i < 300; i++) {
+        if (kill(pid, SIGSTOP) != 0)
+            break;
+        if (waitpid(pid, &status, WUNTRACED) != pid || !WIFSTOPPED(status))
+            break;
+        stops++;
+        kill(pid, SIGCONT);
+        usleep(200);
+    }
+    say("%s", stops > 3 ? "stopped often" : "not stopped");
+    if (WIFSTOPPED(status))
+        waitpid(pid, &status, 0);
+    say_status("child", status);
+}

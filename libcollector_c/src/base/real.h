@@ -27,13 +27,15 @@
 int pthread_attr_setsigmask_np(pthread_attr_t *attributes, const sigset_t *set);
 int pthread_attr_getsigmask_np(const pthread_attr_t *attributes, sigset_t *set);
 int epoll_pwait2(int epoll, struct epoll_event *events, int count, const struct timespec *timeout, const sigset_t *set);
+ssize_t __read_chk(int fd, void *data, size_t bytes, size_t room);
+int __ppoll_chk(struct pollfd *files, nfds_t count, const struct timespec *timeout, const sigset_t *set, size_t room);
 void __longjmp_chk(jmp_buf place, int value) __attribute__((noreturn));
 
 /* Every function that entry/ interposes and calls on to, and those of own_libc.c. */
 /* clang-format off */
 #define COL_REAL_FUNCTIONS(X)                                                                                          \
     X(sigaction) X(signal) X(sigprocmask) X(pthread_sigmask) X(sigtimedwait) X(sigpending) X(signalfd) X(read)         \
-    X(sigsuspend) X(ppoll) X(pselect) X(epoll_pwait) X(epoll_pwait2) X(sigaltstack)                                    \
+    X(sigsuspend) X(ppoll) X(__read_chk) X(__ppoll_chk) X(pselect) X(epoll_pwait) X(epoll_pwait2) X(sigaltstack)                                    \
     X(pthread_attr_setsigmask_np) X(pthread_attr_getsigmask_np)                                                        \
     X(__sysv_signal) X(sigset) X(sighold) X(sigrelse) X(sigignore) X(siginterrupt)                                     \
     X(siglongjmp) X(longjmp) X(_longjmp) X(__longjmp_chk)                                                              \

@@ -8,6 +8,10 @@
  */
 #define COL_EXPORT __attribute__((visibility("default")))
 
+/* Some functions have two names in the C library, and programs may call either. Behind the function. */
+#define COL_SECOND_NAME(name, function)                                                                                \
+    COL_EXPORT __typeof__(function) name __attribute__((alias(#function), copy(function)))
+
 /* Before a thread is made: begins now, if our constructor has not run yet. */
 void col_entry_begin_early(void);
 

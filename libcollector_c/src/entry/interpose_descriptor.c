@@ -20,12 +20,16 @@ COL_EXPORT int close(int fd)
     return COL_REAL(close)(fd);
 }
 
+COL_SECOND_NAME(__close, close);
+
 COL_EXPORT int dup2(int from, int to)
 {
     if (col_descriptors_owns(to))
         col_descriptors_evade(to);
     return COL_REAL(dup2)(from, to);
 }
+
+COL_SECOND_NAME(__dup2, dup2);
 
 COL_EXPORT int dup3(int from, int to, int flags)
 {

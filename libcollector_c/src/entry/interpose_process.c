@@ -375,6 +375,8 @@ COL_EXPORT int clone(int (*routine)(void *), void *stack, int flags, void *argum
     return child;
 }
 
+COL_SECOND_NAME(__clone, clone);
+
 /* ---- death ---- */
 
 COL_EXPORT void _exit(int status)

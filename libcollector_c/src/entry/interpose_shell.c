@@ -35,3 +35,5 @@ COL_EXPORT FILE *popen(const char *command, const char *type)
     col_dispositions_cover();
     return stream;
 }
+
+COL_SECOND_NAME(_IO_popen, popen);

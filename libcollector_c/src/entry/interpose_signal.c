@@ -31,6 +31,8 @@ COL_EXPORT int sigaction(int signo, const struct sigaction *restrict action, str
     return col_dispositions_change(signo, action, old);
 }
 
+COL_SECOND_NAME(__sigaction, sigaction);
+
 /* As the kernel has it. */
 struct kernel_action {
     void (*handler)(int);

@@ -170,6 +170,14 @@ COL_EXPORT ssize_t read(int fd, void *data, size_t bytes)
     return got;
 }
 
+COL_SECOND_NAME(__read, read);
+
+/* What read is to a compiler that knows how much room there is. */
+COL_EXPORT ssize_t __read_chk(int fd, void *data, size_t bytes, size_t room)
+{
+    return bytes <= room ? read(fd, data, bytes) : COL_REAL(__read_chk)(fd, data, bytes, room);
+}
+
 /* ---- a handler runs while the program waits for something else ---- */
 
 /* The mask of a wait as the kernel is to have it: `set` itself, or `ours`. */
@@ -202,11 +210,20 @@ COL_EXPORT int sigsuspend(const sigset_t *set)
     return let_in(COL_REAL(sigsuspend)(mask), mask);
 }
 
+COL_SECOND_NAME(__sigsuspend, sigsuspend);
+
 COL_EXPORT int ppoll(struct pollfd *files, nfds_t count, const struct timespec *timeout, const sigset_t *set)
 {
     sigset_t ours;
     const sigset_t *mask = mask_of_wait(set, &ours);
     return let_in(COL_REAL(ppoll)(files, count, timeout, mask), mask);
+}
+
+COL_EXPORT int __ppoll_chk(struct pollfd *files, nfds_t count, const struct timespec *timeout, const sigset_t *set,
+                           size_t room)
+{
+    return count <= room / sizeof *files ? ppoll(files, count, timeout, set)
+                                         : COL_REAL(__ppoll_chk)(files, count, timeout, set, room);
 }
 
 COL_EXPORT int pselect(int count, fd_set *restrict in, fd_set *restrict out, fd_set *restrict other,

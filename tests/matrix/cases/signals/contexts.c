@@ -133,6 +133,68 @@ CASE(bad_pointers, 1, "calls with addresses that are not there give EFAULT, and 
     burn();
 }
 
+/* ---- the same functions by other names ---- */
+
+int __sigaction(int, const struct sigaction *, struct sigaction *);
+int __sigsuspend(const sigset_t *);
+ssize_t __read(int, void *, size_t);
+int __close(int);
+int __dup2(int, int);
+int __clone(int (*)(void *), void *, int, void *, ...);
+FILE *_IO_popen(const char *, const char *);
+int __ppoll_chk(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t);
+ssize_t __read_chk(int, void *, size_t, size_t);
+
+static int clone_body(void *unused) { (void)unused; burn(); return 5; }
+
+CASE(other_names, 4, "the second names that the C library has for some of its functions: __sigaction, __sigsuspend, __read_chk, __ppoll_chk, __clone")
+{
+    struct sigaction action = {.sa_handler = count_it}, old;
+    sigset_t two, none;
+    int trap = SIGTRAP, alarm = SIGVTALRM;
+    for (int i = 0; i < 2; i++) {
+        int signo = i ? alarm : trap;
+        TELL(__sigaction(signo, NULL, &old));
+        say("old %s", old.sa_handler == SIG_DFL ? "default" : "other");
+        TELL(__sigaction(signo, &action, NULL));
+    }
+    burn();
+    say("came %d %d", came[trap], came[alarm]);
+    raise(trap);
+    raise(alarm);
+    say("came %d %d", came[trap], came[alarm]);
+    sigemptyset(&two);
+    sigemptyset(&none);
+    sigaddset(&two, trap);
+    sigaddset(&two, alarm);
+    sigprocmask(SIG_BLOCK, &two, NULL);
+    raise(trap);
+    TELL(__sigsuspend(&none));
+    say("came %d %d", came[trap], came[alarm]);
+    raise(alarm);
+    struct timespec time = {2, 0};
+    TELL(__ppoll_chk(NULL, 0, &time, &none, 0));
+    say("came %d %d", came[trap], came[alarm]);
+    burn();
+    int file = signalfd(-1, &two, 0);
+    struct signalfd_siginfo info;
+    raise(trap);
+    TELL(__read_chk(file, &info, sizeof info, sizeof info) == sizeof info);
+    say("read %u", info.ssi_signo);
+    raise(alarm);
+    TELL(__read(file, &info, sizeof info) == sizeof info);
+    say("read %u", info.ssi_signo);
+    __close(file);
+    static char stack[65536] __attribute__((aligned(16)));
+    say_end(__clone(clone_body, stack + sizeof stack, SIGCHLD, NULL));
+    FILE *stream = _IO_popen("echo popen", "r");
+    char line[20] = "";
+    if (stream)
+        fgets(line, sizeof line, stream), pclose(stream);
+    say("%s", line);
+    burn();
+}
+
 /* ---- signals with a siginfo that the sender made up ---- */
 
 static void tell_info(int signo, siginfo_t *info, void *context)

@@ -30,6 +30,11 @@ void col_program_actions_adopt(void)
     memset(self.children, 0, sizeof self.children);
 }
 
+bool col_program_actions_are_own(void)
+{
+    return col_os_process_id() == self.pid;
+}
+
 static struct child *find(pid_t pid, int signo)
 {
     for (unsigned i = 0; i < CHILDREN; i++)

@@ -3,6 +3,7 @@
 #define COL_CONTROL_PROGRAM_ACTIONS_H
 
 #include <signal.h>
+#include <stdbool.h>
 
 /* From anywhere. A child of vfork runs in its parent's memory: what it sets is kept for it alone. */
 struct sigaction col_program_actions_get(int signo);
@@ -10,6 +11,9 @@ void col_program_actions_put(int signo, const struct sigaction *action);
 
 /* This process, and no child of vfork: at the start, and in a child of fork. */
 void col_program_actions_adopt(void);
+
+/* Whether the caller is this process, and no child of vfork. */
+bool col_program_actions_are_own(void);
 
 /* A child of vfork calls exec, and needs nothing any more; or exec has failed, and it does. Nothing in other processes. */
 void col_program_actions_leave(void);

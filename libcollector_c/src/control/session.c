@@ -355,8 +355,8 @@ void col_session_fork_child(void)
         return;
     bool was_open = col_session_is_open();
     self.forking = NULL;
+    col_surrogate_begin_child();
     col_program_actions_adopt();
-    col_surrogate_forget_kept();
     col_recording_set(COL_RECORDING_IDLE);
     self.is_sampling_point = 0;
     col_clock_source_forget();

@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/os.h"
 #include "base/os_signal.h"
+#include "control/program_actions.h"
 #include "sample/clock_source.h"
 
 #define PAIRS 2
@@ -24,7 +26,11 @@ static struct {
     } pairs[PAIRS];
 } self = {{{COL_CLOCK_EVENT_SIGNAL, 62}, {COL_CLOCK_SIGNAL, 61}}};
 
-static __thread uint64_t believed __attribute__((tls_model("initial-exec")));
+/* A child of vfork has its parent's thread-local storage, and a mask of its own. */
+static __thread struct {
+    uint64_t set, child_set;
+    pid_t child; /* who set the latter; 0: nobody */
+} believed __attribute__((tls_model("initial-exec")));
 
 uint64_t col_surrogate_word(const sigset_t *set)
 {
@@ -102,17 +108,31 @@ static uint64_t remembered(uint64_t set)
 
 uint64_t col_surrogate_believed(void)
 {
-    return believed;
+    if (__builtin_expect(believed.child != 0, 0)) {
+        if (believed.child == col_os_process_id())
+            return believed.child_set;
+        if (col_program_actions_are_own()) /* the child is gone, or runs another program */
+            believed.child = 0;
+    }
+    return believed.set;
 }
 
+/* Most calls change nothing here, and then nobody is asked who makes them. */
 void col_surrogate_believe(int how, uint64_t set)
 {
+    uint64_t before = col_surrogate_believed(), now = remembered(set);
     if (how == SIG_BLOCK)
-        believed |= remembered(set);
+        now = before | now;
     else if (how == SIG_UNBLOCK)
-        believed &= ~set;
-    else
-        believed = remembered(set);
+        now = before & ~set;
+    if (now == before)
+        return;
+    if (col_program_actions_are_own()) {
+        believed.set = now;
+    } else {
+        believed.child_set = now;
+        believed.child = col_os_process_id();
+    }
 }
 
 /* ---- signals ---- */
@@ -218,7 +238,9 @@ int col_surrogate_take_kept(uint64_t set, siginfo_t *info)
     return 0;
 }
 
-void col_surrogate_forget_kept(void)
+void col_surrogate_begin_child(void)
 {
+    believed.set = col_surrogate_believed();
+    believed.child = 0;
     kept.set = 0;
 }

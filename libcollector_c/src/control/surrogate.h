@@ -49,6 +49,8 @@ int col_surrogate_reveal(int signo, siginfo_t *info);
 void col_surrogate_keep(int signo, const siginfo_t *info);
 uint64_t col_surrogate_kept(void);
 int col_surrogate_take_kept(uint64_t set, siginfo_t *info); /* its number; 0: none of `set` waits */
-void col_surrogate_forget_kept(void);                       /* in a fork child */
+
+/* In a fork child: it begins with the mask of who made it, and nothing waits. */
+void col_surrogate_begin_child(void);
 
 #endif

@@ -133,6 +133,58 @@ CASE(bad_pointers, 1, "calls with addresses that are not there give EFAULT, and 
     burn();
 }
 
+/* ---- a vfork child has a mask of its own ---- */
+
+static void say_mask(const char *when)
+{
+    char text[400] = "";
+    sigset_t now;
+    sigprocmask(SIG_BLOCK, NULL, &now);
+    for (int s = 1; s <= 64; s++)
+        if (sigismember(&now, s) == 1)
+            sprintf(text + strlen(text), " %d", s);
+    say("%s:%s", when, text);
+}
+
+CASE(vfork_masks, 1, "children of vfork block and unblock signals; their parent's mask stays")
+{
+    sigset_t all, some;
+    sigfillset(&all);
+    sigemptyset(&some);
+    say_mask("first");
+    pid_t pid = vfork();
+    if (pid == 0) {
+        sigprocmask(SIG_SETMASK, &all, NULL);
+        _exit(3);
+    }
+    say_end(pid);
+    say_mask("after a child that blocks all");
+    sigaddset(&some, SIGRTMAX - 2);
+    sigaddset(&some, SIGRTMAX - 3);
+    sigaddset(&some, SIGTRAP);
+    sigprocmask(SIG_BLOCK, &some, NULL);
+    say_mask("blocked");
+    pid = vfork();
+    if (pid == 0) {
+        sigprocmask(SIG_UNBLOCK, &all, NULL);
+        execl("/bin/true", "true", NULL);
+        _exit(4);
+    }
+    say_end(pid);
+    say_mask("after a child that unblocks all");
+    pid = vfork();
+    if (pid == 0) {
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        execl("/bin/sh", "sh", "-c", "grep SigBlk /proc/self/status", NULL);
+        _exit(4);
+    }
+    say_end(pid);
+    say_mask("after a child that ran a shell");
+    burn();
+}
+
 /* ---- the same functions by other names ---- */
 
 int __sigaction(int, const struct sigaction *, struct sigaction *);

@@ -250,7 +250,9 @@ void col_dispositions_mask_to_kernel(int how, sigset_t *set, bool is_spared)
     col_surrogate_believe(how, word);
     bool is_left = self.spares_alternate_stack && !is_spared; /* by a jump that restored no mask, perhaps */
     uint64_t clocks = (how == SIG_UNBLOCK) == is_left ? self.clocks : 0;
-    col_surrogate_set_word(set, col_surrogate_to_kernel(word) | (self.spares_alternate_stack ? clocks : 0));
+    if (!self.spares_alternate_stack) /* nobody blocks them, but a context that the program made may have */
+        clocks = how == SIG_UNBLOCK ? word & self.clocks : 0;
+    col_surrogate_set_word(set, col_surrogate_to_kernel(word) | clocks);
 }
 
 void col_dispositions_set_to_kernel(sigset_t *set)

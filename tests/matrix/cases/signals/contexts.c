@@ -93,6 +93,70 @@ CASE(green_threads_vtalrm, 0, "user-level threads that SIGVTALRM of ITIMER_VIRTU
 CASE(green_threads_trap, 0, "user-level threads that SIGTRAP of a CPU-time timer switches by swapcontext") { run_green(SIGTRAP, -1); }
 CASE(green_threads_prof, 0, "user-level threads that SIGPROF of ITIMER_PROF switches by swapcontext") { run_green(SIGPROF, ITIMER_PROF); }
 
+/* ---- the mask in a context ---- */
+
+static volatile int came[65];
+static void count_it(int signo) { came[signo]++; }
+
+static void block_on_return(int signo, siginfo_t *info, void *context)
+{
+    (void)info;
+    came[signo]++;
+    sigaddset(&((ucontext_t *)context)->uc_sigmask, SIGVTALRM);
+    sigaddset(&((ucontext_t *)context)->uc_sigmask, SIGTRAP);
+    sigaddset(&((ucontext_t *)context)->uc_sigmask, SIGUSR2);
+}
+
+CASE(mask_of_context, 1, "a handler blocks signals for the time after it by its context; they are sent, and let in")
+{
+    struct sigaction action = {.sa_sigaction = block_on_return, .sa_flags = SA_SIGINFO};
+    int all[] = {SIGVTALRM, SIGTRAP, SIGUSR2};
+    sigset_t set;
+    sigaction(SIGUSR1, &action, NULL);
+    sigemptyset(&set);
+    for (int i = 0; i < 3; i++) {
+        signal(all[i], count_it);
+        sigaddset(&set, all[i]);
+    }
+    raise(SIGUSR1);
+    for (int i = 0; i < 3; i++)
+        raise(all[i]);
+    say("before: %d %d %d", came[SIGVTALRM], came[SIGTRAP], came[SIGUSR2]);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    say("after: %d %d %d", came[SIGVTALRM], came[SIGTRAP], came[SIGUSR2]);
+    for (int i = 0; i < 3; i++)
+        raise(all[i]);
+    say("again: %d %d %d", came[SIGVTALRM], came[SIGTRAP], came[SIGUSR2]);
+    burn();
+}
+
+CASE(mask_set_by_context, 1, "setcontext with a mask of the program's: what it blocks stays out until it is let in")
+{
+    static volatile int round;
+    int all[] = {SIGVTALRM, SIGTRAP, SIGUSR2};
+    sigset_t set;
+    ucontext_t here;
+    sigemptyset(&set);
+    for (int i = 0; i < 3; i++) {
+        signal(all[i], count_it);
+        sigaddset(&set, all[i]);
+    }
+    getcontext(&here);
+    if (round++ == 0) {
+        for (int i = 0; i < 3; i++)
+            sigaddset(&here.uc_sigmask, all[i]);
+        setcontext(&here);
+    }
+    for (int i = 0; i < 3; i++)
+        raise(all[i]);
+    say("before: %d %d %d", came[SIGVTALRM], came[SIGTRAP], came[SIGUSR2]);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    say("after: %d %d %d", came[SIGVTALRM], came[SIGTRAP], came[SIGUSR2]);
+    burn();
+}
+
 /* ---- what is not there ---- */
 
 CASE(bad_pointers, 1, "calls with addresses that are not there give EFAULT, and the program goes on")

@@ -146,12 +146,14 @@ static bool names_us(const char *list)
 
 /* ---- the child's environment ---- */
 
+/* Of several the dynamic linker takes the last. */
 static const char *preload_of(char *const *environment)
 {
+    const char *last = NULL;
     for (; environment != NULL && *environment != NULL; environment++)
         if (begins_with(*environment, PRELOAD))
-            return *environment + strlen(PRELOAD);
-    return NULL;
+            last = *environment + strlen(PRELOAD);
+    return last;
 }
 
 static const char *asan_options_of(char *const *environment)
@@ -244,17 +246,16 @@ static void fill_recorded(char *const *environment, char **entries, char *text)
 /* Everything stays as and where it is, but for our words in LD_PRELOAD and, if it is to be bare, our variables. */
 static void fill_unrecorded(char *const *environment, bool is_bare, char **entries, char *text)
 {
-    bool is_first = true;
+    const char *preload = preload_of(environment);
     for (; environment != NULL && *environment != NULL; environment++) {
         if (!begins_with(*environment, PRELOAD)) {
             if (!is_bare || !is_kept(*environment))
                 *entries++ = *environment;
             continue;
         }
-        if (!is_first)
-            continue; /* nobody reads a second one */
-        is_first = false;
-        append_words(strcpy(text, PRELOAD), *environment + strlen(PRELOAD), false);
+        if (*environment + strlen(PRELOAD) != preload)
+            continue;
+        append_words(strcpy(text, PRELOAD), preload, false);
         if (text[strlen(PRELOAD)] != '\0')
             *entries++ = text;
     }

@@ -158,6 +158,60 @@ CASE(odd_environment, 1, "execve with variables that are empty, without a sign, 
     execve("/proc/self/exe", words, all);
 }
 
+/* ---- another root that has the C library, but not the recorder ---- */
+
+CASE(chroots_and_runs, 1, "chroot into a root of its own with a shell and the C library, and runs that: by fork, vfork and posix_spawn")
+{
+    mkdir("root", 0755);
+    if (unshare(CLONE_NEWNS) != 0) {
+        puts("no namespaces here");
+        fflush(stdout);
+        _exit(77);
+    }
+    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+    const char *names[] = {"bin", "lib", "lib64", "usr"};
+    mount("none", "root", "tmpfs", 0, NULL);
+    for (int i = 0; i < 4; i++) {
+        char from[20], to[20];
+        sprintf(from, "/%s", names[i]);
+        sprintf(to, "root/%s", names[i]);
+        mkdir(to, 0755);
+        mount(from, to, NULL, MS_BIND | MS_REC, NULL);
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (chroot("root") != 0 || chdir("/") != 0)
+            _exit(8);
+        say("%d", system("echo by system; ls -d /usr"));
+        pid_t other = vfork();
+        if (other == 0) {
+            execl("/bin/sh", "sh", "-c", "echo by vfork", NULL);
+            _exit(9);
+        }
+        say_end(other);
+        char *const words[] = {"sh", "-c", "echo by spawn; /bin/echo and a child", NULL};
+        posix_spawn(&other, "/bin/sh", NULL, NULL, words, environ);
+        say_end(other);
+        FILE *stream = popen("/bin/echo by popen", "r");
+        char line[80] = "";
+        fgets(line, sizeof line, stream);
+        say("%s%d", line, pclose(stream));
+        _exit(0);
+    }
+    say_end(pid);
+    pid = vfork();
+    if (pid == 0) {
+        if (chroot("root") != 0)
+            _exit(8);
+        execl("/bin/sh", "sh", "-c", "echo from outside; ls -d /usr", NULL);
+        _exit(9);
+    }
+    say_end(pid);
+    umount2("root", MNT_DETACH);
+    rmdir("root");
+    burn();
+}
+
 /* ---- transfers ---- */
 
 static void *drain(void *file)

@@ -20,7 +20,6 @@
 #include "control/child_program.h"
 #include "control/dispositions.h"
 #include "control/session.h"
-#include "control/silence.h"
 
 #define SHELL "/bin/sh" /* for the C library, whatever the user's is */
 
@@ -33,11 +32,11 @@ struct swapped {
     size_t bytes, list_bytes;
 };
 
-static struct swapped hide(void)
+static struct swapped hide(const char *command)
 {
     struct swapped none = {NULL, NULL, NULL, 0, 0};
     const char *obstacle =
-        col_session_is_open() && !col_silence_is_on() ? col_child_program_obstacle(AT_FDCWD, SHELL) : NULL;
+        command != NULL && col_session_is_open() ? col_child_program_obstacle(AT_FDCWD, SHELL) : NULL;
     size_t text_bytes = 0,
            count = obstacle == NULL ? 0 : col_child_environment_measure(environ, COL_CHILD_UNRECORDED, &text_bytes);
     if (count == 0)
@@ -75,7 +74,7 @@ static void come_back(void *swapped)
 COL_EXPORT int system(const char *command)
 {
     int status;
-    struct swapped swapped = hide();
+    struct swapped swapped = hide(command);
     col_dispositions_uncover(false);
     pthread_cleanup_push(come_back, &swapped);
     status = COL_REAL(system)(command);
@@ -85,7 +84,7 @@ COL_EXPORT int system(const char *command)
 
 COL_EXPORT FILE *popen(const char *command, const char *type)
 {
-    struct swapped swapped = hide();
+    struct swapped swapped = hide(command);
     col_dispositions_uncover(false);
     FILE *stream = COL_REAL(popen)(command, type);
     int error = errno;

@@ -192,21 +192,34 @@ static void *pointer_or_null(long answer)
     return answer < 0 && answer > -4096 ? NULL : (void *)answer;
 }
 
+static bool is_unlocking;
+
+void col_os_unlock_from_now(bool is_wanted)
+{
+    __atomic_store_n(&is_unlocking, is_wanted, __ATOMIC_RELAXED);
+}
+
+static long map(void *start, size_t bytes, int flags, int fd, uint64_t offset)
+{
+    long answer = col_arch_syscall(SYS_mmap, (long)start, (long)bytes, PROT_READ | PROT_WRITE, flags, fd, (long)offset);
+    if (__atomic_load_n(&is_unlocking, __ATOMIC_RELAXED) && pointer_or_null(answer) != NULL)
+        col_arch_syscall(SYS_munlock, answer, (long)bytes, 0, 0, 0, 0);
+    return answer;
+}
+
 void *col_os_map_memory(size_t bytes)
 {
-    return pointer_or_null(col_arch_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
-                                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    return pointer_or_null(map(NULL, bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
 }
 
 void *col_os_map_file(int fd, size_t bytes)
 {
-    return pointer_or_null(col_arch_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+    return pointer_or_null(map(NULL, bytes, MAP_SHARED, fd, 0));
 }
 
 static int map_over(void *start, size_t bytes, int flags, int fd, uint64_t offset)
 {
-    long answer = col_arch_syscall(SYS_mmap, (long)start, (long)bytes, PROT_READ | PROT_WRITE, MAP_FIXED | flags, fd,
-                                   (long)offset);
+    long answer = map(start, bytes, MAP_FIXED | flags, fd, offset);
     return answer == (long)start ? 0 : (int)answer;
 }
 

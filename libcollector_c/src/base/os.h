@@ -58,7 +58,9 @@ uint64_t col_os_file_system(int fd);                 /* statfs's f_type, 0 if un
 void *col_os_map_memory(size_t bytes);       /* private, zero */
 void *col_os_map_file(int fd, size_t bytes); /* shared, from the file's beginning */
 int col_os_map_part(int fd, uint64_t offset, void *start,
-                    size_t bytes);                   /* shared, in place of what is mapped at `start`; 0 or -errno */
+                    size_t bytes); /* shared, in place of what is mapped at `start`; 0 or -errno */
+void col_os_unlock_from_now(
+    bool is_wanted); /* what is mapped from now on is not to count as the program's locked memory */
 int col_os_map_memory_at(void *start, size_t bytes); /* private, zero, in place of what is mapped there; 0 or -errno */
 void *col_os_map_to_read(int fd, size_t bytes);      /* private, only to be read */
 void col_os_unmap(void *start, size_t bytes);

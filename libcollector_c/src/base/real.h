@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/select.h>
@@ -39,7 +40,7 @@ void __longjmp_chk(jmp_buf place, int value) __attribute__((noreturn));
     X(pthread_attr_setsigmask_np) X(pthread_attr_getsigmask_np)                                                        \
     X(__sysv_signal) X(sigset) X(sighold) X(sigrelse) X(sigignore) X(siginterrupt)                                     \
     X(siglongjmp) X(longjmp) X(_longjmp) X(__longjmp_chk)                                                              \
-    X(close) X(dup2) X(dup3) X(close_range) X(closefrom)                                                               \
+    X(mlockall) X(close) X(dup2) X(dup3) X(close_range) X(closefrom)                                                               \
     X(execve) X(execv) X(execvp) X(execvpe) X(fexecve) X(execveat) X(posix_spawn) X(posix_spawnp) X(system) X(popen)   \
     X(prctl) X(ptrace) X(syscall) X(clone) X(_Fork) X(_exit) X(_Exit) X(quick_exit)                                    \
     X(pthread_create) X(thrd_create) X(pthread_key_create) X(dlopen) X(dlmopen) X(dlclose)                             \

@@ -68,6 +68,7 @@ enum col_sandbox_step col_sandbox_enter(const struct sock_fprog *filter, bool is
     enum col_sandbox_step step = COL_SANDBOX_UNCHANGED;
     const struct col_seccomp_call *obstacle = filter != NULL ? col_seccomp_filter_obstacle(filter) : NULL;
     bool is_vfork_child = col_os_process_id() != col_session_pid();
+    col_os_unlock_from_now(false); /* which a filter need not let us call */
     if (filter != NULL && obstacle == NULL) {
         col_silence_count_known(1);
         step = COL_SANDBOX_ALLOWED;

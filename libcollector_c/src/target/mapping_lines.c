@@ -39,6 +39,20 @@ static uintptr_t next_number(struct col_mapping_lines *lines, int last)
     return number;
 }
 
+/* Behind the blanks that come first. */
+static int next_path(struct col_mapping_lines *lines, int c)
+{
+    size_t length = 0;
+    while (c == ' ')
+        c = next_character(lines);
+    for (; c != '\n' && c != AT_END; c = next_character(lines))
+        if (lines->path != NULL && length + 1 < lines->path_room)
+            lines->path[length++] = (char)c;
+    if (lines->path != NULL)
+        lines->path[length] = '\0';
+    return c;
+}
+
 /* "low-high rwxp offset device inode path": no character is looked at twice. */
 bool col_mapping_lines_next(struct col_mapping_lines *lines, struct col_mapping *mapping)
 {
@@ -58,8 +72,7 @@ bool col_mapping_lines_next(struct col_mapping_lines *lines, struct col_mapping 
     mapping->has_file = false;
     while ((c = next_character(lines)) > ' ')
         mapping->has_file |= c != '0';
-    while (c != '\n' && c != AT_END)
-        c = next_character(lines);
+    c = next_path(lines, c);
     lines->failed |= c == AT_END;
     return !lines->failed;
 }

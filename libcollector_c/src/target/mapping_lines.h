@@ -19,6 +19,8 @@ struct col_mapping_lines {
     bool failed; /* the file ended within a line, or could not be read */
     char *chunk;
     size_t room, at, count;
+    char *path; /* where the path of each line goes, or its beginning; NULL: nowhere */
+    size_t path_room;
 };
 
 /* Opens the file, which is read by `room` bytes at a time into `chunk`. False if it cannot be opened. */

@@ -1,4 +1,4 @@
-"""scanned_log -- the records of a log whose frames the analysis in C has found: the same events and notices as EventReader gives"""
+"""scanned_log -- the records of a log whose frames the analysis in C has found: the events and notices that EventReader gives, but whole rows of metrics"""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collector.experiment.events import Event, Initialize, PmcAllocate
 from collector.experiment.log_reader import EventReader, Unpacker, make_unpacker, unpack_values
 from collector.experiment.origin import Origin
 from collector.experiment.record_plans import RecordPlan, plan_of
+from collector.experiment.records import MetricRecord
 from collector.experiment.samples import SampleHead
 from collector.format import DropCause, Kind
 
@@ -88,6 +89,12 @@ class ScannedLog(EventReader):
         if not is_sound:
             self._unpacker = None
         return is_sound
+
+    def _take_row(self, row: MetricRecord) -> None:
+        count = len(row.values) - row.values.count(None)
+        self._serial += count
+        if count:
+            self._pending.append(row)
 
     def _take_planned(self, plan: RecordPlan, first: int, offset: int) -> None:
         """Take a record of which only the numbers are to be looked at."""

@@ -6,16 +6,14 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from collector.experiment.events import EVENT_CLASSES, Event
-from collector.format import Kind
+from collector.experiment.events import Event
 
 
 @lru_cache
-def maker_of(kind: Kind) -> Callable[..., Event]:
-    """What makes the events of a kind that is no PCSAMPLE as their class does, given all fields by position: they are filled in while they are not
+def maker_of(event_class: type[Event]) -> Callable[..., Event]:
+    """What makes events as their class does, given all fields by position: they are filled in while they are not
     frozen yet. To make the maker takes as long as a hundred events.
     """
-    event_class = EVENT_CLASSES[kind]
     names: tuple[str, ...] = event_class.__match_args__
     lines = [f"def __init__(self, {', '.join(names)}):", *(f" self.{name} = {name}" for name in names), " self.__class__ = event_class"]
     body: dict[str, Any] = {}

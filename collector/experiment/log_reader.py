@@ -305,9 +305,7 @@ class EventReader:
         kind = type(event)
         if kind is MetricRecord:
             self._last_time = event.time
-            metrics = split_metric(event)  # type: ignore[arg-type]  # which it is
-            self._serial += len(metrics)
-            self._pending += metrics
+            self._take_row(event)  # type: ignore[arg-type]  # which it is
             return
         if kind is Initialize:
             event = self._greet(event)  # type: ignore[arg-type]  # which it is
@@ -315,6 +313,11 @@ class EventReader:
             self.note_source(event)  # type: ignore[arg-type]  # which it is
         self._last_time = event.time
         self._append(event)
+
+    def _take_row(self, row: MetricRecord) -> None:
+        metrics = split_metric(row)
+        self._serial += len(metrics)
+        self._pending += metrics
 
     def _greet(self, event: Initialize) -> Initialize:
         if event.version_major is not None and event.version_major > VERSION_MAJOR:

@@ -20,6 +20,7 @@ from collector.experiment.log_reader import EventReader, pack_record
 from collector.experiment.log_source import PathSource, is_untruncated
 from collector.experiment.open_slots import OpenRecord, read_open_records
 from collector.experiment.origin import Origin
+from collector.experiment.records import MetricRecord, split_metric
 from collector.experiment.samples import PcSampleBlock, SampleHead
 from collector.format import FIELDS
 from collector.regular_file import open_regular
@@ -47,7 +48,8 @@ class MissingRecords:
         """The log has these: a slot that is among them was written just before the kill."""
         if self._records:
             for record in records:
-                self._records.pop(_name(record), None)
+                for one in split_metric(record) if isinstance(record, MetricRecord) else (record,):
+                    self._records.pop(_name(one), None)
 
     def after(self, reader: EventReader) -> list[OpenRecord]:
         """The others, in order of time, numbered as if they stood behind what the reader has read."""

@@ -56,7 +56,7 @@ def plan_of(values: object, numbers: Sequence[int]) -> RecordPlan | None:
 
 def _plan(event: Event, count: int, place_of: dict[int, int]) -> RecordPlan:
     """`place_of` says where the values of a record are found again."""
-    kind = type(event)
+    kind: Any = type(event)
     names: tuple[str, ...] = kind.__match_args__
     behind = names[5:]
     constants = [getattr(event, name) for value, name in enumerate(behind, _PLACE) if value not in place_of]
@@ -64,4 +64,4 @@ def _plan(event: Event, count: int, place_of: dict[int, int]) -> RecordPlan:
     order = [place_of[1], place_of[2], 0, 1, 2]
     order += [place_of[value] if value in place_of else next(constant_places) for value in range(_PLACE, _PLACE + len(behind))]
     named = tuple((place_of[value], check) for value, check in naming_of(event.kind) if value in place_of)
-    return RecordPlan(kind, maker_of(event.kind), itemgetter(*order), count, tuple(constants), named)
+    return RecordPlan(kind, maker_of(kind), itemgetter(*order), count, tuple(constants), named)

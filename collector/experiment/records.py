@@ -10,6 +10,7 @@ from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple
 
 from collector.experiment.columns import IntegerColumn, parse_column
+from collector.experiment.event_makers import maker_of
 from collector.experiment.events import EVENT_CLASSES, AnyRecord, Event, Metric
 from collector.experiment.origin import Origin
 from collector.experiment.samples import CPU_VALUES, PcSampleBlock, SourceValues
@@ -26,7 +27,7 @@ class MalformedRecordError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class MetricRecord(Event):
-    """A METRIC record of several sources, from `source` on. Stays inside the reader: see `resolve_metric` and `split_metric`."""
+    """A METRIC record of several sources, from `source` on; None where one gave nothing. Readers of whole logs see it, others `split_metric`."""
 
     kind: ClassVar[Kind] = Kind.METRIC
     source: int | None = None
@@ -64,7 +65,7 @@ def _values(value: object) -> object:
         return _number(value)
     if len(value) > METRIC_MAX_VALUES:
         raise MalformedRecordError
-    return tuple(item if item is None or item is True else _number(item) for item in value)
+    return tuple([item if type(item) is float or item is None or item is True else _uint(item) for item in value])
 
 
 def _named(enumeration: type[IntEnum]) -> Check:
@@ -134,7 +135,7 @@ def make_event(
         return None
     fields = [None if value is None else check(value) for check, value in zip(checks, values[3:])]
     is_row = kind == Kind.METRIC and len(values) > _VALUES_OF_METRIC and type(values[_VALUES_OF_METRIC]) is list
-    make: Callable[..., Event] = MetricRecord if is_row else _CLASS_OF_KIND[kind]
+    make: Callable[..., Event] = maker_of(MetricRecord) if is_row else _CLASS_OF_KIND[kind]
     _learn_shape(kind, values, checks, make)
     return make(time, thread, log_offset, serial, origin, *fields)
 
@@ -185,7 +186,15 @@ def resolve_metric(row: MetricRecord, before: MetricRecord | None) -> MetricReco
     resolved = tuple([old if value is True else value for value, old in zip(values, known)])
     if None in resolved and any(value is True and new is None for value, new in zip(values, resolved)):
         raise MalformedRecordError
-    return MetricRecord(row.time, row.thread, row.log_offset, row.serial, row.origin, row.source, row.interval_ns, resolved)
+    make: Callable[..., MetricRecord] = maker_of(MetricRecord)  # type: ignore[assignment]  # whose they are
+    return make(row.time, row.thread, row.log_offset, row.serial, row.origin, row.source, row.interval_ns, resolved)
+
+
+def row_of(metric: Metric) -> MetricRecord:
+    """A reading of one source, as a row of one."""
+    return MetricRecord(
+        metric.time, metric.thread, metric.log_offset, metric.serial, metric.origin, metric.source, metric.interval_ns, (metric.value,)
+    )
 
 
 def split_metric(row: MetricRecord) -> list[Metric]:

@@ -16,6 +16,7 @@ from collector.experiment.events import AnyRecord
 from collector.experiment.log_outline import PauseSpan, merge_pauses
 from collector.experiment.node_clocks import with_shift
 from collector.experiment.origin import ProcessIdentities, ProcessIdentity
+from collector.experiment.records import MetricRecord, row_of
 from collector.experiment.samples import PcSampleBlock, SampleHead, SourceValues, declared_values
 from collector.target.address_space import AddressSpace
 from collector.target.process import Image, LoggedProcess, LoggedThread, ProcessTable
@@ -49,7 +50,7 @@ class LogFacts:
     declared: list[SourceValues] = field(default_factory=list)
     attached: events.PmcAttach | None = None
     metrics: dict[int, events.PmcAllocate] = field(default_factory=dict)
-    readings: dict[int, list[events.Metric]] = field(default_factory=dict)
+    rows: list[MetricRecord] = field(default_factory=list)
     points: list[events.Sample] = field(default_factory=list)
     pauses: list[PauseSpan] = field(default_factory=list)
     drops: dict[tuple[int, str, bool], int] = field(default_factory=dict)
@@ -218,7 +219,11 @@ def _note_attach(facts: LogFacts, event: events.PmcAttach) -> None:
 
 
 def _note_reading(facts: LogFacts, event: events.Metric) -> None:
-    facts.readings.setdefault(event.source or 0, []).append(event)
+    facts.rows.append(row_of(event))
+
+
+def _note_row(facts: LogFacts, event: MetricRecord) -> None:
+    facts.rows.append(event)
 
 
 def _note_point(facts: LogFacts, event: events.Sample) -> None:
@@ -262,6 +267,7 @@ _NOTES: dict[type, Callable[[LogFacts, Any], None]] = {
     events.PmcAllocate: _note_clock,
     events.PmcAttach: _note_attach,
     events.Metric: _note_reading,
+    MetricRecord: _note_row,
     events.Sample: _note_point,
     events.Pause: _note_pause,
     events.Resume: _note_resume,
@@ -274,5 +280,5 @@ _SAMPLES = (SampleHead, PcSampleBlock)
 
 # Most records of most logs: they say nothing of processes and threads but that they were there.
 _NOT_OF_PROCESSES = frozenset(
-    (events.MappingChange, events.PmcAllocate, events.PmcAttach, events.PmcDetach, events.Metric, events.Message, events.Interpreter)
+    (events.MappingChange, events.PmcAllocate, events.PmcAttach, events.PmcDetach, events.Metric, MetricRecord, events.Message, events.Interpreter)
 )

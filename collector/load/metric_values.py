@@ -1,11 +1,13 @@
-"""metric_values -- from METRIC events and the definitions in the log to series of readings"""
+"""metric_values -- from rows of readings and the definitions in the log to series of readings"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from operator import attrgetter
 
-from collector.experiment.events import Metric, PmcAllocate
+from collector.experiment.events import PmcAllocate
+from collector.experiment.records import MetricRecord
 from collector.load.log_facts import LogFacts
 from collector.profile.metric_series import MetricSeries, PluginMetric
 
@@ -17,19 +19,19 @@ def series_of(experiment: int, process: int | None, facts: LogFacts, launch: Log
 
     How they are to be shown is in the launcher's log, once for all processes.
     """
-    if not facts.readings:
+    if not facts.rows:
         return
     attributes, integrals = _definitions(facts, launch)
+    readings = _by_source(facts.rows)
     for source, event in sorted(facts.metrics.items()):
-        readings = [reading for reading in facts.readings.get(source, ()) if reading.value is not None]
-        if readings:
-            readings.sort(key=_time_of)
+        if source in readings:
+            times, intervals, values = zip(*readings[source])
             yield MetricSeries(
                 _metric_of(event, attributes[source], integrals),
                 process,
-                tuple(reading.time for reading in readings),
-                tuple(reading.interval_ns or 0 for reading in readings),
-                tuple(reading.value or 0 for reading in readings),
+                times,
+                intervals,
+                values,
                 experiment,
                 (facts.initialize.host or "") if facts.initialize else "",
             )
@@ -49,8 +51,15 @@ def _definitions(facts: LogFacts, launch: LogFacts | None) -> tuple[dict[int, di
     return attributes, integrals
 
 
-def _time_of(reading: Metric) -> int:
-    return reading.time
+def _by_source(rows: Iterable[MetricRecord]) -> dict[int, list[tuple[int, int, float | int]]]:
+    """The time, the interval and the value of each reading, in the order of time."""
+    readings: dict[int, list[tuple[int, int, float | int]]] = {}
+    for row in sorted(rows, key=attrgetter("time")):
+        time_ns, interval_ns = row.time, row.interval_ns or 0
+        for source, value in enumerate(row.values, row.source or 0):
+            if value is not None:
+                readings.setdefault(source, []).append((time_ns, interval_ns, value or 0))
+    return readings
 
 
 def _attributes_of(event: PmcAllocate) -> dict[str, str]:

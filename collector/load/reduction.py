@@ -34,7 +34,7 @@ from collector.load.metric_values import kinds_of
 from collector.load.recording import PartFacts
 from collector.load.serial import answers_of, pack, pack_whole, read_profile
 from collector.load.shards import DividedExperiment, Piece, Rest, Shard, abridged, divide
-from collector.load.thinning import thin_points, thin_readings
+from collector.load.thinning import thin_points, thin_rows
 from collector.profile.kept_samples import Answers
 from collector.profile.merge import merge
 from collector.profile.model import Process, Profile, Recording
@@ -337,8 +337,7 @@ def _sum_up(shard: Shard, head: ShardHead, names: Sequence[tuple[ModuleFile, byt
         nonlocal launch
         facts = read_facts(log, analysis)
         launch = facts if log.origin == LAUNCHER else launch
-        for source, kind in kinds_of(facts, launch).items():
-            facts.readings[source] = thin_readings(facts.readings.get(source, ()), kind, options.most_readings)
+        facts.rows = thin_rows(facts.rows, kinds_of(facts, launch), options.most_readings)
         facts.points = thin_points(facts.points, options.most_points)
         return facts
 

@@ -168,7 +168,7 @@ def abridged(parts: Sequence[PartFacts]) -> list[PartFacts]:
     found = [PartFacts(launch, node, [log] if log else [])]
     for part in parts:
         if part.waits is not None and part.waits.facts.size_bytes:
-            waits = replace(part.waits.facts, heads=[], process=None, readings={})
+            waits = replace(part.waits.facts, heads=[], process=None, rows=[])
             found.append(PartFacts(None, None, [], Waits(waits)))
     hosts = {launch.initialize.host} if launch and launch.initialize else set()
     for facts in (*launches, *logs):

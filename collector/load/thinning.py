@@ -6,10 +6,11 @@ what was used up to a moment: without one, the difference from the one before it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from collector.experiment.events import Metric, Sample
+from collector.experiment.records import MetricRecord, row_of, split_metric
 from collector.format import SampleCause
 from collector.profile.metric_series import is_value
 
@@ -19,6 +20,15 @@ def thin_readings(readings: Sequence[Metric], kind: str, most: int) -> list[Metr
     if len(readings) <= most:
         return list(readings)
     return [_joined(readings[len(readings) * part // most : len(readings) * (part + 1) // most], kind) for part in range(most)]
+
+
+def thin_rows(rows: Sequence[MetricRecord], kinds: Mapping[int, str], most: int) -> list[MetricRecord]:
+    """The same of all metrics of a log, of which `kinds` are those that it defines; each row is then of one metric."""
+    readings: dict[int, list[Metric]] = {}
+    for row in rows:
+        for reading in split_metric(row):
+            readings.setdefault(reading.source or 0, []).append(reading)
+    return [row_of(reading) for source, kind in kinds.items() for reading in thin_readings(readings.get(source, ()), kind, most)]
 
 
 def _joined(readings: Sequence[Metric], kind: str) -> Metric:

@@ -69,6 +69,7 @@ class UnitIndex:
         self._tables: dict[int, LineTable] = {}
         self._files: dict[int, tuple[str, ...]] = {}
         self._ranges: Ranges | None = None
+        self._claims: dict[int, tuple[int, ...]] = {}
         self._dwarf: DwarfData | None = None
         self._keepers = 0
         self._inlines: dict[int, InlineTable] = {}
@@ -180,7 +181,7 @@ class UnitIndex:
         """
         found: tuple[dict[int, SourceLine], dict[int, SourceLine]] = {}, {}
         with self.kept_open():
-            waiting = {(address, is_entry): self._units_at(address) for is_entry, asked in enumerate((elf_addresses, entries)) for address in asked}
+            waiting = {(address, is_entry): list(self._units_at(address)) for is_entry, asked in enumerate((elf_addresses, entries)) for address in asked}
             while waiting:
                 waiting = self._try_next_unit(waiting, found, progress)
         return found
@@ -221,8 +222,14 @@ class UnitIndex:
                 progress(done + 1, len(by_unit), "source lines")
         return missing
 
-    def _units_at(self, address: int) -> list[int]:
-        """The units that claim `address`, innermost first; more than one only in odd modules."""
+    def _units_at(self, address: int) -> tuple[int, ...]:
+        """The units that claim `address`, innermost first; more than one only in odd modules. They are asked for again and again."""
+        claims = self._claims.get(address)
+        if claims is None:
+            claims = self._claims[address] = tuple(self._find_units(address))
+        return claims
+
+    def _find_units(self, address: int) -> list[int]:
         if self._ranges is None:
             self.read_ahead((), (), has_inlines=False)
         assert self._ranges is not None

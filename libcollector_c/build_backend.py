@@ -176,7 +176,8 @@ def compile_without_make(compiler: list[str], build_dir: Path) -> None:
     """Do what the Makefile's rules do, with every object compiled anew."""
     variables = {name: text.replace('"', r"\"") for name, text in read_variables().items()}
     words = {name: shlex.split(text) for name, text in variables.items()}
-    cflags = words["ALL_CFLAGS"] + shlex.split(os.environ.get("CFLAGS", ""))
+    given = shlex.split(os.environ.get("CFLAGS", ""))
+    cflags = words["ALL_CFLAGS"] + given
 
     def compile_objects(kind: str, patterns: str, flags: list[str]) -> list[str]:
         sources = sorted({source for pattern in patterns.split() for source in glob.glob(pattern, root_dir=SOURCE)})
@@ -200,7 +201,7 @@ def compile_without_make(compiler: list[str], build_dir: Path) -> None:
         archive = build_dir / f"lib{name}.a"
         archive.unlink(missing_ok=True)
         run(["ar", "rcs", str(archive), *compile_objects("hidden", pattern, ["-fvisibility=hidden"])])
-    analysis = compile_objects("shared", variables["ANALYSIS_SOURCES"], [])
+    analysis = compile_objects("analysis", variables["ANALYSIS_SOURCES"], words["ANALYSIS_CFLAGS"] + given)
     link(build_dir / "libcollector_analysis.so", analysis, words["ANALYSIS_LDFLAGS"])
     for made in compile_objects("shared", variables["PLUGIN_SOURCES"], []):
         link(build_dir / "metrics" / Path(made).with_suffix(".so").name, [made], words["PLUGIN_LDFLAGS"])

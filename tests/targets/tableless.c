@@ -19,11 +19,11 @@ static struct account accounts[] = {{"in_large_frame", 0},    {"in_comparison", 
                                     {"in_climb", 0},          {"from_jit", 0}};
 static volatile long kept;
 
-NOINLINE void in_large_frame(void) { work(300); }
-NOINLINE void in_comparison(void) { work(40); }
-NOINLINE void in_many_arguments(long sum) { kept += sum; work(300); }
-NOINLINE void in_climb(void) { work(300); }
-NOINLINE void from_jit(void) { work(150); }
+NOINLINE void in_large_frame(void) { work(about(300)); }
+NOINLINE void in_comparison(void) { work(about(40)); }
+NOINLINE void in_many_arguments(long sum) { kept += sum; work(about(300)); }
+NOINLINE void in_climb(void) { work(about(300)); }
+NOINLINE void from_jit(void) { work(about(150)); }
 
 NOINLINE void large_frame(long n)
 {

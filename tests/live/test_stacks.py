@@ -107,7 +107,7 @@ def test_exceptions(
     recorded = record([compiled("thrown.cc", f"-{level}"), 500], clock=clock)
     truth = dict(line.rsplit(" ", 1) for line in recorded.outcome.stdout.splitlines())
     judge_shares(recorded, {name: int(ns) for name, ns in truth.items()})
-    judge_stacks(recorded)
+    judge_stacks(recorded, 0.995 - 1 / recorded.sample_count)  # one more, where there are few: of frames that are just being left nobody sees the callers
     assert 0.2 <= int(truth["throws(int)"]) / sum(map(int, truth.values())) <= 0.95, "the target does what it is for"
 
 

@@ -79,14 +79,14 @@ def cases(bench: Bench) -> list[Case]:
 def record(bench: Bench, case: Case, recorders: list[peers.Recorder]) -> dict[str, Recording]:
     """The program recorded by each, all at the same time: what that costs is not asked here."""
 
-    def one(recorder: peers.Recorder) -> Recording:
+    def one(recorder: peers.Recorder, command: tuple[object, ...]) -> Recording:
         output = bench.scratch / f"{recorder.family}{recorder.suffix}"
-        recorder.record(case.command(recorder.family), case.rate_hz, output)
+        recorder.record(command, case.rate_hz, output)
         return Recording(output, recorder.sample_count(output, case.rate_hz))
 
-    case.command("once")  # compiles what it runs
+    commands = [case.command(recorder.family) for recorder in recorders]  # compiled one after the other, before one of them runs
     with ThreadPoolExecutor() as together:
-        return {recorder.name: made for recorder, made in zip(recorders, together.map(one, recorders))}
+        return {recorder.name: made for recorder, made in zip(recorders, together.map(one, recorders, commands))}
 
 
 def costs_text(costs: list[Cost]) -> str:

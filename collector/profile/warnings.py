@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from collector.profile.aggregate import objects, total_values
+from collector.profile.aggregate import objects, stack_ends, total_values
+from collector.profile.causes import NOT_SAMPLED
 from collector.profile.groupings import by_function
 from collector.profile.kept_samples import is_known
 from collector.profile.metrics import CPU_METRICS, CPU_NAMES, Values, reported_rows
@@ -67,7 +68,22 @@ def few_samples(profile: Profile, rows: Titled, total: Values) -> str:
     told = ", ".join(
         f"{format_percent(values[0], total[0])} % in {title} on {plural(round(values[_SAMPLES]), 'sample')}" for title, values in heavy[:_TOLD]
     )
-    return f"Much time rests on few of the {format_count(round(total[_SAMPLES]))} samples, as where the clock's ticks were withheld: {told}."
+    taken = round(total[_SAMPLES]) - stand_in_count(profile)
+    return f"Much time rests on few of the {format_count(taken)} samples, as where the clock's ticks were withheld: {told}."
+
+
+def stand_in_count(profile: Profile) -> int:
+    """Samples that nobody took: each stands for a thread that exited before its first one."""
+    return sum(row.sample_count for row in stack_ends(profile) if row.cause == NOT_SAMPLED)
+
+
+def stand_ins(profile: Profile) -> str:
+    """A sentence on them, for views that count samples; empty if there are none."""
+    count = stand_in_count(profile)
+    if count == 1:
+        return "1 of the samples stands for a thread that exited before its first one; its time is attributed to its start function."
+    told = f"{format_count(count)} of the samples stand for threads that exited before their first one; their time is attributed to their start function."
+    return told if count else ""
 
 
 def _of_no_kind(profile: Profile) -> Profile:

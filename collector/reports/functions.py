@@ -37,7 +37,7 @@ def render(profile: Profile, selection: Selection, style: Style, has_errors: boo
     hidden = layout.summed((row.exclusive for row in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, "function", style, hidden, total[0])
     lines += layout.few_samples_lines(profile, layout.titled(selection.rows), total, style)
-    return "\n".join(lines)
+    return "\n".join(lines + layout.stand_in_lines(profile, style))
 
 
 def columns_of(profile: Profile, rows: Sequence[FunctionRow], whole: layout.Whole, has_errors: bool) -> list[list[str]]:

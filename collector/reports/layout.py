@@ -10,7 +10,7 @@ from collector.profile.causes import exit_status, signal_name
 from collector.profile.metrics import CAUSE, CPU_METRICS, Metric, RatioPlace, Values, is_hidden, ratios_of
 from collector.profile.model import Function, Process, Profile
 from collector.profile.precision import error_of, exact_variance
-from collector.profile.warnings import Titled, brief_warnings, few_samples
+from collector.profile.warnings import Titled, brief_warnings, few_samples, stand_ins
 from collector.reports.style import Style, printable, shorten
 from collector.reports.table import INDENT, Column, figure, name, table_lines
 from collector.units import format_amount, format_amounts, format_count, format_percent, format_percents, format_seconds, plural
@@ -196,6 +196,12 @@ def titled(rows: Iterable[FunctionRow]) -> Titled:
 def few_samples_lines(profile: Profile, rows: Titled, total: Values, style: Style) -> list[str]:
     """A remark where rows (title, figures) with much time rest on few samples; nothing where none does."""
     text = few_samples(profile, rows, total)
+    return ["", *paragraph(text, style)] if text else []
+
+
+def stand_in_lines(profile: Profile, style: Style) -> list[str]:
+    """A remark, below a table with a column of samples, on those that were not taken; nothing where all were."""
+    text = stand_ins(profile)
     return ["", *paragraph(text, style)] if text else []
 
 

@@ -36,7 +36,7 @@ def render(profile: Profile, selection: Selection, style: Style, has_errors: boo
     lines += layout.hidden_line(selection.hidden, "line", style, hidden, total[0])
     titles = ((layout.place(row.file, row.line) or layout.function_title(row.function), row.exclusive) for row in selection.rows)
     lines += layout.few_samples_lines(profile, titles, total, style)
-    return "\n".join(lines)
+    return "\n".join(lines + layout.stand_in_lines(profile, style))
 
 
 def columns_of(profile: Profile, rows: Sequence[LineRow], whole: layout.Whole, has_errors: bool) -> list[list[str]]:

@@ -16,7 +16,7 @@ from collector.profile.sample_points import labelled_points
 from collector.profile.samples import sample_count
 from collector.profile.views import FUNCTIONS, choose
 from collector.profile.waiting import longest_waits
-from collector.profile.warnings import graded_warnings
+from collector.profile.warnings import graded_warnings, stand_in_count
 from collector.reports import hotpath, layout
 from collector.reports.style import Style, printable, shorten
 from collector.reports.table import figure, name, table_lines
@@ -211,8 +211,7 @@ def _outside_threads_s(profile: Profile) -> float:
 
 def _samples_taken(profile: Profile) -> int:
     """Without those that stand for threads which were never sampled."""
-    stand_ins = sum(row.sample_count for row in aggregate.stack_ends(profile) if row.cause == NOT_SAMPLED)
-    return sample_count(profile.samples.cells()) - stand_ins
+    return sample_count(profile.samples.cells()) - stand_in_count(profile)
 
 
 def _scope(profile: Profile) -> str:

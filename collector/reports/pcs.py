@@ -30,7 +30,7 @@ def render(profile: Profile, selection: Selection, style: Style) -> str:
     lines += table_lines(layout.measured_columns(COLUMNS, profile, has_others=False), [_cells(row, whole) for row in selection.rows], style)
     hidden = layout.summed((row.exclusive for row in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, "address|addresses", style, hidden, total[0])
-    return "\n".join(lines)
+    return "\n".join(lines + layout.stand_in_lines(profile, style))
 
 
 def _cells(row: PcRow, whole: layout.Whole) -> list[str]:

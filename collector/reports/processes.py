@@ -43,7 +43,7 @@ def render(profile: Profile, selection: Selection, style: Style) -> str:
     lines += table_lines([*places, *layout.measured_columns(COLUMNS, profile)], cells, style)
     hidden = layout.summed((row.values for row in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, "program image|program images", style, hidden, total[0])
-    return "\n".join(lines + _unrecorded_lines(profile, style))
+    return "\n".join(lines + layout.stand_in_lines(profile, style) + _unrecorded_lines(profile, style))
 
 
 def _unrecorded_lines(profile: Profile, style: Style) -> list[str]:

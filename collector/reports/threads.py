@@ -41,7 +41,7 @@ def render(profile: Profile, selection: Selection, style: Style) -> str:
     lines += table_lines([*places, *layout.measured_columns(columns, profile)], cells, style)
     hidden = layout.summed((row.values for row in selection.hidden), len(total))
     lines += layout.hidden_line(selection.hidden, "thread", style, hidden, total[0])
-    return "\n".join(lines)
+    return "\n".join(lines + layout.stand_in_lines(profile, style))
 
 
 def _cells(profile: Profile, row: ThreadRow, whole: layout.Whole, has_lock: bool) -> list[str]:

@@ -252,6 +252,21 @@ def test_threads_without_a_sample_are_told_apart_and_not_counted() -> None:
     assert "1 thread exited before its first sample; its time is attributed to its start function" in overview_of([("main", 1, 0), unsampled])
 
 
+@pytest.mark.parametrize("module", [functions, lines, pcs, threads, processes])
+def test_tables_say_which_samples_nobody_took(module) -> None:
+    unsampled, render = ("start", 0.001, 0, {"end": "not_sampled"}), table(module, views.TABLE_VIEWS[module.__name__.rpartition(".")[2]])
+    rendered = [" ".join(render(build_profile([("main", 1, 0), *[unsampled] * count]), Style(200)).split()) for count in range(3)]
+    assert "samples stand" not in rendered[0]
+    assert "1 of the samples stands for a thread that exited before its first one; its time is attributed to its start function." in rendered[1]
+    assert "2 of the samples stand for threads that exited before their first one; their time is attributed to their start function." in rendered[2]
+
+
+def test_time_rests_on_samples_that_were_taken() -> None:
+    unsampled = ("start", 0.0, 0, {"end": "not_sampled"})
+    text = table(functions, views.FUNCTIONS)(build_profile([("main", 1, 0)] + [("idle", 0.0, 0)] * 20 + [unsampled] * 4), Style(200))
+    assert "few of the 21 samples" in text
+
+
 def test_images_of_a_process_are_no_processes() -> None:
     images = [PROCESS._replace(image=0, has_execed=True), PROCESS._replace(image=1)]
     threads_of = [THREAD, THREAD._replace(process=1), THREAD._replace(process=1, tid=101)]

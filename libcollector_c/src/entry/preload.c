@@ -4,6 +4,7 @@
 #endif
 #include "entry/interpose.h"
 
+#include "base/real.h"
 #include "control/session.h"
 #include "control/signals.h"
 #include "experiment/format.h"
@@ -47,7 +48,15 @@ void col_entry_begin_early(void)
         begin_once((int)start[0], (char **)(uintptr_t)(start + 1));
 }
 
+static void close_log(void *unused)
+{
+    (void)unused;
+    col_session_close(COL_CLOSE_EXIT);
+}
+
+/* Destructors of other libraries come behind ours, which may work or wait for their threads: exit calls what is registered meanwhile behind all of them. */
 __attribute__((destructor)) static void finish(void)
 {
-    col_session_close(COL_CLOSE_EXIT);
+    if (col_session_is_open() && COL_REAL(__cxa_atexit)(close_log, NULL, NULL) != 0)
+        close_log(NULL);
 }

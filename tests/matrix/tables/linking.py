@@ -64,6 +64,7 @@ CASES = [
     _plain("audited", "LD_AUDIT with a library that follows every binding", others=(Build("audit.so", "linking/audit.c", ("-shared", "-fPIC")),), environment=(("LD_AUDIT", "{build}/audit.so"),)),
     _plain("preloaded", "LD_PRELOAD of another library", others=(_LIBRARY,), environment=(("LD_PRELOAD", "{build}/library.so"),)),
     _plain("early_thread", "a library whose constructor makes a thread that works", burns=5, others=(Build("early.so", "linking/early.c", ("-shared", "-fPIC")),), environment=(("LD_PRELOAD", "{build}/early.so"),)),
+    _plain("late_work", "a library whose destructor works", burns=4, others=(Build("late.so", "linking/late.c", ("-shared", "-fPIC")),), environment=(("LD_PRELOAD", "{build}/late.so"),)),
     _plain("wrapped", "LD_PRELOAD of a library that wraps what the recorder wraps", others=(Build("wraps.so", "linking/wraps.c", ("-shared", "-fPIC", "-ldl")),), environment=(("LD_PRELOAD", "{build}/wraps.so"),)),
     Case("linking", "preload_missing", "LD_PRELOAD of a library that is not there", command=("env", "LD_PRELOAD=/does/not/exist.so", "{program}", "all"), builds=(Build("plain", _PLAIN),), burns=3),
     Case("linking", "preload_exits", "LD_PRELOAD of a library whose constructor calls _exit", command=("env", "LD_PRELOAD={build}/exits.so", "{program}", "all"), builds=(Build("plain", _PLAIN), _EXITS)),

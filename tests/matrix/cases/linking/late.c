@@ -1,0 +1,4 @@
+/* late.c -- a library that works at the end of the program, behind the destructors of those that come before it */
+#include "matrix.h"
+
+__attribute__((destructor)) static void finish(void) { burn(); }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from functools import lru_cache
+from operator import attrgetter
 
 from collector.analysis.seam import AddressSpan
 from collector.format import FRAMES_LEFT_OUT, REGIONS, WATCHED_CODE, MapKind
@@ -19,6 +19,7 @@ from collector.target.address_space import AddressSpace, Mapping
 from collector.target.dynamic_code import first_line, line_at
 
 _DYNAMIC_MODULE_NAME = "(dynamic code)"
+_MODULE_FIELDS = attrgetter("file_offset", "path", "build_id", "copy", "file")
 
 
 class ImageMemory:
@@ -48,11 +49,15 @@ class ImageMemory:
     def segments(self) -> list[AddressSpan]:
         """The ranges of addresses that always belong to one module."""
         found = []
-        space_of = self._names.module_space
+        known = self._names.known_modules
         for start, end, mapping in self._space.iter_sole():
             if mapping.path and mapping.kind != MapKind.IMPORTED_CODE:
-                key = self._module_of(mapping)
-                found.append(AddressSpan(start, end, mapping.bias, space_of(key), _is_recorder(key.path)))
+                told = (self._folds, self._objects_path, mapping.kind == MapKind.DYNAMIC_MODULE, *_MODULE_FIELDS(mapping))
+                module = known.get(told)
+                if module is None:
+                    key = self._module_of(mapping)
+                    module = known[told] = self._names.module_space(key), key.is_recorder
+                found.append(AddressSpan(start, end, mapping.bias, *module))
         return found
 
     def turning_points(self, address: int, is_leaf: bool) -> list[int]:
@@ -134,11 +139,6 @@ class ImageMemory:
             number = self._codes[key] = len(self._names.codes)
             self._names.codes.append(Code(function.start, function.end, function.code, function.lines))
         return number
-
-
-@lru_cache(maxsize=1 << 10)  # thousands of processes have the same modules
-def _is_recorder(path: str) -> bool:
-    return ModuleKey(path, b"").is_recorder
 
 
 def _is_lasting(life: Mapping) -> bool:

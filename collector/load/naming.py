@@ -154,6 +154,8 @@ class NameTable:
         self._symbolizer = symbolizer
         self._spaces: list[ModuleKey | Memory] = []
         self._module_spaces: dict[ModuleKey, int] = {}
+        self.known_modules: dict[tuple[object, ...], tuple[int, bool]] = {}
+        """For who finds modules: by what it tells them by, the space of each, and whether it is the recorder's own code."""
         self._modules: dict[Module, int] = {}
         self._functions: dict[tuple[str, str, int, str | None], int] = {}
         self._function_rows: list[Function] = []

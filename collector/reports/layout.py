@@ -21,6 +21,7 @@ _SAMPLES = [metric.name for metric in CPU_METRICS].index("samples")
 
 def title_line(profile: Profile, words: str, style: Style, preposition: str = "of") -> str:
     """First line of a view: what it shows, and of which experiments; and what was left out, if anything was."""
+    words = printable(words)
     names = ", ".join(printable(recording.name) for recording in profile.recordings)
     if len(words) + len(names) + 5 > style.width and len(profile.recordings) > 1:
         names = plural(len(profile.recordings), "experiment")

@@ -10,13 +10,17 @@ from typing import Any
 
 import pytest
 import test_documents
-from busy_profile import LISTINGS, SOURCE_TEXT, busy_profile
+from busy_profile import LISTINGS, SOURCE_TEXT, busy_profile, position_of
 from test_documents import documents
 from test_text_views import VIEWS
 
 from collector.cli.main import main
 from collector.exports.csv_text import to_csv
+from collector.profile import views
+from collector.profile.callers_callees import callers_callees
 from collector.profile.model import Frame, Profile
+from collector.profile.source_lines import source_lines
+from collector.reports import callers_callees as callers_callees_text, calls, disasm, function, source
 from collector.reports.style import Style
 
 _ESCAPES = "\x1b]0;title\x07\x1b[2J\x9b1m\r\n\x7f\u202e\udc9b"
@@ -57,6 +61,22 @@ def test_no_view_obeys(view: str, width: int, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(test_text_views, "LISTINGS", spoilt(LISTINGS, _ESCAPES))
     text = VIEWS[view](_hostile(_ESCAPES), Style(width))
     assert not _CONTROL.search(text), ascii(_CONTROL.search(text))
+
+
+@pytest.mark.parametrize("width", (40, 1000))
+def test_no_view_of_one_function_obeys(width: int) -> None:
+    profile, style, name = _hostile(_ESCAPES), Style(width), _ESCAPES + "work"
+    path, text = _ESCAPES + "/src/work.c", tuple(_ESCAPES + line for line in SOURCE_TEXT)
+    row = next(row for row in views.choose(views.FUNCTIONS, profile).rows if row.function.name == name)
+    for shown in (
+        function.render(profile, row, style),
+        disasm.render(profile, name, spoilt(LISTINGS, _ESCAPES), None, style, {path: text}),
+        callers_callees_text.render(profile, callers_callees(profile, position_of(profile, name)), None, style),
+        source.render(profile, path, text, source_lines(profile, path), 9, 17, None, style),
+        calls.render(profile, name, [], None, style),
+    ):
+        assert not _CONTROL.search(shown), ascii(_CONTROL.search(shown))
+        assert shown.splitlines()[0].startswith(("Function", "Disassembly", "Callers", "Source", "Calls"))
 
 
 @pytest.mark.parametrize("start", ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", _ESCAPES])

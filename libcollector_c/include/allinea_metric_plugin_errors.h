@@ -11,7 +11,8 @@ extern "C" {
 /*
  * CALLABLE FROM ANYWHERE, signal handlers included. The text is copied; each distinct text is kept once, with a count. A plugin's error ends the use of
  * the plugin, a metric's error that of the metric; the recorded program runs on. `error_code` is any number that helps, 0 for none.
- * The formatted ones know %d %i %u %x %X %o %c %s %p %f %e %g %% with flags, width, precision and the lengths hh h l ll z j t.
+ * The formatted ones know %d %i %u %x %X %o %c %s %p %f %e %g %% with flags, width, precision and the lengths hh h l ll z j t; from another one on
+ * the text stays as it is.
  */
 void allinea_set_plugin_error_message(plugin_id_t plugin_id, int error_code, const char *error_message);
 void allinea_set_plugin_error_messagef(plugin_id_t plugin_id, int error_code, const char *error_message, ...);

@@ -48,6 +48,11 @@ static void test_text(void)
     SAME("%g %g %g %g %g %g %g", 0.0001, 0.00001, 100000.0, 1000000.0, 0.1, 123456789.0, 100.0);
     SAME("%g %G %f %f", (double)INFINITY, -(double)INFINITY, (double)NAN, (double)INFINITY);
     SAME("%p", (void *)0x1234abcd);
+    char text[64], *nobodys = (char *)1;
+    col_text_print_into(text, sizeof text, "%d %m %s|%Lf %s", 1, "two", 3.0L, nobodys);
+    check(strcmp(text, "1 %m two|%Lf %s") == 0, "nothing is taken behind an unknown conversion");
+    col_text_print_into(text, sizeof text, "%2$s %1$d", 1, "two");
+    check(strcmp(text, "%2$s %1$d") == 0, "places of arguments are unknown");
     char small[5];
     col_text_print_into(small, sizeof small, "%s", "longer than that");
     check(strcmp(small, "long") == 0, "text is cut to its room");

@@ -245,7 +245,7 @@ static void put_string(struct col_text_sink *sink, const struct conversion *how,
     put_padded(sink, how, "", text, bytes, false);
 }
 
-/* False if the letter is none of ours. */
+/* False if the letter is none of ours: nobody knows what it would take of the arguments. */
 static bool put_conversion(struct col_text_sink *sink, struct conversion *how, struct arguments *arguments)
 {
     int64_t number;
@@ -333,8 +333,12 @@ void col_text_format(struct col_text_sink *sink, const char *format, va_list lis
         struct conversion how;
         const char *end = read_conversion(format + 1, &how, &arguments);
         size_t bytes = (size_t)(end - format) + (*end != '\0');
-        if (!put_conversion(sink, &how, &arguments))
+        if (how.letter == 'm') /* it takes none */
             sink->put(sink, format, bytes);
+        else if (!put_conversion(sink, &how, &arguments)) {
+            sink->put(sink, format, strlen(format));
+            break;
+        }
         format += bytes;
     }
     va_end(arguments.list);

@@ -48,6 +48,12 @@ def test_a_plugin_of_the_node_fails_alone(run_with, compiled, function: str, how
     assert any(f"{function} (metric {function})" in text for text in run.texts())
 
 
+@pytest.mark.parametrize("getter", ["get", "missing"])
+def test_the_program_finds_no_errors_of_a_plugin(run_with, compiled, getter: str) -> None:
+    run = run_with("metric_untidy.c", [Define(getter)], command=(compiled("errors_it_finds.c"),), start="start")
+    assert run.stdout == "begin: 0, nothing\nlater: 0, nothing\nend: 0, nothing\n"
+
+
 def test_the_reader_of_the_node_dies_with_the_launcher(compiled, tmp_path: Path) -> None:
     command = collector_command("record", "-o", tmp_path / "x.expt", "--", compiled("waits_for_end.c"))
     with subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=clean_environment()) as launcher:

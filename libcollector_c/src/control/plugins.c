@@ -5,6 +5,7 @@
 #include "control/plugins.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,6 +149,16 @@ static void load_plugin(struct col_plugin *plugin)
     plugin->is_disabled = !plugin->is_loaded;
 }
 
+/* With the turn. The program finds no error that is not its own. */
+static void load_quietly(struct col_plugin *plugin)
+{
+    int error = errno;
+    load_plugin(plugin);
+    if (!plugin->is_built_in)
+        dlerror();
+    errno = error;
+}
+
 static void start_plugin(struct col_plugin *plugin)
 {
     plugin->is_started = true;
@@ -156,6 +167,8 @@ static void start_plugin(struct col_plugin *plugin)
     plugin->since_ns = col_clock_now();
     if (!col_plugin_call_function(plugin, plugin->start, plugin->start_name))
         plugin->is_disabled = true;
+    if (!plugin->is_built_in)
+        dlerror();
 }
 
 /* ---- all of them ---- */
@@ -164,6 +177,7 @@ void col_plugins_finish(void)
 {
     if (col_silence_is_on() || getpid() != self.pid)
         return;
+    int error = errno;
     col_metrics_close(col_recording_is_on_at(col_clock_now()));
     const struct col_metric_table *table = col_metric_table();
     for (size_t i = 0; i < table->plugin_count; i++) {
@@ -176,6 +190,7 @@ void col_plugins_finish(void)
         col_plugin_call_end();
         col_plugin_call_give_turn();
     }
+    errno = error;
 }
 
 /* Without a launcher beside it the first process of a tree reads the metrics of the machine, in all its images; nobody takes over from it. */
@@ -194,7 +209,7 @@ static void load_all(const struct col_metric_table *table)
     col_call_note_open();
     for (size_t i = 0; i < table->plugin_count && col_plugin_call_take_turn(); i++) {
         if (table->plugins[i].is_wanted)
-            load_plugin(&table->plugins[i]);
+            load_quietly(&table->plugins[i]);
         col_plugin_call_give_turn();
     }
 }
@@ -232,6 +247,7 @@ void col_plugins_begin(bool is_fork_child, bool is_recording)
     const struct col_metric_table *table = col_metric_table();
     if (self.state != LOADED || table->metric_count == 0)
         return;
+    int error = errno;
     self.pid = getpid();
     col_call_note_open();
     for (size_t i = 0; i < table->plugin_count && col_plugin_call_take_turn(); i++) {
@@ -241,6 +257,7 @@ void col_plugins_begin(bool is_fork_child, bool is_recording)
         col_plugin_call_give_turn();
     }
     col_metrics_open(is_fork_child ? 0 : col_clock_now(), is_recording);
+    errno = error;
 }
 
 void col_plugins_forget(void)

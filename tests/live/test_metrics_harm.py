@@ -48,6 +48,14 @@ def test_a_plugin_of_the_node_fails_alone(run_with, compiled, function: str, how
     assert any(f"{function} (metric {function})" in text for text in run.texts())
 
 
+@pytest.mark.parametrize("per_node", [False, True], ids=["process", "node"])
+def test_programs_that_a_plugin_runs_do_not_load_it(run_with, per_node: bool) -> None:
+    run = run_with("metric_runs_programs.c", [Define("get", per_node=per_node)], command=("/bin/true",), start="start")
+    said = run.stdout.splitlines()
+    assert len(said) == len(set(said)) == 25 and all(line.endswith(": alone") for line in said), said
+    assert (run.recorded.outcome.status, run.recorded.outcome.own_stderr) == (0, "")
+
+
 @pytest.mark.parametrize("getter", ["get", "missing"])
 def test_the_program_finds_no_errors_of_a_plugin(run_with, compiled, getter: str) -> None:
     run = run_with("metric_untidy.c", [Define(getter)], command=(compiled("errors_it_finds.c"),), start="start")

@@ -19,6 +19,7 @@
 
 #include "base/os.h"
 #include "control/child_environment.h"
+#include "sample/plugin_call.h"
 #include "target/program_file.h"
 
 static const char *const reasons[] = {
@@ -123,8 +124,11 @@ static const char *find_limits(void)
     return NULL;
 }
 
+/* Recorded, a program that a plugin runs when it begins would load the plugin, which would run it. */
 static const char *explain(enum col_program_kind kind)
 {
+    if (col_plugin_call_is_within())
+        return "a metric plugin ran it";
     return kind == COL_PROGRAM_FIT ? find_limits() : reasons[kind];
 }
 

@@ -110,7 +110,7 @@ static bool initialise(struct col_plugin *plugin, int (*initialize)(uintptr_t id
     uint32_t error_count = plugin->error_count;
     col_text_print_into(text, sizeof text, "allinea_plugin_initialize of %s", plugin->path);
     plugin->is_starting_up = true;
-    col_plugin_call_begin(text);
+    col_plugin_call_begin_ordinary(text);
     int result = initialize(col_metric_table_plugin_id(plugin), NULL);
     col_plugin_call_end();
     plugin->is_starting_up = false;
@@ -126,7 +126,7 @@ static void load_plugin(struct col_plugin *plugin)
 {
     char text[400];
     col_text_print_into(text, sizeof text, "the loading of %s", plugin->path);
-    col_plugin_call_begin(text);
+    col_plugin_call_begin_ordinary(text);
     void *library = plugin->is_built_in ? NULL : COL_REAL(dlopen)(plugin->path, RTLD_NOW | RTLD_LOCAL);
     col_plugin_call_end();
     plugin->is_disabled = true;
@@ -185,7 +185,7 @@ void col_plugins_finish(void)
         if (!plugin->is_loaded || plugin->cleanup == NULL || !col_plugin_call_await_turn())
             continue;
         plugin->is_loaded = false;
-        col_plugin_call_begin("allinea_plugin_cleanup");
+        col_plugin_call_begin_ordinary("allinea_plugin_cleanup");
         plugin->cleanup(col_metric_table_plugin_id(plugin), NULL);
         col_plugin_call_end();
         col_plugin_call_give_turn();

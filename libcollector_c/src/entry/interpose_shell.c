@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +21,13 @@
 #include "control/child_program.h"
 #include "control/dispositions.h"
 #include "control/session.h"
+#include "sample/plugin_call.h"
 
 #define SHELL "/bin/sh" /* for the C library, whatever the user's is */
 
 /*
- * The C library gives its shells the program's environment as it stands. Where the shell could not be recorded, as behind a chroot, it is to be without us,
- * or the dynamic linker complains: meanwhile `environ` names a list without our words.
+ * The C library gives its shells the program's environment as it stands. Where the shell could not be recorded, as behind a chroot, or is not to be, it is to be without
+ * us, or the dynamic linker complains: meanwhile `environ` names a list without our words.
  */
 struct swapped {
     char **before, **ours, *copy; /* no `ours`: nothing was swapped */
@@ -35,8 +37,8 @@ struct swapped {
 static struct swapped hide(const char *command)
 {
     struct swapped none = {NULL, NULL, NULL, 0, 0};
-    const char *obstacle =
-        command != NULL && col_session_is_open() ? col_child_program_obstacle(AT_FDCWD, SHELL) : NULL;
+    bool is_looked_at = command != NULL && (col_session_is_open() || col_plugin_call_is_within());
+    const char *obstacle = is_looked_at ? col_child_program_obstacle(AT_FDCWD, SHELL) : NULL;
     size_t text_bytes = 0,
            count = obstacle == NULL ? 0 : col_child_environment_measure(environ, COL_CHILD_UNRECORDED, &text_bytes);
     if (count == 0)

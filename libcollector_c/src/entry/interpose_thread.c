@@ -14,6 +14,7 @@
 #include "base/real.h"
 #include "control/silence.h"
 #include "control/session.h"
+#include "sample/plugin_call.h"
 #include "sample/recording.h"
 #include "target/thread.h"
 
@@ -24,7 +25,8 @@ struct start {
         int (*c11)(void *);
     } routine;
     void *argument;
-    bool is_silent; /* by its maker, see control/sandbox.h */
+    bool is_silent;  /* by its maker, see control/sandbox.h */
+    bool is_plugins; /* likewise, see sample/plugin_call.h */
     bool is_taken;
 };
 
@@ -96,9 +98,10 @@ COL_EXPORT int tss_create(tss_t *key, tss_dtor_t destroy)
     return pthread_key_create(key, destroy) == 0 ? thrd_success : thrd_error;
 }
 
-static void begin_thread(uintptr_t routine, bool is_silent)
+static void begin_thread(uintptr_t routine, const struct start *start)
 {
-    col_silence_inherit(is_silent);
+    col_silence_inherit(start->is_silent);
+    col_plugin_call_inherit(start->is_plugins);
     col_thread_has_own_storage(); /* for those, too, that it makes by a bare clone and that share its own */
     col_session_thread_begin(routine);
     if (self.has_key)
@@ -111,7 +114,7 @@ static void *run_posix(void *argument)
 {
     struct start start = *(struct start *)argument;
     give_back(argument);
-    begin_thread((uintptr_t)start.routine.posix, start.is_silent);
+    begin_thread((uintptr_t)start.routine.posix, &start);
     return start.routine.posix(start.argument);
 }
 
@@ -119,7 +122,7 @@ static int run_c11(void *argument)
 {
     struct start start = *(struct start *)argument;
     give_back(argument);
-    begin_thread((uintptr_t)start.routine.c11, start.is_silent);
+    begin_thread((uintptr_t)start.routine.c11, &start);
     return start.routine.c11(start.argument);
 }
 
@@ -138,6 +141,7 @@ static struct start *new_start(void *argument)
     if (start != NULL) {
         start->argument = argument;
         start->is_silent = is_silent;
+        start->is_plugins = col_plugin_call_is_within();
     }
     return start;
 }

@@ -12,6 +12,12 @@ static struct {
     const char *text;
 } self;
 
+/* In thread-local storage, which processes that are made in the call have as well. */
+static __thread struct {
+    bool is_in_call;
+    bool is_plugins; /* it was made by a thread that was in one */
+} own __attribute__((tls_model("initial-exec")));
+
 bool col_plugin_call_take_turn(void)
 {
     uint32_t nobody = 0;
@@ -50,10 +56,27 @@ void col_plugin_call_begin(const char *text)
     col_call_note_begin(text, self.caller);
 }
 
+void col_plugin_call_begin_ordinary(const char *text)
+{
+    own.is_in_call = true;
+    col_plugin_call_begin(text);
+}
+
 void col_plugin_call_end(void)
 {
+    own.is_in_call = false;
     col_call_note_end();
     self.text = NULL;
+}
+
+bool col_plugin_call_is_within(void)
+{
+    return own.is_in_call || own.is_plugins;
+}
+
+void col_plugin_call_inherit(bool is_plugins)
+{
+    own.is_plugins = is_plugins;
 }
 
 const char *col_plugin_call_current(void)
@@ -66,7 +89,7 @@ bool col_plugin_call_function(struct col_plugin *plugin, int (*function)(uintptr
     char text[400];
     uint32_t error_count = plugin->error_count;
     col_text_print_into(text, sizeof text, "%s of %s", name, plugin->path);
-    col_plugin_call_begin(text);
+    col_plugin_call_begin_ordinary(text);
     int result = function(col_metric_table_plugin_id(plugin));
     col_plugin_call_end();
     if (result == -1 && plugin->error_count == error_count) {

@@ -20,6 +20,16 @@ void col_plugin_call_forget(void);
 void col_plugin_call_begin(const char *text);
 void col_plugin_call_end(void);
 
+/*
+ * As begin, for all but getters: what is called may run programs, which are not the program's. is_within: the calling thread is inside such a call, or was made by one,
+ * or its process was.
+ */
+void col_plugin_call_begin_ordinary(const char *text);
+bool col_plugin_call_is_within(void);
+
+/* A thread begins, made by one that was within a call. */
+void col_plugin_call_inherit(bool is_plugins);
+
 /* What is being called now; NULL: nothing. */
 const char *col_plugin_call_current(void);
 

@@ -52,6 +52,13 @@ def seen(recorded: Recorded, function: str) -> float:
     return recorded.inclusive_ns(function) + recorded.inclusive_ns(f"{function}()")
 
 
+def test_an_exec_that_fails_ends_no_pause(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    recorded = record([compiled("failed_exec_paused.c")])
+    assert recorded.outcome.status == 3
+    assert seen(recorded, "paused_work") <= 4e6
+    assert seen(recorded, "recorded_work") >= 50e6
+
+
 def test_weights_leave_pauses_out(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
     """The time of the pauses is not handed to what ran before or after."""
     recorded = record([compiled("marked_phases.c", "-O2", "-x", "c")])

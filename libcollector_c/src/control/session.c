@@ -51,8 +51,9 @@
 #define CPU_SOURCE 1u /* the id of the clock in every log */
 
 static struct {
-    int is_adopting;       /* somebody begins the session of a process that a bare system call made */
-    int is_sampling_point; /* somebody is writing a sample point */
+    enum col_recording left_in; /* before an exec: one that comes back goes on so */
+    int is_adopting;            /* somebody begins the session of a process that a bare system call made */
+    int is_sampling_point;      /* somebody is writing a sample point */
     pid_t pid;
     struct col_options options;
     struct col_thread *forking;
@@ -387,6 +388,7 @@ void col_session_adopt(void)
 
 void col_session_exec_leave(const char *path)
 {
+    self.left_in = col_recording_now();
     close_log(COL_CLOSE_EXEC, path);
 }
 
@@ -400,5 +402,5 @@ void col_session_exec_revive(void)
     col_python_code_forget();
     col_java_method_forget();
     col_messages_forget();
-    begin(COL_RECORDING_ON, 0);
+    begin(self.left_in, 0);
 }

@@ -53,7 +53,7 @@ void col_session_fork_prepare(void);
 void col_session_fork_parent(void);
 void col_session_fork_child(void);
 
-/* exec is about to replace the image with `path`: closes the log. If exec comes back, revive begins the next one. */
+/* exec is about to replace the image with `path`: closes the log. If exec comes back, revive begins the next one, paused if the last one was. */
 void col_session_exec_leave(const char *path);
 void col_session_exec_revive(void);
 

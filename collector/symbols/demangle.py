@@ -183,7 +183,11 @@ class _Shortener:
         if character == "o" and self._is_operator():
             self._take_operator()
         elif character == "<":
+            is_part_of_name = self._is_behind_dot()
             inside = self._bracketed("<", ">")
+            if is_part_of_name:
+                self.pieces.append(f"<{inside}>")
+                return
             is_template = len(self.pieces) > self.name_starts_at  # else it is Rust's <Type as Trait>
             self.pieces.append("<...>" if is_template else f"<{_Shortener(inside, False).shorten()}>")
         elif character == "(":
@@ -201,10 +205,16 @@ class _Shortener:
             self.pieces.append(plain[0] if plain else character)
             self.position += len(self.pieces[-1])
 
+    def _is_behind_dot(self) -> bool:
+        """Whether a bracket here is a part of the name: Go's main.(*T).f, Python's f.<locals>.g, JavaScript's Object.<anonymous>."""
+        return self.text[self.position - 1:self.position] == "."
+
     def _take_parameters(self) -> None:
+        is_first = self.position == 0 and self.is_return_type_possible  # (garbage collector)
+        is_part_of_name = is_first or self._is_behind_dot()
         inside = self._bracketed("(", ")")
-        if inside == "anonymous namespace":
-            self.pieces.append("(anonymous namespace)")
+        if is_part_of_name or inside == "anonymous namespace":
+            self.pieces.append(f"({inside})")
         elif "".join(self.pieces[-2:]).endswith(("decltype", "decltype ")):
             self.pieces.append("(...)")
         else:

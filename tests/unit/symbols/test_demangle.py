@@ -138,6 +138,13 @@ def test_hostile_names():
     ("virtual thunk to A::f(int)", "virtual thunk to A::f(...)"),
     ("<alloc::vec::Vec<T> as core::ops::Drop>::drop", "<alloc::vec::Vec<...> as core::ops::Drop>::drop"),
     ("my_operator(int)", "my_operator(...)"),
+    ("main.(*T).Work", "main.(*T).Work"),
+    ("net/http.(*conn).serve.func1", "net/http.(*conn).serve.func1"),
+    ("core.(*Set[go.shape.int]).Add", "core.(*Set[go.shape.int]).Add"),
+    ("Outer.<locals>.inner", "Outer.<locals>.inner"),
+    ("Object.<anonymous>", "Object.<anonymous>"),
+    ("(garbage collector)", "(garbage collector)"),
+    ("<(A<B>, C) as Trait>::f", "<(...) as Trait>::f"),
     ("broken<(", "broken<("),
     ("broken)>", "broken)>"),
 ])

@@ -455,6 +455,12 @@ def test_dry_run_does_nothing() -> None:
     assert os.listdir(".") == []
 
 
+def test_a_dry_run_obeys_no_name() -> None:
+    outcome = run("-n", "-o", "a.expt", "touch", "\x1b[2J\n")
+    assert outcome.status == 0
+    assert "would run     touch \\x1b[2J\\n\n" in outcome.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

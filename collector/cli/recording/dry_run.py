@@ -11,6 +11,7 @@ from collector.capture.metric_table import FILE_NAME
 from collector.cli.recording.plan import Plan
 from collector.cli.recording.python_command import title_of
 from collector.errors import UsageError
+from collector.printable import printable
 
 
 def describe_plan(plan: Plan) -> list[str]:
@@ -23,7 +24,7 @@ def describe_plan(plan: Plan) -> list[str]:
     interpreters = f" by {' by '.join(plan.program.interpreters)}" if plan.program.interpreters else ""
     if plan.is_overwritten and os.path.lexists(name) and not destination.is_experiment(name):
         raise UsageError(f"{name} is not an experiment, so -O does not touch it; choose another name")
-    return [
+    lines = [
         "would run     " + " ".join(plan.command),
         f"program       {plan.program.path}{interpreters}",
         f"experiment    {name}",
@@ -31,3 +32,4 @@ def describe_plan(plan: Plan) -> list[str]:
         *(f"metric        {offer.metric.id}" for plugin in choice.plugins for offer in plugin.offers),
         *(f"environment   {key}={value}" for key, value in environment.items()),
     ]
+    return list(map(printable, lines))

@@ -9,6 +9,7 @@ from collector.capture.installation import Installation
 from collector.capture.metric_choice import MetricSelection, MetricSet, choose_metrics
 from collector.errors import UsageError
 from collector.named_tuple import NamedTuple
+from collector.printable import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,8 +67,9 @@ def list_metrics(choice: MetricSet) -> list[str]:
         metric = offer.metric
         state = offer.state if offer.state in ("hidden", "broken") else f"{offer.state} ({metric.enabled})"
         rows.append((metric.id, metric.title, metric.units or "-", offer.group or "-", state, metric.file))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip() for row in rows]
+    shown = [tuple(map(printable, row)) for row in rows]
+    widths = [max(len(row[column]) for row in shown) for column in range(len(shown[0]))]
+    return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip() for row in shown]
 
 
 def _ids(lists: Sequence[str]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import pytest
 from collector.capture.environment import order_preloads
 from collector.capture.metric_choice import MetricSelection, MetricSet, choose_metrics
 from collector.capture.metric_table import definitions, iter_lines, write_table
+from collector.cli.recording.metrics import list_metrics
 
 FILE = """<metricdefinitions version="1">
 <metric id="{name}"><enabled>{enabled}</enabled><dataType>double</dataType><source ref="s" functionName="f" customData="{custom}"/></metric>
@@ -178,3 +179,9 @@ def test_listing_needs_no_program(place: Place, repository: Path) -> None:
     heading, first = done.stdout.splitlines()[:2]
     assert heading.split() == ["ID", "NAME", "UNITS", "GROUP", "STATE", "FILE"]
     assert first.split() == ["com.example.m", "com.example.m", "-", "-", "off", "(default_no)", str(place.root / "listed/com.example.m.xml")]
+
+
+def test_the_list_obeys_no_name(place: Place) -> None:
+    path = place.define("builtin", "m")
+    path.write_text(path.read_text().replace("</metric>", "<display><displayName>&#x9b;2J &#x202e;name</displayName></display></metric>", 1))
+    assert "\\x9b2J \\u202ename" in list_metrics(place.choose())[1]

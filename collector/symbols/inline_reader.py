@@ -28,12 +28,13 @@ from collector.symbols.line_table import read_file_names
 from collector.symbols.unit_entries import UnitHeader
 
 DW_AT_ABSTRACT_ORIGIN, DW_AT_SPECIFICATION = 0x31, 0x47
-DW_AT_DECL_FILE, DW_AT_DECL_LINE = 0x3A, 0x3B
+DW_AT_DECL_COLUMN, DW_AT_DECL_FILE, DW_AT_DECL_LINE = 0x39, 0x3A, 0x3B
 DW_AT_CALL_FILE, DW_AT_CALL_LINE = 0x58, 0x59
 DW_AT_LINKAGE_NAME, DW_AT_MIPS_LINKAGE_NAME = 0x6E, 0x2007
 
 _FUNCTION_TAGS = ("DW_TAG_subprogram", "DW_TAG_inlined_subroutine")
 _SCOPE_TAGS = ("DW_TAG_namespace", "DW_TAG_class_type", "DW_TAG_structure_type", "DW_TAG_union_type", "DW_TAG_subprogram")
+_CLASS_TAGS = ("DW_TAG_class_type", "DW_TAG_structure_type")
 _LANGUAGES_WITHOUT_SCOPES = (0x01, 0x02, 0x07, 0x08, 0x0C, 0x0E, 0x1D, 0x22, 0x23, 0x2C, 0x2D)  # all versions of C and Fortran
 _UNIT_REFERENCES = (0x11, 0x12, 0x13, 0x14, 0x15)
 _FILE_REFERENCES = (0x10,)
@@ -79,6 +80,15 @@ class _Shape(NamedTuple):
     has_children: bool
     attribute_count: int
     steps: tuple[int, ...] | None
+
+
+class _Scope(NamedTuple):
+    """What is said of a scope: its name in the source, and where it is declared."""
+
+    name: str | None
+    file: int
+    line: int
+    column: int
 
 
 class _Entry(DIE):
@@ -300,31 +310,33 @@ class _Walk:
             place = self._origin(unit, values)
         if linkage_name or not name:
             return linkage_name or _NAMELESS, file, line
-        return self._scopes_around(*named, name) + name, file, line
+        scopes = ""
+        for tag, around in named[0].scopes.get(named[1], ()):
+            scope = self._scope(named[0], around)
+            shown = scope.name
+            if not shown and tag == "DW_TAG_namespace":
+                shown = "(anonymous namespace)"
+            elif not shown and tag in _CLASS_TAGS and (name == "operator()" or name.startswith("operator()<")):
+                shown = _lambda(scope)
+                if file == NOTHING and not line:  # compilers say of a lambda itself where it is, not of the function in it
+                    file, line = scope.file, scope.line
+            scopes += f"{shown}::" if shown else ""
+        return scopes + name, file, line
 
-    def _scopes_around(self, unit: _Unit, position: int, function: str) -> str:
-        """Namespaces, classes and functions around the entry of a function, each with `::`."""
-        found = ""
-        for tag, around in unit.scopes.get(position, ()):
-            name = self._plain_name(unit, around)
-            if not name and tag == "DW_TAG_namespace":
-                name = "(anonymous namespace)"
-            elif not name and tag in ("DW_TAG_class_type", "DW_TAG_structure_type") and function == "operator()":
-                name = "{lambda}"
-            found += f"{name}::" if name else ""
-        return found
-
-    def _plain_name(self, unit: _Unit, position: int) -> str | None:
-        """The name in the source, of the entry or of its origin."""
+    def _scope(self, unit: _Unit, position: int) -> _Scope:
+        """What the entry of a scope, or its origin, says."""
+        name, file, line, column = None, NOTHING, 0, 0
         place: tuple[_Unit, int] | None = (unit, position)
         for _ in range(_MOST_ORIGINS):
             if place is None:
                 break
             values = _values(place[0].entry(place[1]))
-            if name := place[0].root.text(values.get(DW_AT_NAME)):
-                return name
+            name = name or place[0].root.text(values.get(DW_AT_NAME))
+            file = file if file != NOTHING else self._file_number(place[0], values.get(DW_AT_DECL_FILE))
+            line = line or _line(values.get(DW_AT_DECL_LINE))
+            column = column or _line(values.get(DW_AT_DECL_COLUMN))
             place = self._origin(place[0], values)
-        return None
+        return _Scope(name, file, line, column)
 
     def _origin(self, unit: _Unit, values: dict[int, Value]) -> tuple[_Unit, int] | None:
         """The entry that this one completes; None where there is none, or its file is missing."""
@@ -346,6 +358,12 @@ class _Walk:
         if not isinstance(number, int) or not 0 <= number < len(unit.files):
             return NOTHING
         return self._file_numbers.setdefault(unit.files[number], len(self._file_numbers))
+
+
+def _lambda(scope: _Scope) -> str:
+    """Lambdas of one function have nothing but their place to tell them apart."""
+    place = [scope.line, scope.column] if scope.column else [scope.line]
+    return "{" + ":".join(["lambda", *map(str, place if scope.line else [])]) + "}"
 
 
 def _step_over(cursor: ByteCursor, steps: Sequence[int]) -> None:

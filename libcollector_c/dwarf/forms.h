@@ -17,6 +17,7 @@ enum {
     DW_AT_high_pc = 0x12,
     DW_AT_language = 0x13,
     DW_AT_abstract_origin = 0x31,
+    DW_AT_decl_column = 0x39,
     DW_AT_decl_file = 0x3a,
     DW_AT_decl_line = 0x3b,
     DW_AT_specification = 0x47,

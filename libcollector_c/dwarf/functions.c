@@ -24,6 +24,7 @@ struct description {
     uint64_t unit; /* in whose line table the file counts */
     uint32_t file;
     uint32_t line;
+    uint32_t column;
 };
 
 static bool follow(struct col_dwarf_file *file, struct col_dwarf_file *supplement, const struct col_dwarf_unit *unit,
@@ -66,6 +67,8 @@ static void add_to(struct description *description, const struct place *place, c
     }
     if (description->line == 0)
         description->line = col_dwarf_line(entry->declared_line);
+    if (description->column == 0)
+        description->column = col_dwarf_line(entry->declared_column);
 }
 
 /* The first entry of a unit has the bases of its strings; only those of DWARF 5's split strings need them. */
@@ -196,12 +199,16 @@ int col_dwarf_find_function(struct col_dwarf_functions *functions, struct col_dw
     return 0;
 }
 
-int col_dwarf_plain_name(struct col_dwarf_file *file, struct col_dwarf_file *supplement, uint64_t offset,
-                         const char **name)
+int col_dwarf_describe_scope(struct col_dwarf_file *file, struct col_dwarf_file *supplement, uint64_t offset,
+                             struct col_dwarf_scope *scope)
 {
     struct description description = {.unit = COL_DWARF_NO_OFFSET, .file = COL_DWARF_NOTHING};
     int status = describe((struct place){file, offset}, supplement, &description);
-    *name = description.name;
+    *scope = (struct col_dwarf_scope){.name = description.name,
+                                      .unit = description.unit,
+                                      .file = description.file,
+                                      .line = description.line,
+                                      .column = description.column};
     return status;
 }
 

@@ -31,9 +31,17 @@ int col_dwarf_find_function(struct col_dwarf_functions *functions, struct col_dw
                             struct col_dwarf_file *supplement, const struct col_dwarf_unit *unit,
                             const struct col_dwarf_entry *entry, uint32_t *number);
 
-/* The name that the entry at an offset of a file gives its function, or its origin does; NULL: none. */
-int col_dwarf_plain_name(struct col_dwarf_file *file, struct col_dwarf_file *supplement, uint64_t offset,
-                         const char **name);
+/* What an entry or its origin says of a scope. */
+struct col_dwarf_scope {
+    const char *name;      /* NULL: none */
+    uint64_t unit;         /* in whose line table the file counts; COL_DWARF_NO_OFFSET: unknown */
+    uint32_t file;         /* COL_DWARF_NOTHING: unknown */
+    uint32_t line, column; /* 0: unknown */
+};
+
+/* Reads the scope at an offset of a file. 0, -ENOMEM, -EBADMSG. */
+int col_dwarf_describe_scope(struct col_dwarf_file *file, struct col_dwarf_file *supplement, uint64_t offset,
+                             struct col_dwarf_scope *scope);
 
 /* Puts the names together: of C++ and its like with the namespaces, classes and functions around them. 0, -ENOMEM, -EBADMSG. */
 int col_dwarf_write_names(struct col_dwarf_functions *functions, struct col_dwarf_file *supplement);

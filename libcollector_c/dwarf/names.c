@@ -6,6 +6,7 @@
 #include "../analysis/array.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { MOST_DEPTH = 4096 };
@@ -54,13 +55,45 @@ static bool add_scope(struct col_dwarf_functions *functions, const char *name)
            add(&functions->scopes, &functions->scope_bytes, &functions->scope_capacity, "::", 2);
 }
 
-/* What a scope without a name is called, if it is shown at all. */
-static const char *nameless(uint32_t tag, const char *function)
+/* Whether a function of a class without a name is that of a lambda; if it takes `auto`, its name tells what for. */
+static bool is_lambda(uint32_t tag, const char *function)
+{
+    static const char call[] = "operator()";
+    size_t length = sizeof call - 1;
+    return (tag == DW_TAG_class_type || tag == DW_TAG_structure_type) && strncmp(function, call, length) == 0 &&
+           (function[length] == 0 || function[length] == '<');
+}
+
+/* Lambdas of one function have nothing but their place to tell them apart. */
+static bool add_lambda(struct col_dwarf_functions *functions, const struct col_dwarf_scope *scope)
+{
+    char text[64] = "{lambda}";
+    if (scope->line && scope->column)
+        snprintf(text, sizeof text, "{lambda:%u:%u}", scope->line, scope->column);
+    else if (scope->line)
+        snprintf(text, sizeof text, "{lambda:%u}", scope->line);
+    return add_scope(functions, text);
+}
+
+/* Compilers say of a lambda itself where it is, not of the function in it. */
+static void declare(struct col_dwarf_functions *functions, size_t number, const struct col_dwarf_scope *scope)
+{
+    if (functions->declared_lines[number] || functions->declared_units[number] != COL_DWARF_NO_OFFSET)
+        return;
+    functions->declared_units[number] = scope->unit;
+    functions->declared_files[number] = scope->file;
+    functions->declared_lines[number] = scope->line;
+}
+
+static bool add_nameless(struct col_dwarf_functions *functions, const struct col_dwarf_name *name, uint32_t tag,
+                         const struct col_dwarf_scope *scope)
 {
     if (tag == DW_TAG_namespace)
-        return "(anonymous namespace)";
-    bool is_class = tag == DW_TAG_class_type || tag == DW_TAG_structure_type;
-    return is_class && strcmp(function, "operator()") == 0 ? "{lambda}" : NULL;
+        return add_scope(functions, "(anonymous namespace)");
+    if (!is_lambda(tag, name->text))
+        return true;
+    declare(functions, (size_t)(name - functions->texts), scope);
+    return add_lambda(functions, scope);
 }
 
 /* Writes down what is around the entry now. */
@@ -69,15 +102,13 @@ static int note_scopes(struct search *search, struct col_dwarf_name *name)
     struct col_dwarf_functions *functions = search->functions;
     name->scope = functions->scope_bytes;
     for (uint32_t i = 0; i < search->depth; i++) {
-        const char *text = NULL;
+        struct col_dwarf_scope scope;
         if (search->tags[i] == 0)
             continue;
-        int status = col_dwarf_plain_name(search->file, search->supplement, search->open[i], &text);
+        int status = col_dwarf_describe_scope(search->file, search->supplement, search->open[i], &scope);
         if (status != 0)
             return status;
-        if (!text)
-            text = nameless(search->tags[i], name->text);
-        if (text && !add_scope(functions, text))
+        if (!(scope.name ? add_scope(functions, scope.name) : add_nameless(functions, name, search->tags[i], &scope)))
             return -ENOMEM;
     }
     name->scope_bytes = functions->scope_bytes - name->scope;

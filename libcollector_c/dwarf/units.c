@@ -174,6 +174,9 @@ static void keep(struct col_dwarf_entry *entry, uint32_t name, struct col_dwarf_
     case DW_AT_decl_line:
         entry->declared_line = value.number;
         break;
+    case DW_AT_decl_column:
+        entry->declared_column = value.number;
+        break;
     case DW_AT_language:
         entry->language = value.number;
         break;

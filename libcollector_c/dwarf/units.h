@@ -51,7 +51,7 @@ struct col_dwarf_entry {
     bool has_children;
     struct col_dwarf_value low, high, ranges, origin, specification, name, linkage_name;
     struct col_dwarf_value call_file, declared_file;
-    uint64_t call_line, declared_line, language;
+    uint64_t call_line, declared_line, declared_column, language;
     struct col_dwarf_value address_base, string_base, range_base;
 };
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -262,5 +263,27 @@ def test_names_say_what_they_are_within(tmp_path):
     program = Program("g++", ("-O2", "-gdwarf-5"), (("names.cc", source),))
     names = {name for table in tables_of(program.build(tmp_path), read_inline_table) for name in table.names}
     assert any(name.startswith("outer::apply<main(") for name in names), names
-    assert "main::{lambda}::operator()" in names, names
+    assert any(re.fullmatch(r"main::\{lambda:5(:\d+)?\}::operator\(\)", name) for name in names), names
     assert any("Hidden" in name for name in names), names
+
+
+def test_lambdas_of_one_function_stay_apart(tmp_path):
+    """No name tells them apart where g++ inlined them; only the place of each does."""
+    source = """
+        volatile unsigned sink;
+        int main(int argc, char **) {
+            auto one = [](int n) { sink = sink * n; };
+            auto two = [](int n) { sink = sink + n; }; auto three = [](int n) { sink = sink - n; };
+            auto four = [](auto n) { sink = sink / n; };
+            one(argc), two(argc), three(argc), four(argc);
+        }
+    """
+    program = Program("g++", ("-O2", "-gdwarf-5"), (("lambdas.cc", source),))
+    (table,) = tables_of(program.build(tmp_path), read_inline_table)
+    chains = (table.chain_at(start) for start in table.starts)
+    calls = {(call.raw_name, Path(call.file or "").name, call.line) for chain in chains for call in chain}
+    names = sorted(name for name, _, _ in calls)
+    assert [re.sub(r":\d+\}", "}", name) for name in names] == [
+        "main::{lambda:4}::operator()", "main::{lambda:5}::operator()", "main::{lambda:5}::operator()", "main::{lambda:6}::operator()<int>",
+    ]
+    assert {(file, line) for _, file, line in calls} == {("lambdas.cc", line) for line in (4, 5, 6)}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 from array import array
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from io import BytesIO
@@ -230,14 +231,26 @@ class _Walk:
         self._declared_files, self._declared_lines = array("I"), array("I")
         self._function_numbers: dict[tuple[_Unit, int], int] = {}
         self._names: list[str] = []
+        self._unlinked: list[int] = []  # functions without a linkage name
         self._file_numbers: dict[str, int] = {}
 
     def table(self) -> InlineTable:
         """What was found."""
         self._walk()
         starts, nodes = _flatten(self._ranges)
+        self._tell_overloads_apart()
         return InlineTable(starts, nodes, self._parents, self._functions, self._call_files, self._call_lines,
                            self._declared_files, self._declared_lines, tuple(self._names), tuple(self._file_numbers))
+
+    def _tell_overloads_apart(self) -> None:
+        """Without linkage names they, and procedures within others, share all but the line where they are declared."""
+        lines: dict[tuple[str, int], set[int]] = defaultdict(set)
+        told = {number: (self._names[number], self._declared_files[number]) for number in self._unlinked if self._declared_lines[number]}
+        for number, name in told.items():
+            lines[name].add(self._declared_lines[number])
+        for number, name in told.items():
+            if len(lines[name]) > 1:
+                self._names[number] += f":{self._declared_lines[number]}"
 
     def _open(self, dwarf: DwarfData, header: UnitHeader) -> _Unit:
         key = dwarf, header.offset
@@ -311,6 +324,7 @@ class _Walk:
         if linkage_name or not name:
             return linkage_name or _NAMELESS, file, line
         scopes = ""
+        self._unlinked.append(len(self._declared_lines))
         for tag, around in named[0].scopes.get(named[1], ()):
             scope = self._scope(named[0], around)
             shown = scope.name

@@ -18,6 +18,7 @@ struct col_dwarf_functions {
         struct col_dwarf_file *file; /* NULL: it is a linkage name, which says by itself what it is within */
         uint64_t offset;             /* of the entry that says so */
         size_t scope, scope_bytes;   /* what is before it, in `scopes` */
+        bool is_ambiguous;           /* others of that name and file are declared at another line */
     } * texts;
     size_t text_capacity;
     char *scopes;

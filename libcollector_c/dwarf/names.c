@@ -197,17 +197,76 @@ static int find_scopes(struct col_dwarf_functions *functions, struct col_dwarf_f
     return status;
 }
 
+/* A function by what is told of it, without its linkage name. */
+struct told {
+    struct col_dwarf_name *name;
+    const char *scope;
+    uint64_t unit;
+    uint32_t file, line;
+};
+
+static int compare_names(const struct told *left, const struct told *right)
+{
+    if (left->name->scope_bytes != right->name->scope_bytes)
+        return left->name->scope_bytes < right->name->scope_bytes ? -1 : 1;
+    int order = left->name->scope_bytes ? memcmp(left->scope, right->scope, left->name->scope_bytes) : 0;
+    if (order == 0)
+        order = strcmp(left->name->text, right->name->text);
+    if (order == 0)
+        order = (left->unit > right->unit) - (left->unit < right->unit);
+    return order ? order : (left->file > right->file) - (left->file < right->file);
+}
+
+static int compare_told(const void *left, const void *right)
+{
+    const struct told *first = left, *second = right;
+    int order = compare_names(first, second);
+    return order ? order : (first->line > second->line) - (first->line < second->line);
+}
+
+/* Overloads without linkage names, and procedures within others, share all but the line where they are declared. */
+static int find_ambiguous(struct col_dwarf_functions *functions)
+{
+    struct told *told = calloc(functions->count, sizeof *told);
+    size_t count = 0;
+    if (!told)
+        return -ENOMEM;
+    for (size_t i = 0; i < functions->count; i++) {
+        struct col_dwarf_name *name = &functions->texts[i];
+        if (name->file && functions->declared_lines[i])
+            told[count++] = (struct told){.name = name,
+                                          .scope = name->scope_bytes ? functions->scopes + name->scope : NULL,
+                                          .unit = functions->declared_units[i],
+                                          .file = functions->declared_files[i],
+                                          .line = functions->declared_lines[i]};
+    }
+    qsort(told, count, sizeof *told, compare_told);
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && compare_names(&told[first], &told[end]) == 0;)
+            end++;
+        for (size_t i = first; i < end; i++)
+            told[i].name->is_ambiguous = told[first].line != told[end - 1].line;
+    }
+    free(told);
+    return 0;
+}
+
 int col_dwarf_write_names(struct col_dwarf_functions *functions, struct col_dwarf_file *supplement)
 {
     int status = functions->count ? find_scopes(functions, supplement) : 0;
+    if (status == 0 && functions->count)
+        status = find_ambiguous(functions);
     for (size_t i = 0; status == 0 && i < functions->count; i++) {
         const struct col_dwarf_name *name = &functions->texts[i];
         const char *text = name->text ? name->text : "??";
         char **names = &functions->names;
         size_t *bytes = &functions->name_bytes, *capacity = &functions->name_capacity;
         const char *scope = name->scope_bytes ? functions->scopes + name->scope : "";
+        char line[16] = "";
+        if (name->is_ambiguous)
+            snprintf(line, sizeof line, ":%u", functions->declared_lines[i]);
         if (!add(names, bytes, capacity, scope, name->scope_bytes) ||
-            !add(names, bytes, capacity, text, strlen(text) + 1))
+            !add(names, bytes, capacity, text, strlen(text)) || !add(names, bytes, capacity, line, strlen(line) + 1))
             return -ENOMEM;
     }
     return status;

@@ -57,6 +57,7 @@ struct Box {
     int size;
     explicit Box(int n) : size(n + sink) {}
     int doubled() const;
+    int doubled(int more) const { return size * more - sink; }
     bool operator<(const Box &other) const { return size < other.size; }
 };
 inline int Box::doubled() const { return size * 2 + sink; }
@@ -82,7 +83,7 @@ template <typename T> T best(const std::vector<T> &all) { return *std::max_eleme
 } }
 int main(int argc, char **) {
     std::vector<Box> boxes;
-    int total = fill(boxes, argc);
+    int total = fill(boxes, argc) + [](int x) { return x * sink; }(argc) + [](auto x) { return x - sink; }(argc) + boxes[0].doubled(3);
     std::sort(boxes.begin(), boxes.end());
     std::map<std::string, int> names;
     names["a"] = outer::inner::best(boxes).doubled();

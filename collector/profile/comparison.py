@@ -10,6 +10,7 @@ Of other metrics nobody knows what chance their samples have, so that only sever
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -30,6 +31,7 @@ LEVEL: Final = 0.01  # of what is called significant
 LEAST_SAMPLES: Final = 10  # of both sides together; fewer can hardly tell two functions apart, and a test less makes all others sharper
 SPEED: Final = 1.1
 """By this factor the only run of a side may be faster or slower as a whole than the next one would be: nothing tells."""
+_LAMBDA_PLACE = re.compile(r"(?<=\{lambda):[\d:]+(?=\})")
 _WIDEST = 1000.0  # a ratio known no better than that is not known
 
 Key = tuple[object, ...]
@@ -170,7 +172,7 @@ def path_run(profile: Profile, ratio: RatioPlace | None = None) -> Run:
         return tuple(reversed(found))
 
     def key(node: CallNode) -> Key:
-        return tuple(function and function.name for function in callers(node))
+        return tuple(function and _lasting_name(function) for function in callers(node))
 
     rows = [node for node in nodes if node.function]
     return _run(profile, ratio, rows, key, lambda node: (node.function.file, node.function.line), callers)
@@ -209,7 +211,13 @@ def _is_sampled(metric: Metric) -> bool:
 
 def function_key(function: Function, module: Module) -> Key:
     """What a function is known by on both sides."""
-    return function.name, module.name, _base(function.file)
+    return _lasting_name(function), module.name, _base(function.file)
+
+
+def _lasting_name(function: Function) -> str:
+    """Without the place that tells it from others of its name in one build (`{lambda:8:15}`, `mix:5`), which a change elsewhere in the file shifts."""
+    name = function.name.removesuffix(f":{function.line}") if function.line else function.name
+    return _LAMBDA_PLACE.sub("", name)
 
 
 def _base(file: str | None) -> str:

@@ -12,9 +12,10 @@ import pytest
 from simulated_runs import EQUAL, HIGH, NORMAL, made_run, random_run
 from tiny_profile import build_profile
 
-from collector.profile.comparison import Comparison, Measure, Run, compare, function_run, line_run, slower_than
+from collector.profile.comparison import Comparison, Measure, Run, compare, function_key, function_run, line_run, slower_than
 from collector.profile.findings import answer, notes
 from collector.profile.metrics import Metric
+from collector.profile.model import Function, Module
 
 TRIALS = 1000 if os.environ.get("COLLECTOR_TEST_THOROUGH") else 300
 """Simulated comparisons, of which three in a hundred may find something by chance (two in a hundred of a thousand)."""
@@ -127,6 +128,21 @@ def test_two_builds_are_the_same_program() -> None:
 def test_functions_of_one_name_in_two_modules_stay_apart() -> None:
     run = function_run(build_profile([("f@a.so", 1, 0), ("f@b.so", 2, 0)]))
     assert {(row.place.module.name, row.change.before, row.change.after) for row in compare([run], [run]).rows} == {("a.so", 1, 1), ("b.so", 2, 2)}
+
+
+@pytest.mark.parametrize(("before", "after"), [
+    (("main::{lambda:8:15}::operator()", 8), ("main::{lambda:9:15}::operator()", 9)),
+    (("mix:5", 5), ("mix:6", 6)),
+    (("work", 5), ("work", 6)),
+])
+def test_a_function_that_its_line_tells_from_others_may_move(before: tuple[str, int], after: tuple[str, int]) -> None:
+    one, other = (function_key(Function(name, name, name, 0, "/src/a.cc", line), Module("prog", "/bin/prog")) for name, line in (before, after))
+    assert one == other
+
+
+def test_a_number_that_is_not_the_line_is_part_of_the_name() -> None:
+    keys = {function_key(Function(name, name, name, 0, "a.js", 1), Module("node", "/bin/node")) for name in ("load a.js:7", "load a.js:9")}
+    assert len(keys) == 2
 
 
 def test_rates_may_differ() -> None:

@@ -107,6 +107,16 @@ def test_depths(record: Callable[..., Recorded], python: Interpreter) -> None:
     judge_shares(recorded, truth, recorded.total_ns, truth, systematic=0.02)
 
 
+@some_interpreters()
+def test_more_functions_than_there_is_room_for(record: Callable[..., Recorded], python: Interpreter) -> None:
+    """What they call in C stays at the leaf, and nobody says that such a stack was whole."""
+    recorded = take(record, python, "too_deep.py", MS, 9000, options=())
+    stacks = [stack for stack in counted_stacks(recorded) if "sink" in stack.names]
+    in_c = sum(stack.ns for stack in stacks if stack.names[-1] != "sink")
+    assert in_c > 0.9 * sum(stack.ns for stack in stacks) > 0
+    assert sum(recorded.unfinished.values()) > 0.9 * sum(stack.count for stack in stacks)
+
+
 @every_interpreter()
 def test_reuse(record: Callable[..., Recorded], python: Interpreter) -> None:
     """A function that lies where another lay before is never taken for it."""

@@ -110,6 +110,14 @@ static size_t merge(const struct both *both, struct output *output, bool is_root
                 put(output, both->python.words[waiting]);
         at = evaluator + 1;
     }
+    if (both->python.is_full &&
+        waiting < both->python.count) { /* their mark was not come to: they are run by the next there is */
+        size_t evaluator = evaluator_of(both, COL_PYTHON_LOOP_MARK, at);
+        if (evaluator < native->count) {
+            put_native(output, native, at, evaluator + 1);
+            at = evaluator + 1;
+        }
+    }
     if (!both->python.is_full && !is_rooted_by_python)
         put_native(output, native, at, native->count);
     for (; waiting < both->python.count; waiting++)
@@ -166,7 +174,7 @@ size_t col_python_stack_merge(const struct col_python_runtime *runtime, const st
     if (count == 0)
         return stand_in(&both, &output, is_whole);
     bool is_rooted_by_python = !*is_rooted && is_whole && runtime->is_program && are_placed(&both);
-    *is_rooted |= is_rooted_by_python;
+    *is_rooted = (*is_rooted || is_rooted_by_python) && !both.python.is_full;
     output.total = native->count + count + both.python.is_full;
     return merge(&both, &output, is_rooted_by_python);
 }

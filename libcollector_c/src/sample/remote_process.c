@@ -321,7 +321,8 @@ size_t col_remote_python(struct col_remote_process *process, pid_t thread, const
     find_state(process, thread);
     bool was_rooted = is_rooted(*end), is_whole = was_rooted;
     size_t count = col_python_stack_merge(python, &native, self.room->python, pcs, most, &is_whole);
-    *end = is_whole && !was_rooted ? COL_END_COMPLETE : *end;
+    if (is_whole != was_rooted)
+        *end = is_whole ? COL_END_COMPLETE : COL_END_DEPTH_LIMIT;
     return count;
 }
 

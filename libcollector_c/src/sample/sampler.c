@@ -95,7 +95,8 @@ static size_t walk_both(const struct col_python_runtime *python, struct col_thre
     bool was_rooted = *end == COL_END_COMPLETE || *end == COL_END_GUESSED, is_rooted = was_rooted;
     size_t count =
         col_python_stack_merge(python, &native, work->python, thread->last.pcs, COL_THREAD_DEPTH, &is_rooted);
-    *end = is_rooted && !was_rooted ? COL_END_COMPLETE : *end;
+    if (is_rooted != was_rooted)
+        *end = is_rooted ? COL_END_COMPLETE : COL_END_DEPTH_LIMIT;
     return count;
 }
 

@@ -105,7 +105,6 @@ def test_waiting_at_a_barrier_by_rank(run: Callable[..., Recorded], program: Pat
         ready_ns, true_ns = 1e9 * main.values[names.index("runnable")], truth[f"{rank}.barrier"]
         allowed_ns = 0.02 * true_ns + 4 * sqrt(true_ns * LOOKS_NS) + 5e6
         judge(found_ns - allowed_ns <= true_ns <= found_ns + ready_ns + allowed_ns, f"rank {rank}: {found_ns / 1e6:.1f} ms, {ready_ns / 1e6:.1f} ready, {true_ns / 1e6:.1f} true")
-    judge(truth["2.barrier"] < min(truth["0.barrier"], truth["1.barrier"]), "the last rank does not come last")
 
 
 def test_ranks_below_a_recorded_mpirun_are_named(record: Callable[..., Recorded], program: Path, mpi: str) -> None:

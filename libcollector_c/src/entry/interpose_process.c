@@ -366,7 +366,7 @@ COL_EXPORT int clone(int (*routine)(void *), void *stack, int flags, void *argum
     void *tls = va_arg(list, void *);
     pid_t *child_tid = va_arg(list, pid_t *);
     va_end(list);
-    if ((flags & CLONE_VM) != 0 || !col_session_is_open())
+    if ((flags & CLONE_VM) != 0 || routine == NULL || !col_session_is_open()) /* without a routine it is refused */
         return COL_REAL(clone)(routine, stack, flags, argument, parent_tid, tls, child_tid);
     struct birth birth = {routine, argument};
     col_session_fork_prepare();

@@ -71,6 +71,7 @@ CASE(clone3_without_handlers, 3, "clone3 of a child whose signals are at their d
 static char child_stack[65536] __attribute__((aligned(16)));
 static int in_clone(void *unused) { (void)unused; in_child(); return 5; }
 CASE(libc_clone, 2, "clone() of the C library with a stack of its own") { pid_t pid = clone(in_clone, child_stack + sizeof child_stack, SIGCHLD, NULL); burn(); say_end(pid); }
+CASE(libc_clone_refused, 1, "clone() of the C library without a function, and without a stack") { TELL(clone(NULL, child_stack + sizeof child_stack, SIGCHLD, NULL)); TELL(clone(in_clone, NULL, SIGCHLD, NULL)); burn(); }
 static int quiet_clone(void *unused) { (void)unused; spin(1000000); return 5; }
 CASE(clone_vm, 1, "clone(CLONE_VM) of another process in the same memory") { pid_t pid = clone(quiet_clone, child_stack + sizeof child_stack, CLONE_VM | SIGCHLD, NULL); say_end(pid); burn(); }
 CASE(clone_vm_files, 1, "clone(CLONE_VM|CLONE_FILES|CLONE_FS|CLONE_SIGHAND)") { pid_t pid = clone(quiet_clone, child_stack + sizeof child_stack, CLONE_VM | CLONE_FILES | CLONE_FS | CLONE_SIGHAND | SIGCHLD, NULL); say_end(pid); burn(); }

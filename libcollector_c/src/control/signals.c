@@ -66,10 +66,22 @@ static void deliver(int signo, siginfo_t *info, void *context)
     call_program(signo, info, context, &action);
 }
 
-/* A breakpoint and the like: the kernel kills who has it blocked or ignored. A perf event's signal waits, as any other. */
-static bool is_forced(int signo, const siginfo_t *info)
+/* By an instruction at most: a call that is made again is stepped back to. */
+static bool is_near(uintptr_t address, const void *context)
 {
-    return signo == SIGTRAP && info->si_code > 0 && info->si_code != COL_OS_TRAP_PERF;
+    uintptr_t pc;
+    memcpy(&pc, (const char *)context + col_arch_context_offset(COL_DWARF_PC), sizeof pc);
+    return address - pc + 16 <= 32;
+}
+
+/*
+ * A breakpoint and the like: the kernel kills who has it blocked or ignored. A perf event's signal waits, as any other, and so does that of a child's end (clone with SIGTRAP
+ * as its signal), whose codes are the same numbers: a trap tells where the thread is.
+ */
+static bool is_forced(int signo, const siginfo_t *info, const void *context)
+{
+    return signo == SIGTRAP && info->si_code > 0 && info->si_code != COL_OS_TRAP_PERF &&
+           (info->si_code == SI_KERNEL || is_near((uintptr_t)info->si_addr, context));
 }
 
 static __attribute__((noinline)) void count_forward(void)
@@ -86,7 +98,7 @@ static void pass_on(int signo, siginfo_t *info, void *context)
     uint64_t believed = surrogate == 0 && col_thread_has_own_storage() ? col_surrogate_believed() : 0;
     bool is_blocked = (col_surrogate_word(&((ucontext_t *)context)->uc_sigmask) & surrogate) != 0 ||
                       (believed & col_os_signal_bit(signo)) != 0;
-    if ((is_forced(signo, info) && (is_blocked || action.sa_handler == SIG_IGN)) ||
+    if ((is_forced(signo, info, context) && (is_blocked || action.sa_handler == SIG_IGN)) ||
         (action.sa_handler == SIG_DFL && !is_blocked)) {
         col_dispositions_die(signo);
     } else if (surrogate == 0 && is_blocked) {
@@ -100,7 +112,7 @@ static void pass_on(int signo, siginfo_t *info, void *context)
         if (is_blocked)
             count_forward();
         bool has_handler = action.sa_handler != SIG_IGN && action.sa_handler != SIG_DFL;
-        if (!is_blocked && has_handler && !(action.sa_flags & SA_RESTART) && !is_forced(signo, info))
+        if (!is_blocked && has_handler && !(action.sa_flags & SA_RESTART) && !is_forced(signo, info, context))
             col_arch_break_restart(context);
     }
 }

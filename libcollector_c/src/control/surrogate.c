@@ -143,10 +143,13 @@ static void mark(siginfo_t *info)
     memcpy((char *)info + MARK_AT, words, sizeof words);
 }
 
-/* Only kill, sigqueue and timers address a process; pthread_sigqueue cannot be told from sigqueue. */
-static bool is_for_process(int code)
+/*
+ * Only pthread_kill and perf events address a thread; a process is addressed by kill, sigqueue and timers, and by the kernel for ITIMER_VIRTUAL, for the end of a child and
+ * for a file. What names a thread by its number (F_OWNER_TID, SIGEV_THREAD_ID, pthread_sigqueue) cannot be told from those.
+ */
+static bool is_for_process(int signo, int code)
 {
-    return code <= 0 && code != SI_TKILL;
+    return code != SI_TKILL && (signo != COL_CLOCK_EVENT_SIGNAL || code != COL_OS_TRAP_PERF);
 }
 
 /* The kernel lets nobody but the main thread say that a process was sent a signal by kill. The mark knows better. */
@@ -169,7 +172,7 @@ void col_surrogate_forward(int signo, const siginfo_t *info, bool is_blocked)
 {
     int surrogate = col_surrogate_of(signo);
     bool is_directed =
-        !is_blocked || !is_for_process(info->si_code); /* where it is open this thread was chosen for it */
+        !is_blocked || !is_for_process(signo, info->si_code); /* where it is open this thread was chosen for it */
     siginfo_t copy;
     memcpy(&copy, info, sizeof copy);
     if (surrogate == 0 || (is_blocked && (col_os_pending_signals(!is_directed) & col_os_signal_bit(surrogate)) != 0))

@@ -29,6 +29,7 @@ enum use {
 static struct {
     uint64_t period_ns;
     bool has_handed_over; /* the launcher holds one, or did */
+    int lowest_signalling; /* of the numbers that events had when they were told to signal; 0: none has */
 } self;
 
 void col_clock_event_start(uint64_t period_ns)
@@ -90,6 +91,28 @@ static long hand_over(long fd, uint32_t thread, unsigned use)
 long col_clock_event_open_inherited(uint32_t thread)
 {
     return hand_over(open_event(true, true), thread, USE_CLOCK);
+}
+
+/*
+ * Its signals carry the number it has when it is told to signal, for ever: a high one, for the program may have files that send the same signal. Closes `fd`; a descriptor, or
+ * -errno.
+ */
+static long move_out_of_the_way(int fd)
+{
+    long moved = col_descriptors_copy_high(fd);
+    col_os_close(fd);
+    int lowest = __atomic_load_n(&self.lowest_signalling, __ATOMIC_RELAXED);
+    while (moved > 0 && (lowest == 0 || moved < lowest) &&
+           !__atomic_compare_exchange_n(&self.lowest_signalling, &lowest, (int)moved, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+        continue;
+    return moved;
+}
+
+bool col_clock_event_has_signalled_as(int fd)
+{
+    int lowest = __atomic_load_n(&self.lowest_signalling, __ATOMIC_RELAXED);
+    return lowest != 0 && fd >= lowest;
 }
 
 /* A signal per period to this thread alone, from now on. These settings belong to the open file, whoever holds it. */
@@ -179,6 +202,8 @@ long col_clock_event_open_thread(uint32_t tid)
     bool is_old = fd == -EINVAL; /* before Linux 5.13 an event ends at exec only if that closes it */
     if (is_old)
         fd = open_event(false, false);
+    if (fd >= 0)
+        fd = move_out_of_the_way((int)fd);
     if (fd >= 0 && !direct_event((int)fd, tid)) {
         col_os_close((int)fd);
         return -EINVAL;

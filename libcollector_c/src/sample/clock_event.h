@@ -37,6 +37,9 @@ long col_clock_event_open_inherited(uint32_t thread);
 /* Signals the calling thread, `tid`; COL_CLOCK_SIGNAL. */
 long col_clock_event_open_thread(uint32_t tid);
 
+/* Whether such a signal, whose siginfo names this descriptor, may come from one of these events: the program's own files have lower numbers. */
+bool col_clock_event_has_signalled_as(int fd);
+
 /* Signals the calling thread, `tid`, whenever it has been away from its processor; COL_CLOCK_EVENT_SIGNAL with COL_CLOCK_SWITCH_MAGIC. It must be switched off before the
    thread becomes another program: a signal that is due by then would kill that. */
 long col_clock_event_open_switches(uint32_t tid);

@@ -126,7 +126,7 @@ int col_clock_source_tick_of(int signo, const siginfo_t *info)
     }
     if (info->si_code == SI_TIMER && info->si_value.sival_ptr == (void *)COL_CLOCK_EVENT_MAGIC)
         return self.kind == COL_CLOCK_TIMER ? COL_TICK_TIMER : COL_TICK_SLOW;
-    if (info->si_code >= POLL_IN && info->si_code <= POLL_HUP)
+    if (info->si_code >= POLL_IN && info->si_code <= POLL_HUP && col_clock_event_has_signalled_as(info->si_fd))
         return note_tick();
     return -1;
 }

@@ -86,7 +86,7 @@ static int handle_of(int fd)
 
 /* ---- in and out ---- */
 
-static int high_copy(int fd)
+int col_descriptors_copy_high(int fd)
 {
     struct rlimit limit = {1024, 1024};
     col_arch_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0);
@@ -113,7 +113,7 @@ static int claim_handle(void)
 
 int col_descriptors_adopt(int fd)
 {
-    int copy = high_copy(fd), handle = copy < 0 ? copy : claim_handle();
+    int copy = col_descriptors_copy_high(fd), handle = copy < 0 ? copy : claim_handle();
     col_os_close(fd);
     if (handle < 0) {
         if (copy >= 0)
@@ -165,7 +165,7 @@ void col_descriptors_evade(int fd)
         return;
     long copy = col_arch_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, fd + 1, 0, 0, 0);
     if (copy < 0)
-        copy = high_copy(fd);
+        copy = col_descriptors_copy_high(fd);
     __atomic_store_n(&table[handle].number, copy < 0 ? 0 : (int)copy + 1, __ATOMIC_RELEASE);
     col_os_close(fd);
 }

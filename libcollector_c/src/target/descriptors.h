@@ -22,6 +22,9 @@
  */
 int col_descriptors_hand_over(int fd, uint32_t thread, unsigned use);
 
+/* A copy at a high number, which is nobody's yet; or -errno. */
+int col_descriptors_copy_high(int fd);
+
 /* Moves a fresh descriptor to a high number and closes `fd`. Returns a handle, under which the descriptor can be found wherever it has been moved to since; -errno. */
 int col_descriptors_adopt(int fd);
 

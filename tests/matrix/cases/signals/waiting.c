@@ -219,3 +219,86 @@ CASE(read_interrupted, 1, "read of a pipe is interrupted by SIGTRAP, once")
     TELL(read(ends[0], &byte, 1));
     say_end(pid);
 }
+
+/* ---- a signal that the kernel sends to a process; its code is a number that other signals have for something else ---- */
+
+static void *take_one(void *set)
+{
+    siginfo_t info = {0};
+    int got = sigtimedwait(set, &info, &(struct timespec){5, 0});
+    say("took %d code %d", got, got > 0 ? info.si_code : 0);
+    return NULL;
+}
+
+static void take_in_thread(int signo, pid_t (*send)(int signo))
+{
+    sigset_t set;
+    pthread_t thread;
+    sigemptyset(&set);
+    sigaddset(&set, signo);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    pthread_create(&thread, NULL, take_one, &set);
+    pid_t pid = send(signo);
+    burn();
+    pthread_join(thread, NULL);
+    int status = 0;
+    TELL(waitpid(pid, &status, __WALL) == pid);
+    say_status("child", status);
+}
+
+static pid_t end_with(int signo)
+{
+    pid_t pid = (pid_t)syscall(SYS_clone, signo, 0, 0, 0, 0);
+    if (pid == 0) {
+        usleep(20000);
+        _exit(3);
+    }
+    return pid;
+}
+
+static pid_t write_to_told(int signo)
+{
+    int ends[2];
+    if (pipe(ends))
+        _exit(1);
+    fcntl(ends[0], F_SETOWN, getpid());
+    fcntl(ends[0], F_SETSIG, signo);
+    fcntl(ends[0], F_SETFL, O_ASYNC | O_NONBLOCK);
+    pid_t pid = fork();
+    if (pid == 0) {
+        usleep(20000);
+        if (write(ends[1], "x", 1) != 1)
+            _exit(1);
+        _exit(0);
+    }
+    return pid;
+}
+
+CASE(child_ends_usr1, 1, "a child that ends with SIGUSR1 as its signal, which another thread takes") { take_in_thread(SIGUSR1, end_with); }
+CASE(child_ends_trap, 1, "a child that ends with SIGTRAP as its signal, which another thread takes") { take_in_thread(SIGTRAP, end_with); }
+CASE(child_ends_vtalrm, 1, "a child that ends with SIGVTALRM as its signal, which another thread takes") { take_in_thread(SIGVTALRM, end_with); }
+CASE(file_tells_trap, 1, "a pipe tells by SIGTRAP (F_SETSIG), which another thread takes") { take_in_thread(SIGTRAP, write_to_told); }
+CASE(file_tells_vtalrm, 1, "a pipe tells by SIGVTALRM (F_SETSIG), which another thread takes") { take_in_thread(SIGVTALRM, write_to_told); }
+
+static volatile sig_atomic_t told_code, told_count;
+static void on_told(int signo, siginfo_t *info, void *context)
+{
+    (void)signo, (void)context;
+    told_code = info->si_code;
+    told_count++;
+}
+
+CASE(child_ends_handled, 3, "children that end with SIGTRAP and SIGVTALRM as their signals, and a pipe that tells by SIGVTALRM, with a handler")
+{
+    struct sigaction action = {.sa_sigaction = on_told, .sa_flags = SA_SIGINFO | SA_RESTART};
+    int signals[] = {SIGTRAP, SIGVTALRM, SIGVTALRM};
+    for (int i = 0; i < 3; i++) {
+        sigaction(signals[i], &action, NULL);
+        pid_t pid = i < 2 ? end_with(signals[i]) : write_to_told(signals[i]);
+        burn();
+        int status = 0;
+        while (waitpid(pid, &status, __WALL) < 0)
+            continue;
+        say("handled %d code %d", (int)told_count, (int)told_code);
+    }
+}

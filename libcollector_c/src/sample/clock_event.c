@@ -28,7 +28,7 @@ enum use {
 
 static struct {
     uint64_t period_ns;
-    bool has_handed_over; /* the launcher holds one, or did */
+    bool has_handed_over;  /* the launcher holds one, or did */
     int lowest_signalling; /* of the numbers that events had when they were told to signal; 0: none has */
 } self;
 

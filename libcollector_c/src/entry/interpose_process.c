@@ -392,11 +392,3 @@ COL_EXPORT void _Exit(int status)
     COL_REAL(_Exit)(status);
     __builtin_unreachable();
 }
-
-/* Its handlers run inside; the log ends before them, so that whatever they do cannot keep it from ending. */
-COL_EXPORT void quick_exit(int status)
-{
-    col_session_close(COL_CLOSE_EXIT);
-    COL_REAL(quick_exit)(status);
-    __builtin_unreachable();
-}

@@ -9,15 +9,24 @@
 #include "control/signals.h"
 #include "experiment/format.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 extern void *__libc_stack_end
     __attribute__((weak)); /* where the kernel has put the number of arguments, and behind it the arguments */
 
 static bool has_begun;
+
+/* pthread_atfork, for a library by its handle: its handlers are dropped when that is taken down, but destructors that come later may fork. Of no library they stay. */
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *library);
+
+/* Registered before the program's own handlers, and so called after them. */
+static void finish_quickly(void)
+{
+    col_session_close(COL_CLOSE_EXIT);
+}
 
 /* Preloaded without COLLECTOR_EXPERIMENT in the environment the library reads that one variable and does nothing else, ever. */
 static void begin_once(int argc, char **argv)
@@ -30,8 +39,10 @@ static void begin_once(int argc, char **argv)
         return;
     col_signals_install(options->sample_signal, options->pause_signal);
     col_session_open(argc, argv);
-    if (col_session_is_open())
-        pthread_atfork(col_session_fork_prepare, col_session_fork_parent, col_session_fork_child);
+    if (!col_session_is_open())
+        return;
+    __register_atfork(col_session_fork_prepare, col_session_fork_parent, col_session_fork_child, NULL);
+    at_quick_exit(finish_quickly);
 }
 
 /* Runs before main, but behind the constructors of libraries that the program was linked with. */

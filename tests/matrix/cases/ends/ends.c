@@ -15,6 +15,7 @@ CASE(underscore_exit, 1, "_exit(4): no handler runs") { atexit(says_bye); burn()
 CASE(raw_exit_group, 1, "the raw system call exit_group") { burn(); syscall(SYS_exit_group, 5); }
 CASE(raw_exit, 1, "the raw system call exit, of the only thread") { burn(); syscall(SYS_exit, 6); }
 CASE(quick_exits, 1, "quick_exit with at_quick_exit handlers, not those of exit") { atexit(burns_late); at_quick_exit(says_bye); burn(); quick_exit(7); }
+CASE(works_in_quick_exit_handler, 2, "works in a handler of quick_exit") { at_quick_exit(burns_late); burn(); quick_exit(8); }
 CASE(works_in_exit_handler, 2, "works in an exit handler") { atexit(burns_late); burn(); exit(8); }
 CASE(aborts, 1, "abort") { burn(); abort(); }
 

@@ -64,3 +64,12 @@ def test_a_library_that_comes_and_goes_a_thousand_times(
     assert recorded.lost_count == 0
     log_bytes = sum(file.stat().st_blocks * 512 for file in recorded.path.iterdir())
     assert log_bytes <= rounds * 1024 + (1 << 18)
+
+
+def test_the_child_of_a_late_destructor(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    """Libraries that a program is linked with are taken down after the recorder: what their destructors fork is recorded all the same."""
+    library = compiled("late_fork.c", "-O1", "-shared", "-fPIC", "-DLIBRARY", name="liblate.so")
+    recorded = record([compiled("late_fork.c", "-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{library.parent}", name="late_fork")])
+    assert recorded.outcome.status == 0
+    assert "bare system call" not in recorded.outcome.stderr
+    judge_at_least(recorded, "work", 60_000_000)

@@ -27,6 +27,7 @@
 #include "sample/clock_source.h"
 
 #define S_NS 1000000000u
+#define SENT_ON_WITHIN_NS 50000000 /* a few turns of the processor on a busy machine */
 
 static bool is_hidden(void)
 {
@@ -49,10 +50,13 @@ static struct timespec rest_until(uint64_t end_ns)
     return (struct timespec){(time_t)(rest_ns / S_NS), (long)(rest_ns % S_NS)};
 }
 
-/* Our handler may have interrupted the wait to send on what the program blocks. If that is what it waits for, it is there now; if not, the wait goes on. */
+/*
+ * Our handler may have interrupted the wait to send on what the program blocks. If that is what it waits for, it is there now; if not, the wait goes on.
+ * Or the handler runs in another thread, which was quicker to take what both were woken for: then it is there soon.
+ */
 static int wait_on(const sigset_t *set, uint64_t asked, siginfo_t *info, const struct timespec *timeout)
 {
-    static const struct timespec at_once = {0, 0};
+    const struct timespec soon = {0, col_surrogate_to_kernel(asked) != asked ? SENT_ON_WITHIN_NS : 0};
     uint64_t end_ns =
         timeout != NULL ? col_clock_now() + (uint64_t)timeout->tv_sec * S_NS + (uint64_t)timeout->tv_nsec : 0;
     struct timespec rest;
@@ -63,7 +67,7 @@ static int wait_on(const sigset_t *set, uint64_t asked, siginfo_t *info, const s
             got = COL_REAL(sigtimedwait)(set, info, timeout);
         if (got != -1 || errno != EINTR)
             return got;
-        got = COL_REAL(sigtimedwait)(set, info, &at_once);
+        got = COL_REAL(sigtimedwait)(set, info, &soon);
         if (got == -1)
             errno = EINTR;
         if (got != -1 || count == col_signals_forward_count())

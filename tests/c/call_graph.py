@@ -51,7 +51,7 @@ class CallGraph:
         unit = f"{path.parent.name}/{path.stem}"
         with open(path, "rb") as stream:
             image = ELFFile(stream)
-            names = [re.sub(r"^\.text\.(unlikely\.|startup\.)?", "", section.name) for section in image.iter_sections()]
+            names = [re.sub(r"^\.text\.(unlikely\.|startup\.|exit\.)?", "", section.name) for section in image.iter_sections()]
             self.sections.update(f"{unit}:{name}" for name in names)
             symbols = image.get_section_by_name(".symtab")
             for symbol in symbols.iter_symbols():

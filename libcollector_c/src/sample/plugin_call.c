@@ -48,6 +48,7 @@ void col_plugin_call_forget(void)
 {
     self.text = NULL;
     self.caller = 0;
+    own.is_plugins = col_plugin_call_is_within(); /* whatever is called in this process ends */
 }
 
 void col_plugin_call_begin(const char *text)

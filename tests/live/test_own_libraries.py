@@ -69,7 +69,8 @@ def test_a_library_that_comes_and_goes_a_thousand_times(
 def test_the_child_of_a_late_destructor(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
     """Libraries that a program is linked with are taken down after the recorder: what their destructors fork is recorded all the same."""
     library = compiled("late_fork.c", "-O1", "-shared", "-fPIC", "-DLIBRARY", name="liblate.so")
-    recorded = record([compiled("late_fork.c", "-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{library.parent}", name="late_fork")])
+    linked = ("-Wl,--no-as-needed", f"-L{library.parent}", "-llate", f"-Wl,-rpath,{library.parent}")
+    recorded = record([compiled("late_fork.c", *linked, name="late_fork")])
     assert recorded.outcome.status == 0
     assert "bare system call" not in recorded.outcome.stderr
     judge_at_least(recorded, "work", 60_000_000)

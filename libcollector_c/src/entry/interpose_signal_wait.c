@@ -56,7 +56,7 @@ static struct timespec rest_until(uint64_t end_ns)
  */
 static int wait_on(const sigset_t *set, uint64_t asked, siginfo_t *info, const struct timespec *timeout)
 {
-    const struct timespec soon = {0, col_surrogate_to_kernel(asked) != asked ? SENT_ON_WITHIN_NS : 0};
+    uint64_t within_ns = col_surrogate_to_kernel(asked) != asked ? SENT_ON_WITHIN_NS : 0;
     uint64_t end_ns =
         timeout != NULL ? col_clock_now() + (uint64_t)timeout->tv_sec * S_NS + (uint64_t)timeout->tv_nsec : 0;
     struct timespec rest;
@@ -67,7 +67,9 @@ static int wait_on(const sigset_t *set, uint64_t asked, siginfo_t *info, const s
             got = COL_REAL(sigtimedwait)(set, info, timeout);
         if (got != -1 || errno != EINTR)
             return got;
-        got = COL_REAL(sigtimedwait)(set, info, &soon);
+        uint64_t soon_ns = col_clock_now() + within_ns;
+        rest = rest_until(timeout != NULL && end_ns < soon_ns ? end_ns : soon_ns);
+        got = COL_REAL(sigtimedwait)(set, info, &rest);
         if (got == -1)
             errno = EINTR;
         if (got != -1 || count == col_signals_forward_count())

@@ -105,9 +105,10 @@ def test_load_in_phase(take: Callable[..., Recorded], cycle_us: int) -> None:
     judge_shares(recorded, recorded.outcome.truth, names=("in_phase", "out_of_phase"), systematic=0.02)
 
 
-def test_system_time(take: Callable[..., Recorded]) -> None:
-    recorded = take("kernel_share.c", 300, "computes", "touches", stays=True)
-    judge_shares(recorded, recorded.outcome.truth, names=("computes", "touches"), systematic=0.03)
+@pytest.mark.parametrize("kernel_part", ["touches", "reads"])
+def test_system_time(take: Callable[..., Recorded], kernel_part: str) -> None:
+    recorded = take("kernel_share.c", 300, "computes", kernel_part, stays=True)
+    judge_shares(recorded, recorded.outcome.truth, names=("computes", kernel_part), systematic=0.03)
 
 
 def test_no_start_waits_for_the_load(compiled: Callable[..., Path], recorder: Path) -> None:

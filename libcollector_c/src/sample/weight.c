@@ -161,7 +161,17 @@ static bool may_be_often_in_kernel(const struct col_thread *thread)
 /*
  * The slow timer shows where system time passed. Each of its ticks stands for the time since the last one, and takes no more system time than that: the few system
  * calls it meets must not be charged with the page faults. Time that none of them explains was no system time, or not of such calls.
+ * Where the page faults are counted, and there have hardly been any since the last one, only calls are left: what the slow ticks before missed of them may be taken
+ * too. Those find a thread in the kernel a little more or less often than it is there, and what is then left over would be spread over code that was never there.
  */
+static uint64_t most_system_ns(const struct col_thread *thread, bool is_call, uint64_t slow_ns, uint64_t missing_ns)
+{
+    bool has_no_faults = thread->faults >= 0 && thread->fault_cpu_ns <= thread->slow_cpu_ns;
+    if (is_call)
+        return has_no_faults ? 2 * slow_ns : slow_ns;
+    return smaller(slow_ns, missing_ns > KERNEL_TICK_NS ? missing_ns : KERNEL_TICK_NS);
+}
+
 static struct col_weight weigh_slow(struct col_thread *thread, const ucontext_t *context, uint64_t passed_ns,
                                     uint64_t cpu_ns)
 {
@@ -172,11 +182,11 @@ static struct col_weight weigh_slow(struct col_thread *thread, const ucontext_t 
     bool is_call = col_arch_follows_syscall(context);
     bool is_in_kernel = is_call || (whole_ns != 0 && system_growth_ns * 4 >= slow_ns * 3);
     struct col_weight weight = {0, 0};
+    uint64_t most_ns = most_system_ns(thread, is_call, slow_ns, whole_ns);
     thread->slow_cpu_ns = cpu_ns;
     thread->kernel_history = (uint16_t)(thread->kernel_history << 1 | is_in_kernel);
     thread->history_count += thread->history_count < HISTORY;
     if (is_in_kernel && whole_ns != 0) { /* a brief call in code that ticks as it should explains nothing */
-        uint64_t most_ns = is_call ? slow_ns : smaller(slow_ns, whole_ns > KERNEL_TICK_NS ? whole_ns : KERNEL_TICK_NS);
         weight.system_ns = smaller(thread->waiting_ns + whole_ns, most_ns);
         thread->waiting_ns += whole_ns - weight.system_ns;
         thread->system_ns += weight.system_ns;

@@ -68,7 +68,7 @@ def format_bytes(value: int | float) -> str:
 
 
 def format_rate(period_ns: int | float) -> str:
-    """A period as the rate it stands for: 1,003,009 ns is `997 Hz`; `-` for no period."""
+    """A period as the rate it stands for: 1,062,699 ns is `941 Hz`; `-` for no period."""
     if period_ns <= 0:
         return "-"
     rate = NS_PER_S / period_ns

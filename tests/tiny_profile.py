@@ -19,7 +19,7 @@ from collector.profile.plain_samples import PlainSample, PlainSamples, PlainStac
 START_NS = 1_000_000_000_000
 MS = 1_000_000
 S = 1_000_000_000
-CLOCK = Clock("sigtrap", 1_003_009, 1_003_009, "first choice")
+CLOCK = Clock("sigtrap", 1_062_699, 1_062_699, "first choice")
 
 RECORDING = Recording(
     path="/home/ada/test.1.expt",
@@ -37,7 +37,7 @@ RECORDING = Recording(
     status=0,
     library_version="0.1.0",
     format_version="1.0",
-    options=("clock=auto", "period=1003009"),
+    options=("clock=auto", "period=1062699"),
     log_count=2,
     log_bytes=70_000,
 )

@@ -13,7 +13,7 @@ from collector.errors import UsageError
 from collector.named_tuple import NamedTuple
 
 CLOCKS = ("auto", "sigtrap", "task-clock", "cpu-timer")
-DEFAULT_PERIOD_NS = 1_003_009
+DEFAULT_PERIOD_NS = 1_062_699
 _NAMED_PERIODS_NS = {"on": DEFAULT_PERIOD_NS, "hi": 100_271, "lo": 10_309_279}
 _SHORTEST_PERIOD_NS = 20_000
 _LONGEST_PERIOD_NS = 10_000_000_000
@@ -57,7 +57,7 @@ class Window(NamedTuple):
 def parse_period(text: str, option: str = "-p") -> int | None:
     """Give the clock's period in ns for the -p of collect(1); None for off.
 
-    on, hi and lo are 997, 9973 and 97 Hz: primes, so that nothing periodic keeps step with them.
+    on, hi and lo are 941, 9973 and 97 Hz: primes, so that nothing periodic keeps step with them.
     A bare number and `m` are milliseconds, `u` microseconds. UsageError for anything else.
     """
     if text == "off":

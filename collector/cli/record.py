@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", metavar="NAME.expt", help="the experiment to make; default PROGRAM.N.expt, with the first N that is free")
     add("-O", "--overwrite", metavar="NAME.expt", help="the same, and if an experiment of that name is there, it is deleted first")
     add("-p", "--profile", metavar="on|off|hi|lo|VALUE[u|m]", default="on",
-        help="CPU clock: on 997 Hz (default), hi 9973 Hz, lo 97 Hz, or a period in milliseconds (m) or microseconds (u)")
+        help="CPU clock: on 941 Hz (default), hi 9973 Hz, lo 97 Hz, or a period in milliseconds (m) or microseconds (u)")
     add("-S", "--sample", metavar="on|off|SECONDS", default="on", help="periodic samples of each process; on (default) is every second")
     add("-l", "--sample-signal", metavar="SIGNAL", help="a signal that takes a sample when the program gets it")
     add("-y", "--pause-signal", metavar="SIGNAL[,r]",

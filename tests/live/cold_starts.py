@@ -3,7 +3,7 @@
     python tests/live/cold_starts.py [-n COUNT] [PROGRAM ARG...]
 
 The program (default: node with a short script) must end with status 0 and its plain run's output each time. Half of the
-runs are at 997 Hz, half at `-p hi`. Exit status 1 if any failed.
+runs are at 941 Hz, half at `-p hi`. Exit status 1 if any failed.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from collector.profile.filters import select as chosen
 from collector.profile.over_ranks import spreads
 
 LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"], "mpich": ["mpirun.mpich", "-launcher", "fork"]}
-PERIOD_NS = 1_003_009
+PERIOD_NS = 1_062_699
 LOOKS_NS = 10e6
 NODE = os.uname().nodename
 

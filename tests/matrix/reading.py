@@ -20,7 +20,7 @@ from pathlib import Path
 
 from matrix.case import BURN_NS
 
-_PERIOD_NS = 1e9 / 997
+_PERIOD_NS = 1e9 / 941
 _READ_CPU_S = 60  # a reader that needs more has gone astray
 _READ_WALL_S = 600  # and so has one that waits
 

@@ -29,7 +29,7 @@ static void take_tick(int number)
 int main(void)
 {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGPROF};
-    struct itimerspec period = {{0, 1003009}, {0, 1003009}};
+    struct itimerspec period = {{0, 1062699}, {0, 1062699}};
     timer_t timer;
     event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
     signal(SIGPROF, take_tick);

@@ -13,7 +13,7 @@
 static bool opens(bool is_sigtrap, bool ends_at_exec)
 {
     struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = PERF_COUNT_SW_TASK_CLOCK,
-                                   .sample_period = 1003009, .disabled = 1, .exclude_kernel = 1, .exclude_hv = 1,
+                                   .sample_period = 1062699, .disabled = 1, .exclude_kernel = 1, .exclude_hv = 1,
                                    .remove_on_exec = ends_at_exec};
     if (is_sigtrap)
         attr.inherit = attr.inherit_thread = attr.sigtrap = 1;

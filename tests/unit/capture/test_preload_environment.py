@@ -35,7 +35,7 @@ def test_variables() -> None:
         "LD_PRELOAD": "/r.so",
         "COLLECTOR_PRELOAD": "/r.so",
         "COLLECTOR_EXPERIMENT": "/x/a.expt",
-        "COLLECTOR_OPTIONS": "clock=auto,period=1003009,root=7",
+        "COLLECTOR_OPTIONS": "clock=auto,period=1062699,root=7",
         "COLLECTOR_FOLLOW": "off",
         "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0",
     }

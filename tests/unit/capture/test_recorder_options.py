@@ -13,7 +13,7 @@ from collector.errors import UsageError
 @pytest.mark.parametrize(
     ("text", "period_ns"),
     [
-        ("on", 1_003_009),
+        ("on", 1_062_699),
         ("hi", 100_271),
         ("lo", 10_309_279),
         ("off", None),
@@ -35,6 +35,14 @@ def test_named_rates_are_primes_in_hertz(rate: str) -> None:
     """A prime rate keeps step with nothing that beats in whole milliseconds."""
     hertz = round(1e9 / (options.parse_period(rate) or 0))
     assert all(hertz % divisor for divisor in range(2, hertz))
+
+
+@pytest.mark.parametrize("cycle_ms", [1, 2, 3, 4, 5, 6, 8, 10, 20])
+def test_the_usual_rate_comes_at_all_points_of_a_cycle(cycle_ms: int) -> None:
+    """A tenth of a cycle gets a tenth of the samples, within one in ten, when the cycle has come 34 times: a beat would need a thousand."""
+    period_ns = options.parse_period("on") or 0
+    points = sorted(cycle_ms * 1_000_000 * number % period_ns / period_ns for number in range(34))
+    assert max(max((i + 1) / 34 - point, point - i / 34) for i, point in enumerate(points)) < 0.11
 
 
 @pytest.mark.parametrize("text", ["", "x", "-1", "0", "19u", "10001", "1s", "1e3", "nan", "on,", "٣"])
@@ -126,7 +134,7 @@ def test_bad_follow(text: str) -> None:
 
 
 def test_encode_leaves_out_what_was_not_asked() -> None:
-    assert options.RecorderOptions().encode() == "clock=auto,period=1003009"
+    assert options.RecorderOptions().encode() == "clock=auto,period=1062699"
 
 
 def test_encode_all() -> None:

@@ -14,7 +14,7 @@ from collector.experiment.log_outline import DeclaredClock
 from collector.experiment.origin import ProcessIdentity
 from collector.experiment.totals import Totals
 
-SIGTRAP = DeclaredClock("sigtrap", 1_003_009, 1_003_009)
+SIGTRAP = DeclaredClock("sigtrap", 1_062_699, 1_062_699)
 
 
 @pytest.fixture(autouse=True)
@@ -40,16 +40,16 @@ def tell(totals: Totals, live: tuple[int, ...] = (), is_clock_off: bool = False,
 def test_all_went_well() -> None:
     totals = totals_of(log_count=1, process_count=1, closed_count=1, sample_count=2310, cpu_ns=2_316_000_000, clock=SIGTRAP)
     assert tell(totals) == [
-        "xz.1.expt: 2,310 samples of 2.316 s CPU time in 1 process, clock sigtrap at 997 Hz, nothing lost"
+        "xz.1.expt: 2,310 samples of 2.316 s CPU time in 1 process, clock sigtrap at 941 Hz, nothing lost"
     ]
 
 
 def test_a_slower_clock_than_asked_for_is_told() -> None:
-    clock = DeclaredClock("cpu-timer", 1_003_009, 4_000_000)
+    clock = DeclaredClock("cpu-timer", 1_062_699, 4_000_000)
     totals = totals_of(log_count=2, process_count=2, closed_count=2, sample_count=1, cpu_ns=4_000_000, clock=clock)
     assert tell(totals) == [
         "xz.1.expt: 1 sample of 0.004 s CPU time in 2 processes, clock cpu-timer at 250 Hz"
-        " (997 Hz is more than it can deliver here), nothing lost"
+        " (941 Hz is more than it can deliver here), nothing lost"
     ]
 
 
@@ -65,14 +65,14 @@ def test_images_are_told_where_there_are_more_than_processes() -> None:
 
 def test_clocks_of_other_processes() -> None:
     totals = totals_of(log_count=3, process_count=3, closed_count=3, sample_count=5, clock=SIGTRAP, other_clocks=Counter({"cpu-timer": 2}))
-    assert ", clock sigtrap at 997 Hz (2 processes: cpu-timer), nothing lost" in tell(totals)[0]
+    assert ", clock sigtrap at 941 Hz (2 processes: cpu-timer), nothing lost" in tell(totals)[0]
 
 
 def test_a_program_killed_by_a_signal(monkeypatch: pytest.MonkeyPatch) -> None:
     totals = totals_of(log_count=1, process_count=1, unclosed={ProcessIdentity(7, 0)}, sample_count=5, clock=SIGTRAP)
-    assert tell(totals, status=9)[0].endswith(" at 997 Hz, killed by signal 9 (SIGKILL), no losses known")
-    assert tell(totals, status=9 | 0x80)[0].endswith(" at 997 Hz, killed by signal 9 (SIGKILL), no losses known")
-    assert tell(totals, status=40)[0].endswith(" at 997 Hz, killed by signal 40, no losses known")
+    assert tell(totals, status=9)[0].endswith(" at 941 Hz, killed by signal 9 (SIGKILL), no losses known")
+    assert tell(totals, status=9 | 0x80)[0].endswith(" at 941 Hz, killed by signal 9 (SIGKILL), no losses known")
+    assert tell(totals, status=40)[0].endswith(" at 941 Hz, killed by signal 40, no losses known")
     totals.drops[1] = 3
     assert tell(totals, status=9)[0].endswith(", killed by signal 9 (SIGKILL), 3 lost while the recorder was busy, no other losses known")
     monkeypatch.setattr(outcome_module, "_is_full", lambda experiment: True)
@@ -83,7 +83,7 @@ def test_a_program_killed_by_a_signal(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_logs_that_were_not_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     def told(unclosed_pids: set[int], **more: object) -> str:
         totals = totals_of(log_count=4, process_count=4, closed_count=2, unclosed={ProcessIdentity(pid, 0) for pid in unclosed_pids}, sample_count=5, clock=SIGTRAP, **more)
-        return tell(totals, live=(9,), status=256)[0].partition("997 Hz, ")[2]
+        return tell(totals, live=(9,), status=256)[0].partition("941 Hz, ")[2]
 
     assert told({9}) == "nothing lost", "it is still being written"
     assert told({8, 9}) == "1 log not closed, because its process was killed or exited abruptly"
@@ -96,9 +96,9 @@ def test_logs_that_were_not_closed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_pauses_are_told_beside_losses() -> None:
     totals = totals_of(log_count=1, process_count=1, closed_count=1, sample_count=5, clock=SIGTRAP, run_ns=4_000_000_000, paused_ns=1_000_000_000)
-    assert tell(totals)[0].endswith(" at 997 Hz, recording paused for 1.000 s (25.0 % of the run), nothing lost while it was on")
+    assert tell(totals)[0].endswith(" at 941 Hz, recording paused for 1.000 s (25.0 % of the run), nothing lost while it was on")
     totals.paused_ns = 400_000
-    assert tell(totals)[0].endswith(" at 997 Hz, nothing lost")
+    assert tell(totals)[0].endswith(" at 941 Hz, nothing lost")
     totals.paused_ns = 1_000_000_000
     totals.log_count = totals.process_count = 2
     assert ", recording paused for 1.000 s (25.0 % of the processes' run time), " in tell(totals)[0]
@@ -118,13 +118,13 @@ def test_no_sample_of_a_clock_that_did_not_tick() -> None:
 
 def test_no_sample_of_many_short_threads() -> None:
     totals = totals_of(log_count=90, process_count=90, closed_count=90, cpu_ns=70_000_000, longest_ns=800_000, clock=SIGTRAP, run_ns=100, paused_ns=1)
-    assert tell(totals)[1] == "no sample was taken: no thread used more than 0.800 ms of CPU time against one sample every 1.003 ms (see -p)"
+    assert tell(totals)[1] == "no sample was taken: no thread used more than 0.800 ms of CPU time against one sample every 1.063 ms (see -p)"
 
 
 def test_no_sample_of_what_did_not_end_in_order() -> None:
     totals = totals_of(log_count=1, process_count=1, unclosed={ProcessIdentity(7, 0)}, clock=SIGTRAP)
-    assert tell(totals, status=9)[1] == "no sample was taken before the program was gone: there is one every 1.003 ms of CPU time (see -p)"
-    assert tell(totals, live=(7,))[1] == "no sample was taken before now: there is one every 1.003 ms of CPU time (see -p)"
+    assert tell(totals, status=9)[1] == "no sample was taken before the program was gone: there is one every 1.063 ms of CPU time (see -p)"
+    assert tell(totals, live=(7,))[1] == "no sample was taken before now: there is one every 1.063 ms of CPU time (see -p)"
 
 
 def test_no_sample_of_a_log_that_is_empty() -> None:
@@ -134,7 +134,7 @@ def test_no_sample_of_a_log_that_is_empty() -> None:
 
 def test_never_sampled() -> None:
     totals = totals_of(log_count=1, process_count=1, closed_count=1, cpu_ns=800_000, longest_ns=800_000, clock=SIGTRAP)
-    assert tell(totals)[1] == "no sample was taken: 0.800 ms of CPU time against one sample every 1.003 ms (see -p)"
+    assert tell(totals)[1] == "no sample was taken: 0.800 ms of CPU time against one sample every 1.063 ms (see -p)"
 
 
 def test_no_clock_wanted() -> None:

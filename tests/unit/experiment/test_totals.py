@@ -25,7 +25,7 @@ def begin(path: Path, before_ns: int = 0, options: tuple[str, ...] = ()) -> LogW
     return log
 
 
-def add_clock(log: LogWriter, period_ns: int = 1_003_009, name: str = "sigtrap") -> None:
+def add_clock(log: LogWriter, period_ns: int = 1_062_699, name: str = "sigtrap") -> None:
     log.append(Kind.PMCALLOCATE, 2, 1, "cpu", name, "ns", period_ns, period_ns, "")
 
 

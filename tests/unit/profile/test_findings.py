@@ -59,7 +59,7 @@ def test_different_clocks_and_machines_are_noted() -> None:
     after = [replace(run, host="boat", clocks=frozenset({CLOCK._replace(name="cpu-timer", detail="refused")})) for run in before]
     assert notes(compare(before, after)) == [
         "Machines differ: engine before, boat after.",
-        "Clocks differ, and each costs CPU time of its own: sigtrap at 997 Hz before, cpu-timer at 997 Hz after.",
+        "Clocks differ, and each costs CPU time of its own: sigtrap at 941 Hz before, cpu-timer at 941 Hz after.",
     ]
     detailed = [replace(run, clocks=frozenset({CLOCK._replace(detail="why not")})) for run in before]
     assert notes(compare(before, detailed)) == []

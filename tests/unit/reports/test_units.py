@@ -22,7 +22,7 @@ from collector import units
         (units.format_bytes(5 << 40), "5.0 TiB"),
         (units.format_bytes(5 << 50), "5120.0 TiB"),
         (units.format_bytes(-2048), "-2.0 KiB"),
-        (units.format_rate(1_003_009), "997 Hz"),
+        (units.format_rate(1_062_699), "941 Hz"),
         (units.format_rate(4_000_000), "250 Hz"),
         (units.format_rate(1_000_000_000), "1 Hz"),
         (units.format_rate(0), "-"),

@@ -27,6 +27,9 @@ SOURCES = ROOT / "experiments" / "sources"
 TARGETS = ROOT / "tests" / "targets"
 NATIVE = ROOT / "libcollector_c"
 
+USUAL_HZ = 941
+"""The rate that `collector record` has by itself, for all tools that are compared."""
+
 HOME = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "collector-experiments"
 HOME_PYTHON = HOME / "venv" / "bin" / "python"
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from measure import Bench, CannotMeasure, Cost, run, size_of
+from measure import USUAL_HZ, Bench, CannotMeasure, Cost, run, size_of
 
 PACKAGES = {
     "perf": "linux-perf", "gprofng": "binutils", "google-pprof": "google-perftools", "valgrind": "valgrind", "heaptrack": "heaptrack",
@@ -73,7 +73,7 @@ class Recorder:
         given = environment or {}
         period_us = max(1, round(1e6 / rate_hz))
         if self.name.startswith("collector"):
-            rate = "on" if rate_hz == 997 else "hi" if rate_hz == 9973 else f"{period_us}u"
+            rate = "on" if rate_hz == USUAL_HZ else "hi" if rate_hz == 9973 else f"{period_us}u"
             metrics = ["--metric-interval", "off"] if "no metrics" in self.name else []
             return run([self.bench.collector, "record", "-O", output, "-p", rate, *metrics, "--", *command], given, expected=expected)
         if self.name.startswith("perf"):

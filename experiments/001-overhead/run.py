@@ -13,15 +13,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import peers
 import programs
-from measure import NATIVE, Bench, CannotMeasure, Cost, Report, least_overhead, main, overhead, remove, run, spread, take_turns, wall_overhead
+from measure import NATIVE, USUAL_HZ, Bench, CannotMeasure, Cost, Report, least_overhead, main, overhead, remove, run, spread, take_turns, wall_overhead
 
 HERE = Path(__file__).resolve().parent
 FLOOR = "perf task-clock:u -g"
 DWARF = "perf task-clock:u dwarf"
 BARE = "collector, no metrics"
 JUDGED = ("collector", BARE, FLOOR)  # by the aims: many rounds of these alone
-AIMS = {("tight loop", 997): 0.005, ("g++ -O2 big.cc", 997): 0.015}
-MARGINS = {997: 0.002, 9973: 0.01}
+AIMS = {("tight loop", USUAL_HZ): 0.005, ("g++ -O2 big.cc", USUAL_HZ): 0.015}
+MARGINS = {USUAL_HZ: 0.002, 9973: 0.01}
 WRAPPED = ("col_sampler_tick", "col_unwind_walk_deep", "col_open_frame_add", "col_clock_thread_cpu")
 
 
@@ -47,7 +47,7 @@ def start_costs(bench: Bench, recorders: dict[str, peers.Recorder], rounds: int)
     """Seconds of CPU and of wall time that each recorder adds to `true`."""
     nothing = programs.Load("true", ("/bin/true",))
     variants = {"plain": lambda: run(nothing.command)}
-    variants |= {name: recorded(bench, recorder, nothing, 997) for name, recorder in recorders.items()}
+    variants |= {name: recorded(bench, recorder, nothing, USUAL_HZ) for name, recorder in recorders.items()}
     costs, _ = take_turns(variants, rounds)
     plain = costs.pop("plain")
     return {
@@ -110,7 +110,7 @@ def compare_python(bench: Bench, report: Report, ours: peers.Recorder, loads: li
             "memray": ["run", "-f", "-q", "-o", folder / "memray.bin", script, *words],
         }
         plain_one = programs.Load("python", (bench.python, script, *words))
-        variants: dict[str, Callable[[], Cost]] = {"plain": lambda plain_one=plain_one: run(plain_one.command), "collector": recorded(bench, ours, plain_one, 997)}
+        variants: dict[str, Callable[[], Cost]] = {"plain": lambda plain_one=plain_one: run(plain_one.command), "collector": recorded(bench, ours, plain_one, USUAL_HZ)}
         for name, arguments in ways.items():
             command = peers.install_python_peer(bench, name)
             if command is None:
@@ -161,7 +161,7 @@ def split(bench: Bench, report: Report, loads: list[programs.Load], rounds: int)
     run(["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-fPIC", "-ftls-model=initial-exec", f"-I{NATIVE / 'src'}", "-c", source, "-o", build / "split.o"])
     wraps = " ".join(f"-Wl,--wrap={name}" for name in WRAPPED)
     run(["make", "-s", "-C", NATIVE, f"BUILD={build}", f"LDFLAGS={wraps} {build / 'split.o'}", build / "libcollector.so"])
-    for rate_hz in (9973, 997):
+    for rate_hz in (9973, USUAL_HZ):
         split_at(rate_hz, bench, report, build / "libcollector.so", loads, rounds)
 
 
@@ -203,7 +203,7 @@ def measure_it(bench: Bench) -> Report:
     report.say(f"  {'':24}{'CPU overhead':>26}  {'least':>8}  {'wall overhead':>26}  {'us/sample':>10}{'B/sample':>10}{'delivered':>11}")
     central, missing = programs.prepare(bench, programs.CENTRAL)
     for load in central:
-        for rate_hz in (997, 9973) if bench.is_quick else (997, 9973, 100, 4001):
+        for rate_hz in (USUAL_HZ, 9973) if bench.is_quick else (USUAL_HZ, 9973, 100, 4001):
             chosen = JUDGED if rate_hz in MARGINS else ("collector", FLOOR)
             rounds = bench.choose(2, 10) if rate_hz in MARGINS else 3
             found = compare(bench, report, load, rate_hz, {name: recorders[name] for name in recorders if name in chosen}, starts, rounds)
@@ -216,7 +216,7 @@ def measure_it(bench: Bench) -> Report:
         missing += more_missing
         for load in others:
             chosen = ("collector", FLOOR, "gprofng", "gperftools")
-            summarise(report, load, 997, compare(bench, report, load, 997, {name: recorders[name] for name in recorders if name in chosen}, starts, 3))
+            summarise(report, load, USUAL_HZ, compare(bench, report, load, USUAL_HZ, {name: recorders[name] for name in recorders if name in chosen}, starts, 3))
         compare_python(bench, report, recorders["collector"], [load for load in others if load.name == "python3"])
         central += [load for load in others if load.name in ("python3", "sqlite3")]
     split(bench, report, central, bench.choose(1, 3))

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import peers
 import programs
-from measure import Bench, CannotMeasure, Report, main, remove, run
+from measure import USUAL_HZ, Bench, CannotMeasure, Report, main, remove, run
 
 HERE = Path(__file__).resolve().parent
 PEERS = ("collector", "collector, no metrics", "perf task-clock:u -g", "perf task-clock:u dwarf", "gprofng", "gperftools")
@@ -61,10 +61,10 @@ def measure_it(bench: Bench) -> Report:
     wanted = programs.CENTRAL if bench.is_quick else programs.COMPUTING + programs.CREATING
     loads, missing = programs.prepare(bench, wanted)
     for load in loads:
-        for rate_hz in (997,) if bench.is_quick else (997, 9973):
+        for rate_hz in (USUAL_HZ,) if bench.is_quick else (USUAL_HZ, 9973):
             chosen = {name: recorders[name] for name in recorders if not bench.is_quick or name in PEERS[:3]}
             found = sizes(bench, report, load, rate_hz, chosen)
-            if "collector" in found and BARE in found and (load.name in AIMS or not bench.is_quick) and rate_hz == 997:
+            if "collector" in found and BARE in found and (load.name in AIMS or not bench.is_quick) and rate_hz == USUAL_HZ:
                 aim = AIMS.get(load.name)
                 peer = f"perf -g {found[PEERS[2]]:.0f}" if PEERS[2] in found else ""
                 report.head(f"bytes a sample, {load.name}, {rate_hz} Hz", f"{found[BARE]:.1f}, with metrics {found['collector']:.1f}", peer, f"<= {aim:.0f}" if aim else "", found[BARE] <= aim if aim else None)

@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import peers
-from measure import SOURCES, TARGETS, Bench, CannotMeasure, Report, main, remove, run, spread
+from measure import SOURCES, TARGETS, USUAL_HZ, Bench, CannotMeasure, Report, main, remove, run, spread
 
 PEERS = ("collector", "perf task-clock:u -g", "perf cycles -g", "gprofng", "gperftools")
 SPLIT = ("ten", "twenty", "thirty", "forty")
@@ -125,12 +125,12 @@ def measure_it(bench: Bench) -> Report:
     split = bench.compile(TARGETS / "split_cpu.c")
     phases = bench.compile(TARGETS / "phase_locked.c")
     brief = bench.compile(TARGETS / "brief_threads.c")
-    judge(bench, report, "10/20/30/40, 997 Hz", (split, long_ms), SPLIT, 997, recorders, rounds)
+    judge(bench, report, f"10/20/30/40, {USUAL_HZ} Hz", (split, long_ms), SPLIT, USUAL_HZ, recorders, rounds)
     if not bench.is_quick:
         judge(bench, report, "10/20/30/40, 9973 Hz", (split, long_ms), SPLIT, 9973, recorders, rounds)
     for cycle_us in (1000,) if bench.is_quick else (1000, 4000, 10000):
-        judge(bench, report, f"30 % in a cycle of {cycle_us / 1000:.0f} ms", (phases, cycle_us, long_ms), PHASES, 997, recorders, rounds)
-    judge(bench, report, "400 threads of 5 ms", (brief, 400, 5000, 4), (), 997, recorders, rounds)
+        judge(bench, report, f"30 % in a cycle of {cycle_us / 1000:.0f} ms", (phases, cycle_us, long_ms), PHASES, USUAL_HZ, recorders, rounds)
+    judge(bench, report, "400 threads of 5 ms", (brief, 400, 5000, 4), (), USUAL_HZ, recorders, rounds)
     report.say()
     deliver(bench, report, found["collector"], {name: found[name] for name in ("perf task-clock:u -g",) if name in found})
     return report

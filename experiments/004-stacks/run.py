@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import peers
 import programs
-from measure import NATIVE, ROOT, Bench, CannotMeasure, Report, main, remove, run
+from measure import NATIVE, ROOT, USUAL_HZ, Bench, CannotMeasure, Report, main, remove, run
 
 ROOTS = re.compile(r"^(_start|_dl_start_user|_dl_start|__clone3?|clone3?|start_thread|__libc_start_main\S*|__libc_start_call_main|thread_start)\b")
 UNWINDER = ("base/os", "base/own_io", "base/clock", "base/text_format", "base/safe_read", "base/remote_memory", "base/instruction", "target/range_table", "target/mapping_lines", "target/executable_mappings", "target/eh_frame_index", "target/eh_frame",
@@ -88,7 +88,7 @@ def measure_it(bench: Bench) -> Report:
             output = bench.scratch / ("data" + recorder.suffix)
             remove(output)
             try:
-                recorder.record(load.command, 997 if name == "collector" else 499 if "dwarf" in name else 997, output, load.environment)
+                recorder.record(load.command, USUAL_HZ if name == "collector" else 499 if "dwarf" in name else USUAL_HZ, output, load.environment)
                 if name == "collector":
                     complete, count, causes = complete_in_ours(bench, output)
                     rooted, whole = rooted_in_ours(bench, output)

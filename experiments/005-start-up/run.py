@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import peers
-from measure import SOURCES, Bench, CannotMeasure, Cost, Report, Spread, main, remove, run, size_of, spread, take_turns
+from measure import SOURCES, USUAL_HZ, Bench, CannotMeasure, Cost, Report, Spread, main, remove, run, size_of, spread, take_turns
 
 HERE = Path(__file__).resolve().parent
 MEMORY_FOLDER = Path("/dev/shm")
@@ -62,11 +62,11 @@ def processes(bench: Bench, report: Report, recorders: dict[str, peers.Recorder]
         variants[f"collector{label}"] = fresh(output, lambda output=output: run(command, preload(bench, output)))
     folder = folders[""]
     through = outputs["collector record"] = folder / "through.expt"
-    variants["collector record"] = fresh(through, lambda: recorders["collector"].record(command, 997, through))
+    variants["collector record"] = fresh(through, lambda: recorders["collector"].record(command, USUAL_HZ, through))
     for name in ("perf task-clock:u -g", "gprofng", "gperftools"):
         if name in recorders and not (bench.is_quick and name == "gprofng"):
             output = outputs[name] = folder / (name.split()[0] + recorders[name].suffix)
-            variants[name] = fresh(output, lambda name=name, output=output: recorders[name].record(command, 997, output))
+            variants[name] = fresh(output, lambda name=name, output=output: recorders[name].record(command, USUAL_HZ, output))
     costs, failures = take_turns(variants, bench.choose(5, 7))
     plain = costs.pop("plain")
     report.say(f"a process (posix_spawn, exec and exit of `true`, {count} a run): {spread(numbers_of(plain, 0)).text()} us plain")
@@ -95,7 +95,7 @@ def commands(bench: Bench, report: Report, recorders: dict[str, peers.Recorder])
     for name in ("collector", "perf task-clock:u -g", "gprofng", "gperftools"):
         if name in recorders:
             output = folder / (name.split()[0] + recorders[name].suffix)
-            variants[name] = fresh(output, lambda name=name, output=output: recorders[name].record(["/bin/true"], 997, output))
+            variants[name] = fresh(output, lambda name=name, output=output: recorders[name].record(["/bin/true"], USUAL_HZ, output))
     if not peers.install(["heaptrack"]):
         variants["heaptrack"] = fresh(folder / "heap", lambda: run(["heaptrack", "-o", folder / "heap", "/bin/true"]))
     if not peers.install(["valgrind"]):
@@ -105,7 +105,7 @@ def commands(bench: Bench, report: Report, recorders: dict[str, peers.Recorder])
         report.head("collector record true, wall time", f"{added['collector'].text(1e3, 0)} ms", told, "<= 60 ms", added["collector"].median <= 0.06)
     code = ["-c", "import time; time.sleep(0.2)"]  # py-spy wants a process that lives
     variants = {"plain": lambda: run([bench.python, *code])}
-    variants["collector"] = fresh(folder / "py.expt", lambda: recorders["collector"].record([bench.python, *code], 997, folder / "py.expt"))
+    variants["collector"] = fresh(folder / "py.expt", lambda: recorders["collector"].record([bench.python, *code], USUAL_HZ, folder / "py.expt"))
     words = {
         "py-spy": ["record", "-d", "1", "-o", folder / "py-spy", "--", bench.python, *code],
         "memray": ["run", "-f", "-q", "-o", folder / "memray", *code],
@@ -176,7 +176,7 @@ def creations(bench: Bench, report: Report, recorders: dict[str, peers.Recorder]
     for name in ("perf task-clock:u -g", "gprofng", "gperftools"):
         if name in recorders:
             output = bench.scratch / (name.split()[0] + "-creation" + recorders[name].suffix)
-            variants[name] = fresh(output, lambda name=name, output=output: recorders[name].record(command, 997, output))
+            variants[name] = fresh(output, lambda name=name, output=output: recorders[name].record(command, USUAL_HZ, output))
     costs, failures = take_turns(variants, bench.choose(5, 15))
     plain = costs.pop("plain")
     report.say()

@@ -18,11 +18,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import peers
-from measure import TARGETS, Bench, CannotMeasure, Report, main, remove, run, spread
+from measure import TARGETS, USUAL_HZ, Bench, CannotMeasure, Report, main, remove, run, spread
 
 HERE = Path(__file__).resolve().parent
 BUSY_PER_PROCESSOR = 4
-RATE_HZ = 997
+RATE_HZ = USUAL_HZ
 YARDSTICK = "perf task-clock:u"
 SPLIT = ("ten", "twenty", "thirty", "forty")
 FAR_POINTS = 5.0

@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from measure import Bench, CannotMeasure, Cost, Report, main, remove, run, spread
+from measure import USUAL_HZ, Bench, CannotMeasure, Cost, Report, main, remove, run, spread
 
 HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parent / "sources" / "big.cc"
@@ -164,7 +164,7 @@ def first_views(bench: Bench, report: Report, title: str, command: list, librari
     for path in (ours, gprofng):
         remove(path)
     run([bench.collector, "record", "-o", ours, *command])
-    run(["perf", "record", "-q", "-g", "-F", "997", "-o", theirs, *command])
+    run(["perf", "record", "-q", "-g", "-F", USUAL_HZ, "-o", theirs, *command])
     addresses = bench.scratch / "addresses"
     wanted = [f'"{library}" {int(line):#x}' for library in libraries for line in run([bench.python, HERE / "chains.py", "--recorded", ours, library]).output.split()]
     addresses.write_text("\n".join(wanted) + "\n")

@@ -16,14 +16,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from measure import TARGETS, Bench, CannotMeasure, Report, main, remove, run
+from measure import TARGETS, USUAL_HZ, Bench, CannotMeasure, Report, main, remove, run
 
 HERE = Path(__file__).resolve().parent
 ROOTS = re.compile(r"^(_start|_dl_start_user|_dl_start|__clone3?|clone3?|start_thread|__libc_start_main\S*|__libc_start_call_main|thread_start)\b")
 NAMELESS = ("(no module)", "(anonymous code)")
 PERF_LINE = re.compile(r"^\s+[0-9a-f]+ (.*?) \(([/\[].*)\)$")
 MADE = re.compile(r"//anon|\[JIT\]|.*/perf-\d+\.map|.*/jitted-.*|\[unknown\]|.*memfd.*|\[anon.*")
-RATE_HZ = 997
+RATE_HZ = USUAL_HZ
 JAVA_FOR_PERF = "-XX:+IgnoreUnrecognizedVMOptions -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit"
 
 

@@ -17,12 +17,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import peers
-from measure import ROOT, TARGETS, Bench, CannotMeasure, Report, main, remove, run, size_of, spread, take_turns
+from measure import ROOT, TARGETS, USUAL_HZ, Bench, CannotMeasure, Report, main, remove, run, size_of, spread, take_turns
 
 HERE = Path(__file__).resolve().parent
 VERSIONS = tuple(f"3.{minor}" for minor in range(9, 16))
 SPLIT = ("forty", "twenty_five", "fifteen", "ten", "seven", "three")
-RATE_HZ = 997
+RATE_HZ = USUAL_HZ
 PYTHON_PARTS = re.compile(r"col_python|python_stack|walk_run|walk_entries|walk_cframes|walk_frame|add_function|find_chunk|is_readable|stand_in|evaluator_of")
 """Symbols of the recorder that read Python frames and put them into the stack."""
 

@@ -15,10 +15,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import peers
-from measure import TARGETS, Bench, CannotMeasure, Report, main, remove, run, size_of, spread
+from measure import TARGETS, USUAL_HZ, Bench, CannotMeasure, Report, main, remove, run, size_of, spread
 
 RANKS = 8
-RATE_HZ = 997
+RATE_HZ = USUAL_HZ
 LAUNCH = ("mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", RANKS)
 RANK = "$OMPI_COMM_WORLD_RANK"
 

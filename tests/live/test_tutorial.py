@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -65,10 +66,18 @@ def sentences(output: str, directory: str) -> list[str]:
         line = re.sub(r"clock [a-z-]+ at \d+ Hz( \([^()]*\))?", "CLOCK", line)
         line = re.sub(r"every [\d.]+ ms", "every N ms", re.sub(r"\d[\d,.]*\d|(?<![\w.])\d", "N", line))
         line = line.replace(" (N program images)", "")  # a shell may run the last command in its own process; python3 is a script here
+        # How much CPU time one thread had is told apart where a second could have had some.
+        line = line.replace("no sample was taken: no thread used more than ", "no sample was taken: ")
         # A pause is only told where it is long enough to be.
         line = re.sub(r", recording paused for .*? of the (?:run|processes' run time)\), nothing lost while it was on", ", nothing lost", line)
         masked.append(re.sub(r"\b(sample|process|log)(?:s|es)?\b", r"\1", line))
     return masked
+
+
+def is_as_on_the_page(step: Step, done: subprocess.CompletedProcess[str], directory: Path) -> bool:
+    """Whether all sentences came that the page says."""
+    came = sentences(done.stdout + done.stderr, str(directory))
+    return all(line in came for line in sentences(step.output, "/tmp/hour"))
 
 
 def missing_tool(command: str) -> str:
@@ -122,8 +131,10 @@ def test_the_page_typed_in(shell, tmp_path: Path) -> None:
         follows = all_steps[position + 1] if position + 1 < len(all_steps) else Step("", "")
         status = int(follows.output) if follows.command == "echo $?" else 0
         assert done.returncode == status, f"$ {step.command}\n{done.stdout}{done.stderr}"
-        came = sentences(done.stdout + done.stderr, str(tmp_path))
-        assert [line for line in sentences(step.output, "/tmp/hour") if line not in came] == [], f"$ {step.command}\n{done.stdout}{done.stderr}"
+        if not is_as_on_the_page(step, done, tmp_path) and "no sample was taken" in step.output:
+            shutil.rmtree(tmp_path / "true.1.expt")  # beside other tests `true` itself may take a period of CPU time, once
+            done = shell(step.command)
+        assert is_as_on_the_page(step, done, tmp_path), f"$ {step.command}\n{done.stdout}{done.stderr}"
     if lacking:
         pytest.skip(f"all but this was tried: {'; '.join(lacking)}")
 

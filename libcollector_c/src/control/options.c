@@ -14,7 +14,7 @@
 #include "sample/thread_counters.h"
 #include "control/rank.h"
 
-#define DEFAULT_PERIOD_NS 1062699u /* 941 Hz: milliseconds, and what the scheduler gives in them, come at ever other points of it */
+#define DEFAULT_PERIOD_NS 1062699u /* 941 Hz: in step neither with milliseconds nor with slices of some of them */
 #define SHORTEST_PERIOD_NS 20000u
 
 /* Programs write over the environment they began with (setproctitle): what is needed later is kept apart. */

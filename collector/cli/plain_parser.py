@@ -1,7 +1,8 @@
 """plain_parser -- command lines in which all is plain, read as argparse reads them but without it
 
 To import argparse and to tell it of all options takes as long as a small recording's own work, so the commands that somebody waits for are first
-tried here. Whatever needs a second thought is argparse's: a complaint, help, values that begin with a dash, -- and short options that hold a value.
+tried here. Whatever needs a second thought is argparse's: a complaint, help, values that begin with a dash, -- between several words, and short
+options that hold a value.
 """
 
 from __future__ import annotations
@@ -110,6 +111,11 @@ class _Reading:
         """Take the options and their values, and give the words that are none."""
         found, rest = [], iter(words)
         for word in rest:
+            if word == "--" and not takes_options_between:
+                program = list(rest)
+                if not program:
+                    raise ValueError(word)
+                return [word, *program]
             if not word.startswith("-"):
                 found.append(word)
                 if not takes_options_between:

@@ -18,18 +18,18 @@ VALUES = ("a.expt", "lines", "true", "on", "=x", "5", "1.5", "", " ", "-", "-1",
 
 @pytest.mark.parametrize("line", [
     "record true", "record -o a.expt make -j4", "record -O a.expt python3 -c pass -o b", "record --wall ./a.out -- -x", "record --wall=exact a",
-    "record -p hi --clock=cpu-timer -C one -C two a", "record", "record -n --jit --metrics a.xml --metrics=b.xml true --help",
+    "record -p hi --clock=cpu-timer -C one -C two a", "record", "record -- true -x", "record -p hi -- make -- -j4", "record -n --jit --metrics a.xml --metrics=b.xml true --help",
     "run --wall ./server", "report a.expt", "report a.expt functions --json", "report -l 5 a.expt --by rank b.expt calltree --threshold=2 --errors",
 ])  # fmt: skip
 def test_what_people_type_is_read_plainly(line: str) -> None:
     name, *words = line.split()
     command = load_command(name)
     plain = parse_plainly(command, words)
-    assert plain is not None and vars(plain) == vars(parse(command, words))
+    assert plain is not None and without_mark(vars(plain)) == without_mark(vars(parse(command, words)))
 
 
 @pytest.mark.parametrize("line", [
-    "record --help", "record -h true", "record -ohere true", "record -o -- true", "record -- true", "record --clock sundial true", "record --nonsense true",
+    "record --help", "record -h true", "record -ohere true", "record -o -- true", "record --clock sundial true", "record --nonsense true",
     "record -o", "record --jit=1 true", "report", "report --help", "report a.expt -l x", "report a.expt --json --csv", "report a.expt --between a b",
     "report a.expt --js", "report -l -3 a.expt", "report --sort= a.expt",
 ])  # fmt: skip
@@ -48,7 +48,7 @@ def test_it_never_differs_from_argparse(name: str) -> None:
         words = [word for _ in range(chance.randrange(5)) for word in some_words(options, chance)]
         plain = parse_plainly(command, words)
         plain_count += plain is not None
-        assert plain is None or vars(plain) == told_by_argparse(command, words), words
+        assert plain is None or without_mark(vars(plain)) == told_by_argparse(command, words), words
     assert plain_count > 100
 
 
@@ -72,8 +72,14 @@ def some_words(options: list[str], chance: random.Random) -> list[str]:
     return chance.choice(([option], [value], ["true"], [option, value], [option, "5"], [f"{option}={value}"], [option + value], [option[:-1]]))
 
 
+def without_mark(values: dict[str, object]) -> dict[str, object]:
+    """The values without the -- in front of a program, which newer versions of argparse take away."""
+    command = values.get("command")
+    return {**values, "command": command[1:]} if isinstance(command, list) and command[:1] == ["--"] else values
+
+
 def told_by_argparse(command: ModuleType, words: list[str]) -> dict[str, object] | str:
     try:
-        return vars(parse(command, words))
+        return without_mark(vars(parse(command, words)))
     except UsageError as error:
         return str(error)

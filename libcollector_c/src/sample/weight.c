@@ -6,10 +6,12 @@
 #include "base/arch.h"
 #include "base/clock.h"
 
-#define QUIET_ENOUGH 16 /* slow ticks without system time after which they come more rarely */
-#define HISTORY 16      /* slow ticks that are remembered */
+#define QUIET_ENOUGH 16       /* slow ticks without system time after which they come more rarely */
+#define HISTORY 32            /* slow ticks that are remembered */
+#define QUIET_HISTORY 0xffffu /* the latest of them: a thread that none of these found in the kernel is not there */
+#define ENOUGH_HISTORY 4
 #define OFTEN_IN_KERNEL                                                                                                \
-    4 /* one in so many of them: then missing ticks were probably system time, and wait for the next one found there */
+    6 /* one in so many of them: then missing ticks were probably system time, and wait for the next one found there */
 #define SILENCE_PERIODS 16u           /* a thread that runs so long without a tick has lost its event, */
 #define SHORTEST_SILENCE_NS 32000000u /* but a busy machine withholds the ticks of some milliseconds */
 #define ON_TIME 8                     /* so small a part of a period may a tick be early or late */
@@ -96,7 +98,8 @@ static struct col_weight weigh_user(struct col_thread *thread, uint64_t passed_n
     struct col_weight weight = {passed_ns - missing_ns, 0};
     thread->tick_count++;
     thread->waiting_ns += missing_ns;
-    if (thread->waiting_ns != 0 && thread->kernel_history == 0 && thread->history_count >= OFTEN_IN_KERNEL) {
+    if (thread->waiting_ns != 0 && (thread->kernel_history & QUIET_HISTORY) == 0 &&
+        thread->history_count >= ENOUGH_HISTORY) {
         struct col_weight missing = take_waiting(thread, missing_ns);
         weight.user_ns += missing.user_ns;
         weight.system_ns += missing.system_ns;
@@ -155,18 +158,19 @@ static bool may_be_often_in_kernel(const struct col_thread *thread)
     unsigned count = 0;
     for (unsigned bits = thread->kernel_history; bits != 0; bits &= bits - 1)
         count++;
-    return count * OFTEN_IN_KERNEL >= thread->history_count || thread->history_count < OFTEN_IN_KERNEL;
+    return count * OFTEN_IN_KERNEL >= thread->history_count || thread->history_count < ENOUGH_HISTORY;
 }
 
 /*
  * The slow timer shows where system time passed. Each of its ticks stands for the time since the last one, and takes no more system time than that: the few system
  * calls it meets must not be charged with the page faults. Time that none of them explains was no system time, or not of such calls.
- * Where the page faults are counted, and there have hardly been any since the last one, only calls are left: what the slow ticks before missed of them may be taken
- * too. Those find a thread in the kernel a little more or less often than it is there, and what is then left over would be spread over code that was never there.
+ * Where there have hardly been any since the last one, by their count or because nothing asked for one, only calls are left: what the slow ticks before missed
+ * of them may be taken too. Those find a thread in the kernel a little more or less often than it is there, and what is then left over would be spread over code that
+ * was never there.
  */
 static uint64_t most_system_ns(const struct col_thread *thread, bool is_call, uint64_t slow_ns, uint64_t missing_ns)
 {
-    bool has_no_faults = thread->faults >= 0 && thread->fault_cpu_ns <= thread->slow_cpu_ns;
+    bool has_no_faults = thread->faults == -1 || (thread->faults >= 0 && thread->fault_cpu_ns <= thread->slow_cpu_ns);
     if (is_call)
         return has_no_faults ? 2 * slow_ns : slow_ns;
     return smaller(slow_ns, missing_ns > KERNEL_TICK_NS ? missing_ns : KERNEL_TICK_NS);
@@ -184,7 +188,7 @@ static struct col_weight weigh_slow(struct col_thread *thread, const ucontext_t 
     struct col_weight weight = {0, 0};
     uint64_t most_ns = most_system_ns(thread, is_call, slow_ns, whole_ns);
     thread->slow_cpu_ns = cpu_ns;
-    thread->kernel_history = (uint16_t)(thread->kernel_history << 1 | is_in_kernel);
+    thread->kernel_history = thread->kernel_history << 1 | is_in_kernel;
     thread->history_count += thread->history_count < HISTORY;
     if (is_in_kernel && whole_ns != 0) { /* a brief call in code that ticks as it should explains nothing */
         weight.system_ns = smaller(thread->waiting_ns + whole_ns, most_ns);

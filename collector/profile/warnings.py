@@ -39,9 +39,14 @@ def warnings_of(profile: Profile, rows: Titled = ()) -> list[str]:
     return [*sentences, few] if few else sentences
 
 
-def brief_warnings(profile: Profile, says_outdated: bool = False) -> list[str]:
-    """The same in few sentences, for views that are about something else. `says_outdated`: the view tells of changed sources itself."""
-    nameless = list(dict.fromkeys(message.nameless for message in _worth_telling(profile, has_little=False) if message.nameless))
+def brief_warnings(profile: Profile, says_outdated: bool = False, has_code: bool = True) -> list[str]:
+    """
+    The same in few sentences, for views that are about something else. `says_outdated`: the view tells of changed sources itself; `has_code`: it shows functions, or
+    what belongs to them, so that it matters which have no names.
+    """
+    told = _worth_telling(profile, has_little=False) if has_code else []
+    nameless = list(dict.fromkeys(message.nameless for message in told if message.nameless))
+    says_outdated = says_outdated or not has_code
     outdated = list(dict.fromkeys(message.outdated for message in profile.messages if message.outdated))
     others = [text for _, text in graded_warnings(_of_no_kind(profile))]
     sentences = []

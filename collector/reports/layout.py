@@ -206,9 +206,9 @@ def stand_in_lines(profile: Profile, style: Style) -> list[str]:
     return ["", *paragraph(text, style)] if text else []
 
 
-def warning_lines(profile: Profile, style: Style, says_outdated: bool = False) -> list[str]:
-    """What went wrong, in short, below any view; nothing if nothing did."""
-    sentences = brief_warnings(profile, says_outdated)
+def warning_lines(profile: Profile, style: Style, says_outdated: bool = False, has_code: bool = True) -> list[str]:
+    """What went wrong, in short, below any view; nothing if nothing did. `says_outdated`, `has_code`: of the view, as brief_warnings has it."""
+    sentences = brief_warnings(profile, says_outdated, has_code)
     return ["", *paragraph(" ".join(sentences), style)] if sentences else []
 
 

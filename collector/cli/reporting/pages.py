@@ -27,6 +27,8 @@ _TABLES = {"functions", "lines", "objects", "threads", "processes", "samples", "
 
 _TELL_ALL = {"overview", "header"}
 """Views that show every warning themselves."""
+_WITHOUT_CODE = {"samples", "timeline", "metrics", "threads", "processes"}
+"""No functions, lines or addresses stand there."""
 
 _HAVE_ERRORS = ("functions", "lines", "calltree")
 """Views that can show sampling errors."""
@@ -106,7 +108,8 @@ def make_page(profile: Profile, view: str, argument: str | None, options: PageOp
         return page
     from collector.reports.layout import warning_lines
 
-    return page + "".join(f"{line}\n" for line in warning_lines(profile, options.style, says_outdated=view == "source"))
+    lines = warning_lines(profile, options.style, says_outdated=view == "source", has_code=view not in _WITHOUT_CODE or bool(options.by))
+    return page + "".join(f"{line}\n" for line in lines)
 
 
 def _table_page(profile: Profile, view: str, options: PageOptions) -> str:

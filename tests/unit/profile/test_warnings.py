@@ -53,6 +53,11 @@ def test_changed_sources_are_not_told_by_a_view_that_tells_them_itself() -> None
     assert brief(message, says_outdated=True) == []
 
 
+def test_a_view_without_code_does_not_tell_of_names_and_sources() -> None:
+    closed = Message(0, 1, "the program closed its clock")
+    assert brief(closed, *nameless("a.so"), Message(0, 1, "a.c has changed", outdated="prog"), has_code=False) == ["the program closed its clock."]
+
+
 def test_rows_on_few_samples_are_told() -> None:
     profile = build_profile(SAMPLES)
     total = 0.3, 0.3, 0.0, 201

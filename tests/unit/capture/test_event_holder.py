@@ -10,7 +10,6 @@ import resource
 import signal
 import socket
 import struct
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -139,9 +138,14 @@ def test_a_process_that_waits_ends_a_pause(holder: EventHolder, monkeypatch: pyt
     os.close(event)
 
 
-def test_what_was_handed_over_before_is_released(holder: EventHolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threading.Thread, "start", lambda thread: None)  # its work is done here, step by step
-    monkeypatch.setattr(threading.Thread, "join", lambda thread: None)
+@pytest.fixture
+def without_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The holder's work is done by the test, step by step."""
+    monkeypatch.setattr(event_holder, "start_new_thread", lambda work, arguments: arguments[0].release())
+
+
+@pytest.mark.usefixtures("without_thread")
+def test_what_was_handed_over_before_is_released(holder: EventHolder) -> None:
     events, event = holder.start(), open_event()
     assert events is not None
     Visitor(holder).ask(HOLD, event)
@@ -165,10 +169,9 @@ def test_requests_wait_until_the_holder_begins(holder: EventHolder) -> None:
     os.close(event)
 
 
-def test_a_late_request_is_not_overtaken(holder: EventHolder, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("without_thread")
+def test_a_late_request_is_not_overtaken(holder: EventHolder) -> None:
     """A process connects, and before its request comes it is accepted; then it asks, calls execve, and its new image asks."""
-    monkeypatch.setattr(threading.Thread, "start", lambda thread: None)  # its work is done here, step by step
-    monkeypatch.setattr(threading.Thread, "join", lambda thread: None)
     events, old, new = holder.start(), open_event(), open_event()
     assert events is not None
     (listener, *_) = holder._listeners
@@ -186,10 +189,9 @@ def test_a_late_request_is_not_overtaken(holder: EventHolder, monkeypatch: pytes
     os.close(new)
 
 
-def test_a_process_that_asks_and_ends_takes_no_other_with_it(holder: EventHolder, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("without_thread")
+def test_a_process_that_asks_and_ends_takes_no_other_with_it(holder: EventHolder) -> None:
     """Its last request is read when it has ended; somebody else, forked meanwhile, has its pidfd open; and the number becomes another process's."""
-    monkeypatch.setattr(threading.Thread, "start", lambda thread: None)  # its work is done here, step by step
-    monkeypatch.setattr(threading.Thread, "join", lambda thread: None)
     events, event = holder.start(), open_event()
     assert events is not None
 

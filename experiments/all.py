@@ -1,7 +1,7 @@
 """all -- every experiment, one after the other, and one table of what came out
 
     python3 experiments/all.py --quick     the table, in under ten minutes
-    python3 experiments/all.py             all of it, an hour; writes each result.txt, and summary.txt
+    python3 experiments/all.py             all of it, more than two hours; writes each result.txt
 
 Names given behind choose among the experiments: all.py --quick 001 005
 """
@@ -18,17 +18,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from measure import HOME_PYTHON, machine
+from measure import HOME_PYTHON, machine, table
 
 HERE = Path(__file__).resolve().parent
-MARKS = {True: "holds", False: "MISSED", None: ""}
-
-
-def table(rows: list[tuple[str, str, str, str, bool | None]]) -> list[str]:
-    """Rows under headings, columns as wide as they need to be."""
-    texts = [("figure", "collector", "peers", "aim", ""), *((*row[:4], MARKS[row[4]] or ("undecided" if row[3] else "")) for row in rows)]
-    widths = [max(len(text[place]) for text in texts) for place in range(5)]
-    return ["  ".join(word.ljust(width) for word, width in zip(text, widths)).rstrip() for text in texts]
 
 
 def main() -> None:
@@ -52,8 +44,6 @@ def main() -> None:
             lines += ["", name + ("" if status == 0 else f" ended with status {status}"), *table(rows)]
     kind = "quick" if args.quick else "full"
     text = "\n".join([before, f"{time.strftime('%Y-%m-%d')}, {kind} run of {(time.monotonic() - begun) / 60:.1f} minutes; medians, in brackets the quartiles", *lines]) + "\n"
-    if not args.quick and not args.names:
-        (HERE / "summary.txt").write_text(text, encoding="utf-8")
     print(text, end="")
 
 

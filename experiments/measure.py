@@ -243,12 +243,22 @@ class Bench:
         stamp.write_text(digest.hexdigest())
 
 
+_MARKS = {True: "holds", False: "MISSED", None: ""}
+
+
+def table(rows: list[tuple[str, str, str, str, bool | None]]) -> list[str]:
+    """Rows under headings, columns as wide as they need to be."""
+    texts = [("figure", "collector", "peers", "aim", ""), *((*row[:4], _MARKS[row[4]] or ("undecided" if row[3] else "")) for row in rows)]
+    widths = [max(len(text[place]) for text in texts) for place in range(5)]
+    return ["  ".join(word.ljust(width) for word, width in zip(text, widths)).rstrip() for text in texts]
+
+
 def main(script: str, measure_it: Callable[[Bench], Report]) -> None:
-    """The command line of every run.py: --quick prints, a full run also writes result.txt; --json FILE keeps the rows of the summary."""
+    """The command line of every run.py: --quick prints, a full run also writes result.txt; --json FILE keeps the rows of its table of figures."""
     folder = Path(script).resolve().parent
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer rounds and loads, under a minute; result.txt is left alone")
-    parser.add_argument("--json", metavar="FILE", help="write the rows of the summary there")
+    parser.add_argument("--json", metavar="FILE", help="write the rows of the table of figures there")
     args = parser.parse_args()
     begun = time.monotonic()
     before = machine()
@@ -258,10 +268,10 @@ def main(script: str, measure_it: Callable[[Bench], Report]) -> None:
         except CannotMeasure as reason:
             sys.exit(f"{folder.name}: {reason}")
     head = [before, f"{time.strftime('%Y-%m-%d')}, {'quick' if args.quick else 'full'} run of {time.monotonic() - begun:.0f} s", ""]
-    text = "\n".join([*head, *report.lines]) + "\n"
+    rows = [(row.question, row.ours, row.peer, row.aim, row.holds) for row in report.headlines]
+    text = "\n".join([*head, *table(rows), "", *report.lines]) + "\n"
     if not args.quick:
         (folder / "result.txt").write_text(text, encoding="utf-8")
     if args.json:
-        rows = [[row.question, row.ours, row.peer, row.aim, row.holds] for row in report.headlines]
         Path(args.json).write_text(json.dumps(rows), encoding="utf-8")
     print(text, end="")

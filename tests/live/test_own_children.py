@@ -197,3 +197,13 @@ def test_a_sandbox(unharmed: Callable[..., Recorded], child: Child) -> None:
 def test_who_is_not_followed_does_no_harm_either(unharmed: Callable[..., Recorded], child: Child, follow: str) -> None:
     """The shell's children are not recorded, and theirs must start even so."""
     unharmed(["bash", "-c", 'bash -c "\\"$0\\"; exit 3" "$0"; echo $?', child("musl")], options=["-F", follow])
+
+
+@pytest.mark.parametrize("clock", ["sigtrap", "cpu-timer"])
+def test_nothing_that_it_runs_is_recorded_once_it_has_ended_its_experiment(record: Callable[..., Recorded], compiled: Callable[..., Path], clock: str) -> None:
+    recorded = record([compiled("terminated_family.c")], clock=clock)
+    assert recorded.outcome.status == 0, recorded.outcome.stderr
+    ways = dict(line.split() for line in recorded.outcome.stdout.splitlines())
+    assert ways == {"before": "recorded"} | dict.fromkeys(("shell", "spawned", "forked", "replaced"), "free")
+    pids = {process.pid for process in recorded.profile.processes}
+    assert 2 <= len(pids) <= 3, pids  # itself, and from before the shell and the program in it, which may be one process

@@ -54,6 +54,7 @@ static struct {
     enum col_recording left_in; /* before an exec: one that comes back goes on so */
     int is_adopting;            /* somebody begins the session of a process that a bare system call made */
     int is_sampling_point;      /* somebody is writing a sample point */
+    bool is_terminated;
     pid_t pid;
     struct col_options options;
     struct col_thread *forking;
@@ -62,6 +63,11 @@ static struct {
 bool col_session_is_open(void)
 {
     return col_recording_is_open() && !col_silence_is_on();
+}
+
+bool col_session_is_terminated(void)
+{
+    return __atomic_load_n(&self.is_terminated, __ATOMIC_RELAXED);
 }
 
 pid_t col_session_pid(void)
@@ -273,6 +279,7 @@ static void close_log(unsigned reason, const char *next_path)
     col_metrics_close(is_recording);
     if (!col_recording_change(state, COL_RECORDING_CLOSED))
         return;
+    __atomic_store_n(&self.is_terminated, reason == COL_CLOSE_TERMINATED, __ATOMIC_RELAXED);
     if (reason == COL_CLOSE_EXIT || reason == COL_CLOSE_EXEC)
         col_clock_source_end();
     else

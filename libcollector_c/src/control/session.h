@@ -39,6 +39,9 @@ void col_session_note_unrecorded(pid_t pid, const char *path, const char *reason
 /* Ends the experiment of this process; `reason`: COL_CLOSE_... Later calls of anything here do nothing. */
 void col_session_close(unsigned reason);
 
+/* True once the program has ended its experiment by collector_terminate_expt: nothing that it runs from then on is recorded. One load. */
+bool col_session_is_terminated(void);
+
 /* ======== FROM ORDINARY CODE ======== */
 
 /* Reads the options; NULL if they ask for nothing. Then open begins; in between the handlers must be put in place. Once, before main. */

@@ -96,9 +96,15 @@ static bool is_mute(void)
     return col_silence_withholds() || col_silence_is_on();
 }
 
+/* Nothing is looked at where it could not be told. */
+static bool is_blind(void)
+{
+    return is_mute() || col_session_is_terminated();
+}
+
 static struct next look_at(int directory, const char *path, int flags)
 {
-    if (is_mute())
+    if (is_blind())
         return (struct next){path, false, ""};
     bool can_run = path != NULL && faccessat(directory, path, X_OK, flags & (AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)) == 0;
     return (struct next){path, can_run, can_run ? col_child_program_obstacle(directory, path) : NULL};
@@ -106,7 +112,7 @@ static struct next look_at(int directory, const char *path, int flags)
 
 static struct next look_at_name(const char *file)
 {
-    if (is_mute())
+    if (is_blind())
         return (struct next){file, false, ""};
     bool can_run = file != NULL && (strchr(file, '/') == NULL || faccessat(AT_FDCWD, file, X_OK, 0) == 0);
     return (struct next){file, can_run, can_run ? col_child_program_obstacle_of_name(file) : NULL};

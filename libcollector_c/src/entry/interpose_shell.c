@@ -39,6 +39,8 @@ static struct swapped hide(const char *command)
     struct swapped none = {NULL, NULL, NULL, 0, 0};
     bool is_looked_at = command != NULL && (col_session_is_open() || col_plugin_call_is_within());
     const char *obstacle = is_looked_at ? col_child_program_obstacle(AT_FDCWD, SHELL) : NULL;
+    if (col_session_is_terminated())
+        obstacle = "";
     size_t text_bytes = 0,
            count = obstacle == NULL ? 0 : col_child_environment_measure(environ, COL_CHILD_UNRECORDED, &text_bytes);
     if (count == 0)

@@ -41,8 +41,8 @@ def warnings_of(profile: Profile, rows: Titled = ()) -> list[str]:
 
 def brief_warnings(profile: Profile, says_outdated: bool = False, has_code: bool = True) -> list[str]:
     """
-    The same in few sentences, for views that are about something else. `says_outdated`: the view tells of changed sources itself; `has_code`: it shows functions, or
-    what belongs to them, so that it matters which have no names.
+    The same in few sentences, for views that are about something else. `says_outdated`: the view tells of changed sources itself; `has_code`: it shows
+    functions, or what belongs to them, so that it matters which have no names.
     """
     told = _worth_telling(profile, has_little=False) if has_code else []
     nameless = list(dict.fromkeys(message.nameless for message in told if message.nameless))

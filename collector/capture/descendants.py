@@ -47,7 +47,9 @@ class DescendantWatch:
         for pid in self._watched.keys() & set(recorded_pids):
             del self._watched[pid]  # it runs a program now that is recorded
         for pid, started in self._find(set(recorded_pids)):
-            known = self._watched.get(pid) or Descendant(pid, _read_own_pid(pid), started)
+            known = self._watched.get(pid) or _meet(pid, started)
+            if known is None:
+                continue
             known.path = _read_path(pid) or known.path
             known.look_count += 1
             self._watched[pid] = known
@@ -99,6 +101,12 @@ class _ParentTable:
 
     def children_of(self, pid: int) -> list[int]:
         return self._children.get(pid, [])
+
+
+def _meet(pid: int, started: bytes) -> Descendant | None:
+    """None of one that is just being taken out of the kernel's tables: it has no number of its own any more by which to find its log."""
+    own_pid = _read_own_pid(pid)
+    return Descendant(pid, own_pid, started) if own_pid else None
 
 
 def _read_own_pid(pid: int) -> int:

@@ -52,6 +52,15 @@ def test_seen_then_gone(start: Start) -> None:
     assert shell.pid not in pids(watch.remaining()) and watch.look([]) == []
 
 
+def test_one_that_has_no_number_any_more_is_not_seen(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the kernel takes a process out of its tables its status says NSpid: 0, and no log is called so."""
+    shell, read = start("echo ready; read line; :"), descendants._read
+    monkeypatch.setattr(descendants, "_read", lambda path: b"NSpid:\t0\n" if path == f"/proc/{shell.pid}/status" else read(path))
+    watch = DescendantWatch(os.getpid())
+    watch.look([])
+    assert shell.pid not in pids(watch.remaining())
+
+
 def test_one_that_ended_and_is_not_waited_for_is_gone(start: Start) -> None:
     watch = DescendantWatch(os.getpid())
     shell = start("echo ready; read line; :")

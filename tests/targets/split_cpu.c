@@ -1,7 +1,7 @@
 /* split_cpu.c -- truth: ten, twenty, thirty and forty use 10, 20, 30 and 40 % of the time; prints what each really used, in ns of CPU time
  *
  * split_cpu MILLISECONDS. The slices are short and each of another length, so that no sampling clock keeps step with them: with slices of one length, a turn of 3.19 ms
- * was 35 elevenths of a period of 1.063 ms, and samples fell near the same points of a turn.
+ * was 35 elevenths of a period of 1.003 ms, and samples fell near the same points of a turn.
  */
 #include <stdlib.h>
 

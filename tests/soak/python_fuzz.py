@@ -284,10 +284,15 @@ def act(chance, threaded=False):
     COUNTS[action.__name__] = COUNTS.get(action.__name__, 0) + 1
 
 
+WAITS_FOR_DAEMONS = sys.version_info < (3, 10, 8)
+"""Whether an interpreter may wait without end, recorded or not, for a daemon thread that asked for its lock and was ended (CPython's gh-96387)."""
+STOPPED = threading.Event()
+
+
 def goes_on():
     """What a daemon thread does until the end of everything."""
     data = b"abc" * 30000
-    while True:
+    while not STOPPED.is_set():
         zlib.compress(data)
         spin(2000)
 
@@ -303,7 +308,10 @@ def main():
     atexit.register(at_exit)
     chance = random.Random(SEED)
     if SEED % 2:
-        threading.Thread(target=goes_on, daemon=True).start()
+        daemon = threading.Thread(target=goes_on, daemon=True)
+        daemon.start()
+        if WAITS_FOR_DAEMONS:
+            atexit.register(lambda: (STOPPED.set(), daemon.join()))  # before at_exit
     begun = time.process_time()
     while (time.process_time() - begun) * 1000 < LIMIT_MS:
         act(chance)

@@ -214,6 +214,12 @@ def judge_total(recorded: Recorded, true_ns: float, share: float = 0.01, slack_n
     )
 
 
+def judge_process(recorded: Recorded, share: float = 0.01) -> None:
+    """Assert that all samples together, and what came before the first could, stand for the CPU time that the program printed of its process."""
+    before_ns = sum(process.unrecorded_ns for process in recorded.profile.processes)
+    judge_total(recorded, recorded.outcome.truth["process"] - before_ns, share)
+
+
 def judge_at_least(recorded: Recorded, function: str, least_ns: float) -> None:
     """Assert that a function and all it called have at least so much CPU time."""
     measured_ns = recorded.inclusive_ns(function)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from both_ways import load_plain
-from recorded import IS_THOROUGH, RUNGS, Recorded, judge, judge_about, judge_at_least, judge_shares, judge_stacks, judge_total, with_clocks
+from recorded import IS_THOROUGH, RUNGS, Recorded, judge, judge_about, judge_at_least, judge_process, judge_shares, judge_stacks, judge_total, with_clocks
 
 from collector.experiment import events
 from collector.experiment.log_reader import EventReader
@@ -50,7 +50,7 @@ def test_split(take: Callable[..., Recorded], compiled: Callable[..., Path], lev
     recorded = take(compiled("split_cpu.c", *LEVELS[level]), 600)
     judge_shares(recorded, recorded.outcome.truth, names=SPLIT)
     judge_stacks(recorded, 1.0)
-    judge_total(recorded, recorded.outcome.truth["process"])
+    judge_process(recorded)
     for name in SPLIT:
         assert set(recorded.callers(name)) == {"main"}
         judge(recorded.without_inlines.exclusive_ns(name) >= 0.5 * recorded.inclusive_ns(name), f"{name}: its own loop is where its time goes")
@@ -77,7 +77,7 @@ def test_threads_of_five_milliseconds(take: Callable[..., Recorded], compiled: C
     judge_at_least(recorded, "brief", 0.5 * truth["run"])
     seen_count = sum(row.sample_count > 0 for row in threads)
     assert seen_count >= count, f"{seen_count} of {count} threads were seen"
-    judge_total(recorded, truth["process"], share=0.015)
+    judge_process(recorded, share=0.015)
 
 
 @on_each_clock
@@ -134,7 +134,7 @@ def test_sums_of_threads(take: Callable[..., Recorded], compiled: Callable[..., 
     recorded = take(compiled("thread_sums.c"))
     truth = recorded.outcome.truth
     # A CPU timer fires with the kernel's tick, and each thread's time after its last one is lost: 2.7 % were, on a machine whose host was busy.
-    judge_total(recorded, truth["process"], share=0.04 if clock == "cpu-timer" else 0.01)
+    judge_process(recorded, share=0.04 if clock == "cpu-timer" else 0.01)
     raw = raw_sums_ns(recorded)
     period_ns = 4e6 if clock == "cpu-timer" else 1.1e6
     for row in aggregate.threads(recorded.profile):

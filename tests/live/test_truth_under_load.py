@@ -18,7 +18,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 import pytest
-from recorded import ROOT, Recorded, clean_environment, execute, judge, judge_about, judge_shares, judge_stacks, judge_total
+from recorded import ROOT, Recorded, clean_environment, execute, judge, judge_about, judge_process, judge_shares, judge_stacks
 
 pytestmark = pytest.mark.alone  # its load would be every other test's
 
@@ -77,14 +77,14 @@ def test_split(take: Callable[..., Recorded]) -> None:
     recorded = take("split_cpu.c", 600)
     judge_shares(recorded, recorded.outcome.truth, names=SPLIT)
     judge_stacks(recorded, 1.0)
-    judge_total(recorded, recorded.outcome.truth["process"])
+    judge_process(recorded)
 
 
 def test_split_in_four_threads(take: Callable[..., Recorded]) -> None:
     """Each part is a thread's own: what one thread misses must not become another's."""
     recorded = take("uneven_threads.c", "split", 800)
     judge_shares(recorded, recorded.outcome.truth, names=SPLIT)
-    judge_total(recorded, recorded.outcome.truth["process"])
+    judge_process(recorded)
 
 
 def test_what_was_missed_is_not_the_last_functions(take: Callable[..., Recorded]) -> None:

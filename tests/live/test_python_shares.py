@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from pythons import TARGET, Interpreter, counted_stacks, every_interpreter, some_interpreters
-from recorded import IS_THOROUGH, Recorded, judge, judge_shares, judge_stacks, judge_total, tolerance
+from recorded import IS_THOROUGH, Recorded, judge, judge_process, judge_shares, judge_stacks, tolerance
 
 SPLIT = ("forty", "twenty_five", "fifteen", "ten", "seven", "three")
 CALLBACKS = {"sorting": "key_of", "sorting_in_c": "order", "comparing": "compared", "replacing": "doubled", "encoding": "described"}
@@ -28,8 +28,8 @@ def test_split(record: Callable[..., Recorded], python: Interpreter) -> None:
     """Within the sampling error alone."""
     recorded = take(record, python, "split.py", MS)
     truth = recorded.outcome.truth
-    judge_shares(recorded, truth, truth["process"], SPLIT, systematic=0.004)
-    judge_total(recorded, truth["process"], slack_ns=2e7)  # the start of the process is not in its own figure, nor its end
+    judge_shares(recorded, truth, recorded.process_ns, SPLIT, systematic=0.004)
+    judge_process(recorded, slack_ns=2e7)  # its end is not in its own figure
     judge_stacks(recorded)
     for name in SPLIT:
         assert set(recorded.callers(name)) == {"burst"}
@@ -39,7 +39,7 @@ def test_split(record: Callable[..., Recorded], python: Interpreter) -> None:
 def test_extensions(record: Callable[..., Recorded], python: Interpreter) -> None:
     recorded = take(record, python, "extensions.py", MS)
     truth = recorded.outcome.truth
-    judge_shares(recorded, truth, truth["process"], [name for name in truth if name != "process"])
+    judge_shares(recorded, truth, recorded.process_ns, [name for name in truth if name != "process"])
     judge_stacks(recorded)
 
 
@@ -48,7 +48,7 @@ def test_threads(record: Callable[..., Recorded], python: Interpreter) -> None:
     """Whether they hold the GIL or not, began in Python or in C."""
     recorded = take(record, python, "threads.py", USUAL_MS // 10, options=())
     truth = recorded.outcome.truth
-    judge_shares(recorded, truth, truth["process"], [name for name in truth if name != "process"])
+    judge_shares(recorded, truth, recorded.process_ns, [name for name in truth if name != "process"])
     judge_stacks(recorded, 0.99)
 
 
@@ -57,7 +57,7 @@ def test_callbacks(record: Callable[..., Recorded], python: Interpreter) -> None
     """C that calls Python back belongs to whom it works for; each callback lies directly within its caller."""
     recorded = take(record, python, "callbacks.py", MS)
     truth = recorded.outcome.truth
-    judge_shares(recorded, truth, truth["process"], CALLBACKS, systematic=0.015)
+    judge_shares(recorded, truth, recorded.process_ns, CALLBACKS, systematic=0.015)
     callees = {callee: caller for caller, callee in CALLBACKS.items()}
     seen: Counter[str] = Counter()
     for stack in counted_stacks(recorded):
@@ -87,7 +87,7 @@ def test_generators(record: Callable[..., Recorded], python: Interpreter) -> Non
 def test_coroutines(record: Callable[..., Recorded], python: Interpreter) -> None:
     recorded = take(record, python, "coroutines.py", MS)
     truth = recorded.outcome.truth
-    judge_shares(recorded, truth, truth["process"], [name for name in truth if name != "process"], systematic=0.02)
+    judge_shares(recorded, truth, recorded.process_ns, [name for name in truth if name != "process"], systematic=0.02)
     assert set(recorded.callers("lowest")) == {"middle"}
     assert set(recorded.callers("middle")) == {"one_part", "three_parts"}
 
@@ -134,7 +134,7 @@ def test_reuse(record: Callable[..., Recorded], python: Interpreter) -> None:
         elif leaf.name == "same":
             assert leaf.line in (1, 4, 5, 12, 13), leaf
             spent["later" if leaf.line in (12, 13) else "sooner"] += stack.ns
-    whole = truth["process"]
+    whole = recorded.process_ns
     for kind, ns in spent.items():
         judge(abs(ns - truth[kind]) <= tolerance(truth[kind] / whole, recorded.sample_count) * whole, f"{kind}: {ns / 1e6:.1f} ms, {truth[kind] / 1e6:.1f} true")
     assert spent.keys() == {"long", "short", "later", "sooner"}

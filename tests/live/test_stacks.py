@@ -38,8 +38,7 @@ def shaped(request: pytest.FixtureRequest, shapes: Callable[[str, str], Recorded
 
 @pytest.mark.parametrize("function", SHAPES)
 def test_time_is_where_it_was_spent(shaped: Recorded, function: str) -> None:
-    truth = shaped.outcome.truth
-    judge_shares(shaped, truth, total_ns=truth["process"], names=[function])
+    judge_shares(shaped, shaped.outcome.truth, total_ns=shaped.process_ns, names=[function])
 
 
 def test_every_stack_is_complete(shaped: Recorded) -> None:

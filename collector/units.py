@@ -14,9 +14,13 @@ def seconds(ns: int | float) -> float:
     return ns / NS_PER_S
 
 
+_DIGITS: Final = 9
+"""The decimals of figures that are looked at: what the order of a sum leaves behind them shall not decide how half a unit is rounded."""
+
+
 def format_seconds(value: float) -> str:
     """Seconds with three decimals and no unit: `12.345`. Never `-0.000`."""
-    text = f"{value:.3f}"
+    text = f"{round(value, _DIGITS):.3f}"
     return "0.000" if text == "-0.000" else text
 
 
@@ -30,7 +34,7 @@ def format_amount(value: float, unit: str) -> str:
 def format_amounts(values: Sequence[float], unit: str) -> list[str]:
     """The same of many values, as a long table has them."""
     if unit == "s":
-        texts = [f"{value:.3f}" for value in values]
+        texts = [f"{round(value, _DIGITS):.3f}" for value in values]
         return list(map(format_seconds, values)) if "-0.000" in texts else texts
     if unit == "":
         return [f"{round(value):,}" for value in values]
@@ -41,12 +45,12 @@ def format_percent(part: float, whole: float) -> str:
     """`part` of `whole` in percent with one decimal and no sign: `66.0`; `-` where there is no whole."""
     if whole <= 0:
         return "-"
-    return f"{100 * part / whole:.1f}"
+    return f"{round(100 * part / whole, _DIGITS):.1f}"
 
 
 def format_percents(parts: Sequence[float], whole: float) -> list[str]:
     """The same of many parts of one whole."""
-    return [f"{100 * part / whole:.1f}" for part in parts] if whole > 0 else ["-"] * len(parts)
+    return [f"{round(100 * part / whole, _DIGITS):.1f}" for part in parts] if whole > 0 else ["-"] * len(parts)
 
 
 def format_count(value: int) -> str:

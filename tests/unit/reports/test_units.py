@@ -53,3 +53,10 @@ def test_many_figures_are_written_as_each_of_them(unit: str) -> None:
 def test_many_shares_are_written_as_each_of_them(whole: float) -> None:
     parts = [0.0, 1.0, 2.5]
     assert units.format_percents(parts, whole) == [units.format_percent(part, whole) for part in parts]
+
+
+def test_the_order_of_a_sum_does_not_show() -> None:
+    ways = 1.3344999999999996, 1.3345, 1.3345000000000005
+    assert len({units.format_seconds(way) for way in ways}) == len(set(units.format_amounts(ways, "s"))) == 1
+    shares = 0.0005 - 1e-18, 0.0005, 0.0005 + 1e-18
+    assert len({units.format_percent(share, 1) for share in shares}) == len(set(units.format_percents(shares, 1))) == 1

@@ -8,9 +8,11 @@
 #endif
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -21,6 +23,7 @@
 #include "base/os.h"
 #include "base/os_signal.h"
 #include "base/real.h"
+#include "base/safe_read.h"
 
 #ifndef SYS_faccessat2
 #define SYS_faccessat2 439
@@ -86,12 +89,20 @@ int getrusage(__rusage_who_t who, struct rusage *usage)
 
 /* ---- the environment ---- */
 
+static bool has_entry(struct col_proved_pages *proved, char **place)
+{
+    return place != NULL && col_safe_read_prove(proved, (uintptr_t)place, sizeof *place) && *place != NULL;
+}
+
+/* It lies on the stack that the process began on, which a program may have unmapped. An entry that ends before the name would has another. */
 char *getenv(const char *name)
 {
+    struct col_proved_pages proved = {.memory = NULL};
     size_t length = strlen(name);
-    for (char **entry = environ; entry != NULL && *entry != NULL; entry++)
-        if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=')
-            return *entry + length + 1;
+    for (char **place = environ; has_entry(&proved, place); place++)
+        if (col_safe_read_prove(&proved, (uintptr_t)*place, length + 1) && strncmp(*place, name, length) == 0 &&
+            (*place)[length] == '=')
+            return *place + length + 1;
     return NULL;
 }
 
@@ -136,8 +147,27 @@ int sigismember(const sigset_t *set, int signo)
 
 /* ---- what only the C library can answer ---- */
 
+/* It reads the stack that the process began on: a program that has gone on to another may have unmapped or protected that. All are asked for at once, at the start. */
+static struct {
+    unsigned long kind, value;
+} auxiliary[] = {{AT_PHDR, 0},  {AT_PHNUM, 0},  {AT_PAGESZ, 0},      {AT_BASE, 0},
+                 {AT_ENTRY, 0}, {AT_HWCAP2, 0}, {AT_MINSIGSTKSZ, 0}, {AT_NULL, 0}};
+static bool has_auxiliary;
+
+static void read_auxiliary(void)
+{
+    for (size_t i = 0; auxiliary[i].kind != AT_NULL; i++)
+        auxiliary[i].value = COL_REAL(getauxval)(auxiliary[i].kind);
+    __atomic_store_n(&has_auxiliary, true, __ATOMIC_RELEASE);
+}
+
 unsigned long getauxval(unsigned long kind)
 {
+    if (!__atomic_load_n(&has_auxiliary, __ATOMIC_ACQUIRE))
+        read_auxiliary();
+    for (size_t i = 0; auxiliary[i].kind != AT_NULL; i++)
+        if (auxiliary[i].kind == kind)
+            return auxiliary[i].value;
     return COL_REAL(getauxval)(kind);
 }
 

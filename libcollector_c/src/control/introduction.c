@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/kept_text.h"
 #include "base/os.h"
+#include "base/safe_read.h"
 #include "base/sparse.h"
 #include "control/rank.h"
 #include "experiment/event.h"
@@ -46,12 +47,22 @@ static void split_options(const char *options)
     }
 }
 
-/* Into what follows the working directory in `scratch`. */
+/* A program that has gone on to another stack may have unmapped or protected the one that they lie on. */
+static bool can_read_arguments(void)
+{
+    struct col_proved_pages proved = {.memory = NULL};
+    uintptr_t start = (uintptr_t)self.arguments;
+    return col_safe_read_prove(&proved, start, (uintptr_t)self.arguments_end - start);
+}
+
+/* Into what follows the working directory in `scratch`. None where they cannot be read. */
 static const char **list_arguments(size_t *count)
 {
     size_t directory_bytes = (strlen(scratch) + sizeof(char *)) & ~(sizeof(char *) - 1);
     const char **list = (const char **)(void *)(scratch + directory_bytes);
     *count = 0;
+    if (self.arguments == NULL || !can_read_arguments())
+        return list;
     for (const char *at = self.arguments; at < self.arguments_end && *count < ARGUMENT_LIMIT; at += strlen(at) + 1)
         list[(*count)++] = at;
     return list;

@@ -17,9 +17,10 @@
 #define DEFAULT_PERIOD_NS 1062699u /* 941 Hz: in step neither with milliseconds nor with slices of some of them */
 #define SHORTEST_PERIOD_NS 20000u
 
-/* Programs write over the environment they began with (setproctitle): what is needed later is kept apart. */
+/* Programs write over the arguments and the environment they began with (setproctitle), or unmap them: what is needed later is kept apart. */
 static struct {
-    char *follow; /* COLLECTOR_FOLLOW; NULL: not set */
+    char *follow;  /* COLLECTOR_FOLLOW; NULL: not set */
+    char *program; /* the name we were run by, for a regular expression in `follow`; else NULL */
 } self;
 
 static char *copy_of(const char *name)
@@ -115,7 +116,7 @@ bool col_options_follow(const char *program)
     if (rule == NULL || strcmp(rule, "off") != 0) {
         if (rule == NULL || rule[0] != '=')
             return true;
-        const char *name = program != NULL ? program : program_invocation_name;
+        const char *name = program != NULL ? program : self.program != NULL ? self.program : "";
         const char *slash = strrchr(name, '/');
         return matches(rule + 1, slash != NULL ? slash + 1 : name);
     }
@@ -127,6 +128,8 @@ void col_options_read(struct col_options *options)
     const char *text = copy_of("COLLECTOR_OPTIONS");
     pid_t root = 0;
     self.follow = copy_of("COLLECTOR_FOLLOW");
+    if (self.follow != NULL && self.follow[0] == '=')
+        self.program = col_kept_text_join(program_invocation_name, "");
     *options = (struct col_options){
         .experiment = copy_of("COLLECTOR_EXPERIMENT"),
         .text = text != NULL ? text : "",

@@ -344,6 +344,8 @@ long col_entry_syscall(long number, long a, long b, long c, long d, long e, long
         return execve((const char *)a, (char *const *)b, (char *const *)c);
     if (number == SYS_execveat)
         return execveat((int)a, (const char *)b, (char *const *)c, (char *const *)d, (int)e);
+    if (number == SYS_sigaltstack)
+        return sigaltstack((const stack_t *)a, (stack_t *)b);
     if (__builtin_expect(col_entry_is_sandbox_call(number, a, b), 0))
         return col_entry_sandbox_call(number, a, b, c, d, e);
     if (__builtin_expect(col_entry_is_signal_call(number, a, d), 0))

@@ -19,6 +19,7 @@
 #define PRELOADED_NAME                                                                                                 \
     "COLLECTOR_PRELOAD=" /* what the launcher put into LD_PRELOAD: the recorder, and what metric plugins want */
 #define SEPARATORS " :"
+#define LISTS_LIBRARIES "LD_TRACE_LOADED_OBJECTS=" /* the dynamic linker lists what it loads and runs nothing: ldd */
 
 /* AddressSanitizer refuses to start behind another library, unless it is asked not to mind. */
 #define ASAN_OPTIONS "ASAN_OPTIONS="
@@ -193,6 +194,13 @@ static bool is_complete(char *const *environment, const char *preload)
     return !self.tells_asan || tells_asan(asan_options_of(environment));
 }
 
+/* We are not one of the program's libraries, so ldd must not list us. */
+static enum col_child_kind kind_in(char *const *environment, enum col_child_kind kind)
+{
+    bool is_listing = kind == COL_CHILD_RECORDED && environment != NULL && has_name(environment, LISTS_LIBRARIES);
+    return is_listing ? COL_CHILD_UNRECORDED : kind;
+}
+
 /* Nothing has to change. */
 static bool is_as_wanted(char *const *environment, enum col_child_kind kind)
 {
@@ -206,7 +214,7 @@ size_t col_child_environment_measure(char *const *environment, enum col_child_ki
 {
     size_t count = 0;
     const char *preload = preload_of(environment), *asan = asan_options_of(environment);
-    if (!self.is_remembered || is_as_wanted(environment, kind))
+    if (!self.is_remembered || is_as_wanted(environment, kind_in(environment, kind)))
         return 0;
     while (environment != NULL && environment[count] != NULL)
         count++;
@@ -264,6 +272,7 @@ static void fill_unrecorded(char *const *environment, bool is_bare, char **entri
 
 void col_child_environment_fill(char *const *environment, enum col_child_kind kind, char **entries, char *text)
 {
+    kind = kind_in(environment, kind);
     if (kind == COL_CHILD_RECORDED)
         fill_recorded(environment, entries, text);
     else

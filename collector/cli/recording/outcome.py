@@ -13,6 +13,7 @@ from collector.printable import printable
 
 _ENOUGH_PERIODS = 50  # so long no clock is silent by chance
 _PAUSE_WORTH_SAYING_NS = 500_000
+_MOST_WARNINGS = 3  # on a full disk each process leaves an empty log
 _LEAST_FREE_BYTES = 1 << 16  # a log grows by so much
 _CAUSES = {
     1: "while the recorder was busy",
@@ -66,8 +67,14 @@ def tell_outcome(
         sentences.append(f"no sample was taken{_explain_no_samples(totals, bool(live))}")
     if live:
         sentences.append(_tell_live(list(live)))
-    sentences += (*dict.fromkeys(totals.warnings), *map(_tell_message, totals.messages.items()))
+    sentences += (*_tell_warnings(totals.warnings), *map(_tell_message, totals.messages.items()))
     return Outcome(tuple(sentences), True, len(sentences) == 1 and losses.startswith("nothing lost"))
+
+
+def _tell_warnings(warnings: Collection[str]) -> tuple[str, ...]:
+    distinct = tuple(dict.fromkeys(warnings))
+    rest_count = len(distinct) - _MOST_WARNINGS
+    return distinct if rest_count <= 1 else (*distinct[:_MOST_WARNINGS], f"{rest_count:,} more warnings like these")
 
 
 def _tell_samples(totals: Totals, is_clock_off: bool) -> str:

@@ -132,6 +132,13 @@ def test_no_sample_of_a_log_that_is_empty() -> None:
     assert tell(totals)[1:] == ["no sample was taken, or none is left", "a/7.0.log is empty: it was cut"]
 
 
+def test_many_empty_logs_are_named_by_the_first() -> None:
+    totals = totals_of(log_count=9, process_count=9, closed_count=9, sample_count=5, clock=SIGTRAP, warnings=[f"a/{pid}.0.log is empty" for pid in (*range(9), 0)])
+    assert tell(totals)[1:] == ["a/0.0.log is empty", "a/1.0.log is empty", "a/2.0.log is empty", "6 more warnings like these"]
+    totals.warnings = totals.warnings[:4]
+    assert tell(totals)[1:] == totals.warnings
+
+
 def test_never_sampled() -> None:
     totals = totals_of(log_count=1, process_count=1, closed_count=1, cpu_ns=800_000, longest_ns=800_000, clock=SIGTRAP)
     assert tell(totals)[1] == "no sample was taken: 0.800 ms of CPU time against one sample every 1.063 ms (see -p)"

@@ -13,6 +13,8 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
+from collector.profile.causes import NOT_SAMPLED
+from collector.profile.metrics import CPU_VALUES, STAND_INS, Value, metrics_of
 from collector.profile.model import REGION, REGION_MARK, Clock, Frame, Function, Module, Process, Profile, Recording, Thread
 from collector.profile.plain_samples import PlainSample, PlainSamples, PlainStack
 
@@ -93,12 +95,15 @@ def build_profile(
     """The profile of these samples."""
     tables = _Tables()
     plain = []
+    has_stand_ins = any(rest and rest[0].get("end") == NOT_SAMPLED for _, _, _, *rest in samples)
+    kinds = (*CPU_VALUES, Value(STAND_INS, "", True)) if has_stand_ins else CPU_VALUES
     for position, (text, user_s, system_s, *rest) in enumerate(samples):
         unusual = rest[0] if rest else {}
         stack = tables.stack(text, unusual.get("end", "complete"))
         time_ns = START_NS + int(unusual.get("at", position) * S)
         values = round(user_s * 1_000) * MS, round(system_s * 1_000) * MS
-        plain.append(PlainSample(unusual.get("thread", 0), time_ns, stack, values))
+        is_stand_in = unusual.get("end") == NOT_SAMPLED
+        plain.append(PlainSample(unusual.get("thread", 0), time_ns, stack, (*values, int(is_stand_in))[: len(kinds)]))
     return Profile(
         recordings=tuple(recordings),
         modules=tuple(tables.modules),
@@ -106,8 +111,8 @@ def build_profile(
         frames=tuple(tables.frames),
         processes=tuple(processes),
         threads=tuple(threads),
-        samples=PlainSamples(tables.stacks, plain, [thread.scale for thread in threads]),
-        **more,
+        samples=PlainSamples(tables.stacks, plain, [thread.scale for thread in threads], kinds),
+        **{"metrics": metrics_of(kinds), **more},
     )
 
 

@@ -19,7 +19,7 @@ def folded(profile: Profile, is_folded: bool = False, is_count: bool = False, ha
     """A line for each stack with the profile's first metric, times in whole microseconds, or how many samples it has; with `has_threads` for each thread."""
     table = sample_table(profile, by_function(profile), has_root=True, is_folded=is_folded)
     names = [joinable(name) for name in (*function_names(profile), UNFINISHED)]
-    values = [1] * len(table.nodes) if is_count else table.shown.values
+    values = table.counts if is_count else table.shown.values
     unit = 1 if is_count or not table.shown.is_time else _NS_PER_US
     if has_threads:
         parts = [(joinable(thread_title(profile, thread)) + ";", table.sums(values, places)) for thread, places in table.iter_threads()]

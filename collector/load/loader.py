@@ -24,7 +24,7 @@ from collector.load.naming import Names, NameTable
 from collector.load.python_code import is_closed_from_outside
 from collector.load.ranks import missing_ranks, with_ranks
 from collector.load.recording import PartFacts, launched_statuses, process_of, recording_of
-from collector.load.stand_ins import stand_in
+from collector.load.stand_ins import STAND_IN_VALUES, may_have_stand_ins, stand_in
 from collector.load.threads import ThreadLives, balanced, thread_of, unsampled_ns
 from collector.load.waits import Waits, read_waits
 from collector.profile import model
@@ -151,6 +151,8 @@ class Loader:
     def expand(self) -> bool:
         """Put together all that was added, and name all addresses; see `expand_entries`."""
         declared = dict.fromkeys(values for _, piece in self._pieces for facts in piece.facts.with_samples for values in facts.declared)
+        if any(may_have_stand_ins(piece.facts.logs) for _, piece in self._pieces):
+            declared[STAND_IN_VALUES] = None
         self._values = ordered_values(value for source in declared for value in values_declared(source))
         self._analysis.measure(self._values)
         for read in self._pieces:

@@ -14,14 +14,14 @@ from typing import Any
 from collector.page.cells import Line, others_of
 from collector.printable import printable
 from collector.profile.aggregate import stack_ends, total_values
-from collector.profile.causes import DROP_CAUSES, STACK_ENDS, describe_ending
+from collector.profile.causes import DROP_CAUSES, NOT_SAMPLED, STACK_ENDS, describe_ending
 from collector.profile.metric_groups import metric_groups
 from collector.profile.metric_series import Value
 from collector.profile.metrics import ratios_of
 from collector.profile.model import Process, Profile
 from collector.profile.process_rows import moment
 from collector.profile.samples import sample_count
-from collector.profile.warnings import brief_warnings, graded_warnings
+from collector.profile.warnings import brief_warnings, graded_warnings, stand_ins
 from collector.units import NS_PER_S, format_rate
 
 Table = dict[str, list[Any]]
@@ -55,7 +55,8 @@ def facts_of(profile: Profile, lines: Sequence[Line], sources: Mapping[str, tupl
         "messages": _messages(profile),
         "brief": [printable(text) for text in [*_shown(profile), *brief_warnings(profile)]],
         "losses": [f"{DROP_CAUSES.get(loss.cause, loss.cause)}: {loss.count:,} in {printable(loss.where)}" for loss in profile.losses],
-        "stackEnds": table(("end", "samples"), [(STACK_ENDS.get(row.cause, row.cause), row.sample_count) for row in stack_ends(profile)]),
+        "stackEnds": table(("end", "samples"), _stack_ends(profile)),
+        "standIns": stand_ins(profile),
         "metrics": _metrics(profile),
         "others": [[metric.name, metric.title, metric.unit] for metric in others_of(profile)],
         "sums": _sums_of_others(profile),
@@ -63,6 +64,10 @@ def facts_of(profile: Profile, lines: Sequence[Line], sources: Mapping[str, tupl
         "total": dict(zip((metric.name for metric in profile.metrics), total_values(profile))),
         "samples": sample_count(profile.samples.cells()),
     }
+
+
+def _stack_ends(profile: Profile) -> list[tuple[str, int]]:
+    return [(STACK_ENDS.get(row.cause, row.cause), row.sample_count) for row in stack_ends(profile) if row.cause != NOT_SAMPLED]
 
 
 def _sums_of_others(profile: Profile) -> list[tuple[str, str, str, list[str]]]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from collector.profile.causes import NOT_SAMPLED
 from collector.profile.groupings import by_function, by_line, by_module, numbered
 from collector.profile.lock import held_seconds
 from collector.profile.metrics import Values, has_figures, reported_rows, reported_values
@@ -64,7 +65,7 @@ class ProcessRow(NamedTuple):
 
 
 class StackEndRow(NamedTuple):
-    """How many samples have stacks that ended this way; `cause` is a key of `causes.STACK_ENDS`."""
+    """How many samples have stacks that ended this way; `cause` is a key of `causes.STACK_ENDS`. Of `NOT_SAMPLED`, which are no samples, the threads."""
 
     cause: str
     sample_count: int
@@ -151,11 +152,12 @@ def processes(profile: Profile) -> list[ProcessRow]:
 
 
 def stack_ends(profile: Profile) -> list[StackEndRow]:
-    """Samples by the way their stack ended, the most frequent first."""
-    group_of_cell, causes = numbered(profile.samples.cells().ends)
+    """Samples by the way their stack ended, the most frequent first. A cell is of one thread, so that those without a sample can be counted."""
+    ends = profile.samples.cells().ends
+    group_of_cell, causes = numbered(ends)
     base, counts = _sums_by(profile, group_of_cell, len(causes))
     rows = [
-        StackEndRow(cause, count, reported_values(profile.metrics, values))
+        StackEndRow(cause, ends.count(NOT_SAMPLED) if cause == NOT_SAMPLED else count, reported_values(profile.metrics, values))
         for cause, count, values in zip(causes, counts, base)
     ]
     rows.sort(key=lambda row: (-row.sample_count, row.cause))

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
-from collector.profile.comparison import LEAST_SAMPLES, Change, Key, Measure, function_key, judged_changes, other_modules
+from collector.profile.aggregate import total_values
+from collector.profile.comparison import LEAST_SAMPLES, Change, Key, Measure, function_key, judged_changes, other_modules, sampled_measure
 from collector.profile.groupings import by_function
 from collector.profile.metrics import SAMPLES, primary
 from collector.profile.model import Function, Module, Profile
@@ -53,8 +54,11 @@ def run_tree(profile: Profile) -> RunTree:
     keys = [function_key(*place) for place in places]
     tree = RunTree([], [], [], {})
 
+    total = total_values(profile)
+    whole_time = Measure(total[0], total[3])
+
     def measure(base: Sequence[float]) -> Measure:
-        return Measure(primary(profile.metrics, base), base[SAMPLES])
+        return sampled_measure(profile.metrics[0], primary(profile.metrics, base), base[SAMPLES], whole_time)
 
     def add(parent: int, key: Key, exclusive: Columns, inclusive: Columns) -> None:
         numbers = [0] * len(sums.parents)

@@ -191,18 +191,27 @@ def _run(
     for row in rows:
         if row.exclusive[0] > 0:
             function = row.function
-            whole = (*function_key(function, row.module), *key(row))
-            sums[whole] = add_values(sums[whole], row.exclusive) if whole in sums else row.exclusive
-            places.setdefault(whole, ComparedPlace(function, row.module, *where(row), callers(row)))
+            name = (*function_key(function, row.module), *key(row))
+            sums[name] = add_values(sums[name], row.exclusive) if name in sums else row.exclusive
+            places.setdefault(name, ComparedPlace(function, row.module, *where(row), callers(row)))
+
+    total = aggregate.total_values(profile)
+    whole = Measure(total[0], total[3])
 
     def measure(values: Values) -> Measure:
-        return Measure((ratio.of(values) or 0.0) if ratio else values[0], values[3])
+        return Measure(ratio.of(values) or 0.0, values[3]) if ratio else sampled_measure(profile.metrics[0], values[0], values[3], whole)
 
-    times = {whole: measure(values) for whole, values in sums.items()}
+    times = {name: measure(values) for name, values in sums.items()}
     metric = ratio.ratio.metric if ratio else profile.metrics[0]
     recording = profile.recordings[0]
     clocks = frozenset(process.clock for process in profile.processes if process.clock)
-    return Run(recording.name, recording.command, recording.host, clocks, measure(aggregate.total_values(profile)), times, places, metric)
+    return Run(recording.name, recording.command, recording.host, clocks, measure(total), times, places, metric)
+
+
+def sampled_measure(metric: Metric, time: float, samples: float, whole: Measure) -> Measure:
+    """CPU time that rests on no sample is of threads which exited before their first one: it is judged as if it had as many as such a time has elsewhere."""
+    is_unsampled = not samples and _is_sampled(metric) and whole.time
+    return Measure(time, time * whole.samples / whole.time if is_unsampled else samples)
 
 
 def _is_sampled(metric: Metric) -> bool:

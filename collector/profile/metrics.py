@@ -90,13 +90,15 @@ VARIANCE: Final = "variance"
 """The metric that says how far off `blocked` may be; shown only where that is asked for."""
 VARIANCE_S2: Final = 1e-10
 """Its unit."""
+STAND_INS: Final = "stand-ins"
+"""The metric that counts what stands for a thread which ended before its first sample: none of the samples, although it has CPU time."""
 OWN_SAMPLES: Final = "-samples"
 """Behind the name of a metric that has samples of its own, the one that counts them."""
 
 
 def is_hidden(name: str) -> bool:
     """Whether no view shows a metric: what it tells is how good others are, or that samples are not those of CPU time."""
-    return name in (VARIANCE, "wait-rows") or name.endswith(OWN_SAMPLES)
+    return name in (VARIANCE, STAND_INS, "wait-rows") or name.endswith(OWN_SAMPLES)
 
 
 _TITLES: Final = {
@@ -107,6 +109,7 @@ _TITLES: Final = {
     "looks": "number of looks at waiting threads",
     "waits": "number of waits",
     "wait-rows": "number of records of waits",
+    STAND_INS: "number of threads that ended before their first sample",
     "variance": "variance of time waiting, as far as looks say whose it was",
 }
 

@@ -60,35 +60,38 @@ def brief_warnings(profile: Profile, says_outdated: bool = False, has_code: bool
 
 
 def few_samples(profile: Profile, rows: Titled, total: Values) -> str:
-    """A sentence if rows with much CPU time rest on few samples; empty if none does, or if samples are sums."""
+    """A sentence if rows with much CPU time rest on few samples; empty if none does, or if samples are sums. Without any they rest on the kernel's account."""
     if profile.metrics[0].name not in CPU_NAMES or any(recording.has_sums for recording in profile.recordings):
         return ""
     heavy = [
         (title, values)
         for title, values in rows
-        if values[0] >= _MUCH_TIME * total[0] and values[0] * total[_SAMPLES] > _HEAVY * max(values[_SAMPLES], 1) * total[0]
+        if values[_SAMPLES] and values[0] >= _MUCH_TIME * total[0] and values[0] * total[_SAMPLES] > _HEAVY * max(values[_SAMPLES], 1) * total[0]
     ]
     if not heavy:
         return ""
     told = ", ".join(
         f"{format_percent(values[0], total[0])} % in {title} on {plural(round(values[_SAMPLES]), 'sample')}" for title, values in heavy[:_TOLD]
     )
-    taken = round(total[_SAMPLES]) - stand_in_count(profile)
-    return f"Much time rests on few of the {format_count(taken)} samples, as where the clock's ticks were withheld: {told}."
+    return f"Much time rests on few of the {format_count(round(total[_SAMPLES]))} samples, as where the clock's ticks were withheld: {told}."
 
 
 def stand_in_count(profile: Profile) -> int:
-    """Samples that nobody took: each stands for a thread that exited before its first one."""
+    """How many threads exited before their first sample, so that their time stands under their start function without one."""
     return sum(row.sample_count for row in stack_ends(profile) if row.cause == NOT_SAMPLED)
 
 
 def stand_ins(profile: Profile) -> str:
     """A sentence on them, for views that count samples; empty if there are none."""
     count = stand_in_count(profile)
+    return f"{stand_in_clause(count)}." if count else ""
+
+
+def stand_in_clause(count: int) -> str:
+    """The same of so many, without a full stop."""
     if count == 1:
-        return "1 of the samples stands for a thread that exited before its first one; its time is attributed to its start function."
-    told = f"{format_count(count)} of the samples stand for threads that exited before their first one; their time is attributed to their start function."
-    return told if count else ""
+        return "1 thread exited before its first sample; its time is attributed to its start function"
+    return f"{format_count(count)} threads exited before their first sample; their time is attributed to their start function"
 
 
 def _of_no_kind(profile: Profile) -> Profile:

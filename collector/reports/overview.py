@@ -16,7 +16,7 @@ from collector.profile.sample_points import labelled_points
 from collector.profile.samples import sample_count
 from collector.profile.views import FUNCTIONS, choose
 from collector.profile.waiting import longest_waits
-from collector.profile.warnings import graded_warnings, stand_in_count
+from collector.profile.warnings import graded_warnings, stand_in_clause
 from collector.reports import hotpath, layout
 from collector.reports.style import Style, printable, shorten
 from collector.reports.table import figure, name, table_lines
@@ -119,7 +119,7 @@ def _what_was_measured(profile: Profile) -> list[tuple[str, str]]:
         ("Waits" if waits else "Off-CPU", waits or _off_cpu(profile)),
         ("Metrics", _other_metrics(profile, total)),
         ("Coverage" if coverage else "Unattributed", coverage or _unattributed(profile)),
-        ("Samples", f"{format_count(_samples_taken(profile))} in {_scope(profile)}"),
+        ("Samples", f"{format_count(sample_count(profile.samples.cells()))} in {_scope(profile)}"),
         ("Clock", _clocks(profile)),
         ("Interpreter", _interpreters(profile)),
         ("Stacks", _stacks(profile)),
@@ -209,11 +209,6 @@ def _outside_threads_s(profile: Profile) -> float:
     return sum(max(0, ns) for ns in spent) / NS_PER_S
 
 
-def _samples_taken(profile: Profile) -> int:
-    """Without those that stand for threads which were never sampled."""
-    return sample_count(profile.samples.cells()) - stand_in_count(profile)
-
-
 def _scope(profile: Profile) -> str:
     """How many threads and processes; an execve begins another image of the same process and thread."""
     processes = len({process.identity for process in profile.processes})
@@ -261,7 +256,12 @@ def _by_users(users: dict[str, set[tuple[int, str, int, int]]]) -> str:
 
 
 def _stacks(profile: Profile) -> str:
-    ends = aggregate.stack_ends(profile)
+    every = {row.cause: row for row in aggregate.stack_ends(profile)}
+    unseen = every.pop(NOT_SAMPLED, None)
+    return "; ".join(text for text in (_stacks_taken([*every.values()]), stand_in_clause(unseen.sample_count) if unseen else "") if text)
+
+
+def _stacks_taken(ends: list[aggregate.StackEndRow]) -> str:
     count = sum(row.sample_count for row in ends)
     if not count:
         return ""
@@ -275,16 +275,7 @@ def _stacks(profile: Profile) -> str:
     guessed = sum(row.sample_count for row in ends if row.cause == GUESSED)
     if guessed:
         text += f"; {format_percent(guessed, count)} % lead through code without unwind information, by its instructions: callers above it may be wrong"
-    unseen = sum(row.sample_count for row in ends if row.cause == NOT_SAMPLED)
-    if unseen:
-        text += f"; {_unsampled(unseen)}"
     return text
-
-
-def _unsampled(count: int) -> str:
-    if count == 1:
-        return "1 thread exited before its first sample; its time is attributed to its start function"
-    return f"{format_count(count)} threads exited before their first sample; their time is attributed to their start function"
 
 
 def _losses(profile: Profile) -> str:

@@ -26,7 +26,8 @@ class SummaryView {
       ["unattributed", formatTime(facts.threads.unattributed.reduce((sum, value) => sum + value, 0))],
       ["this page", `steps of ${formatTime(facts.step)}${facts.small ? `; ${formatTime(facts.small)} in branches too small to keep apart` : ""}`],
     ])));
-    container.append(card("Stacks", rows(facts.stackEnds.end.map((end, i) => [end, `${formatCount(facts.stackEnds.samples[i])} (${formatPercent(facts.stackEnds.samples[i], facts.samples)})`]))));
+    const unsampled = facts.standIns ? [["", facts.standIns]] : [];
+    container.append(card("Stacks", rows(facts.stackEnds.end.map((end, i) => [end, `${formatCount(facts.stackEnds.samples[i])} (${formatPercent(facts.stackEnds.samples[i], facts.samples)})`]).concat(unsampled))));
     const severities = ["note", "warning", "error"];
     container.append(card("Messages and losses", facts.messages.length + facts.losses.length
       ? make("ul", { className: "messages" }, ...facts.messages.map(([severity, text, count]) => make("li", { className: severities[severity] }, `${text}${count > 1 ? ` (${formatCount(count)} times)` : ""}`)), ...facts.losses.map((loss) => make("li", { className: "warning" }, loss)))

@@ -153,6 +153,11 @@ def test_callgrind_with_hostile_names() -> None:
     assert set(read_back.callgrind(b"".join(callgrind(profile)))) == {UNFINISHED, *(printable(one.name) for one in profile.functions)}
 
 
+def test_folded_counts_no_samples_that_nobody_took() -> None:
+    samples = [("main", 1, 0), ("start", 1, 0, {"end": "not_sampled"})]
+    assert list(folded(build_profile(samples), is_count=True)) == [b"main 1\n"]
+
+
 def test_folded_in_samples_and_by_thread() -> None:
     profile = small()
     counts = [int(line.rpartition(b" ")[2]) for line in folded(profile, is_count=True)]

@@ -16,6 +16,7 @@ from collector.load import load
 from collector.profile import aggregate
 from collector.profile.model import Profile
 from collector.profile.sample_points import sample_points
+from collector.profile.samples import sample_count
 from collector.reports import overview
 from collector.reports.style import Style
 
@@ -34,7 +35,7 @@ def stacks_of(profile: Profile) -> dict[tuple[str, ...], float]:
             function = profile.functions[frame.function]
             line = f":{frame.line:#x}" if frame.line is not None else ""
             chain.append(f"{profile.modules[function.module].name}:{function.name}{line}")
-        seconds = sum(sample.values) * profile.threads[sample.thread].scale / S
+        seconds = sum(sample.values[:2]) * profile.threads[sample.thread].scale / S
         found[tuple(chain)] = found.get(tuple(chain), 0.0) + seconds
     return {key: round(value, 9) for key, value in found.items()}
 
@@ -340,7 +341,8 @@ def test_a_thread_without_a_sample_stands_under_its_start_function(tmp_path: Pat
         record(Kind.THR_CREATE, T0, 102, name="unseen", start_address=BASE + 0x7010),
         record(Kind.THR_EXIT, T0 + S, 102, name="unseen", user_ns=9_000_000, system_ns=0, is_exit=1),
     )
-    assert [(row.function.name, row.inclusive) for row in aggregate.functions(profile)] == [("f7", pytest.approx((0.002, 0.0015, 0.0005, 1)))]
+    assert [(row.function.name, row.inclusive) for row in aggregate.functions(profile)] == [("f7", pytest.approx((0.002, 0.0015, 0.0005, 0, 1)))]
+    assert sample_count(profile.samples.cells()) == 0, "nobody took it"
     assert [(row.cause, row.sample_count) for row in aggregate.stack_ends(profile)] == [("not_sampled", 1)]
     assert [thread.unattributed_ns for thread in profile.threads] == [0, 9_000_000], "more than a few ticks are missing for another reason"
 

@@ -10,7 +10,7 @@ from math import sqrt
 
 import pytest
 from simulated_runs import EQUAL, HIGH, NORMAL, made_run, random_run
-from tiny_profile import build_profile
+from tiny_profile import THREAD, build_profile
 
 from collector.profile.comparison import Comparison, Measure, Run, compare, function_key, function_run, line_run, slower_than
 from collector.profile.findings import answer, notes
@@ -276,3 +276,13 @@ def test_other_metrics_are_not_compared_beside_the_rest() -> None:
     faults = [[counted_run(f"{side}{n}", hash=1000 + n, sort=900) for n in range(3)] for side in "ab"]
     assert all(row.change.rest_ratio is None for row in compare(*faults).rows)
     assert all(row.change.rest_ratio is None for row in compare([made_run({"f": 1.0})] * 2, [made_run({"f": 1.1})] * 2).rows), "there is no rest"
+
+
+def test_time_of_threads_without_a_sample_is_compared_as_if_they_had_some() -> None:
+    def side(brief_s: float) -> Run:
+        brief = [("brief", brief_s / 100, 0, {"end": "not_sampled", "thread": number}) for number in range(1, 101)]
+        threads = [THREAD._replace(tid=100 + number) for number in range(101)]
+        return function_run(build_profile([("main", 0.001, 0)] * 1000 + brief, threads=threads))
+
+    assert verdicts(compare([side(0.5)], [side(1.5)]))["brief"] == "slower"
+    assert verdicts(compare([side(0.5)], [side(0.5)]))["brief"] == "none"

@@ -15,7 +15,7 @@ from collector.profile.callers_callees import callers_callees
 from collector.profile.categories import read_categories
 from collector.profile.grouped import grouped_rows, groups as make_groups
 from collector.profile.metrics import shown_metrics
-from collector.profile.model import Loss, Message
+from collector.profile.model import Loss, Message, Thread
 from collector.profile.sample_point import SamplePoint
 from collector.profile.source_lines import source_lines
 from collector.profile.timeline import timeline as make_timeline
@@ -244,27 +244,44 @@ def overview_of(samples: list[tuple], **more: object) -> str:
     return " ".join(overview.render(build_profile(samples, **more), None, Style(200)).split())
 
 
+def with_unsampled(samples: list[tuple], count: int) -> tuple[list[tuple], list[Thread]]:
+    """These samples, and so many threads that have CPU time but no sample."""
+    unsampled = [("start", 0.001, 0, {"end": "not_sampled", "thread": number}) for number in range(1, count + 1)]
+    return [*samples, *unsampled], [THREAD, *(THREAD._replace(tid=100 + number) for number in range(1, count + 1))]
+
+
 def test_threads_without_a_sample_are_told_apart_and_not_counted() -> None:
-    unsampled = ("start", 0.001, 0, {"end": "not_sampled"})
-    text = overview_of([("main", 1, 0), unsampled, unsampled])
+    samples, threads = with_unsampled([("main", 1, 0)], 2)
+    text = overview_of(samples, threads=threads)
     assert "all reach the start of their thread; 2 threads exited before their first sample; their time is attributed to their start function" in text
-    assert "Samples 1 in 1 thread of 1 process Clock" in text
-    assert "1 thread exited before its first sample; its time is attributed to its start function" in overview_of([("main", 1, 0), unsampled])
+    assert "Samples 1 in 3 threads of 1 process Clock" in text
+    samples, threads = with_unsampled([], 1)
+    assert "Stacks 1 thread exited before its first sample; its time is attributed to its start function" in overview_of(samples, threads=threads)
 
 
 @pytest.mark.parametrize("module", [functions, lines, pcs, threads, processes])
-def test_tables_say_which_samples_nobody_took(module) -> None:
-    unsampled, render = ("start", 0.001, 0, {"end": "not_sampled"}), table(module, views.TABLE_VIEWS[module.__name__.rpartition(".")[2]])
-    rendered = [" ".join(render(build_profile([("main", 1, 0), *[unsampled] * count]), Style(200)).split()) for count in range(3)]
-    assert "samples stand" not in rendered[0]
-    assert "1 of the samples stands for a thread that exited before its first one; its time is attributed to its start function." in rendered[1]
-    assert "2 of the samples stand for threads that exited before their first one; their time is attributed to their start function." in rendered[2]
+def test_tables_say_which_threads_have_no_sample(module) -> None:
+    def rendered(count: int) -> str:
+        samples, owners = with_unsampled([("main", 1, 0)], count)
+        text = table(module, views.TABLE_VIEWS[module.__name__.rpartition(".")[2]])(build_profile(samples, threads=owners), Style(200))
+        return " ".join(text.split())
+
+    assert "exited" not in rendered(0)
+    assert "1 thread exited before its first sample; its time is attributed to its start function." in rendered(1)
+    assert "2 threads exited before their first sample; their time is attributed to their start function." in rendered(2)
+
+
+@pytest.mark.parametrize("module", [functions, lines, threads, processes])
+def test_no_table_counts_samples_that_nobody_took(module) -> None:
+    samples, owners = with_unsampled([("main", 1, 0)] * 3, 4)
+    rows = views.TABLE_VIEWS[module.__name__.rpartition(".")[2]].rows(build_profile(samples, threads=owners))
+    assert sum((getattr(row, "exclusive", None) or row.values)[3] for row in rows) == 3
 
 
 def test_time_rests_on_samples_that_were_taken() -> None:
-    unsampled = ("start", 0.0, 0, {"end": "not_sampled"})
-    text = table(functions, views.FUNCTIONS)(build_profile([("main", 1, 0)] + [("idle", 0.0, 0)] * 20 + [unsampled] * 4), Style(200))
-    assert "few of the 21 samples" in text
+    samples, owners = with_unsampled([("main", 1, 0)] + [("idle", 0.0, 0)] * 20, 40)
+    text = table(functions, views.FUNCTIONS)(build_profile(samples, threads=owners), Style(200))
+    assert "few of the 21 samples" in text and "in start" not in text, "what the kernel accounts to a thread is no guess"
 
 
 def test_images_of_a_process_are_no_processes() -> None:

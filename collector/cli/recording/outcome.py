@@ -80,7 +80,8 @@ def _tell_warnings(warnings: Collection[str]) -> tuple[str, ...]:
 def _tell_samples(totals: Totals, is_clock_off: bool) -> str:
     if is_clock_off:
         return "recorded without a clock"
-    return f"{_count(totals.sample_count, 'sample', 'samples')} of {totals.cpu_ns / 1e9:.3f} s CPU time"
+    pauses = " (pauses included)" if totals.paused_ns >= _PAUSE_WORTH_SAYING_NS else ""
+    return f"{_count(totals.sample_count, 'sample', 'samples')} of {totals.cpu_ns / 1e9:.3f} s CPU time{pauses}"
 
 
 def _tell_processes(totals: Totals) -> str:

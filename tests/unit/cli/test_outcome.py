@@ -97,7 +97,9 @@ def test_logs_that_were_not_closed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_pauses_are_told_beside_losses() -> None:
     totals = totals_of(log_count=1, process_count=1, closed_count=1, sample_count=5, clock=SIGTRAP, run_ns=4_000_000_000, paused_ns=1_000_000_000)
     assert tell(totals)[0].endswith(" at 941 Hz, recording paused for 1.000 s (25.0 % of the run), nothing lost while it was on")
+    assert "5 samples of 0.000 s CPU time (pauses included) in 1 process" in tell(totals)[0]
     totals.paused_ns = 400_000
+    assert "5 samples of 0.000 s CPU time in 1 process" in tell(totals)[0]
     assert tell(totals)[0].endswith(" at 941 Hz, nothing lost")
     totals.paused_ns = 1_000_000_000
     totals.log_count = totals.process_count = 2

@@ -121,6 +121,7 @@ def process_of(experiment: int, identity: ProcessIdentity, facts: LogFacts, prev
         clock=_clock(facts),
         is_closed=closed is not None,
         has_execed=has_execed,
+        was_terminated=closed is not None and closed.reason in (CloseReason.TERMINATED, CloseReason.SECCOMP),
         is_running=closed is None and is_alive(facts.log),
         interpreter=_interpreter(facts),
         rank=begun.rank if begun else None,

@@ -164,9 +164,10 @@ class Process(NamedTuple):
     `user_ns` and `system_ns` are what the kernel accounted while it was recorded, None if that is not known;
     `before_ns` is its CPU time when this image's recording began, `unrecorded_ns` the part of that which no
     earlier image accounts for, as of the dynamic linker. `is_closed`: its log was ended in order;
-    `has_execed`: by an `execve`, so that its status is that of the next image. `is_running`: it was being recorded still
-    when the profile was made. `interpreter` is what runs another language in it: `CPython 3.11.2`. `node` is the host it ran on; `rank` is which
-    process of a parallel job it is, or belongs to, and `local_rank` which of those on its node; None if none, or if its launcher did not say.
+    `has_execed`: by an `execve`, so that its status is that of the next image; `was_terminated`: before the process ended, as by
+    a call. `is_running`: it was being recorded still when the profile was made. `interpreter` is what runs another language in it:
+    `CPython 3.11.2`. `node` is the host it ran on; `rank` is which process of a parallel job it is, or belongs to, and `local_rank` which of those
+    on its node; None if none, or if its launcher did not say.
     """
 
     experiment: int
@@ -186,6 +187,7 @@ class Process(NamedTuple):
     clock: Clock | None = None
     is_closed: bool = True
     has_execed: bool = False
+    was_terminated: bool = False
     is_running: bool = False
     interpreter: str = ""
     rank: int | None = None

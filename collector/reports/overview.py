@@ -186,11 +186,22 @@ def _coverage(profile: Profile, cpu: float) -> str:
             (before, "before recording began"),
             (unseen, "paused or without a sample" if profile.pauses else "without a sample"),
             (outside, "in threads on their way out, or in unknown ones"),
-            (accounted - cpu - before - unseen - outside, "elsewhere"),
+            (accounted - cpu - before - unseen - outside, _elsewhere(profile)),
         )
         if value >= _WORTH_SAYING_S
     ]
     return text + (f"; missing: {', '.join(parts)}" if parts else "")
+
+
+def _elsewhere(profile: Profile) -> str:
+    """Where time may have gone that no log accounts for."""
+    causes = (
+        (any(process.was_terminated for process in profile.processes), "after recording was terminated"),
+        (any(not process.is_closed and not process.is_running for process in profile.processes), "in processes whose log was not closed"),
+        (bool(profile.unrecorded), "in programs that were not recorded"),
+    )
+    told = [text for is_so, text in causes if is_so]
+    return f"elsewhere ({' or '.join(told)})" if told else "elsewhere"
 
 
 def _outside_threads_s(profile: Profile) -> float:

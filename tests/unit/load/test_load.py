@@ -359,6 +359,12 @@ def test_time_that_a_thread_without_a_sample_still_owed_is_its_own(tmp_path: Pat
     assert [thread.unattributed_ns for thread in profile.threads] == [0]
 
 
+@pytest.mark.parametrize(("reason", "was_terminated"), [(0, False), (1, True), (2, False), (4, True)])
+def test_a_log_may_be_closed_before_its_process_ends(tmp_path: Path, reason: int, was_terminated: bool) -> None:
+    write_log(tmp_path / "a.expt", f"{PID}.0.log", begin(), mapping(), close(T0 + S, reason=reason))
+    assert [process.was_terminated for process in load_plain(tmp_path / "a.expt").processes] == [was_terminated]
+
+
 def test_a_thread_of_which_nothing_is_known_is_not_an_unfinished_stack(tmp_path: Path) -> None:
     profile = one_log(tmp_path, record(Kind.THR_CREATE, T0, PID, name="prog"), thread_end(user_ns=300_000))
     assert stacks_of(profile) == {("(not sampled):(not sampled)",): 0.0003}

@@ -15,7 +15,7 @@ from collector.profile.callers_callees import callers_callees
 from collector.profile.categories import read_categories
 from collector.profile.grouped import grouped_rows, groups as make_groups
 from collector.profile.metrics import shown_metrics
-from collector.profile.model import Loss, Message, Thread
+from collector.profile.model import Loss, Message, Process, Thread, Unrecorded
 from collector.profile.sample_point import SamplePoint
 from collector.profile.source_lines import source_lines
 from collector.profile.timeline import timeline as make_timeline
@@ -282,6 +282,20 @@ def test_time_rests_on_samples_that_were_taken() -> None:
     samples, owners = with_unsampled([("main", 1, 0)] + [("idle", 0.0, 0)] * 20, 40)
     text = table(functions, views.FUNCTIONS)(build_profile(samples, threads=owners), Style(200))
     assert "few of the 21 samples" in text and "in start" not in text, "what the kernel accounts to a thread is no guess"
+
+
+@pytest.mark.parametrize(
+    ("process", "more", "told"),
+    [
+        (PROCESS, {}, "elsewhere"),
+        (PROCESS._replace(was_terminated=True), {}, "elsewhere (after recording was terminated)"),
+        (PROCESS._replace(is_closed=False), {}, "elsewhere (in processes whose log was not closed)"),
+        (PROCESS, {"unrecorded": (Unrecorded(0, 7),)}, "elsewhere (in programs that were not recorded)"),
+    ],
+)
+def test_what_is_elsewhere_has_its_reason(process: Process, more: dict[str, object], told: str) -> None:
+    text = overview_of([("main", 1, 0)], processes=[process], recordings=[RECORDING._replace(accounted_ns=3 * S)], **more)
+    assert re.search(rf"[\d.]+ s {re.escape(told)} Samples", text), text
 
 
 def test_images_of_a_process_are_no_processes() -> None:

@@ -19,6 +19,7 @@ UNFINISHED: Final = -1
 """Stand for functions: the whole, and stacks whose outer callers are not known."""
 
 _LEAST_SHARE = 0.001
+_NEARLY = 0.75
 
 
 class CallNode(NamedTuple):
@@ -65,10 +66,14 @@ def call_tree(profile: Profile, *, threshold: float = 0.0) -> list[CallNode]:
 
 
 class HotPath(NamedTuple):
-    """The heaviest chain of calls, and the callees among which the time divides at its end, the longest first."""
+    """The heaviest chain of calls, and the callees among which the time divides at its end, the longest first.
+
+    `beside` are callees on the way that have nearly as much time as the one that was taken: with each the function that calls both.
+    """
 
     nodes: list[CallNode]
     callees: list[CallNode]
+    beside: list[tuple[CallNode, CallNode]]
 
 
 def hot_path(profile: Profile) -> HotPath:
@@ -78,11 +83,13 @@ def hot_path(profile: Profile) -> HotPath:
     for node in nodes:
         if node.parent is not None:
             callees[node.parent].append(node)
-    path = nodes[:1]
+    path, beside = nodes[:1], []
     while callees[path[-1].id] and 2 * callees[path[-1].id][0].inclusive[0] >= path[-1].inclusive[0]:
-        path.append(callees[path[-1].id][0])
+        caller, (taken, *others) = path[-1], callees[path[-1].id]
+        beside += [(caller, other) for other in others[:1] if other.inclusive[0] >= _NEARLY * taken.inclusive[0]]
+        path.append(taken)
     chain = [node._replace(id=place, parent=place - 1 if place else None, depth=place) for place, node in enumerate(path[1:])]
-    return HotPath(chain, callees[path[-1].id])
+    return HotPath(chain, callees[path[-1].id], beside)
 
 
 def steps_of(path: HotPath, least: float) -> list[CallNode]:

@@ -35,7 +35,7 @@ def render(profile: Profile, path: HotPath, style: Style) -> str:
     if not path.nodes:
         return "\n".join([*lines, *layout.paragraph(f"Nothing that a thread starts with has half of the time. {_how_it_ends(path, whole)}", style)])
     lines += table_lines(layout.measured_columns(COLUMNS, profile), [_cells(node, whole) for node in path.nodes], style)
-    return "\n".join([*lines, "", *layout.paragraph(_how_it_ends(path, whole), style)])
+    return "\n".join([*lines, "", *layout.paragraph(_what_it_leaves(path, whole) + _how_it_ends(path, whole), style)])
 
 
 def short_lines(path: HotPath, whole: layout.Whole, style: Style) -> list[str]:
@@ -44,7 +44,18 @@ def short_lines(path: HotPath, whole: layout.Whole, style: Style) -> list[str]:
     if not steps:
         return []
     table = table_lines(_SHORT_COLUMNS, [[*layout.time_cells(node.inclusive[0], whole), *_cells(node, whole)[4:6]] for node in steps], style)
-    return [*table, "", *layout.paragraph(_how_it_ends(path, whole, _LEAST_STEP), style)]
+    return [*table, "", *layout.paragraph(_what_it_leaves(path, whole, _LEAST_STEP) + _how_it_ends(path, whole, _LEAST_STEP), style)]
+
+
+def _what_it_leaves(path: HotPath, whole: layout.Whole, least: float = 0.0) -> str:
+    """Calls that were passed by although they have nearly as much time, a sentence each; of those of less than `least` of the whole none."""
+    left = [(caller, callee) for caller, callee in path.beside if callee.inclusive[0] >= least * whole]
+    told = [f"{_title(callee)} {format_percent(callee.inclusive[0], whole)} %{_called_by(caller)}" for caller, callee in left]
+    return f"Nearly as heavy, but not on this path: {', '.join(told)}. " if told else ""
+
+
+def _called_by(caller: CallNode) -> str:
+    return f" below {_title(caller)}" if caller.function else ""
 
 
 def _how_it_ends(path: HotPath, whole: layout.Whole, least: float = 0.0) -> str:

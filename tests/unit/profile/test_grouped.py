@@ -193,6 +193,12 @@ def test_the_hot_path_ends_where_the_time_divides() -> None:
     assert hot_path(build_profile([])).nodes == []
 
 
+def test_what_the_hot_path_passes_by_is_known() -> None:
+    path = hot_path(build_profile([("main;a;x", 5, 0), ("main;b", 4, 0), ("main;c", 0.5, 0), ("other", 7, 0)]))
+    assert [node.title for node in path.nodes] == ["main", "a", "x"]
+    assert [(caller.title, callee.title) for caller, callee in path.beside] == [("main", "b")], "other has less than three quarters of main"
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_call_paths_of_a_run_add_up_to_its_functions(seed: int) -> None:
     profile = random_profile(random.Random(seed))

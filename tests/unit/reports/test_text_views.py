@@ -335,6 +335,15 @@ def test_rows_of_processes_that_are_left_out_are_images() -> None:
     assert "... and 1 more program image, 6.9 %" in text
 
 
+
+def test_the_hot_path_names_what_is_nearly_as_heavy() -> None:
+    profile = build_profile([("main;encode;mix", 51, 0), ("main;decode;mix", 49, 0)])
+    told = "Nearly as heavy, but not on this path: decode 49.0 % below main."
+    assert told in " ".join(hotpath.render(profile, hot_path(profile), Style(200)).split())
+    assert told in overview_of([("main;encode;mix", 51, 0), ("main;decode;mix", 49, 0)])
+    one = build_profile([("main;encode;mix", 80, 0), ("main;decode;mix", 20, 0)])
+    assert "Nearly" not in hotpath.render(one, hot_path(one), Style(200))
+
 def test_a_hot_path_that_divides_at_its_start_says_so() -> None:
     profile = build_profile([("a", 5, 0), ("b", 4, 0), ("c", 3, 0)])
     text = hotpath.render(profile, hot_path(profile), Style(width=200))

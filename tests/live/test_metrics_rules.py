@@ -117,6 +117,19 @@ def test_7_one_instance_is_begun_on_the_main_thread_and_called_by_one_thread_at_
     assert run.stdout.count("initialize") == 1
 
 
+@pytest.mark.parametrize("names", [("plugin.so", "plugin.so"), ("plugin.so", "other_name.so")])
+def test_a_library_of_two_sources_is_initialised_and_cleaned_up_once(record, compiled, tmp_path: Path, names: tuple[str, str]) -> None:
+    """It is called when the library is loaded, says the specification: once, whatever names it has."""
+    compile_plugin(TARGETS / "metric_rules.c", tmp_path / "plugin.so")
+    (tmp_path / "other_name.so").symlink_to("plugin.so")
+    for number, name in enumerate(names):
+        text = definition_text([Define(f"metric{number}", "alone")], Source(name)).replace("'src'", f"'src{number}'")
+        (tmp_path / f"plugin{number}.xml").write_text(text)
+    run = MetricRun(record([compiled("metric_load.c"), 100], ["--metrics", tmp_path]))
+    assert run.stdout.splitlines() == ["initialize", "main", "cleanup"]
+    assert run.values("metric0") and run.values("metric1") and not run.texts()
+
+
 def test_8_values_that_are_not_finite_are_stored_and_some_are_none(run_with) -> None:
     run = run_with("metric_rules.c", [Define("odd_real", type="double"), Define("odd_whole")], options=("--metric-interval", 2))
     real = run.values("odd_real")

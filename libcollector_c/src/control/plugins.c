@@ -121,6 +121,27 @@ static bool initialise(struct col_plugin *plugin, int (*initialize)(uintptr_t id
     return result != -1 && (result == 0 || !has_said_why);
 }
 
+/* The plugin for which the same library was loaded before; NULL: none. */
+static const struct col_plugin *loaded_before(const struct col_plugin *plugin)
+{
+    for (const struct col_plugin *earlier = col_metric_table()->plugins; earlier < plugin; earlier++)
+        if (earlier->library != NULL && earlier->library == plugin->library)
+            return earlier;
+    return NULL;
+}
+
+/* A library is initialised when it is loaded, and cleaned up, once: by the first of its plugins. */
+static void share_library(struct col_plugin *plugin, const struct col_plugin *earlier)
+{
+    find_functions(plugin->library, plugin);
+    plugin->cleanup = NULL;
+    plugin->since_ns = col_clock_now();
+    plugin->is_loaded = earlier->is_loaded;
+    plugin->is_disabled = !plugin->is_loaded;
+    if (plugin->is_disabled)
+        complain(plugin->id, "%s could not be used for %s either", file_name(plugin->path), earlier->id);
+}
+
 /* With the turn. */
 static void load_plugin(struct col_plugin *plugin)
 {
@@ -128,11 +149,17 @@ static void load_plugin(struct col_plugin *plugin)
     col_text_print_into(text, sizeof text, "the loading of %s", plugin->path);
     col_plugin_call_begin_ordinary(text);
     void *library = plugin->is_built_in ? NULL : COL_REAL(dlopen)(plugin->path, RTLD_NOW | RTLD_LOCAL);
+    plugin->library = library;
     col_plugin_call_end();
     plugin->is_disabled = true;
     if (library == NULL && !plugin->is_built_in) {
         const char *why = dlerror();
         complain(plugin->id, "its library cannot be loaded: %s%s", why != NULL ? why : plugin->path, "");
+        return;
+    }
+    const struct col_plugin *earlier = loaded_before(plugin);
+    if (earlier != NULL) {
+        share_library(plugin, earlier);
         return;
     }
     int (*initialize)(uintptr_t id, void *data);

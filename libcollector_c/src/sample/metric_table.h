@@ -16,6 +16,7 @@ struct col_plugin {
     bool is_built_in;                   /* this library has its functions, too */
     bool is_wanted;                     /* a metric of it is: it is to be loaded */
     bool is_loaded;                     /* and initialised, here */
+    void *library;                      /* of dlopen; several <source>s may name one library */
     bool is_started;
     bool is_starting_up; /* inside its initialize, whose answer decides */
     bool is_disabled;

@@ -84,14 +84,15 @@ def stand_in_count(profile: Profile) -> int:
 def stand_ins(profile: Profile) -> str:
     """A sentence on them, for views that count samples; empty if there are none."""
     count = stand_in_count(profile)
-    return f"{stand_in_clause(count)}." if count else ""
+    return f"{stand_in_clause(profile, count)}." if count else ""
 
 
-def stand_in_clause(count: int) -> str:
-    """The same of so many, without a full stop."""
+def stand_in_clause(profile: Profile, count: int) -> str:
+    """The same of so many, without a full stop. A thread that called exec is one of the next image too, and may be sampled there."""
+    ended = "exited or called exec" if any(process.has_execed for process in profile.processes) else "exited"
     if count == 1:
-        return "1 thread exited before its first sample; its time is attributed to its start function"
-    return f"{format_count(count)} threads exited before their first sample; their time is attributed to their start function"
+        return f"1 thread {ended} before its first sample; its time is attributed to its start function"
+    return f"{format_count(count)} threads {ended} before their first sample; their time is attributed to their start function"
 
 
 def _of_no_kind(profile: Profile) -> Profile:

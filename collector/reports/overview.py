@@ -269,7 +269,7 @@ def _by_users(users: dict[str, set[tuple[int, str, int, int]]]) -> str:
 def _stacks(profile: Profile) -> str:
     every = {row.cause: row for row in aggregate.stack_ends(profile)}
     unseen = every.pop(NOT_SAMPLED, None)
-    return "; ".join(text for text in (_stacks_taken([*every.values()]), stand_in_clause(unseen.sample_count) if unseen else "") if text)
+    return "; ".join(text for text in (_stacks_taken([*every.values()]), stand_in_clause(profile, unseen.sample_count) if unseen else "") if text)
 
 
 def _stacks_taken(ends: list[aggregate.StackEndRow]) -> str:

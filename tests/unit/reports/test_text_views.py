@@ -255,6 +255,8 @@ def test_threads_without_a_sample_are_told_apart_and_not_counted() -> None:
     text = overview_of(samples, threads=threads)
     assert "all reach the start of their thread; 2 threads exited before their first sample; their time is attributed to their start function" in text
     assert "Samples 1 in 3 threads of 1 process Clock" in text
+    images = [PROCESS._replace(has_execed=True), PROCESS._replace(image=1)]
+    assert "2 threads exited or called exec before their first sample" in overview_of(samples, threads=threads, processes=images)
     samples, threads = with_unsampled([], 1)
     assert "Stacks 1 thread exited before its first sample; its time is attributed to its start function" in overview_of(samples, threads=threads)
 

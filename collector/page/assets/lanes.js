@@ -14,9 +14,9 @@ function lanesOf(experiment) {
     added.paint = (timeline, context, y, width) => timeline.paintUse(context, added, y, width);
     lanes.push(added);
   };
-  add({ kind: "all", title: facts.recordings.length > 1 ? `all ${facts.recordings.length} experiments` : "all", threads: everybody, describe: () => [["CPU time", formatTime(sum(everybody))]] });
-  const processes = processesOf(experiment, sum);
-  const isAlone = processes.length === 1, least = isMany(processes.length) ? 0.002 * sum(everybody) : 0;
+  const processes = processesOf(experiment, sum), isAlone = processes.length === 1;
+  add({ kind: "all", images: isAlone ? processes[0].images : undefined, title: facts.recordings.length > 1 ? `all ${facts.recordings.length} experiments` : "all", threads: everybody, describe: () => [["CPU time", formatTime(sum(everybody))]] });
+  const least = isMany(processes.length) ? 0.002 * sum(everybody) : 0;
   const isShown = new Set();
   for (const one of processes) if (one.cpu >= least) for (let above = one; above && !isShown.has(above); above = above.parent) isShown.add(above);
   for (const one of processes.filter((process) => isShown.has(process))) {

@@ -23,6 +23,7 @@ class SummaryView {
       ["samples", formatCount(facts.samples)], ["processes", page.processCount === facts.processes.pid.length ? formatCount(page.processCount) : `${formatCount(page.processCount)} (${formatCount(facts.processes.pid.length)} program images)`], ["threads", formatCount(page.threadCount)],
       ...nodeRows(page.experiment.nodes),
       ["clock", [...clocks].map(([clock, count]) => clocks.size > 1 ? `${clock} (${count})` : clock).join(", ")],
+      ["paused", pausesText(page.experiment)],
       ["unattributed", formatTime(facts.threads.unattributed.reduce((sum, value) => sum + value, 0))],
       ["this page", `steps of ${formatTime(facts.step)}${facts.small ? `; ${formatTime(facts.small)} in branches too small to keep apart` : ""}`],
     ])));
@@ -61,4 +62,12 @@ function nodeRows(nodes) {
   const counts = [...nodes].map(([name, ranks]) => [name, ranks.size]), ranks = counts.reduce((sum, [, count]) => sum + count, 0), shown = counts.slice(0, 20);
   const text = shown.map(([name, count]) => count ? `${name} (${formatCount(count)} ${count === 1 ? "rank" : "ranks"})` : name).join(", ");
   return [["ranks", ranks ? formatCount(ranks) : null], [counts.length > 1 ? `${formatCount(counts.length)} nodes` : "node", ranks || counts.length > 1 ? `${text}${counts.length > shown.length ? ", …" : ""}` : null]];
+}
+
+/* How often and how long recording was paused, in all processes together; null where it was not. */
+function pausesText({ facts, duration }) {
+  const { process, start, end } = facts.pauses;
+  if (!process.length) return null;
+  const ends = process.map((owner, i) => Math.min(end[i] ?? Infinity, facts.processes.end[owner] ?? duration));
+  return `${formatCount(process.length)} ${process.length === 1 ? "time" : "times"}, for ${formatTime(start.reduce((sum, from, i) => sum + ends[i] - from, 0))}`;
 }

@@ -11,14 +11,14 @@ import pytest
 from browser import CTRL, SHIFT, Browser
 from busy_profile import busy_profile
 from counted_profile import counted_profile
-from tiny_profile import PROCESS, THREAD, build_profile, random_profile
+from tiny_profile import PROCESS, S, START_NS, THREAD, build_profile, random_profile
 from waiting_profile import waiting_profile
 
 from collector.page.document import experiment_data, render
 from collector.profile.aggregate import functions
 from collector.profile.callers_callees import callers_callees
 from collector.profile.instructions import InstructionRow, Listing
-from collector.profile.model import Profile
+from collector.profile.model import Pause, Profile
 
 pytestmark = pytest.mark.waits  # for the browser's next frame
 
@@ -158,6 +158,19 @@ def test_flame_graph_zooms(page: Browser) -> None:
     assert state(page, "zoom") == []
     page.click(box(page, "solve"), count=2)
     assert state(page, "tab") == "callers" and "solve" in page.run("document.querySelector('.middle-card h2').textContent")
+
+
+def test_pauses_of_a_program_with_one_thread_are_shown(browser: Browser, tmp_path: Path) -> None:
+    """It has no lane of its own but that of all."""
+    pauses = (Pause(0, "api", START_NS + 5 * S, START_NS + 7 * S), Pause(0, "api", START_NS + 8 * S, None))
+    open_page(browser, tmp_path / "page.html", build_profile([("main:1", 1, 0, {"at": 1})], pauses=pauses), "#tab=summary")
+    painted = browser.run(
+        "((timeline) => { const rows = []; "
+        "const spy = { set fillStyle(value) {}, fillRect: (...box) => rows.push(box) }; timeline.paintPauses(spy, 0, 1000); return rows.length; })(collectorPage.timeline)"
+    )
+    assert painted == 2
+    ended_s = (PROCESS.end_ns - START_NS) / S
+    assert f"2 times, for {2 + ended_s - 8:.0f}" in browser.run("document.querySelector('#view-summary').textContent")
 
 
 def test_modes(page: Browser) -> None:

@@ -201,6 +201,11 @@ def values_of(metrics: Sequence[Metric]) -> tuple[Value, ...]:
     return tuple(Value(metric.name, _NS if metric.unit == "s" else metric.unit) for position, metric in sorted(by_position.items()) if position != SAMPLES)
 
 
+def has_waits(metric: Metric) -> bool:
+    """Whether there is time in it that threads waited."""
+    return metric.unit == "s" and (metric.name in ("wall", _BLOCKED, "runnable") or metric.name.startswith(CAUSE))
+
+
 def reported_values(metrics: Sequence[Metric], base: Sequence[float]) -> Values:
     """The reported metrics of one row of base values."""
     return tuple(sum(base[part] for part in metric.parts) for metric in metrics)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import add
 
-from collector.profile.metrics import primary
+from collector.profile.metrics import has_waits, primary
 from collector.profile.model import Profile
 from collector.profile.samples import EVER, Span
 from collector.units import NS_PER_S
@@ -41,14 +42,28 @@ def timeline(profile: Profile, count: int, is_by_thread: bool = False) -> Timeli
     begun = [[_step(one.start_ns, step_ns, number) for number in range(count)] for one in profile.recordings]
     owners = [profile.processes[thread.process] for thread in profile.threads]
     cells = profile.samples.phase_cells([begun[process.experiment] for process in owners])
-    sums: dict[int, list[float]] = {}
+    of_threads: dict[int, list[float]] = {}
     for thread, step, values in zip(cells.threads, cells.phases, zip(*cells.values)):
+        of_threads.setdefault(thread, [0.0] * count)[step] += primary(profile.metrics, values)
+    sums: dict[int, list[float]] = {}
+    for thread, steps in of_threads.items():
+        _carry_waits_back(profile, steps, step_ns / NS_PER_S)
         key = thread if is_by_thread else profile.threads[thread].process
-        sums.setdefault(key, [0.0] * count)[step] += primary(profile.metrics, values)
+        sums[key] = [*map(add, sums[key], steps)] if key in sums else steps
     rows = [(_thread_row if is_by_thread else _process_row)(profile, key, tuple(steps)) for key, steps in sums.items()]
     starts = {key: (profile.threads if is_by_thread else profile.processes)[key].start_ns for key in sums}
     ordered = [row for _, _, row in sorted(zip(starts.values(), range(len(rows)), rows))]
     return Timeline(step_ns / NS_PER_S, ordered)
+
+
+def _carry_waits_back(profile: Profile, steps: list[float], step_s: float) -> None:
+    """A wait has the time at which it ended: what is more than a thread can wait in a step was in those before it."""
+    if not has_waits(profile.metrics[0]):
+        return
+    for number in range(len(steps) - 1, 0, -1):
+        excess = max(0.0, steps[number] - step_s)
+        steps[number] -= excess
+        steps[number - 1] += excess
 
 
 def _step(start_ns: int, step_ns: int, number: int) -> Span:

@@ -6,6 +6,7 @@ import random
 
 import pytest
 from tiny_profile import PROCESS, S, START_NS, THREAD, build_profile, random_profile, random_samples
+from waiting_profile import waiting_profile
 
 from collector.profile.aggregate import functions, lines, objects, total_values
 from collector.profile.bottom_up import bottom_up_tree
@@ -15,6 +16,7 @@ from collector.profile.categories import CategoryError, read_categories
 from collector.profile.comparison import compare, function_run, path_run
 from collector.profile.filters import FilterError, select
 from collector.profile.grouped import grouped_rows, groups
+from collector.profile.metrics import shown_metrics
 from collector.profile.model import Profile
 from collector.profile.pcs import pcs
 from collector.profile.sample_point import SamplePoint
@@ -184,6 +186,17 @@ def test_phases_of_one_label_are_one_and_a_child_has_those_of_its_parent() -> No
         points=points,
     )
     assert list(shares(profile, "label").items()) == [("(before the first label)", 1.0), ("x", 2.0 + 8 + 16 + 32), ("y", 4.0)]
+
+
+def test_a_wait_is_shown_where_it_was_and_not_where_it_ended() -> None:
+    """Of one thread no more can pass in a step than a step takes."""
+    profile = waiting_profile()
+    wall = timeline(profile._replace(metrics=shown_metrics(profile.metrics, ["wall"])), 20, is_by_thread=True)
+    assert [row.cpu for row in wall.rows] == [15.0, 9.0]
+    assert wall.step == pytest.approx(1.0)
+    assert [round(step, 6) for step in wall.rows[0].steps] == [1.0] * 15 + [0.0] * 5
+    cpu = timeline(profile, 20, is_by_thread=True)
+    assert [max(row.steps) for row in cpu.rows] == [3.0, 1.0], "what was sampled has the time of its sample"
 
 
 def test_the_hot_path_ends_where_the_time_divides() -> None:

@@ -13,7 +13,7 @@ from collector.profile.precision import error_of, exact_variance
 from collector.profile.warnings import Titled, brief_warnings, few_samples, stand_ins
 from collector.reports.style import Style, printable, shorten
 from collector.reports.table import INDENT, Column, figure, name, table_lines
-from collector.units import format_amount, format_amounts, format_count, format_percent, format_percents, format_seconds, plural
+from collector.units import NS_PER_S, format_amount, format_amounts, format_count, format_duration, format_percent, format_percents, format_seconds, plural
 
 _CAUSE_RANK = 6
 _SAMPLES = [metric.name for metric in CPU_METRICS].index("samples")
@@ -290,3 +290,18 @@ def ending(status: int | None) -> str:
     if number is None:
         return "-"
     return signal_name(-number) or f"signal {-number}" if number < 0 else f"status {number}"
+
+
+def pauses_text(profile: Profile) -> str:
+    """How often, how long and for what part of the run recording was paused, in all processes together; empty if it was not."""
+    if not profile.pauses:
+        return ""
+    spans = sum(_end_ns(profile, profile.processes[pause.process], pause.end_ns) - pause.start_ns for pause in profile.pauses)
+    lives = sum(_end_ns(profile, process) - process.start_ns for process in profile.processes)
+    whose = "run" if len({process.identity for process in profile.processes}) == 1 else "processes' run time"
+    return f"{plural(len(profile.pauses), 'time')}, for {format_duration(spans / NS_PER_S)} ({format_percent(spans, lives)} % of the {whose})"
+
+
+def _end_ns(profile: Profile, process: Process, end_ns: int | None = None) -> int:
+    last_ns = process.end_ns or profile.recordings[process.experiment].end_ns
+    return min(end_ns or last_ns, last_ns)

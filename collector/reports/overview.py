@@ -11,7 +11,7 @@ from collector.profile.call_tree import hot_path
 from collector.profile.causes import DROP_CAUSES, GUESSED, NOT_SAMPLED, STACK_ENDS, describe_ending, exit_status, is_finished
 from collector.profile.lock import held_seconds
 from collector.profile.metrics import CPU_NAMES, Values, is_hidden, ratios_of
-from collector.profile.model import Process, Profile, Recording
+from collector.profile.model import Profile, Recording
 from collector.profile.sample_points import labelled_points
 from collector.profile.samples import sample_count
 from collector.profile.views import FUNCTIONS, choose
@@ -124,7 +124,7 @@ def _what_was_measured(profile: Profile) -> list[tuple[str, str]]:
         ("Interpreter", _interpreters(profile)),
         ("Stacks", _stacks(profile)),
         ("Lost", _losses(profile)),
-        ("Paused", _paused(profile)),
+        ("Paused", layout.pauses_text(profile)),
         ("Unrecorded", _unrecorded(profile)),
     ]
 
@@ -315,20 +315,6 @@ def _unattributed(profile: Profile) -> str:
     if missing < _WORTH_SAYING_S:
         return ""
     return f"{format_seconds(missing)} s of CPU time without samples"
-
-
-def _paused(profile: Profile) -> str:
-    if not profile.pauses:
-        return ""
-    spans = sum(_end_ns(profile, profile.processes[pause.process], pause.end_ns) - pause.start_ns for pause in profile.pauses)
-    lives = sum(_end_ns(profile, process) - process.start_ns for process in profile.processes)
-    whose = "run" if len({process.identity for process in profile.processes}) == 1 else "processes' run time"
-    return f"{plural(len(profile.pauses), 'time')}, for {format_duration(spans / NS_PER_S)} ({format_percent(spans, lives)} % of the {whose})"
-
-
-def _end_ns(profile: Profile, process: Process, end_ns: int | None = None) -> int:
-    last_ns = process.end_ns or profile.recordings[process.experiment].end_ns
-    return min(end_ns or last_ns, last_ns)
 
 
 def _unrecorded(profile: Profile) -> str:

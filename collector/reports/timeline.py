@@ -51,6 +51,7 @@ def render(profile: Profile, chart: Timeline, selection: Selection, style: Style
     if untimed:
         lines += ["", *layout.paragraph(f"The samples of {', '.join(untimed)} have no times: all are shown at the beginning.", style)]
     remark = f"Each column is {format_seconds(chart.step)} s; a full bar is {most / chart.step:.2f} {per_second}."
+    remark += f" Blank is also where recording was paused: {layout.pauses_text(profile)}." if profile.pauses else ""
     return "\n".join([*lines, "", *layout.paragraph(remark, style)])
 
 

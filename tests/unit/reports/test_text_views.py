@@ -15,7 +15,7 @@ from collector.profile.callers_callees import callers_callees
 from collector.profile.categories import read_categories
 from collector.profile.grouped import grouped_rows, groups as make_groups
 from collector.profile.metrics import shown_metrics
-from collector.profile.model import Loss, Message, Process, Thread, Unrecorded
+from collector.profile.model import Loss, Message, Pause, Process, Thread, Unrecorded
 from collector.profile.sample_point import SamplePoint
 from collector.profile.source_lines import source_lines
 from collector.profile.timeline import timeline as make_timeline
@@ -336,6 +336,14 @@ def test_rows_of_processes_that_are_left_out_are_images() -> None:
     text = table(processes, views.PROCESSES, 1)(PROFILE, Style(200))
     assert "... and 1 more program image, 6.9 %" in text
 
+
+
+def test_the_timeline_tells_pauses_from_idle_time() -> None:
+    plain = build_profile([("main", 1, 0)])
+    paused = plain._replace(pauses=(Pause(0, "api", START_NS + 5 * S, START_NS + 9 * S),))
+    texts = [timeline_text(one, Style(100), False) for one in (plain, paused)]
+    assert "paused" not in texts[0]
+    assert "Blank is also where recording was paused: 1 time, for 4.000 s (20.0 % of the run)." in " ".join(texts[1].split())
 
 
 def test_the_hot_path_names_what_is_nearly_as_heavy() -> None:

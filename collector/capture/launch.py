@@ -148,10 +148,9 @@ def wait(
 
 
 def restore_signals(child: Child) -> None:
-    """Take signals again as before `start`. Those of the terminal that came meanwhile were for the program."""
-    pending = signal.sigpending() & {signal.SIGINT, signal.SIGQUIT}
-    if pending:
-        signal.sigtimedwait(pending, 0)
+    """Take signals again as before `start`. Those that came meanwhile were for the program, or of its own making."""
+    while signal.sigtimedwait(signal.valid_signals(), 0) is not None:
+        pass
     signal.pthread_sigmask(signal.SIG_SETMASK, child.mask)
 
 

@@ -274,6 +274,22 @@ def test_no_program_runs_whose_launcher_has_died() -> None:
     assert process.returncode == 3 and output.endswith(" True\n")
 
 
+GROUP_SIGNALS = """
+import os, signal
+from collector.capture.launch import start, wait, restore_signals
+ordinary = {signal.SIGHUP, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGVTALRM, signal.SIGRTMAX}
+child = start("/bin/true", ["true"], lambda pid: os.environ)
+wait(child, None, lambda: None, lambda: [os.kill(0, number) for number in (*ordinary, signal.SIGRTMAX)])
+restore_signals(child)
+print("goes on")
+"""
+
+
+def test_what_a_program_sends_its_group_as_it_ends_ends_nobody_else() -> None:
+    done = subprocess.run([sys.executable, "-c", GROUP_SIGNALS], capture_output=True, text=True, timeout=60, start_new_session=True)
+    assert (done.returncode, done.stdout) == (0, "goes on\n")
+
+
 @pytest.mark.parametrize("ignored", ["", "PIPE", "XFSZ", "PIPE XFSZ"])
 def test_what_a_shell_ignores_stays_ignored(ignored: str) -> None:
     """Python ignores both of these itself: what was before is seen in the shell that started it."""

@@ -20,6 +20,7 @@
 #include "control/surrogate.h"
 #include "sample/clock_source.h"
 #include "sample/sampler.h"
+#include "target/stack_room.h"
 #include "target/thread.h"
 
 #define ROOM_BYTES 4096u /* of stack that a tick may need */
@@ -123,7 +124,9 @@ static void pass_on(int signo, siginfo_t *info, void *context)
 static bool has_room(const ucontext_t *context)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0), low = (uintptr_t)context->uc_stack.ss_sp;
-    return here - low >= context->uc_stack.ss_size || here - low >= ROOM_BYTES;
+    bool is_alternate = here - low < context->uc_stack.ss_size;
+    col_stack_room_note(is_alternate ? low : 0);
+    return !is_alternate || here - low >= ROOM_BYTES;
 }
 
 /* The program may have made the CPU check alignment; or this thread's storage may not be what the C library made: then nothing of it may be touched, errno included. */

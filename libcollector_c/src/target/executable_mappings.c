@@ -8,11 +8,13 @@
 #include "base/sparse.h"
 #include "target/mapping_lines.h"
 #include "target/range_table.h"
+#include "target/stack_room.h"
 
 enum {
     CHUNK_BYTES = 512,     /* read on the stack of a signal handler */
     REST_PER_READING = 50, /* after a reading that took t, none for 50 t: at most 2 % of the time goes into it */
     SHORTEST_REST_NS = 10000000,
+    ROOM_BYTES = 4096,  /* of stack that a reading may need, with what whoever observes it does */
     MOST_DOUBLINGS = 8, /* after readings in vain the rest grows up to 2^8 times as long */
 };
 
@@ -55,7 +57,7 @@ static void rest(uint64_t begun_ns)
 static bool read_again_if_rested(void)
 {
     uint64_t begun_ns = col_clock_now();
-    if (begun_ns < __atomic_load_n(&self.next_reading_ns, __ATOMIC_RELAXED))
+    if (begun_ns < __atomic_load_n(&self.next_reading_ns, __ATOMIC_RELAXED) || !col_stack_room_has(ROOM_BYTES))
         return false;
     struct col_range_side *side = col_range_table_begin(&ranges);
     if (!side)

@@ -23,12 +23,14 @@
 #include "target/java_runtime.h"
 #include "target/module_identity.h"
 #include "target/python_runtime.h"
+#include "target/stack_room.h"
 
 #define TABLE_SIZE 4096u      /* well above what any program loads; one that loads more has the rest unnamed */
 #define MOVING ((uintptr_t)1) /* an entry's `low` while it is being filled: no object begins there */
 #define GONE ((uintptr_t)2)   /* an entry that was in use */
 #define COMPARED_PLACES 8u
 #define COMPARED_BYTES 64u
+#define ROOM_BYTES 3072u /* of stack that telling the log of an object may need */
 
 /* An object is known by the range the code finder gives it, which may be less than all of it; the log is told all. */
 struct entry {
@@ -115,7 +117,7 @@ static const char *name_of(const char *name)
 
 void col_modules_meet(uintptr_t low, uintptr_t high, const void *link_map)
 {
-    if (!col_log_writer_is_open() || self.is_listing)
+    if (!col_log_writer_is_open() || self.is_listing || !col_stack_room_has(ROOM_BYTES))
         return;
     struct entry *entry = claim(low, high);
     if (entry == NULL)

@@ -1,0 +1,15 @@
+/* stack_room.c -- how much stack is left to a signal handler */
+#include "target/stack_room.h"
+
+static __thread uintptr_t lowest __attribute__((tls_model("initial-exec")));
+
+void col_stack_room_note(uintptr_t low)
+{
+    lowest = low;
+}
+
+/* A caller on another stack than the one noted is far above it, or below, where the difference wraps. */
+bool col_stack_room_has(size_t bytes)
+{
+    return (uintptr_t)__builtin_frame_address(0) - lowest >= bytes;
+}

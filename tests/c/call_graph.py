@@ -17,7 +17,9 @@ from elftools.elf.relocation import RelocationSection
 from once import made_once
 
 NATIVE = Path(__file__).resolve().parents[2] / "libcollector_c"
-FLAGS = "-ffunction-sections -fdata-sections -fno-jump-tables -fcallgraph-info"
+FLAGS = "-ffunction-sections -fdata-sections -fno-jump-tables -fcallgraph-info=su"
+_NODE = re.compile(r'node: \{ title: "([^"]+)" label: "[^"]*?(\d+) bytes \(')
+_EDGE = re.compile(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"')
 _INDIRECT = re.compile(r'edge: \{ sourcename: "([^"]+)" targetname: "__indirect_call"')
 
 
@@ -43,6 +45,8 @@ class CallGraph:
         self.uses: dict[str, set[str]] = {}
         self.sections: set[str] = set()
         self.indirect: set[str] = set()
+        self.stack_bytes: dict[str, int] = {}
+        self.calls: dict[str, set[str]] = {}
         self._homes: dict[str, str] = {}
         for path in objects:
             self._read(path)
@@ -64,7 +68,11 @@ class CallGraph:
                         symbol = symbols.get_symbol(relocation["r_info_sym"])
                         home = symbol["st_shndx"]
                         uses.add(f"{unit}:{names[home]}" if isinstance(home, int) else symbol.name)
-        for source in _INDIRECT.findall(path.with_suffix(".ci").read_text()):
+        text = path.with_suffix(".ci").read_text()
+        self.stack_bytes.update({_own_name(unit, title): int(size) for title, size in _NODE.findall(text)})
+        for source, target in _EDGE.findall(text):
+            self.calls.setdefault(_own_name(unit, source), set()).add(_own_name(unit, target) if ":" in target else target)
+        for source in _INDIRECT.findall(text):
             self.indirect.add(f"{unit}:{source.rpartition(':')[2].lstrip('*')}")  # a star: named by asm
 
     def reach(self, roots: list[str], stored: dict[str, list[str]]) -> dict[str, tuple[str, ...]]:
@@ -79,3 +87,20 @@ class CallGraph:
                     ways[found] = (found, *ways[name])
                     waiting.append(found)
         return ways
+
+    def deepest(self, root: str, stored: dict[str, list[str]], without: frozenset[str] = frozenset()) -> tuple[int, tuple[str, ...]]:
+        """The bytes of stack of the deepest chain of calls that begins at `root`, and the chain; recursion is counted once, and `without` is not entered."""
+        return self._deepest(root, stored, set(without), {})
+
+    def _deepest(self, name: str, stored: dict[str, list[str]], left_out: set[str], known: dict[str, tuple[int, tuple[str, ...]]]) -> tuple[int, tuple[str, ...]]:
+        if name not in known:
+            left_out.add(name)
+            called = {self._homes.get(target, target) for target in (*self.calls.get(name, ()), *stored.get(name, ()))} - left_out
+            below = max((self._deepest(target, stored, left_out, known) for target in called), default=(0, ()))
+            left_out.discard(name)
+            known[name] = (self.stack_bytes.get(name, 0) + 8 + below[0], (name, *below[1]))  # 8: what a call pushes
+        return known[name]
+
+
+def _own_name(unit: str, title: str) -> str:
+    return f"{unit}:{title.rpartition(':')[2].lstrip('*')}"

@@ -129,6 +129,32 @@ def test_only_the_look_up_asks_the_linker(graph: CallGraph) -> None:
     assert "base/real:col_real_resolve" not in ways
 
 
+# Whose own ROOM_BYTES is asked for before they go on (target/stack_room.h); and what runs in the launcher alone, or asks for room of its own.
+ROOMY = ("target/executable_mappings:read_mappings", "target/modules:col_modules_meet")
+ELSEWHERE = ("target/remote_modules:is_code", "base/remote_memory:read_by_call", "sample/metrics:col_metrics_tick")
+
+
+def room_of(source: str) -> int:
+    """The ROOM_BYTES of a C file."""
+    match = re.search(r"ROOM_BYTES =? ?(\d+)", (NATIVE / f"src/{source}.c").read_text())
+    assert match, source
+    return int(match.group(1))
+
+
+def test_a_tick_fits_into_its_room(graph: CallGraph) -> None:
+    """Alternate signal stacks of 8 KiB are usual, and a page that is not there may be below them."""
+    for name in (*ROOMY, *ELSEWHERE):
+        assert name in graph.stack_bytes, f"{name} is no function any more"
+    size, way = graph.deepest("control/signals:on_clock", STORED, frozenset({*ROOMY, *ELSEWHERE}))
+    assert size - graph.stack_bytes["control/signals:on_clock"] <= room_of("control/signals"), f"{size} bytes: {' > '.join(way)}"
+
+
+@pytest.mark.parametrize("name", ROOMY)
+def test_rare_work_fits_into_its_room(graph: CallGraph, name: str) -> None:
+    size, way = graph.deepest(name, STORED, frozenset(ELSEWHERE))
+    assert size <= room_of(name.partition(":")[0]), f"{size} bytes: {' > '.join(way)}"
+
+
 UNSAFE = r"""
 #include <signal.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "experiment/event_fields.h"
 #include "experiment/log_writer.h"
 
-#define SMALL_BYTES 1024u /* on the stack of a handler */
+#define SMALL_BYTES 128u /* on the stack of a handler */
 #define BATCH_BYTES (64u << 10)
 #define TEXTS_BYTES (COL_FRAME_MAX_BYTES / 4) /* most that one array of texts may take */
 

@@ -20,7 +20,8 @@ PACKAGES = {
     "guile": "guile-3.0", "racket": "racket", "swipl": "swi-prolog-nox", "mono": "mono-runtime", "mcs": "mono-mcs", "gnatmake": "gnat", "fpc": "fpc",
     "luajit": "luajit", "pypy3": "pypy3", "tclsh": "tcl", "octave": "octave", "mksh": "mksh", "ksh": "ksh93u+m", "fish": "fish", "qemu-x86_64": "qemu-user",
     "faketime": "faketime", "proot": "proot", "mariadbd": "mariadb-server", "apache2": "apache2", "soffice": "libreoffice-calc", "convert": "imagemagick",
-    "parallel": "parallel", "brotli": "brotli", "lzip": "lzip", "zstd": "zstd", "lz4": "lz4", "7z": "p7zip-full",
+    "ldc2": "ldc", "crystal": "crystal", "/usr/include/tbb/tbb.h": "libtbb-dev", "/usr/lib/x86_64-linux-gnu/libboost_fiber.so": "libboost-fiber-dev", "gsi": "gambc",
+    "coqc": "coq", "/usr/lib/x86_64-linux-gnu/libprofiler.so.0": "libgoogle-perftools4", "bear": "bear", "parallel": "parallel", "brotli": "brotli", "lzip": "lzip", "zstd": "zstd", "lz4": "lz4", "7z": "p7zip-full",
 }
 
 

@@ -213,6 +213,14 @@ static void install_all(bool is_first)
     }
 }
 
+/* One that a constructor before ours has set. */
+static void note_present_stack(void)
+{
+    stack_t now;
+    if (COL_REAL(sigaltstack)(NULL, &now) == 0 && (now.ss_flags & SS_DISABLE) == 0)
+        col_signals_note_alternate_stack(now.ss_size);
+}
+
 void col_signals_install(int sample_signal, int pause_signal)
 {
     self.sample_signal = sample_signal;
@@ -225,6 +233,7 @@ void col_signals_install(int sample_signal, int pause_signal)
     *(void **)&self.set_plainly = dlsym(RTLD_NEXT, "__sigaction");
     install_all(true);
     col_dispositions_begin();
+    note_present_stack();
 }
 
 void col_signals_begin_cleared(void)

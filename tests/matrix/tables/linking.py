@@ -64,6 +64,7 @@ CASES = [
     _plain("audited", "LD_AUDIT with a library that follows every binding", others=(Build("audit.so", "linking/audit.c", ("-shared", "-fPIC")),), environment=(("LD_AUDIT", "{build}/audit.so"),)),
     _plain("preloaded", "LD_PRELOAD of another library", others=(_LIBRARY,), environment=(("LD_PRELOAD", "{build}/library.so"),)),
     _plain("early_thread", "a library whose constructor makes a thread that works", burns=5, others=(Build("early.so", "linking/early.c", ("-shared", "-fPIC")),), environment=(("LD_PRELOAD", "{build}/early.so"),)),
+    _plain("early_stack", "a library whose constructor sets an alternate signal stack of 2 KiB", others=(Build("early_stack.so", "linking/early_stack.c", ("-shared", "-fPIC")),), environment=(("LD_PRELOAD", "{build}/early_stack.so"),)),
     Case("linking", "late_fork", "a library that the program is linked with, whose destructor works and forks", command=("{build}/linked", "one"), burns=3,
          builds=(Build("late.so", "linking/late.c", ("-shared", "-fPIC", "-Wl,-soname,{build}/late.so")), Build("linked", _PLAIN, ("-Wl,--no-as-needed", "{build}/late.so")))),
     _plain("late_work", "a library whose destructor works and forks", burns=5, others=(Build("late.so", "linking/late.c", ("-shared", "-fPIC")),), environment=(("LD_PRELOAD", "{build}/late.so"),)),

@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -346,6 +347,8 @@ long col_entry_syscall(long number, long a, long b, long c, long d, long e, long
         return execveat((int)a, (const char *)b, (char *const *)c, (char *const *)d, (int)e);
     if (number == SYS_sigaltstack)
         return sigaltstack((const stack_t *)a, (stack_t *)b);
+    if (number == SYS_mlockall)
+        return mlockall((int)a);
     if (__builtin_expect(col_entry_is_sandbox_call(number, a, b), 0))
         return col_entry_sandbox_call(number, a, b, c, d, e);
     if (__builtin_expect(col_entry_is_signal_call(number, a, d), 0))

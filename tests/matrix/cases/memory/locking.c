@@ -50,3 +50,17 @@ CASE(locks_too_much, 1, "another user locks all its memory, which is more than i
     say("small %d", mmap(NULL, 256 << 10, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
     say("big %d", mmap(NULL, 2 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED);
 }
+
+CASE(locks_by_syscall, 1, "another user than root locks all its memory within 8 MiB by syscall(2), and then maps more")
+{
+    struct rlimit limit = {8 << 20, 8 << 20};
+    setrlimit(RLIMIT_MEMLOCK, &limit);
+    setgroups(0, NULL);
+    setresgid(65534, 65534, 65534);
+    setresuid(65534, 65534, 65534);
+    TELL(syscall(SYS_mlockall, MCL_CURRENT | MCL_FUTURE));
+    TELL(syscall(SYS_mlockall, 99));
+    burn();
+    say("mapped %d", mmap(NULL, 2 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
+    TELL(syscall(SYS_munlockall));
+}

@@ -37,7 +37,7 @@ static sighandler_t install(int signo, sighandler_t handler, int flags, bool has
 
 COL_EXPORT sighandler_t signal(int signo, sighandler_t handler)
 {
-    if (is_foreign(signo))
+    if (is_foreign(signo) || handler == SIG_ERR)
         return COL_REAL(signal)(signo, handler);
     return install(signo, handler, self.without_restart & col_os_signal_bit(signo) ? 0 : SA_RESTART, true);
 }
@@ -55,7 +55,7 @@ COL_EXPORT sighandler_t bsd_signal(int signo, sighandler_t handler)
 
 COL_EXPORT sighandler_t __sysv_signal(int signo, sighandler_t handler)
 {
-    if (is_foreign(signo))
+    if (is_foreign(signo) || handler == SIG_ERR)
         return COL_REAL(__sysv_signal)(signo, handler);
     return install(signo, handler, (int)SA_RESETHAND | SA_NODEFER, false);
 }

@@ -454,6 +454,19 @@ CASE(old_interfaces, 1, "sigset, sighold, sigrelse, sigignore, siginterrupt, sig
     }
 }
 
+CASE(no_handler, 1, "SIG_ERR is no handler that signal and sysv_signal take; sigset does")
+{
+    static const int signals[] = {SIGTRAP, SIGVTALRM, SIGUSR1};
+    burn();
+    for (int i = 0; i < 3; i++) {
+        int signo = signals[i];
+        TELL(signal(signo, SIG_ERR));
+        TELL(sysv_signal(signo, SIG_ERR));
+        TELL(sigset(signo, SIG_ERR));
+        TELL(sigset(signo, SIG_IGN));
+    }
+}
+
 static void on_stack(int signo)
 {
     stack_t now;

@@ -154,7 +154,7 @@ def become(words: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
     except BaseException:
         traceback.print_exc()
     finally:
-        os._exit(status)
+        os._exit(importlib.import_module("collector.cli.main").end_by_signal(status))
 
 
 def _serve(requests: socket.socket) -> None:

@@ -45,9 +45,8 @@ class Ending(NamedTuple):
 
     @property
     def exit_status(self) -> int:
-        """What a shell would give as $?: 128+n for a program that signal n killed."""
-        code = os.waitstatus_to_exitcode(self.status)
-        return code if code >= 0 else 128 - code
+        """What it exited with; -n if signal n killed it."""
+        return os.waitstatus_to_exitcode(self.status)
 
 
 def start(

@@ -143,6 +143,7 @@ def probe_event(event_type: int, config: int, is_signalled: bool = True, is_kern
 _TIMEX = struct.Struct("@iqqqqi")  # how struct timex begins: modes, offset, frequency, maximum and estimated error, status
 _TIMEX_BYTES = 256
 _UNSYNCHRONIZED = 0x40
+_SET_DUMPABLE = 4  # of prctl(2)
 _DIE_WITH_PARENT, _SIGKILL = 1, 9  # PR_SET_PDEATHSIG
 
 
@@ -160,6 +161,12 @@ def read_clock_error_us() -> int | None:
         return None
     _, _, _, most_us, _, status = _TIMEX.unpack_from(timex)
     return None if status & _UNSYNCHRONIZED else int(most_us)
+
+
+def forbid_cores() -> None:
+    """Have this process leave no core when it is killed, not even where cores are given to a program, which heeds no limit."""
+    if ctypes is not None:
+        ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def watch_waits(recorder: str, experiment: str, pid: int, looks_ns: int, ready: int, end: int) -> int:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import argparse
     from typing import NoReturn
 
+_SIGINT = 2  # to import signal takes as long as many a command
 _HOME = os.path.dirname(__file__)
 _NOT_COMMANDS = {"__init__", "main", "parser", "plain_parser", "output", "habits"}
 _RECORDING_COMMANDS = {"record", "run"}
@@ -39,20 +40,30 @@ _UNCOLLECTED = {"report", "export", "import", *_RECORDING_COMMANDS}
 
 
 def run_as_command() -> NoReturn:
-    """What the command `collector` runs.
+    """What the command `collector` runs. Where signal n killed the recorded program, or a user interrupted us, the same signal kills us.
 
     After a recording or a report the process ends at once: all is written, and the interpreter would take longer to take itself apart than the sums
     of the logs took.
     """
-    status = main()
+    status = end_by_signal(main())
     with contextlib.suppress(UsageError):
         if sys.argv[1:] and full_name(sys.argv[1]) in _AWAITED:
             os._exit(status)
     sys.exit(status)
 
 
+def end_by_signal(status: int) -> int:
+    """What is left to exit with: nothing, if it is -n and signal n kills us."""
+    if status >= 0:
+        return status
+    from collector.capture.last_signal import die_by
+
+    die_by(-status)
+    return 128 - status
+
+
 def main(arguments: list[str] | None = None) -> int:
-    """Run `collector ARGUMENTS...` and give its exit status: 1 if something went wrong, 2 if the command line did."""
+    """Run `collector ARGUMENTS...` and give its exit status: 1 if something went wrong, 2 if the command line did, -n if it is to be killed by signal n."""
     words = sys.argv[1:] if arguments is None else arguments
     if arguments is None:
         gc.disable()  # nothing that is imported could be collected
@@ -68,7 +79,7 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         return 141  # whoever read our output has gone
     except KeyboardInterrupt:
-        return 130
+        return -_SIGINT
 
 
 def _hint(words: list[str], complaint: str) -> str | None:

@@ -6,7 +6,7 @@
     collector record [options] -c CODE [ARG...]      as python3 -c CODE
 
 The options are those of collect(1). Everything after PROGRAM belongs to the program.
-The exit status is the program's: 128+n if signal n killed it, 126 or 127, as from a shell, if it could not be run.
+The exit status is the program's, and a signal that killed it kills `collector record`, too; 126 or 127, as from a shell, if it could not be run.
 It is 1 where the program ended well but nothing was recorded.
 """
 

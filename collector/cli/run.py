@@ -1,7 +1,7 @@
 """run -- record a program, then show the report: `collector record` and `collector report` in one
 
 The report's overview goes to the terminal when the program has ended. Options are those of record.
-The exit status is the program's.
+The exit status is that of record.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from recorded import ROOT, Outcome, clean_environment, collector_command, execute, judge
+from terminal import Terminal
 
 from collector.experiment.log_reader import EventReader
 from collector.experiment.log_source import is_untruncated
@@ -126,7 +127,7 @@ def test_options_behind_the_program_are_the_programs() -> None:
 # --- exit status and what cannot be recorded ---------------------------------------------
 
 
-@pytest.mark.parametrize(("script", "status"), [("exit 0", 0), ("exit 7", 7), ("kill -TERM $$", 143), ("kill -KILL $$", 137)])
+@pytest.mark.parametrize(("script", "status"), [("exit 0", 0), ("exit 7", 7), ("kill -TERM $$", -15), ("kill -KILL $$", -9), ("kill -SEGV $$", -11), ("exit 139", 139)])
 def test_the_status_is_the_programs(script: str, status: int) -> None:
     assert run("-o", "a.expt", "sh", "-c", script).status == status
 
@@ -256,7 +257,7 @@ def test_a_program_that_was_never_entered() -> None:
 
 def test_killed_program_is_recovered() -> None:
     outcome = run("-o", "a.expt", "-F", "off", sys.executable, "-c", SPIN_S + "\nimport os; os.kill(os.getpid(), 9)", 0.4)
-    assert outcome.status == 137
+    assert outcome.status == -signal.SIGKILL
     assert not list(Path("a.expt").glob("*.open"))
     assert sentences(outcome)[0].endswith(", killed by signal 9 (SIGKILL), no losses known")
     assert f"a.expt: {sample_count():,} samples" in sentences(outcome)[0]
@@ -562,3 +563,23 @@ def test_run_records_and_reports() -> None:
 def test_run_of_nothing_reports_nothing() -> None:
     outcome = execute(collector_command("run", "-o", "a.expt", "./nosuch"))
     assert (outcome.status, outcome.stdout) == (127, "")
+
+
+def test_an_interrupt_ends_a_shells_loop() -> None:
+    """A shell on a terminal leaves the loop if ^C killed the command, and goes on if that only exited, whatever with."""
+    record = " ".join(map(str, collector_command("record", "sh", "-c", "'echo round $0; exec sleep 60'")))
+    terminal = Terminal(["bash", "-c", f"for i in 1 2; do {record} $i; done; echo not reached"], clean_environment())
+    try:
+        terminal.await_text("round 1")
+        terminal.type("\x03")
+        assert terminal.await_end() == -signal.SIGINT
+    finally:
+        terminal.close()
+    assert "round 2" not in terminal.seen and "not reached" not in terminal.seen
+
+
+def test_a_killed_program_leaves_one_core_at_most() -> None:
+    """The launcher, which is killed by the same signal, has no core file that could replace the program's."""
+    script = "import resource, sys; hard = resource.getrlimit(resource.RLIMIT_CORE)[1]; resource.setrlimit(resource.RLIMIT_CORE, (hard, hard)); from collector.capture.last_signal import die_by; die_by(6)"
+    died = subprocess.run([sys.executable, "-c", script], env=clean_environment({"PYTHONPATH": str(ROOT)}), stderr=subprocess.PIPE)
+    assert died.returncode == -signal.SIGABRT and not list(Path().iterdir())

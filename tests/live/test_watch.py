@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -84,7 +85,7 @@ def test_control_c_is_for_the_program(on_a_terminal: Watch, tmp_path: Path) -> N
     terminal.type("\x03")
     terminal.await_screen("killed by signal 2", "q quit")
     terminal.type("q")
-    assert terminal.await_end() == 130
+    assert terminal.await_end() == -signal.SIGINT
 
 
 def test_line_by_line(compiled: Callable[..., Path], recorder: Path, tmp_path: Path) -> None:

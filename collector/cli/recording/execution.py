@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class RecordResult(NamedTuple):
-    """What came of it: the experiment (None if there is none to show) and our exit status."""
+    """What came of it: the experiment (None if there is none to show) and our exit status, -n to be killed by signal n as the program was."""
 
     experiment: str | None
     status: int

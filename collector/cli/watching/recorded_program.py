@@ -47,10 +47,11 @@ class RecordedProgram:
                 for descriptor, number in ((nothing, 0), (output, 1), (output, 2)):
                     os.dup2(descriptor, number)
                 sys.stderr = os.fdopen(words_in, "w", errors="backslashreplace")  # our own words are not among the program's
-            from collector.cli.main import main
+            from collector.cli.main import end_by_signal, main
 
             status = main(["record", *words])
             sys.stderr.flush()
+            status = end_by_signal(status)
         finally:
             os._exit(status)
 
@@ -67,11 +68,10 @@ class RecordedProgram:
         select.select([self._end], [], [], seconds)
 
     def wait(self) -> int:
-        """Wait for its end; the exit status of `collector record`."""
+        """Wait for its end; the exit status of `collector record`, -n if signal n killed it."""
         if self._status is None:
             self._status = os.waitpid(self._pid, 0)[1]
-        code = os.waitstatus_to_exitcode(self._status)
-        return code if code >= 0 else 128 - code
+        return os.waitstatus_to_exitcode(self._status)
 
     def closing_words(self) -> str:
         """What the recorder had to say in the end."""

@@ -20,10 +20,11 @@ from collector.capture.launch import StartError, restore_signals, start, wait
 LAUNCHER = """
 import os, sys
 from collector.capture.launch import start, wait, restore_signals
+from collector.cli.main import end_by_signal
 child = start(sys.argv[1], sys.argv[1:], lambda pid: os.environ)
 ending = wait(child, None, lambda: None, lambda: None)
 restore_signals(child)
-sys.exit(ending.exit_status)
+sys.exit(end_by_signal(ending.exit_status))
 """
 
 COUNTER = r"""
@@ -103,7 +104,7 @@ def wait_for_state(pid: int, wanted: str) -> None:
 
 @pytest.mark.parametrize(
     ("script", "status"),
-    [("exit 0", 0), ("exit 3", 3), ("exit 255", 255), ("kill -TERM $$", 143), ("kill -KILL $$", 137), ("kill -SEGV $$", 139)],
+    [("exit 0", 0), ("exit 3", 3), ("exit 255", 255), ("kill -TERM $$", -15), ("kill -KILL $$", -9), ("kill -SEGV $$", -11)],
 )
 def test_exit_status(launch: Callable[..., subprocess.Popen[str]], script: str, status: int) -> None:
     assert launch("/bin/sh", "-c", f"ulimit -c 0; {script}").wait() == status
@@ -119,7 +120,7 @@ def test_a_signal_sent_to_us_reaches_the_program(counter: tuple[subprocess.Popen
 def test_termination_ends_both(counter: tuple[subprocess.Popen[str], int]) -> None:
     process, _ = counter
     process.terminate()
-    assert process.wait() == 128 + signal.SIGTERM
+    assert process.wait() == -signal.SIGTERM
 
 
 TO_THE_GROUP = """
@@ -183,7 +184,7 @@ def test_the_terminals_stop_stops_both_and_the_shells_continue_goes_on(counter: 
     assert process.stdout.readline() == f"{int(signal.SIGCONT)}\n"
     wait_for_state(process.pid, "S")
     process.terminate()
-    assert process.wait() == 128 + signal.SIGTERM
+    assert process.wait() == -signal.SIGTERM
 
 
 def test_a_stop_sent_to_us_stops_both(counter: tuple[subprocess.Popen[str], int]) -> None:
@@ -252,6 +253,7 @@ def test_intervals_and_end_are_told() -> None:
 PREPARED = """
 import os, sys, time
 from collector.capture.launch import start, wait, restore_signals
+from collector.cli.main import end_by_signal
 def prepare(pid):
     print(pid, os.path.realpath(f"/proc/{pid}/exe") == os.path.realpath(sys.executable), flush=True)
     if sys.argv[1] == "fail":
@@ -277,6 +279,7 @@ def test_no_program_runs_whose_launcher_has_died() -> None:
 GROUP_SIGNALS = """
 import os, signal
 from collector.capture.launch import start, wait, restore_signals
+from collector.cli.main import end_by_signal
 ordinary = {signal.SIGHUP, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGVTALRM, signal.SIGRTMAX}
 child = start("/bin/true", ["true"], lambda pid: os.environ)
 wait(child, None, lambda: None, lambda: [os.kill(0, number) for number in (*ordinary, signal.SIGRTMAX)])

@@ -22,7 +22,7 @@ _NOT_PASSED_ON = {signal.SIGCHLD, *_STOPS} - {signal.SIGTSTP}
 
 
 class StartError(Exception):
-    """execve failed; `errno` says why."""
+    """No process could be made, or execve failed; `errno` says why."""
 
     def __init__(self, errno: int) -> None:
         super().__init__(os.strerror(errno))
@@ -63,9 +63,12 @@ def start(
     ignores_children = signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     mask = frozenset(int(number) for number in signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals()))
-    reading, writing = os.pipe()  # not inherited across exec: closes without a word when that succeeds
-    gate = os.pipe() if prepare else None
-    pid = os.fork()
+    try:
+        pid, ((reading, writing), *gates) = _fork(2 if prepare else 1)
+    except StartError:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        raise
+    gate = gates[0] if gates else None
     if pid == 0:
         for number in defaults:
             signal.signal(number, signal.SIG_DFL)
@@ -84,6 +87,19 @@ def start(
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         raise StartError(int(failure))
     return Child(pid, mask)
+
+
+def _fork(pipe_count: int) -> tuple[int, list[tuple[int, int]]]:
+    """Make a process, and pipes to it that are not inherited across exec: one closes without a word when that succeeds."""
+    pipes: list[tuple[int, int]] = []
+    try:
+        for _ in range(pipe_count):
+            pipes.append(os.pipe())
+        return os.fork(), pipes
+    except OSError as error:  # descriptors or processes are limited
+        for end in (end for pipe in pipes for end in pipe):
+            os.close(end)
+        raise StartError(error.errno or 0) from None
 
 
 def _pass(gate: int, other_end: int) -> None:

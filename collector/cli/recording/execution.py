@@ -51,6 +51,7 @@ def carry_out(plan: Plan) -> RecordResult:
         ending = run.from_start_to_end()
     except StartError as error:
         run.holder.close()
+        log.close()
         destination.remove_experiment(experiment)
         say(f"{plan.command[0]}: {error}")
         return RecordResult(None, 126)

@@ -313,3 +313,18 @@ def ignored_by_parents() -> int:
     """What whoever started the tests has them ignore, as nohup and a shell's `&` do: SIGPIPE and SIGXFSZ are Python's own."""
     others = signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}
     return sum(1 << (number - 1) for number in others if signal.getsignal(number) is signal.SIG_IGN)
+
+
+def test_a_limit_on_descriptors_leaves_all_as_it_was() -> None:
+    script = """
+import os, resource, signal
+from collector.capture.launch import StartError, start
+resource.setrlimit(resource.RLIMIT_NOFILE, (os.dup(0) + 3, 64))  # one pipe, and half of another
+before = os.listdir("/proc/self/fd")
+try:
+    start("/bin/true", ["true"], lambda pid: os.environ, lambda pid: None)
+except StartError as error:
+    print(error, os.listdir("/proc/self/fd") == before, signal.pthread_sigmask(signal.SIG_BLOCK, []))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("Too many open files True set()\n", "")

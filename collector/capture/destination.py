@@ -7,7 +7,7 @@ import stat
 
 from collector.capture.event_holder import SOCKET_FILE
 from collector.capture.job_directory import cannot_make, is_mark, is_node_directory
-from collector.errors import ExperimentExistsError, UsageError
+from collector.errors import ExperimentExistsError, RecordError, UsageError
 from collector.regular_file import open_binary
 
 _LOG_START = b"\xc9"  # every log begins with a frame, an ext 32 of msgpack
@@ -22,7 +22,7 @@ def claim_directory(name: str | None, program: str, is_overwritten: bool) -> str
     """
     if name is None:
         return _claim_next(os.path.basename(program))
-    path = os.path.abspath(name)
+    path = _absolute(name)
     if is_overwritten and os.path.lexists(path):
         remove_experiment(path)
     try:
@@ -113,9 +113,16 @@ def _walk_files(path: str) -> list[str]:
     ]
 
 
+def _absolute(name: str) -> str:
+    try:
+        return os.path.abspath(name)
+    except FileNotFoundError:
+        raise RecordError(f"{name} cannot be made: the working directory was removed; give an absolute path with -o") from None
+
+
 def _claim_next(base: str) -> str:
     while True:
-        path = os.path.abspath(next_name(base))
+        path = _absolute(next_name(base))
         try:
             os.mkdir(path, 0o700)
             return path

@@ -9,11 +9,11 @@ Every view then shows the same without the originals. Pack it with tar, which ke
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 
 from collector.cli.reporting import debug_options
 from collector.cli.reporting.progress import ProgressLine
+from collector.cli.working_directory import relative_path
 from collector.printable import printable
 from collector.units import format_bytes, plural
 
@@ -46,5 +46,5 @@ def run(args: argparse.Namespace) -> int:
     if args.sources:
         counts.append(plural(done.source_count, "source"))
     new = "" if done.new_bytes == done.size_bytes else f", {format_bytes(done.new_bytes) if done.new_bytes else 'nothing'} of it new"
-    print(f"{printable(os.path.relpath(done.path))}: {', '.join(counts)}, {format_bytes(done.size_bytes)}{new}")
+    print(f"{printable(relative_path(done.path))}: {', '.join(counts)}, {format_bytes(done.size_bytes)}{new}")
     return 0

@@ -13,6 +13,7 @@ import contextlib
 import os
 import re
 
+from collector.cli.working_directory import relative_path
 from collector.errors import UsageError
 from collector.importing.reading import FORMATS, read_profile
 from collector.printable import printable
@@ -56,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
             remove_experiment(directory)
         raise
     shown = f"{'' if profile.value.is_time else 'shown as '}{format_seconds(profile.total * profile.value.unit_ns / NS_PER_S)} s"
-    print(printable(f"{os.path.relpath(directory)}: {profile.contents} from {profile.format}, {shown}"))
+    print(printable(f"{relative_path(directory)}: {profile.contents} from {profile.format}, {shown}"))
     return 0
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _SIGINT = 2  # to import signal takes as long as many a command
 _HOME = os.path.dirname(__file__)
-_NOT_COMMANDS = {"__init__", "main", "parser", "plain_parser", "output", "habits"}
+_NOT_COMMANDS = {"__init__", "main", "parser", "plain_parser", "output", "habits", "working_directory"}
 _RECORDING_COMMANDS = {"record", "run"}
 _AWAITED = {"report", *_RECORDING_COMMANDS}
 """Those that end at once, and whose words are read without argparse where that will do."""
@@ -78,6 +78,9 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     except BrokenPipeError:
         return 141  # whoever read our output has gone
+    except OSError as error:  # that no command can do anything about: too few descriptors, no memory for a process
+        _complain(": ".join(filter(None, (os.fsdecode(error.filename or ""), (error.strerror or str(error)).lower()))))
+        return 1
     except KeyboardInterrupt:
         return -_SIGINT
 

@@ -583,3 +583,30 @@ def test_a_killed_program_leaves_one_core_at_most() -> None:
     script = "import resource, sys; hard = resource.getrlimit(resource.RLIMIT_CORE)[1]; resource.setrlimit(resource.RLIMIT_CORE, (hard, hard)); from collector.capture.last_signal import die_by; die_by(6)"
     died = subprocess.run([sys.executable, "-c", script], env=clean_environment({"PYTHONPATH": str(ROOT)}), stderr=subprocess.PIPE)
     assert died.returncode == -signal.SIGABRT and not list(Path().iterdir())
+
+
+def test_in_a_directory_that_was_removed() -> None:
+    """Programs run there, and so are they recorded, where the experiment has a place."""
+    record, report = (" ".join(map(str, collector_command(name))) for name in ("record", "report"))
+    place = Path("a.expt").absolute()
+    script = f"mkdir gone; cd gone; rmdir ../gone; {record} -o {place} echo recorded; {report} none.expt; {record} echo not run"
+    outcome = execute(["sh", "-c", script], {"PYTHONPATH": str(ROOT)})
+    assert (outcome.status, outcome.stdout) == (1, "recorded\n") and logs()
+    assert "Traceback" not in outcome.stderr and "collector: no such file or directory\n" in outcome.stderr
+    assert sentences(outcome)[-1] == "echo.1.expt cannot be made: the working directory was removed; give an absolute path with -o"
+
+
+UNFORKED = """
+import os, sys
+from collector.cli.main import main
+def refuse(): raise BlockingIOError(11, "Resource temporarily unavailable")
+os.fork = refuse
+sys.exit(main())
+"""
+
+
+def test_too_many_processes() -> None:
+    words = ["record", "-o", "a.expt", "echo", "not run"]
+    done = subprocess.run([sys.executable, "-c", UNFORKED, *words], capture_output=True, text=True, env=clean_environment({"PYTHONPATH": str(ROOT)}))
+    assert (done.returncode, done.stdout, done.stderr) == (126, "", "collector: echo: Resource temporarily unavailable\n")
+    assert not Path("a.expt").exists()

@@ -11,6 +11,7 @@ from collector.capture.launch import Ending
 from collector.capture.metric_table import Definition
 from collector.capture.rank import read_rank
 from collector.capture.readings import ProcessReadings
+from collector.cli.working_directory import working_directory
 from collector.experiment.liveness import read_pid_namespace, read_process_state
 from collector.experiment.log_writer import LogWriter
 from collector.format import FRAME_MAX_BYTES, VERSION_MAJOR, VERSION_MINOR, Kind, SampleCause
@@ -53,7 +54,7 @@ class LaunchLog:
             os.sysconf("SC_PAGE_SIZE"),
             path,
             _fitting(command),
-            os.getcwd(),
+            working_directory(),
             _fitting(options),
             __version__,
             os.getuid(),

@@ -10,6 +10,7 @@ from collector.capture.ignored_signals import signals_to_default
 from collector.capture.native import read_clock_error_us
 from collector.capture.program import Program
 from collector.capture.rank import Rank, RankPeriods, Ranks
+from collector.cli.working_directory import relative_path
 from collector.errors import UsageError
 from collector.named_tuple import NamedTuple
 
@@ -57,8 +58,8 @@ class Job(NamedTuple):
     def title(self, experiment: str) -> str:
         """What the experiment is called in our sentences."""
         if self.rank is None or not self.shares:
-            return os.path.relpath(experiment)
-        return f"{os.path.relpath(os.path.dirname(os.path.dirname(experiment)))}: rank {self.rank.rank}"
+            return relative_path(experiment)
+        return f"{relative_path(os.path.dirname(os.path.dirname(experiment)))}: rank {self.rank.rank}"
 
     def sentences(self, experiment: str, sentences: list[str], is_clean: bool) -> list[str]:
         """What is to be said of them: of several ranks one line each, and of all but one only what went wrong."""

@@ -53,7 +53,7 @@ def tell_outcome(
     program is not recorded, if that is known.
     """
     if totals.log_count == 0:
-        return Outcome((f"nothing was recorded: {why_not or _guess_why(experiment, program)}",), False)
+        return Outcome((f"nothing was recorded: {why_not or _guess_why(experiment, program, ending)}",), False)
     parts = [f"{_tell_samples(totals, is_clock_off)} in {_tell_processes(totals)}"]
     if totals.clock is not None and not is_clock_off:
         parts.append(_tell_clock(totals))
@@ -170,12 +170,14 @@ def _tell_live(pids: list[int]) -> str:
     return f"{_count(len(pids), 'process is', 'processes are')} still running and being recorded ({'pid' if is_one else 'pids'} {numbers})"
 
 
-def _guess_why(experiment: str, program: str) -> str:
+def _guess_why(experiment: str, program: str, ending: Ending | None) -> str:
     try:
         if os.statvfs(experiment).f_bavail == 0:
             return f"the disk that holds {experiment} is full"
     except OSError:
         return f"{experiment} has gone"
+    if ending is not None and _is_killed(ending):
+        return f"{program} was {_tell_ending(ending)}, and the recorder had not started in it"
     return f"the recorder did not start in {program} (is its program one that clears its environment, or that ld.so does not preload into?)"
 
 

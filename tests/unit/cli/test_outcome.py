@@ -168,6 +168,12 @@ def test_nothing_recorded() -> None:
     assert outcome.sentences[0].startswith("nothing was recorded: the recorder did not start in xz")
 
 
+def test_nothing_recorded_of_a_program_that_was_killed() -> None:
+    """As by ^C while it is loaded: nothing is to be guessed about its environment."""
+    outcome = tell_outcome(str(Path.cwd() / "xz.1.expt"), "xz.1.expt", "xz", totals_of(), {}, False, Ending(7, 2, 0))
+    assert outcome.sentences == ("nothing was recorded: xz was killed by signal 2 (SIGINT), and the recorder had not started in it",)
+
+
 def test_nothing_recorded_for_a_known_reason() -> None:
     outcome = tell_outcome("/nosuch/a.expt", "a.expt", "xz", totals_of(), {}, False, why_not="xz: it is statically linked")
     assert outcome.sentences == ("nothing was recorded: xz: it is statically linked",)

@@ -104,7 +104,8 @@ def _search(command: str, search_path: str) -> str:
     if refused and (len(candidates) == 1 or not refused.endswith("directory")):
         raise CannotRun(refused, 126)
     where = "there is no such file" if "/" in command else "there is no such program in PATH"
-    raise CannotRun(f"{command}: {where}", 127)
+    name = command or "''"
+    raise CannotRun(f"{name}: {where}", 127)
 
 
 def _follow_scripts(path: str) -> tuple[tuple[str, ...], str | None, bool]:

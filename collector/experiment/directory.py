@@ -75,7 +75,7 @@ def open_directory(path: str | os.PathLike[str]) -> ExperimentDirectory:
     try:
         names = os.listdir(path)
     except FileNotFoundError as error:
-        raise ExperimentNotFoundError(f"there is no experiment at {path}") from error
+        raise ExperimentNotFoundError(f"there is no experiment at {path or repr(path)}") from error
     except NotADirectoryError as error:
         raise ExperimentNotFoundError(f"{path} is not an experiment: it is a file, not a directory") from error
     except (OSError, ValueError) as error:

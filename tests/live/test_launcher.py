@@ -134,7 +134,7 @@ def test_the_status_is_the_programs(script: str, status: int) -> None:
 
 @pytest.mark.parametrize(
     ("program", "status", "words"),
-    [("./nosuch", 127, "there is no such file"), ("no-such-program", 127, "no such program in PATH"), ("/", 126, "is a directory"), ("/etc/passwd", 126, "is not executable")],
+    [("./nosuch", 127, "there is no such file"), ("no-such-program", 127, "no such program in PATH"), ("", 127, "'': there is no such program in PATH"), ("/", 126, "is a directory"), ("/etc/passwd", 126, "is not executable")],
 )
 def test_what_cannot_be_run(program: str, status: int, words: str) -> None:
     outcome = run("-o", "a.expt", program)
@@ -472,6 +472,8 @@ def test_a_dry_run_obeys_no_name() -> None:
         (["-t", "5-1", "true"], "-t 5-1: it ends before it starts"),
         (["-F", "maybe", "true"], "-F takes"),
         (["-o", "a.expt", "-O", "b.expt", "true"], "-o and -O both name the experiment"),
+        (["-o", "", "true"], "the name of the experiment is empty"),
+        (["-O", "", "true"], "the name of the experiment is empty"),
         (["--"], "there is no program to record"),
         (["--nosuch", "true"], "unrecognized arguments: --nosuch"),
         (["--clock", "sundial", "true"], "argument --clock: invalid choice: 'sundial'"),

@@ -52,6 +52,12 @@ def test_near_miss(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "collector: there is no command 'reprot'; did you mean report?\n"
 
 
+def test_an_empty_name_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """As where a script's variable is not set."""
+    assert main(["report", ""]) == 1
+    assert capsys.readouterr().err == "collector: there is no experiment at ''\n"
+
+
 def test_the_beginning_of_a_command_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
     for word in ("rep", "repo", "report"):
         assert main([word, "missing.expt"]) == 1

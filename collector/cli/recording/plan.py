@@ -89,6 +89,8 @@ def make_plan(args: argparse.Namespace) -> Plan:
     if not args.command:
         raise UsageError("there is no program to record; name it, or a Python module behind -m (collector record --help tells more)")
     command = completed(args.command[1:] if args.command[0] == "--" else args.command)
+    if "" in (args.output, args.overwrite):
+        raise UsageError("the name of the experiment is empty; give -o or -O another one")
     if args.output and args.overwrite:
         raise UsageError("-o and -O both name the experiment; give one of them")
     period, signals, events = options.parse_period(args.profile), _parse_signals(args), _parse_events(args)

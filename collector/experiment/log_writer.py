@@ -36,6 +36,7 @@ class LogWriter:
 
     def __init__(self, path: str) -> None:
         """Make the log. OSError if that cannot be done or something of that name is there."""
+        self._path = os.path.abspath(path)
         self._descriptor = create_private(path, os.O_APPEND)
         # Names and arguments are bytes to the system; Python holds odd ones as surrogates.
         self._pack = msgpack.Packer(unicode_errors="surrogateescape").pack
@@ -59,9 +60,14 @@ class LogWriter:
             self._write(_build_frame(self._frame_count, bytes(payload)))
 
     def close(self, time_ns: int, user_ns: int | None, system_ns: int | None, sample_count: int = 0) -> None:
-        """End the log in order."""
+        """End the log in order. One that was deleted meanwhile is there again then."""
         reason = int(format.CloseReason.EXIT)
         self.append(format.Kind.CLOSELOG, time_ns, reason, sample_count, self._frame_count, 0, user_ns, system_ns)
+        try:
+            if os.fstat(self._descriptor).st_nlink == 0:
+                _copy(self._descriptor, self._path)
+        except OSError as error:
+            self.error = self.error or error
         os.close(self._descriptor)
 
     def _write(self, frame: bytes) -> None:
@@ -81,3 +87,17 @@ def _build_frame(sequence: int, payload: bytes) -> bytes:
         raise ValueError(f"{len(payload)} bytes do not fit a frame")
     header = _HEADER.pack(format.FRAME_EXT_CODE, length, format.FRAME_EXT_TYPE, format.FRAME_SYNC, sequence)
     return header + _CRCS.pack(zlib.crc32(header), zlib.crc32(payload)) + payload
+
+
+def _copy(descriptor: int, path: str) -> None:
+    """Make a new log of what was written to a descriptor."""
+    source = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        target = create_private(path)
+        try:
+            while os.sendfile(target, source, None, 1 << 20):
+                continue
+        finally:
+            os.close(target)
+    finally:
+        os.close(source)

@@ -48,6 +48,23 @@ def test_an_existing_log_is_not_touched(tmp_path: Path) -> None:
         LogWriter(str(tmp_path / "launch.log"))
 
 
+def test_a_log_that_was_deleted_is_there_again_at_its_end(tmp_path: Path) -> None:
+    log = LogWriter(str(tmp_path / "launch.log"))
+    log.append(Kind.MESSAGE, 5, 1, "a sentence", 2, None)
+    os.unlink(tmp_path / "launch.log")
+    log.append(Kind.MESSAGE, 6, 1, "another", 2, None)
+    log.close(7, 100, 200)
+    assert log.error is None and [event.time for event in EventReader(tmp_path / "launch.log")] == [5, 6, 7]
+
+
+def test_what_took_the_place_of_a_deleted_log_is_not_touched(tmp_path: Path) -> None:
+    log = LogWriter(str(tmp_path / "launch.log"))
+    os.unlink(tmp_path / "launch.log")
+    (tmp_path / "launch.log").write_text("mine")
+    log.close(7, 100, 200)
+    assert isinstance(log.error, FileExistsError) and (tmp_path / "launch.log").read_text() == "mine"
+
+
 def test_a_write_that_fails_is_kept_not_raised() -> None:
     log = LogWriter.__new__(LogWriter)
     log.__init__(f"/dev/shm/collector-test-{os.getpid()}")  # type: ignore[misc]

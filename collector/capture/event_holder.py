@@ -55,6 +55,8 @@ class EventHolder:
         self._urgent: dict[int, Socket] = {}  # those of the listeners that end a pause
         self._silent: dict[int, tuple[Socket, bool]] = {}
         self._pids: dict[int, int] = {}  # by pidfd
+        self.recorded: set[int] = set()
+        """All processes that have handed over an event, as they count themselves."""
         self._running: LockType | None = None  # held by our thread for as long as it works
         self._is_closing = False
         self._is_full = False
@@ -228,6 +230,7 @@ class EventHolder:
             ended = self._events.ended(pid)
             if ended is not None:
                 self._forget(ended)
+            self.recorded.add(own_pid)
             pidfd = self._events.hold(pid, (thread, use), events.pop(), own_pid)
             if pidfd is not None:
                 self._watch(pid, pidfd)

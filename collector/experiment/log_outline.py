@@ -94,12 +94,12 @@ PauseSpan = tuple[str, int, int | None]
 
 
 class LogOutline:
-    """When a log began and how, its clock, its pauses. OSError if it cannot be read."""
+    """When a log began and how, who forked its process (None: nobody did), its clock, its pauses. OSError if it cannot be read."""
 
     def __init__(self, path: str, pid: int) -> None:
         self.path = path
         self.pid = pid
-        self.is_forked = False
+        self.parent_pid: int | None = None
         first = next(iter_raw_records(read_head(path), 0), [])
         self.begun = dict(zip(_BEGINNING, first[3:])) if first and first[0] == Kind.INITIALIZE else {}
         self.begin_ns: int = first[1] if first else 0
@@ -117,7 +117,7 @@ class LogOutline:
     def _note(self, record: RawRecord) -> None:
         is_paused = bool(self._pauses) and self._pauses[-1][2] is None
         if record[0] == Kind.PROCFORK:
-            self.is_forked = True
+            self.parent_pid = record[3] if len(record) > 3 and isinstance(record[3], int) else 0
         elif record[0] == Kind.PMCALLOCATE and len(record) >= 9 and record[4] == "cpu":
             self.clock = DeclaredClock(str(record[5]), record[7] or 0, record[8] or 0)  # the last one is in use
         elif record[0] == Kind.PAUSE and not is_paused:

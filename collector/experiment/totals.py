@@ -24,6 +24,7 @@ from collector.experiment.log_outline import (
     read_head,
     tell_empty,
 )
+from collector.experiment.missing_logs import find_missing
 from collector.experiment.origin import ProcessIdentities, ProcessIdentity, parse_log_name
 from collector.format import FRAME_SYNC, CloseReason, Kind, PauseCause
 from collector.named_tuple import NamedTuple
@@ -83,6 +84,7 @@ class Totals:
     unrecorded     programs that the recorder was not preloaded into
     unclosed       processes whose last log was not closed
     execs          by process: the last log ended in an exec, and that of the next image never began
+    missing        processes of which a log is missing, by number, and their programs (missing_logs.find_missing)
     """
 
     def __init__(self) -> None:
@@ -104,6 +106,7 @@ class Totals:
         self.unrecorded: list[UnrecordedProgram] = []
         self.unclosed: set[ProcessIdentity] = set()
         self.execs: dict[ProcessIdentity, LastExec] = {}
+        self.missing: dict[int, str] = {}
 
 
 def _difference(clock: DeclaredClock, first: DeclaredClock) -> str:
@@ -126,7 +129,7 @@ def sum_up(directory: str, root_pid: int) -> Totals:
     for name in in_order:
         origin = names[name]
         log = LogOutline(os.path.join(directory, name), origin.pid)
-        process = identities.identify(origin, log.begun.get("start_ticks"), log.begun.get("pid_namespace"), log.is_forked)
+        process = identities.identify(origin, log.begun.get("start_ticks"), log.begun.get("pid_namespace"), log.parent_pid is not None)
         processes.add(process)
         totals.execs.pop(process, None)
         last_exec = _add_log(totals, log, process, start_ns)
@@ -136,6 +139,8 @@ def sum_up(directory: str, root_pid: int) -> Totals:
             clocks[process] = log.clock if log.clock.name != "off" else clocks.get(process, log.clock)
         logs.append(log)
     totals.process_count = len(processes)
+    parents = {log.parent_pid: str(log.begun.get("executable") or "") for log in logs if log.parent_pid}
+    totals.missing = find_missing(found.values(), parents)
     _add_messages(totals, os.path.join(directory, NODE_LOG), start_ns)
     totals.clock = next((clock for clock in clocks.values() if clock.name != "off"), next(iter(clocks.values()), None))
     totals.other_clocks.update(_difference(clock, totals.clock) for clock in clocks.values() if totals.clock)

@@ -12,6 +12,7 @@ from collector.analysis.seam import NOBODY, Analysis
 from collector.errors import ExperimentError, SymbolError
 from collector.experiment.directory import ExperimentDirectory, LogFile, open_directory
 from collector.experiment.log_outline import tell_empty
+from collector.experiment.missing_logs import is_log_missing, tell_missing
 from collector.experiment.node_clocks import align
 from collector.experiment.origin import ProcessIdentities, ProcessIdentity
 from collector.experiment.samples import PcSampleBlock
@@ -56,7 +57,7 @@ def describe(path: str, directory: ExperimentDirectory, parts: Sequence[PartFact
         recording = recording._replace(clock_moved_ns=error.moved_ns, clock_error_ns=error.service_ns)
     waits = tuple(text for part in parts if part.waits for text in part.waits.told)
     empty = [tell_empty(log.path) for log in directory.empty_logs]
-    return recording._replace(waits=waits), [*directory.complaints, *empty, *missing_ranks(directory.parts, recording.options)]
+    return recording._replace(waits=waits), [*directory.complaints, *empty, *tell_missing(directory), *missing_ranks(directory.parts, recording.options)]
 
 
 class Loader:
@@ -271,9 +272,10 @@ class Loader:
             self._messages.append(model.Message(experiment, 1 if is_hint else severity, text, count, subject, facts.message_times[key], is_hint=is_hint))
         for event in facts.unrecorded:
             # What a process says of one that it began, the launcher may have seen as well, and how it ended.
+            is_lost = is_log_missing(event.reason or "")
             self._unrecorded.setdefault(
                 (experiment, event.pid or 0),
-                model.Unrecorded(experiment, event.pid or 0, event.time, event.status, event.path or "", event.reason or ""),
+                model.Unrecorded(experiment, event.pid or 0, event.time, event.status, event.path or "", event.reason or "", is_lost),
             )
 
 

@@ -283,7 +283,10 @@ class Pause(NamedTuple):
 
 
 class Unrecorded(NamedTuple):
-    """A descendant in which nothing was recorded: when it was gone, how it ended (None: nobody saw it), its program, and why."""
+    """A process in which nothing was recorded: when it was gone, how it ended (None: nobody saw it), its program, and why.
+
+    `is_lost`: the recorder was in it, but there is no log.
+    """
 
     experiment: int
     pid: int
@@ -291,6 +294,7 @@ class Unrecorded(NamedTuple):
     status: int | None = None
     program: str = ""
     reason: str = ""
+    is_lost: bool = False
 
 
 class SourceDigest(NamedTuple):

@@ -303,6 +303,9 @@ def _losses(profile: Profile) -> str:
     if len(unclosed) > exited:
         losses = losses or ["none known"]
         losses.append(f"{plural(len(unclosed) - exited, 'log')} not closed")
+    missing = sum(one.is_lost for one in profile.unrecorded)
+    if missing:
+        losses.append(f"{plural(missing, 'log')} missing")
     return "; ".join(losses) or "nothing"
 
 

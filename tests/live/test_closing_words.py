@@ -64,6 +64,19 @@ def test_another_process_that_was_killed() -> None:
     assert sentences(outcome)[0].endswith(", 1 log not closed, because its process was killed or exited abruptly")
 
 
+COMPUTE = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"
+
+
+def test_a_command_that_deletes_its_log() -> None:
+    """And the launcher's; a child of fork names its parent."""
+    outcome = run("bash", "-c", f'rm "$COLLECTOR_EXPERIMENT"/*.log; {COMPUTE}; ({COMPUTE})')
+    assert outcome.status == 0 and sentences(outcome)[0].endswith(", 1 log missing"), outcome.stderr
+    assert sentences(outcome)[-1].endswith("bash: its log was deleted")
+    seen = overview()
+    assert seen["Lost"].strip() == "1 log missing" and seen["Unrecorded"].strip().startswith("1 process: its log was deleted")
+    assert " s that the kernel charged to the command; missing: " in seen["Coverage"]
+
+
 def test_a_paused_run() -> None:
     outcome = run("-F", "off", "-y", "USR1", os.path.realpath(sys.executable), "-c", SPIN, 0.1)
     first, second = sentences(outcome)[:2]

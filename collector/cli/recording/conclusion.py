@@ -10,7 +10,7 @@ from collector.cli.recording.code_files import keep_code_files
 from collector.cli.recording.outcome import tell_outcome
 from collector.cli.recording.plan import Plan
 from collector.cli.recording.saying import say
-from collector.cli.recording.unrecorded import UnrecordedDescendants, tell_unrecorded, why_no_command
+from collector.cli.recording.unrecorded import UnrecordedDescendants, count_missing_logs, tell_unrecorded, why_no_command
 from collector.errors import CollectorError, ExperimentError
 from collector.experiment.log_outline import read_start_ticks
 from collector.experiment.totals import sum_up
@@ -30,10 +30,11 @@ def conclude(plan: Plan, experiment: str, ending: Ending, unrecorded: Unrecorded
         say(f"{plan.job.title(experiment)}: {error}")
         return False
     why_not = "" if totals.log_count else why_no_command(found)
-    outcome = tell_outcome(experiment, plan.job.title(experiment), plan.command[0], totals, live, plan.wanted.clock == "off", ending, why_not)
+    missing_count, is_clock_off = count_missing_logs(found), plan.wanted.clock == "off"
+    outcome = tell_outcome(experiment, plan.job.title(experiment), plan.command[0], totals, live, is_clock_off, ending, why_not, missing_count)
     complaints = keep_code_files(experiment, plan.names_jit_code)
     problems = plan.metrics.choice.problems if plan.job.is_speaker else ()
-    others = [one for one in found if not (why_not and one.is_command)]
+    others = [one for one in found if totals.log_count or not one.is_command]  # of which it is said already that nothing was recorded
     sentences = [sentence for sentence in (*outcome.sentences, tell_unrecorded(others), *problems, *complaints) if sentence]
     for sentence in plan.job.sentences(experiment, sentences, outcome.is_clean):
         say(sentence)

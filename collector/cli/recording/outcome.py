@@ -46,11 +46,12 @@ def tell_outcome(
     is_clock_off: bool,
     ending: Ending | None = None,
     why_not: str = "",
+    missing_count: int = 0,
 ) -> Outcome:
     """Say what was recorded.
 
-    `title` is what the experiment is called, `live` what RecordedProcesses gives of those that still are, `ending` the program's, and `why_not` why the
-    program is not recorded, if that is known.
+    `title` is what the experiment is called, `live` what RecordedProcesses gives of those that still are, `ending` the program's, `why_not` why the
+    program is not recorded, if that is known, and `missing_count` how many processes have no log that should have one.
     """
     if totals.log_count == 0:
         return Outcome((f"nothing was recorded: {why_not or _guess_why(experiment, program, ending)}",), False)
@@ -61,7 +62,7 @@ def tell_outcome(
         parts.append(f"recording {_tell_pauses(totals)}")
     if ending is not None and _is_killed(ending):
         parts.append(_tell_ending(ending))
-    losses = _tell_losses(totals, live.values(), ending, _is_full(experiment))
+    losses = _tell_losses(totals, live.values(), ending, _is_full(experiment), missing_count)
     sentences = [f"{title}: {', '.join((*parts, losses))}"]
     if totals.sample_count == 0 and not is_clock_off:
         sentences.append(f"no sample was taken{_explain_no_samples(totals, bool(live))}")
@@ -105,8 +106,10 @@ def _tell_pauses(totals: Totals) -> str:
     return f"paused for {format_duration(totals.paused_ns / 1e9)} ({format_percent(totals.paused_ns, totals.run_ns)} % of {whose})"
 
 
-def _tell_losses(totals: Totals, live_pids: Collection[int], ending: Ending | None, is_disk_full: bool) -> str:
+def _tell_losses(totals: Totals, live_pids: Collection[int], ending: Ending | None, is_disk_full: bool, missing_count: int) -> str:
     losses = [f"{count:,} lost {_CAUSES.get(cause, f'(cause {cause})')}" for cause, count in sorted(totals.drops.items())]
+    if missing_count:
+        losses.append(f"{_count(missing_count, 'log', 'logs')} missing")
     program = {one for one in totals.unclosed if ending is not None and one[:2] == (ending.pid, 0)}
     killed = program if ending is not None and _is_killed(ending) else set()
     left_open = {one for one in totals.unclosed - killed if one.pid not in live_pids}  # that the program was killed is said already

@@ -20,6 +20,7 @@ from collector.capture.program import Program, explain_obstacle
 from collector.capture.recorded_processes import read_start
 from collector.cli.recording.launch_log import LaunchLog
 from collector.experiment.log_outline import read_beginning
+from collector.experiment.missing_logs import DELETED, NOT_MADE, is_log_missing
 from collector.named_tuple import NamedTuple
 
 TYPE_CHECKING = False
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 NOT_STARTED = "the recorder did not start in it"
 REPLACED = "it took a recorded program's place by a bare system call"
-_NO_ROOM = "no log could be made"
 STILL_RUNNING = " (it was still running when the recording ended)"
 
 
@@ -73,6 +73,7 @@ class UnrecordedDescendants:
         self._gone_with_log: list[Descendant] = []
         self._unexplained: list[Descendant] = []
         self._without_log: dict[int, str] = {}
+        self._recorded: set[int] = set()
         self._found: list[Finding] = []
         self._said: dict[int, UnrecordedProgram] = {}
 
@@ -92,9 +93,14 @@ class UnrecordedDescendants:
             else:
                 self._unexplained.append(one)  # some log may say why, in the end
 
+    def note_recorded(self, own_pids: Collection[int]) -> None:
+        """These processes had logs, as they count themselves."""
+        self._recorded.update(own_pids)
+
     def finish(self, totals: Totals, recorded_pids: Collection[int], ending: Ending) -> list[Finding]:
         """Write those who are left, by the last words of all logs, and give all that were found."""
         self._take_words()
+        self._miss_logs(totals)
         self.look(recorded_pids)
         self._said = {one.pid: one for one in totals.unrecorded}
         for one in self._unexplained:
@@ -115,7 +121,7 @@ class UnrecordedDescendants:
         if not self._has_logs_of(ending.pid):
             self._write(ending.pid, self._program.path, ending)
         for pid in self._without_log.keys() - {one.pid for one in self._found}:
-            self._write(pid, "", ending)
+            self._write(pid, totals.missing.get(pid, ""), ending)
         found = {one.pid for one in self._found}
         self._found += [Finding(pid, one.path, one.reason) for pid, one in self._said.items() if pid not in found]
         return self._found
@@ -128,6 +134,11 @@ class UnrecordedDescendants:
                 self._without_log[int(pid)] = _explain_no_log(int(number))
                 path = os.path.join(self._experiment, name)
                 (os.rmdir if os.path.isdir(path) else os.unlink)(path)
+
+    def _miss_logs(self, totals: Totals) -> None:
+        """Of whom there was a log that is not there any more."""
+        deleted = totals.missing.keys() | {pid for pid in self._recorded if not self._has_logs_of(pid)}
+        self._without_log |= dict.fromkeys(deleted - self._without_log.keys(), DELETED)
 
     def _write(self, pid: int, path: str, ending: Ending | None = None, is_new: bool = False, unless_explained: str = NOT_STARTED) -> None:
         """Write one. Who is new, alive and like any other may just not have got so far as to have a log."""
@@ -171,7 +182,7 @@ def _matches(pattern: str, path: str) -> bool:
 
 def _explain_no_log(error: int) -> str:
     why = "the size of its files is limited (ulimit -f)" if error == errno.EFBIG else os.strerror(error).lower()
-    return f"{_NO_ROOM}: {why}"
+    return f"{NOT_MADE}: {why}"
 
 
 def why_no_command(found: Collection[Finding]) -> str:
@@ -179,9 +190,14 @@ def why_no_command(found: Collection[Finding]) -> str:
     return next((f"{one.path}: {one.reason}" for one in found if one.is_command and one.reason != NOT_STARTED), "")
 
 
+def count_missing_logs(found: Collection[Finding]) -> int:
+    """Of how many of them something was lost: the recorder was in them."""
+    return sum(is_log_missing(one.reason) for one in found)
+
+
 def tell_unrecorded(found: Collection[Finding]) -> str:
-    """One sentence about the descendants among them; "" if there are none, or the user wanted it so."""
-    surprising = [one for one in found if (not one.is_command or one.reason.startswith(_NO_ROOM)) and not ("-F" in one.reason or "--ranks" in one.reason)]
+    """One sentence about them; "" if there are none, or the user wanted it so."""
+    surprising = [one for one in found if not _is_wanted(one)]
     if not surprising:
         return ""
     (path, reason), count = Counter((one.path, one.reason) for one in surprising).most_common(1)[0]
@@ -189,6 +205,12 @@ def tell_unrecorded(found: Collection[Finding]) -> str:
     number = "1 process was" if len(surprising) == 1 else f"{len(surprising):,} processes were"
     also = f"; {others:,} more: see the report's view `processes`" if others else ""
     return f"{number} not recorded: {path or 'an unknown program'}: {reason}{also}"
+
+
+def _is_wanted(one: Finding) -> bool:
+    """Whether the user asked for it: a command that cannot be recorded is run by -F on alone, for the sake of its descendants."""
+    is_known = not is_log_missing(one.reason) and one.reason != NOT_STARTED
+    return one.is_command and is_known or "-F" in one.reason or "--ranks" in one.reason
 
 
 def _resolve(last: LastExec) -> str:

@@ -112,6 +112,7 @@ def test_an_event_is_held_and_released(holder: EventHolder) -> None:
     assert events is not None
     assert visit(holder, HOLD, event) == b""
     assert events.count == 2, "a pidfd and the event"
+    assert holder.recorded == {os.getpid()}
     assert events.disable(os.getpid()) == 1 and not is_counting(event)
     assert events.enable(os.getpid()) == 1 and is_counting(event)
     assert visit(holder, RELEASE) == b"\1"

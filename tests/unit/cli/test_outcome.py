@@ -94,6 +94,13 @@ def test_logs_that_were_not_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert told({8}) == "1 log not closed, because the disk is full"
 
 
+@pytest.mark.parametrize(("count", "words"), [(0, "nothing lost"), (1, "1 log missing"), (200, "200 logs missing")])
+def test_logs_that_are_missing(count: int, words: str) -> None:
+    totals = totals_of(log_count=1, process_count=1, closed_count=1, sample_count=5, clock=SIGTRAP)
+    outcome = tell_outcome(str(Path.cwd() / "xz.1.expt"), "xz.1.expt", "xz", totals, {}, False, missing_count=count)
+    assert outcome.sentences[0].endswith(f" at 941 Hz, {words}") and outcome.is_clean is (count == 0)
+
+
 def test_pauses_are_told_beside_losses() -> None:
     totals = totals_of(log_count=1, process_count=1, closed_count=1, sample_count=5, clock=SIGTRAP, run_ns=4_000_000_000, paused_ns=1_000_000_000)
     assert tell(totals)[0].endswith(" at 941 Hz, recording paused for 1.000 s (25.0 % of the run), nothing lost while it was on")

@@ -12,8 +12,9 @@ from collector.capture.descendants import Descendant
 from collector.capture.launch import Ending
 from collector.capture.program import Program
 from collector.cli.recording.launch_log import LaunchLog
-from collector.cli.recording.unrecorded import NOT_STARTED, Explainer, Finding, UnrecordedDescendants, tell_unrecorded
+from collector.cli.recording.unrecorded import NOT_STARTED, Explainer, Finding, UnrecordedDescendants, count_missing_logs, tell_unrecorded
 from collector.experiment.log_reader import EventReader
+from collector.experiment.missing_logs import DELETED
 from collector.experiment.origin import ProcessIdentity
 from collector.experiment.totals import LastExec, Totals
 
@@ -55,7 +56,10 @@ def identity(pid: int) -> ProcessIdentity:
 def finish(tmp_path: Path):
     """finish(watch, execs, logs=pids) gives (pid, status, path, reason) of what was written."""
 
-    def run(watch: Watch, execs: dict[ProcessIdentity, LastExec] | None = None, logs: tuple[int, ...] = (ROOT,), looks: int = 1) -> list[tuple]:
+    def run(
+        watch: Watch, execs: dict[ProcessIdentity, LastExec] | None = None, logs: tuple[int, ...] = (ROOT,), looks: int = 1,
+        recorded: tuple[int, ...] = (), missing: dict[int, str] | None = None,
+    ) -> list[tuple]:
         for pid in logs:
             (tmp_path / f"{pid}.0.log").write_bytes(b"")
         log = LaunchLog(str(tmp_path))
@@ -65,7 +69,8 @@ def finish(tmp_path: Path):
             unrecorded.look([])
         log.finish(ROOT, None, ENDING)
         totals = Totals()
-        totals.execs = execs or {}
+        totals.execs, totals.missing = execs or {}, missing or {}
+        unrecorded.note_recorded(recorded)
         found = unrecorded.finish(totals, [], ENDING)
         log.close()
         written = [(e.pid, e.status, e.path, e.reason) for e in EventReader(tmp_path / "launch.log") if e.kind.name == "SYSEXIT"]
@@ -135,6 +140,19 @@ def test_still_running_like_any_other(finish, look_count: int, is_written: bool)
     assert bool(finish(Watch(left=(seen(os.getpid(), "/bin/ls", look_count=look_count),)))) is is_written
 
 
+def test_a_log_that_was_deleted(finish) -> None:
+    """Whether the processes were seen, or only other logs, or their clocks, tell of them."""
+    missing = {GONE: "/bin/a", ROOT: "/bin/sh"}
+    assert finish(Watch([seen(GONE + 7, "/bin/b")]), logs=(GONE + 8,), recorded=(GONE + 7, GONE + 8, GONE + 9), missing=missing) == [
+        (GONE + 7, None, "/bin/b", DELETED), (ROOT, 768, "/bin/static", DELETED), (GONE, None, "/bin/a", DELETED), (GONE + 9, None, None, DELETED),
+    ]  # fmt: skip
+
+
+def test_missing_logs_are_counted() -> None:
+    reasons = DELETED, NOT_STARTED, "no log could be made: permission denied", "it is static"
+    assert count_missing_logs([Finding(1, "/bin/a", reason) for reason in reasons]) == 2
+
+
 def test_reasons(tmp_path: Path) -> None:
     assert Explainer("off", "", "").explain("/bin/ls", False) == "descendants are not followed (-F off)"
     assert Explainer("=^c", "", "").explain("/bin/ls", False) == "its name does not match -F =^c"
@@ -148,6 +166,8 @@ def test_the_sentence() -> None:
     one = Finding(1, "/bin/static", "it is static")
     assert tell_unrecorded([]) == ""
     assert tell_unrecorded([Finding(ROOT, "/bin/static", "it is static", True)]) == ""
+    assert tell_unrecorded([Finding(ROOT, "/bin/sh", NOT_STARTED, True)]) == f"1 process was not recorded: /bin/sh: {NOT_STARTED}"
+    assert tell_unrecorded([Finding(ROOT, "/bin/sh", DELETED, True)]) == "1 process was not recorded: /bin/sh: its log was deleted"
     assert tell_unrecorded([Finding(1, "/bin/ls", "descendants are not followed (-F off)")]) == ""
     assert tell_unrecorded([one]) == "1 process was not recorded: /bin/static: it is static"
     assert tell_unrecorded([Finding(3, "", NOT_STARTED), one, one]) == (

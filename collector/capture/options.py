@@ -40,11 +40,24 @@ class RecorderOptions(NamedTuple):
     root: int | None = None
     ranks: str | None = None
     rank_periods: str | None = None
+    monotonic_ahead: int | None = None
+    boottime_ahead: int | None = None
 
     def encode(self) -> str:
         """Give the text that libcollector parses: `name=value` joined by commas, true as 1."""
         values = zip(self._fields, self)
         return ",".join(f"{name}={value if isinstance(value, str) else int(value)}" for name, value in values if value is not None)
+
+
+def read_clocks_ahead() -> tuple[int | None, int | None]:
+    """By how much CLOCK_MONOTONIC and CLOCK_BOOTTIME are ahead of the machine's here, in ns; None if they are not. time_namespaces(7)."""
+    try:
+        with open("/proc/self/timens_offsets", encoding="ascii") as file:
+            rows = [line.split() for line in file]
+    except OSError:
+        return None, None
+    ahead = {name: int(seconds) * 1_000_000_000 + int(ns) for name, seconds, ns in rows}
+    return ahead.get("monotonic") or None, ahead.get("boottime") or None
 
 
 class Window(NamedTuple):

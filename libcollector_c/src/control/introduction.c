@@ -21,7 +21,8 @@
 #include "target/own_status.h"
 
 #define OPTION_LIMIT 32
-#define ARGUMENT_LIMIT 1024 /* a longer command line is cut */
+#define NS_PER_TICK 10000000 /* of those in which /proc/self/stat says when a process began */
+#define ARGUMENT_LIMIT 1024  /* a longer command line is cut */
 
 /* Not on the stack: threads that fork may have little. Used while one thread is all there is. The working directory, and behind it what argv was: one page, as a rule. */
 static _Alignas(char *) char scratch[PATH_MAX + ARGUMENT_LIMIT * sizeof(char *)] COL_SPARSE;
@@ -74,6 +75,17 @@ static uint64_t cpu_count(void)
     return col_log_writer_has_made_directory() ? (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) : COL_EVENT_UNKNOWN;
 }
 
+/* From here on times are those of the launcher's clock, whatever time namespace this process is in; so is its birth. */
+static void settle_clocks(const struct col_options *options, struct col_own_birth *birth)
+{
+    struct col_own_clocks own;
+    if (!col_own_status_clocks(&own))
+        return;
+    col_clock_set_ahead(own.monotonic_ns - options->monotonic_ahead_ns);
+    if (birth->start_ticks != COL_EVENT_UNKNOWN)
+        birth->start_ticks -= (uint64_t)((own.boottime_ns - options->boottime_ahead_ns) / NS_PER_TICK);
+}
+
 void col_introduction_remember(int argc, char **argv)
 {
     if (argc < 1)
@@ -88,6 +100,7 @@ void col_introduction_write(const struct col_options *options, pid_t pid, unsign
     struct col_own_birth birth = col_own_status_birth();
     struct col_rank rank = col_rank();
     size_t argument_count;
+    settle_clocks(options, &birth);
     if (self.word_count == 0 && options->text[0] != '\0')
         split_options(options->text);
     if (col_os_working_directory(scratch, PATH_MAX) < 0 ||

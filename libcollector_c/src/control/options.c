@@ -42,6 +42,11 @@ static uint64_t number_in(const char *text)
     return number;
 }
 
+static int64_t signed_number_in(const char *text)
+{
+    return *text == '-' ? -(int64_t)number_in(text + 1) : (int64_t)number_in(text);
+}
+
 static void read_word(struct col_options *options, const char *name, size_t name_length, const char *value,
                       size_t value_length, pid_t *root)
 {
@@ -54,6 +59,10 @@ static void read_word(struct col_options *options, const char *name, size_t name
         options->start_ns = number;
     else if (is_named(name, name_length, "end"))
         options->end_ns = number;
+    else if (is_named(name, name_length, "monotonic_ahead"))
+        options->monotonic_ahead_ns = signed_number_in(value);
+    else if (is_named(name, name_length, "boottime_ahead"))
+        options->boottime_ahead_ns = signed_number_in(value);
     else if (is_named(name, name_length, "sample_signal"))
         options->sample_signal = (int)number;
     else if (is_named(name, name_length, "pause_signal"))

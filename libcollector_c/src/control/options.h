@@ -15,17 +15,19 @@ struct col_options {
     const char *text;          /* COLLECTOR_OPTIONS as given, "" if absent */
     enum col_clock_kind clock; /* asked for; AUTO tries them in order */
     uint64_t period_ns;
-    uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC window of recording; 0, UINT64_MAX: none */
-    int sample_signal;         /* 0: none */
-    int pause_signal;          /* 0: none */
-    bool is_paused;            /* begin paused */
-    const char *events;        /* as sample/overflow.h takes them; NULL: none */
-    unsigned counters;         /* bits of sample/thread_counters.h, */
-    bool has_exact_waits;      /* each wait is told with its stack */
-    const char *counted;       /* and events of sample/counter_group.h; NULL: none */
-    const char *ranks;         /* to be recorded, as --ranks has them with + for commas; NULL: all */
-    const char *rank_periods;  /* of those that have their own, as col_rank_number takes them; NULL: none */
-    bool is_followed;          /* this process is to be recorded, as COLLECTOR_FOLLOW and root= say */
+    uint64_t start_ns, end_ns;  /* CLOCK_MONOTONIC window of recording; 0, UINT64_MAX: none */
+    int64_t monotonic_ahead_ns; /* the launcher's clocks, of the machine's */
+    int64_t boottime_ahead_ns;
+    int sample_signal;        /* 0: none */
+    int pause_signal;         /* 0: none */
+    bool is_paused;           /* begin paused */
+    const char *events;       /* as sample/overflow.h takes them; NULL: none */
+    unsigned counters;        /* bits of sample/thread_counters.h, */
+    bool has_exact_waits;     /* each wait is told with its stack */
+    const char *counted;      /* and events of sample/counter_group.h; NULL: none */
+    const char *ranks;        /* to be recorded, as --ranks has them with + for commas; NULL: all */
+    const char *rank_periods; /* of those that have their own, as col_rank_number takes them; NULL: none */
+    bool is_followed;         /* this process is to be recorded, as COLLECTOR_FOLLOW and root= say */
 };
 
 /* Reads COLLECTOR_EXPERIMENT, COLLECTOR_OPTIONS and COLLECTOR_FOLLOW. The strings are copies that stay.

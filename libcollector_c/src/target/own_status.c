@@ -13,6 +13,7 @@
 
 #define NAME_FIELD 2
 #define START_FIELD 22
+#define FIRST_TIME_NAMESPACE 0xEFFFFFFAu /* PROC_TIME_INIT_INO of Linux: the machine's own */
 
 static uint64_t number_after(const char *text, const char *name)
 {
@@ -56,6 +57,43 @@ struct col_own_birth col_own_status_birth(void)
     if (col_os_identify_path("/proc/self/ns/pid", &namespace) == 0)
         birth.pid_namespace = namespace.inode;
     return birth;
+}
+
+static int64_t signed_number_at(const char **text)
+{
+    *text += strspn(*text, " ");
+    bool is_negative = **text == '-';
+    int64_t number = 0;
+    for (*text += is_negative; **text >= '0' && **text <= '9'; ++*text)
+        number = number * 10 + (**text - '0');
+    return is_negative ? -number : number;
+}
+
+/* The seconds and nanoseconds behind the name of a clock. */
+static int64_t offset_after(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+    if (at == NULL)
+        return 0;
+    at += strlen(name);
+    int64_t seconds = signed_number_at(&at);
+    return seconds * 1000000000 + signed_number_at(&at);
+}
+
+bool col_own_status_clocks(struct col_own_clocks *clocks)
+{
+    struct col_os_identity own = {.inode = FIRST_TIME_NAMESPACE}, of_children;
+    char text[256];
+    *text = '\0';
+    /* Where the kernel has no time namespaces there is one. */
+    if (col_os_identify_path("/proc/self/ns/time", &own) == 0 && own.inode != FIRST_TIME_NAMESPACE) {
+        if (col_os_identify_path("/proc/self/ns/time_for_children", &of_children) != 0 ||
+            of_children.inode != own.inode)
+            return false;
+        read_text("/proc/self/timens_offsets", text, sizeof text);
+    }
+    *clocks = (struct col_own_clocks){offset_after(text, "monotonic"), offset_after(text, "boottime")};
+    return true;
 }
 
 bool col_own_status_may_be_traced(void)

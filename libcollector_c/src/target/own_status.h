@@ -22,6 +22,15 @@ struct col_own_birth {
 /* Signal-safe. */
 struct col_own_birth col_own_status_birth(void);
 
+/* By how much clocks of this process's time namespace are ahead of the machine's (time_namespaces(7)). */
+struct col_own_clocks {
+    int64_t monotonic_ns;
+    int64_t boottime_ns; /* /proc tells by this one when a process began */
+};
+
+/* False, and `clocks` is left alone, where that is not known: after unshare(2), /proc tells of the namespace that children will be in. Signal-safe. */
+bool col_own_status_clocks(struct col_own_clocks *clocks);
+
 /*
  * False if nobody has shown to trace the calling thread: a tracer stops whom it attaches to, or takes over from a tracer, before it does anything else, and this one
  * has never yet been switched out but by preemption. Less than a microsecond. Signal-safe.

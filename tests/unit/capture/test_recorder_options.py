@@ -144,6 +144,10 @@ def test_encode_all() -> None:
     )
 
 
+def test_encode_clocks_that_are_ahead_or_behind() -> None:
+    assert options.RecorderOptions(monotonic_ahead=-5, boottime_ahead=7).encode().endswith(",monotonic_ahead=-5,boottime_ahead=7")
+
+
 def test_every_word_is_known_to_the_recorder(repository) -> None:  # type: ignore[no-untyped-def]
     """The other side parses the same words."""
     parser = "".join(path.read_text() for path in (repository / "libcollector_c/src").glob("*/*.c"))

@@ -50,7 +50,7 @@ class DescendantWatch:
             known = self._watched.get(pid) or _meet(pid, started)
             if known is None:
                 continue
-            known.path = _read_path(pid) or known.path
+            known.path = read_path(pid) or known.path
             known.look_count += 1
             self._watched[pid] = known
         return gone
@@ -116,7 +116,8 @@ def _read_own_pid(pid: int) -> int:
     return pid
 
 
-def _read_path(pid: int) -> str:
+def read_path(pid: int) -> str:
+    """The program that a process runs; "" if the system does not tell."""
     try:
         return os.readlink(f"/proc/{pid}/exe")
     except OSError:

@@ -26,6 +26,8 @@ from _socket import (
 from _thread import allocate_lock, start_new_thread  # for the same reason
 from contextlib import suppress
 
+from collector.capture.descendants import read_path
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _thread import LockType
@@ -35,11 +37,12 @@ if TYPE_CHECKING:
 SOCKET_FILE = "launcher.socket"
 _BACKLOG = 4096
 _REQUEST = struct.Struct("=16sIIII")  # token, kind, process, thread, use
-_HOLD, _RELEASE, _SUSPEND = 1, 2, 3
+_HOLD, _RELEASE, _SUSPEND, _NO_LOG = 1, 2, 3, 4
 _CREDENTIALS = struct.Struct("=iII")
 _SPARE_DESCRIPTORS = 128  # for everything else that the launcher does
 _PAUSE_MS = 10  # between looks: to be woken by every process of a make would cost those processes time
 _ANSWERED_AT_ONCE = "!"  # behind the abstract name: requests for which a process waits
+_PATIENCE_S = 5.0  # with our own thread, which has nothing to do but this
 _MOST_SILENT = 256  # connections without a request
 _PERF_EVENT = "anon_inode:[perf_event]"
 
@@ -57,6 +60,9 @@ class EventHolder:
         self._pids: dict[int, int] = {}  # by pidfd
         self.recorded: set[int] = set()
         """All processes that have handed over an event, as they count themselves."""
+        self.without_log: dict[int, tuple[int, str]] = {}
+        """Those that could make no log: why (errno), and their program, as far as the system tells."""
+        self._caught_up = allocate_lock()
         self._running: LockType | None = None  # held by our thread for as long as it works
         self._is_closing = False
         self._is_full = False
@@ -91,11 +97,18 @@ class EventHolder:
             self._epoll.register(number, select.EPOLLIN)
         for number in (self._wake, *self._urgent):
             self._pause.register(number, select.POLLIN)
+        self._caught_up.acquire()
         running = allocate_lock()
         running.acquire()
         start_new_thread(self._work_holding, (running,))
         self._running = running
         return self._events
+
+    def catch_up(self) -> None:
+        """Return when all has been taken that processes sent before."""
+        if self._running:
+            os.eventfd_write(self._wake, 1)
+            self._caught_up.acquire(timeout=_PATIENCE_S)
 
     def close(self) -> None:
         """Stop listening and close all events: processes that are still recorded open their own. May be called again."""
@@ -150,7 +163,9 @@ class EventHolder:
             self._pause.poll(_PAUSE_MS)
 
     def _attend(self, number: int) -> None:
-        if number in self._pids:
+        if number == self._wake:
+            self._take_all()
+        elif number in self._pids:
             if _is_readable(number):  # or it was another one's when epoll told us
                 self._forget(number)
         elif number in self._urgent:  # what the same process has handed over before comes first
@@ -164,6 +179,16 @@ class EventHolder:
             if is_urgent:
                 self._pause.unregister(number)
             self._receive(connection, is_urgent)
+
+    def _take_all(self) -> None:
+        """Take what has been sent, for who waits in `catch_up`."""
+        if self._is_closing:
+            return
+        os.eventfd_read(self._wake)
+        for listener in list(self._listeners):
+            self._accept_all(listener)
+        if self._caught_up.locked():
+            self._caught_up.release()
 
     def _accept_all(self, listener: int) -> None:
         while not self._is_closing and self._accept(self._listeners[listener], listener in self._urgent):
@@ -226,6 +251,8 @@ class EventHolder:
         elif kind == _SUSPEND:
             self._events.suspend(pid)
             connection.send(b"\1")
+        elif kind == _NO_LOG:
+            self.without_log[own_pid] = use, read_path(pid)
         elif kind == _HOLD and len(events) == 1 and os.readlink(f"/proc/self/fd/{events[0]}") == _PERF_EVENT:
             ended = self._events.ended(pid)
             if ended is not None:

@@ -64,6 +64,25 @@ def test_another_process_that_was_killed() -> None:
     assert sentences(outcome)[0].endswith(", 1 log not closed, because its process was killed or exited abruptly")
 
 
+OTHER_USER = """
+import ctypes, os, time
+ctypes.CDLL(None).syscall(117, 65534, 65534, 65534)
+if os.fork() == 0: os._exit(0)
+os.wait()
+"""
+
+
+def test_a_child_that_can_make_no_log() -> None:
+    """It is another user, for setresuid was called of one thread alone, past the C library."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become another user")
+    os.chmod(".", 0o755)
+    outcome = run(os.path.realpath(sys.executable), "-c", OTHER_USER)
+    assert ", 1 log missing" in sentences(outcome)[0], outcome.stderr
+    assert "no log could be made: permission denied" in sentences(outcome)[-1] and "1 process was not recorded: " in sentences(outcome)[-1]
+    assert overview()["Lost"].strip() == "1 log missing"
+
+
 COMPUTE = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"
 
 

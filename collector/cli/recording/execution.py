@@ -67,7 +67,8 @@ def _conclude(run: _Run, plan: Plan, experiment: str, ending: Ending) -> bool:
         try:
             from collector.cli.recording.conclusion import conclude  # the program has run meanwhile
 
-            run.unrecorded.note_recorded(run.holder.recorded)
+            run.holder.catch_up()
+            run.unrecorded.note_recorded(run.holder.recorded, run.holder.without_log)
             has_recorded = conclude(plan, experiment, ending, run.unrecorded)
             if run.node.problem:
                 say(run.node.problem)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from itertools import count
 
@@ -74,6 +74,7 @@ class UnrecordedDescendants:
         self._unexplained: list[Descendant] = []
         self._without_log: dict[int, str] = {}
         self._recorded: set[int] = set()
+        self._paths: dict[int, str] = {}
         self._found: list[Finding] = []
         self._said: dict[int, UnrecordedProgram] = {}
 
@@ -93,9 +94,11 @@ class UnrecordedDescendants:
             else:
                 self._unexplained.append(one)  # some log may say why, in the end
 
-    def note_recorded(self, own_pids: Collection[int]) -> None:
-        """These processes had logs, as they count themselves."""
+    def note_recorded(self, own_pids: Collection[int], without_log: Mapping[int, tuple[int, str]]) -> None:
+        """These processes had logs, as they count themselves, and these could make none: errno, and their program."""
         self._recorded.update(own_pids)
+        self._without_log |= {pid: _explain_no_log(error) for pid, (error, _) in without_log.items()}
+        self._paths |= {pid: path for pid, (_, path) in without_log.items()}
 
     def finish(self, totals: Totals, recorded_pids: Collection[int], ending: Ending) -> list[Finding]:
         """Write those who are left, by the last words of all logs, and give all that were found."""
@@ -121,7 +124,7 @@ class UnrecordedDescendants:
         if not self._has_logs_of(ending.pid):
             self._write(ending.pid, self._program.path, ending)
         for pid in self._without_log.keys() - {one.pid for one in self._found}:
-            self._write(pid, totals.missing.get(pid, ""), ending)
+            self._write(pid, totals.missing.get(pid) or self._paths.get(pid, ""), ending)
         found = {one.pid for one in self._found}
         self._found += [Finding(pid, one.path, one.reason) for pid, one in self._said.items() if pid not in found]
         return self._found

@@ -164,8 +164,11 @@ static void begin_within_limits(enum col_recording state, pid_t parent_pid)
 {
     unsigned image;
     self.pid = col_os_process_id();
-    if (col_log_writer_open(self.options.experiment, self.pid, &image) != 0)
-        return; /* the launcher finds no log and says so */
+    int error = col_log_writer_open(self.options.experiment, self.pid, &image);
+    if (error != 0) {
+        col_launcher_note_no_log(error);
+        return;
+    }
     struct col_thread *thread = col_thread_enter();
     if (thread == NULL)
         return;

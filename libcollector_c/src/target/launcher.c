@@ -18,14 +18,14 @@
 #define SOCKET_FILE "launcher.socket"
 #define ANSWERED_AT_ONCE '!' /* behind the abstract name */
 
-enum kind { HOLD = 1, RELEASE = 2, SUSPEND = 3 };
+enum kind { HOLD = 1, RELEASE = 2, SUSPEND = 3, NO_LOG = 4 };
 
 /* One packet. The token shows that the sender was told the address by the launcher: names of abstract sockets are public. */
 struct request {
     char token[TOKEN_BYTES];
     uint32_t kind;
     uint32_t process, thread; /* as this process counts them; in a PID namespace the launcher counts otherwise */
-    uint32_t use;
+    uint32_t use;             /* of NO_LOG: the error */
 };
 
 struct address {
@@ -129,6 +129,15 @@ int col_launcher_hold(int fd, uint32_t thread, unsigned use)
     int error = send_request(connection, (struct request){.kind = HOLD, .thread = thread, .use = use}, fd);
     col_os_close(connection);
     return error;
+}
+
+void col_launcher_note_no_log(int error)
+{
+    int connection = open_connection(false);
+    if (connection < 0)
+        return;
+    send_request(connection, (struct request){.kind = NO_LOG, .use = (uint32_t)-error}, -1);
+    col_os_close(connection);
 }
 
 /* The launcher answers by one byte; a launcher that dies, by none. */

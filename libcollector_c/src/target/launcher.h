@@ -22,6 +22,9 @@ void col_launcher_remember(const char *address, const char *experiment);
  */
 int col_launcher_hold(int fd, uint32_t thread, unsigned use);
 
+/* Tells the launcher that this process can make no log, because of `error`, -errno: who is of another user can leave no word in the directory. Never waits. */
+void col_launcher_note_no_log(int error);
+
 /*
  * Has the launcher disable all events it holds for this process, until nobody traces it any more. True when that has been done; waits for it, `patience_ms` at most.
  */

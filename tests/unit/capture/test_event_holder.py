@@ -20,7 +20,7 @@ from collector.capture import event_holder
 from collector.capture.event_holder import SOCKET_FILE, EventHolder
 from collector.capture.held_events import HeldEvents
 
-HOLD, RELEASE = 1, 2
+HOLD, RELEASE, NO_LOG = 1, 2, 4
 _PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}.get(platform.machine(), -1)
 _TASK_CLOCK = 1
 _IS_DISABLED, _EXCLUDES_KERNEL, _EXCLUDES_HYPERVISOR = 1 << 0, 1 << 5, 1 << 6
@@ -119,6 +119,17 @@ def test_an_event_is_held_and_released(holder: EventHolder) -> None:
     assert not is_counting(event)
     assert events.count == 1
     os.close(event)
+
+
+def test_who_can_make_no_log_says_so(holder: EventHolder) -> None:
+    """`catch_up` waits for words that nobody has taken yet."""
+    for number in range(40):
+        if number == 20:
+            holder.start()
+        Visitor(holder).ask(NO_LOG, use=number)
+    holder.catch_up()
+    ((pid, (error, path)),) = holder.without_log.items()
+    assert (pid, error, path) == (os.getpid(), 39, os.path.realpath("/proc/self/exe"))
 
 
 def test_a_process_that_waits_ends_a_pause(holder: EventHolder, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -58,7 +59,7 @@ def finish(tmp_path: Path):
 
     def run(
         watch: Watch, execs: dict[ProcessIdentity, LastExec] | None = None, logs: tuple[int, ...] = (ROOT,), looks: int = 1,
-        recorded: tuple[int, ...] = (), missing: dict[int, str] | None = None,
+        recorded: tuple[int, ...] = (), missing: dict[int, str] | None = None, without_log: dict[int, tuple[int, str]] | None = None,
     ) -> list[tuple]:
         for pid in logs:
             (tmp_path / f"{pid}.0.log").write_bytes(b"")
@@ -70,7 +71,7 @@ def finish(tmp_path: Path):
         log.finish(ROOT, None, ENDING)
         totals = Totals()
         totals.execs, totals.missing = execs or {}, missing or {}
-        unrecorded.note_recorded(recorded)
+        unrecorded.note_recorded(recorded, without_log or {})
         found = unrecorded.finish(totals, [], ENDING)
         log.close()
         written = [(e.pid, e.status, e.path, e.reason) for e in EventReader(tmp_path / "launch.log") if e.kind.name == "SYSEXIT"]
@@ -146,6 +147,11 @@ def test_a_log_that_was_deleted(finish) -> None:
     assert finish(Watch([seen(GONE + 7, "/bin/b")]), logs=(GONE + 8,), recorded=(GONE + 7, GONE + 8, GONE + 9), missing=missing) == [
         (GONE + 7, None, "/bin/b", DELETED), (ROOT, 768, "/bin/static", DELETED), (GONE, None, "/bin/a", DELETED), (GONE + 9, None, None, DELETED),
     ]  # fmt: skip
+
+
+def test_who_could_make_no_log(finish) -> None:
+    found = finish(Watch(), without_log={GONE: (errno.EACCES, "/bin/a")})
+    assert found == [(GONE, None, "/bin/a", "no log could be made: permission denied")]
 
 
 def test_missing_logs_are_counted() -> None:

@@ -28,9 +28,17 @@ _ARRAY_16 = 0xDC
 _KIND_BYTES = 4  # the head of the array, and the kind, which is a single byte
 
 
-def tell_empty(path: str) -> str:
-    """The sentence for a process's log without a byte: each begins as soon as it is made."""
-    return f"{path} is empty: it was cut, or its process was killed as it began"
+_MOST_NAMED = 3
+
+
+def tell_empty(paths: Collection[str]) -> list[str]:
+    """A sentence on processes' logs without a byte, if there are any: each begins as soon as it is made."""
+    first, *others = list(paths)[:_MOST_NAMED] or [""]
+    if len(paths) <= 1:
+        return [f"{first} is empty: it was cut, or its process was killed as it began"] if paths else []
+    more = f" and {len(paths) - _MOST_NAMED:,} more" if len(paths) > _MOST_NAMED else ""
+    names = ", ".join([first, *map(os.path.basename, others)])
+    return [f"{len(paths):,} logs are empty ({names}{more}): they were cut, or their processes were killed as they began"]
 
 
 def iter_raw_records(data: bytes, offset: int) -> Iterator[RawRecord]:

@@ -11,6 +11,7 @@ import contextlib
 import os
 from collections import Counter
 from collections.abc import Iterator
+from operator import itemgetter
 
 from collector.errors import ExperimentError
 from collector.experiment.log_outline import (
@@ -119,7 +120,10 @@ def sum_up(directory: str, root_pid: int) -> Totals:
     """Add up the logs of an experiment; `root_pid` is the process whose clock is asked for first."""
     totals = Totals()
     found = {name: origin for name in os.listdir(directory) if (origin := parse_log_name(name)) and origin.is_process}
-    names = {name: origin for name, origin in found.items() if _is_readable(directory, name, totals)}
+    empty: list[str] = []
+    names = {name: origin for name, origin in sorted(found.items(), key=itemgetter(1)) if _is_readable(directory, name, totals, empty)}
+    totals.warnings += tell_empty(empty)
+    totals.empty_count = len(empty)
     totals.log_count = len(names)
     in_order = sorted(names, key=lambda name: (names[name].pid != root_pid, names[name]))
     start_ns = _find_start(directory, in_order)
@@ -150,8 +154,8 @@ def sum_up(directory: str, root_pid: int) -> Totals:
     return totals
 
 
-def _is_readable(directory: str, name: str, totals: Totals) -> bool:
-    """Whether a log can be opened at all; why not, or that there is nothing in it, goes to the warnings."""
+def _is_readable(directory: str, name: str, totals: Totals, empty: list[str]) -> bool:
+    """Whether a log can be opened at all; why not goes to the warnings, and one with nothing in it to `empty`."""
     path = os.path.join(directory, name)
     try:
         descriptor = open_regular(path)
@@ -159,8 +163,7 @@ def _is_readable(directory: str, name: str, totals: Totals) -> bool:
         totals.warnings.append(f"the log {path} cannot be read: {error.strerror}")
         return False
     if os.fstat(descriptor).st_size == 0:
-        totals.warnings.append(tell_empty(path))
-        totals.empty_count += 1
+        empty.append(path)
     os.close(descriptor)
     return True
 

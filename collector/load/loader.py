@@ -56,7 +56,7 @@ def describe(path: str, directory: ExperimentDirectory, parts: Sequence[PartFact
     if error is not None:
         recording = recording._replace(clock_moved_ns=error.moved_ns, clock_error_ns=error.service_ns)
     waits = tuple(text for part in parts if part.waits for text in part.waits.told)
-    empty = [tell_empty(log.path) for log in directory.empty_logs]
+    empty = tell_empty([log.path for log in directory.empty_logs])
     return recording._replace(waits=waits), [*directory.complaints, *empty, *tell_missing(directory), *missing_ranks(directory.parts, recording.options)]
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from writer import LogBuilder, initialize, open_slot, record, samples, write_untruncated
 
+from collector.experiment.directory import open_directory
+from collector.experiment.log_outline import tell_empty
 from collector.experiment.log_reader import EventReader
 from collector.experiment.log_writer import LogWriter
 from collector.experiment.merge import events
@@ -229,3 +231,16 @@ def test_logs_of_nothing(tmp_path: Path, content: bytes) -> None:
     totals = sum_up(str(tmp_path), 7)
     assert (totals.log_count, totals.sample_count, totals.empty_count) == (1, 0, not content)
     assert [warning.endswith("7.0.log is empty: it was cut, or its process was killed as it began") for warning in totals.warnings] == [True] * (not content)
+
+
+@pytest.mark.parametrize(("count", "sentence"), [
+    (3, "3 logs are empty ({}/100.0.log, 101.0.log, 102.0.log): they were cut, or their processes were killed as they began"),
+    (200, "200 logs are empty ({}/100.0.log, 101.0.log, 102.0.log and 197 more): they were cut, or their processes were killed as they began"),
+])  # fmt: skip
+def test_many_empty_logs_have_one_sentence(tmp_path: Path, count: int, sentence: str) -> None:
+    """Reports have the same."""
+    for pid in range(100, 100 + count):
+        (tmp_path / f"{pid}.0.log").touch()
+    totals = sum_up(str(tmp_path), 0)
+    assert totals.warnings == [sentence.format(tmp_path)] and totals.empty_count == count
+    assert tell_empty([log.path for log in open_directory(tmp_path).empty_logs]) == totals.warnings

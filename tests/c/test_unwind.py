@@ -33,6 +33,7 @@ PARTS_OF_UNWINDER = [
     "target/range_table",
     "target/mapping_lines",
     "target/executable_mappings",
+    "target/stack_room",
     "target/eh_frame_index",
     "target/eh_frame",
     "target/remote_modules",

@@ -28,6 +28,7 @@
 #include "target/code_finder.h"
 #include "target/eh_frame.h"
 #include "target/executable_mappings.h"
+#include "target/stack_room.h"
 #include "target/range_table.h"
 
 #define CHECK(what)                                                      \
@@ -235,6 +236,29 @@ static void test_executable_mappings(void)
     CHECK(col_executable_mappings_cover((uintptr_t)code + 2 * COL_PAGE_BYTES - 1, false));
     CHECK(!col_executable_mappings_cover((uintptr_t)data, true));
     CHECK(col_executable_mappings_cover((uintptr_t)test_executable_mappings, false));
+}
+
+static unsigned told_count;
+
+static void count_told(uintptr_t start, uintptr_t end, uint64_t file_offset)
+{
+    (void)start, (void)end, (void)file_offset;
+    told_count++;
+}
+
+/* Where an alternate stack has room for a reading, but not for what its observer does, a question with more room tells the observer. */
+static void test_mappings_owed_to_an_observer(void)
+{
+    char *code = map_pages(1, PROT_READ | PROT_EXEC);
+    col_executable_mappings_observe(count_told, 4096);
+    col_stack_room_note((uintptr_t)__builtin_frame_address(0) - 3000);
+    while (!col_executable_mappings_cover((uintptr_t)code, true))
+        continue;
+    CHECK(told_count == 0);
+    col_stack_room_note(0);
+    while (told_count == 0)
+        CHECK(col_executable_mappings_cover((uintptr_t)code, true));
+    col_executable_mappings_observe(NULL, 0);
 }
 
 static void test_code_finder(void)
@@ -754,6 +778,7 @@ static const struct {
     {"range_table", test_range_table},
     {"range_table_race", test_range_table_race},
     {"executable_mappings", test_executable_mappings},
+    {"mappings_owed_to_an_observer", test_mappings_owed_to_an_observer},
     {"code_finder", test_code_finder},
     {"index", test_index},
 #if defined(__x86_64__)

@@ -40,6 +40,12 @@ def test_every_stack_is_complete_and_marked(tableless: Recorded) -> None:
     assert "lead through code without unwind" in text
 
 
+def test_code_of_compilers_is_followed_on_a_small_signal_stack(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    recorded = record([compiled("jit_on_small_stack.c", "-O2"), 500])
+    judge_stacks(recorded)
+    assert recorded.outcome.stdout == "0\n", "bytes below the stack were written"
+
+
 def test_time_is_where_it_was_spent(tableless: Recorded) -> None:
     truth = tableless.outcome.truth
     truth["sorts"] = truth.pop("in_comparison")

@@ -11,36 +11,40 @@
 #include "target/stack_room.h"
 
 enum {
-    CHUNK_BYTES = 512,     /* read on the stack of a signal handler */
+    CHUNK_BYTES = 512,
     REST_PER_READING = 50, /* after a reading that took t, none for 50 t: at most 2 % of the time goes into it */
     SHORTEST_REST_NS = 10000000,
-    ROOM_BYTES = 4096,  /* of stack that a reading may need, with what whoever observes it does */
+    ROOM_BYTES = 1024,  /* of stack that a reading may need */
     MOST_DOUBLINGS = 8, /* after readings in vain the rest grows up to 2^8 times as long */
 };
 
 static struct {
     uint64_t next_reading_ns;
     unsigned readings_in_vain; /* in a row, that did not know the address either */
+    bool owes_observer;        /* the last reading had no room to tell whoever observes it */
     void (*met)(uintptr_t start, uintptr_t end, uint64_t file_offset); /* NULL: nobody */
+    size_t met_bytes;                                                  /* of stack that it needs */
+    char chunk[CHUNK_BYTES]; /* of whoever fills a side of the ranges, rather than on a stack that may be small */
 } self;
 
 static struct col_range_table ranges COL_SPARSE;
 
-/* False when the file could not be read to its end: then the old ranges are better than half of the new. */
-static bool read_mappings(struct col_range_side *side)
+/* False when the file could not be read to its end: then the old ranges are better than half of the new. A function of its own, so that its stack is not that of every question. */
+static __attribute__((noinline)) bool read_mappings(struct col_range_side *side)
 {
     struct col_mapping_lines lines;
     struct col_mapping mapping;
-    char chunk[CHUNK_BYTES];
-    if (!col_mapping_lines_open(&lines, "/proc/self/maps", chunk, sizeof chunk))
+    bool is_observed = self.met != NULL, can_tell = is_observed && col_stack_room_has(self.met_bytes);
+    if (!col_mapping_lines_open(&lines, "/proc/self/maps", self.chunk, sizeof self.chunk))
         return false;
     while (col_mapping_lines_next(&lines, &mapping)) {
         if (!mapping.is_executable || mapping.high >> COL_ARCH_ADDRESS_BITS != 0)
             continue;
         col_range_table_add(side, (struct col_range){mapping.low, mapping.high, 0});
-        if (self.met != NULL)
+        if (can_tell)
             self.met(mapping.low, mapping.high, mapping.file_offset);
     }
+    __atomic_store_n(&self.owes_observer, is_observed && !can_tell, __ATOMIC_RELAXED);
     return col_mapping_lines_close(&lines);
 }
 
@@ -74,8 +78,11 @@ static bool read_again_if_rested(void)
 bool col_executable_mappings_cover(uintptr_t address, bool may_read)
 {
     struct col_range range;
-    if (col_range_table_find(&ranges, address, &range))
+    if (col_range_table_find(&ranges, address, &range)) {
+        if (may_read && __atomic_load_n(&self.owes_observer, __ATOMIC_RELAXED) && col_stack_room_has(self.met_bytes))
+            read_again_if_rested();
         return true;
+    }
     if (!may_read || !read_again_if_rested())
         return false;
     bool is_covered = col_range_table_find(&ranges, address, &range);
@@ -86,8 +93,10 @@ bool col_executable_mappings_cover(uintptr_t address, bool may_read)
     return is_covered;
 }
 
-void col_executable_mappings_observe(void (*met)(uintptr_t start, uintptr_t end, uint64_t file_offset))
+void col_executable_mappings_observe(void (*met)(uintptr_t start, uintptr_t end, uint64_t file_offset),
+                                     size_t room_bytes)
 {
+    self.met_bytes = room_bytes;
     self.met = met;
 }
 

@@ -3,6 +3,7 @@
 #define COL_TARGET_EXECUTABLE_MAPPINGS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -12,8 +13,12 @@
  */
 bool col_executable_mappings_cover(uintptr_t address, bool may_read);
 
-/* Who wants to know of every executable mapping that a reading finds; set before the first. It is called as the question is asked: in a signal handler. */
-void col_executable_mappings_observe(void (*met)(uintptr_t start, uintptr_t end, uint64_t file_offset));
+/*
+ * Who wants to know of every executable mapping that a reading finds; set before the first. It is called as the question is asked: in a signal handler; where that has
+ * less than `room_bytes` of stack left, by a later reading of a thread that has more.
+ */
+void col_executable_mappings_observe(void (*met)(uintptr_t start, uintptr_t end, uint64_t file_offset),
+                                     size_t room_bytes);
 
 /* True if anybody has asked here: code that belongs to no module ran, or seemed to. */
 bool col_executable_mappings_were_asked(void);

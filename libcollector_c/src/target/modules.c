@@ -323,7 +323,7 @@ void col_modules_begin(bool is_fork_child)
 {
     self.since_ns = col_clock_now();
     col_code_finder_observe(col_modules_meet);
-    col_executable_mappings_observe(meet_mapping);
+    col_executable_mappings_observe(meet_mapping, ROOM_BYTES);
     write_list(is_fork_child);
     self.has_begun = true;
 }

@@ -67,7 +67,8 @@ def test_split_at_ten_kilohertz(take: Callable[..., Recorded], compiled: Callabl
 
 
 @on_each_clock
-def test_threads_of_five_milliseconds(take: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+def test_threads_of_five_milliseconds(take: Callable[..., Recorded], compiled: Callable[..., Path], clock: str) -> None:
+    """Each has its time; and samples, where the clock ticks more often than every 4 ms."""
     count = 400 if IS_THOROUGH else 200
     recorded = take(compiled("brief_threads.c"), count, 5000, 4)
     truth = recorded.outcome.truth
@@ -75,8 +76,10 @@ def test_threads_of_five_milliseconds(take: Callable[..., Recorded], compiled: C
     assert len(threads) == count + 1
     judge_about(recorded, "run", truth["run"], 0.01 * truth["run"])
     judge_at_least(recorded, "brief", 0.5 * truth["run"])
-    seen_count = sum(row.sample_count > 0 for row in threads)
-    assert seen_count >= count, f"{seen_count} of {count} threads were seen"
+    assert all(row.values[0] > 0 for row in threads)
+    if clock != "cpu-timer":
+        sampled_count = sum(row.sample_count > 0 for row in threads)
+        judge(sampled_count >= 0.95 * count, f"{sampled_count} of {count} threads have samples")
     judge_process(recorded, share=0.015)
 
 

@@ -94,14 +94,13 @@ class Comparison:
             self._plain[wanted.key] = submit(execute, wanted.command, wanted.environment, wanted.how.get("directory_to_run_in"))
         plain = self._plain[wanted.key]
         recorded = submit(self._record, wanted.command, environment=wanted.environment, **wanted.how)
-        return lambda: _compare(plain.result(), recorded.result(), bool(wanted.how.get("direct")))
+        return lambda: _compare(plain.result(), recorded.result())
 
 
-def _compare(without: Outcome, recorded: Recorded, is_direct: bool) -> Recorded:
+def _compare(without: Outcome, recorded: Recorded) -> Recorded:
     with_it = recorded.outcome
     assert (with_it.stdout, with_it.own_stderr) == (without.stdout, without.stderr)
-    expected = without.status if is_direct else without.shell_status
-    assert with_it.status == expected, with_it.stderr
+    assert with_it.status == without.status, with_it.stderr
     return recorded
 
 

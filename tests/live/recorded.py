@@ -48,11 +48,6 @@ class Outcome:
     usage_ns: int = 0
 
     @property
-    def shell_status(self) -> int:
-        """The status as a shell gives it: 128+n for signal n."""
-        return self.status if self.status >= 0 else 128 - self.status
-
-    @property
     def own_stderr(self) -> str:
         """Its standard error without the sentences of `collector record`."""
         return "".join(line for line in self.stderr.splitlines(True) if not line.startswith("collector:"))

@@ -211,7 +211,7 @@ def record_status(unharmed: Callable[..., Recorded], program: Path) -> Outcome:
     summary = [line for line in plain.stderr.splitlines() if line.startswith("SUMMARY")]
     assert summary
     assert [line for line in recorded.own_stderr.splitlines() if line.startswith("SUMMARY")] == summary
-    assert recorded.status == plain.shell_status
+    assert recorded.status == plain.status
     return recorded
 
 

@@ -131,7 +131,7 @@ def test_output_status_and_stacks(record: Callable[..., Recorded], material: Cal
     words, place = prepare(program, material)
     expected = execute(words, directory=place)
     recorded = record(words, directory_to_run_in=place)
-    assert recorded.outcome.status == expected.shell_status == 0, recorded.outcome.stderr
+    assert recorded.outcome.status == expected.status == 0, recorded.outcome.stderr
     if program.is_steady:
         assert recorded.outcome.stdout == expected.stdout
         assert recorded.outcome.own_stderr == expected.stderr

@@ -27,7 +27,7 @@ def test_data_survives(
     program = compiled("sudden_ends.c")
     expected = plain(program, end)
     recorded = record([program, end], clock=clock)
-    assert recorded.outcome.status == expected.shell_status
+    assert recorded.outcome.status == expected.status
     assert recorded.outcome.own_stderr == expected.stderr
     true_ns = recorded.outcome.truth["spent"]
     if end == "exit_while_threads_run":

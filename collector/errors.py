@@ -3,7 +3,7 @@
 CollectorError                     anything below; its text is one sentence for the user
  ├── UsageError                    the command line or the arguments of a call make no sense
  ├── RecordError                   nothing was, or could be, recorded
- │    └── NoSpaceError             because the disk is full
+ │    └── NoSpaceError             because there is no room
  ├── ExperimentError               an experiment cannot be read
  │    ├── ExperimentNotFoundError  there is nothing at that path, or it is not an experiment
  │    ├── ExperimentExistsError    it would have been overwritten
@@ -48,7 +48,7 @@ class RecordError(CollectorError):
 
 
 class NoSpaceError(RecordError):
-    """Recording could not begin because the disk is full."""
+    """Recording could not begin because there is no room: the disk is full, or a quota or a limit of file sizes is reached."""
 
 
 class ExperimentError(CollectorError):

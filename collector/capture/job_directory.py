@@ -63,8 +63,13 @@ def claim_rank(name: str, rank: Rank, node: str) -> str:
 
 def cannot_make(name: str, error: OSError, what: str = "made") -> RecordError:
     """An error of the system as one of ours."""
-    kind = NoSpaceError if error.errno in (errno.ENOSPC, errno.EDQUOT) else RecordError
-    return kind(f"{name} cannot be {what}: {(error.strerror or str(error)).lower()}")
+    kind = NoSpaceError if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else RecordError
+    return kind(f"{name} cannot be {what}: {why_not(error.errno) if error.errno else error}")
+
+
+def why_not(number: int) -> str:
+    """What an errno says to whoever cannot make or write a file."""
+    return "the size of its files is limited (ulimit -f)" if number == errno.EFBIG else os.strerror(number).lower()
 
 
 def is_mark(name: str) -> bool:

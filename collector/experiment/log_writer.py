@@ -6,7 +6,6 @@ It knows frames and msgpack by itself, because the reader's modules take longer 
 
 from __future__ import annotations
 
-import errno
 import os
 import struct
 import zlib
@@ -74,8 +73,9 @@ class LogWriter:
         if self.error is not None:
             return
         try:
-            if os.write(self._descriptor, frame) != len(frame):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            rest = memoryview(frame)
+            while rest:  # where there is room for a part, the next call says why not for all
+                rest = rest[os.write(self._descriptor, rest):]
             self._frame_count += 1
         except OSError as error:
             self.error = error

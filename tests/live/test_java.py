@@ -133,7 +133,7 @@ def test_classes_that_were_unloaded_are_told_apart(record: Record, classes: Path
 @pytest.mark.parametrize("end", ["", "KILL"])
 def test_hot_java_is_named_however_it_ends(record: Record, classes: Path, end: str) -> None:
     recorded = record(["java", "-cp", classes, "HotJava", 700, *([end] if end else [])])
-    assert recorded.outcome.status == {"": 0, "KILL": 137}[end]
+    assert recorded.outcome.status == {"": 0, "KILL": -9}[end]
     assert "Picked up" not in recorded.outcome.stderr
     judge_whole(recorded)
     assert any(name.startswith("java.util.") for name in recorded.function_names())

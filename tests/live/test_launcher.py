@@ -242,6 +242,13 @@ def test_full_disk(full_disk: Path) -> None:
     assert not (full_disk / "a.expt").exists()
 
 
+def test_a_limit_of_file_sizes_is_no_full_disk() -> None:
+    command = collector_command("record", "-o", "a.expt", "touch", "ran")
+    outcome = execute(["/bin/sh", "-c", 'ulimit -f 1; exec "$@"', "sh", *command], {"PYTHONDONTWRITEBYTECODE": "1"})
+    assert outcome.status == 1 and not Path("ran").exists()
+    assert sentences(outcome)[0].endswith("a.expt cannot be written: the size of its files is limited (ulimit -f); nothing was run")
+
+
 def test_never_sampled_keeps_the_status() -> None:
     outcome = run("-o", "a.expt", "-p", "10000m", "sh", "-c", "exit 5")
     assert outcome.status == 5

@@ -7,7 +7,6 @@ whoever is below it without a log is seen at each periodic sample (capture/desce
 
 from __future__ import annotations
 
-import errno
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
@@ -15,6 +14,7 @@ from functools import cache
 from itertools import count
 
 from collector.capture.descendants import Descendant, DescendantWatch
+from collector.capture.job_directory import why_not
 from collector.capture.launch import Ending
 from collector.capture.program import Program, explain_obstacle
 from collector.capture.recorded_processes import read_start
@@ -184,8 +184,7 @@ def _matches(pattern: str, path: str) -> bool:
 
 
 def _explain_no_log(error: int) -> str:
-    why = "the size of its files is limited (ulimit -f)" if error == errno.EFBIG else os.strerror(error).lower()
-    return f"{NOT_MADE}: {why}"
+    return f"{NOT_MADE}: {why_not(error)}"
 
 
 def why_no_command(found: Collection[Finding]) -> str:

@@ -32,7 +32,7 @@
     LIKE(getcwd, 0) LIKE(readlinkat, 0) LIKE(faccessat, 0) LIKE(faccessat2, 0)                                                                             \
     LIKE(prctl, 1, PR_GET_NAME) LIKE(prlimit64, 0) LIKE(geteuid, 0) LIKE(getegid, 0) LIKE(getuid, 0) LIKE(getgid, 0) LIKE(getppid, 0) LIKE(uname, 0)                          \
     LIKE(sched_getaffinity, 0) LIKE(clock_getres, 0) LIKE(nanosleep, 0) LIKE(clock_nanosleep, 0) LIKE(futex, 0)                              \
-    LIKE(rt_sigaction, 0) LIKE(rt_sigpending, 0) LIKE(rt_sigtimedwait, 0) LIKE(rt_sigqueueinfo, 0) LIKE(rt_tgsigqueueinfo, 0) LIKE(tgkill, 0)      \
+    LIKE(rt_sigaction, 0) LIKE(sigaltstack, 0) LIKE(rt_sigpending, 0) LIKE(rt_sigtimedwait, 0) LIKE(rt_sigqueueinfo, 0) LIKE(rt_tgsigqueueinfo, 0) LIKE(tgkill, 0)      \
     LIKE(timer_create, 0) LIKE(timer_settime, 0) LIKE(timer_delete, 0)                                                \
     LIKE(socket, 1, AF_UNIX) LIKE(connect, 0) LIKE(sendmsg, 0) LIKE(ppoll, 0)                                                               \
     COL_ARCH_OLD_CALLS(LIKE) LIKE(perf_event_open, 0)                                                                                                                \

@@ -128,8 +128,13 @@ def _measured(profile: Profile, values: Sequence[Value]) -> Profile:
 
 def _spread(answer: Any, places: Sequence[int | None]) -> Any:
     """An answer with its columns at new places, and zeros in those that it does not have."""
-    columns = answer._asdict()
-    return answer._replace(**{name: _placed(column, places) for name, column in columns.items() if isinstance(column, tuple)})
+    fields = answer._asdict()
+    return answer._replace(**{name: _placed(field, places) for name, field in fields.items() if _is_columns(field)})
+
+
+def _is_columns(field: Any) -> bool:
+    """Whether these are columns of values, and not one column of numbers or texts."""
+    return isinstance(field, tuple) and bool(field) and not isinstance(field[0], (int, str))
 
 
 def _placed(columns: Columns, places: Sequence[int | None]) -> Columns:

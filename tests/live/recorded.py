@@ -25,6 +25,7 @@ from collector.load import load
 from collector.profile import aggregate
 from collector.profile.callers_callees import callers_callees
 from collector.profile.causes import is_finished
+from collector.profile.metrics import is_hidden
 from collector.profile.model import Profile
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -164,6 +165,10 @@ class Recorded:
     def process_ns(self) -> int:
         """The CPU time that the program printed of its process, less what it had used before recording began."""
         return self.outcome.truth["process"] - sum(process.unrecorded_ns for process in self.profile.processes)
+
+    @property
+    def shown_metrics(self) -> list[str]:
+        return [metric.name for metric in self.profile.metrics if not is_hidden(metric.name)]
 
     @property
     def lost_count(self) -> int:

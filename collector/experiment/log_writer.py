@@ -6,6 +6,7 @@ It knows frames and msgpack by itself, because the reader's modules take longer 
 
 from __future__ import annotations
 
+import errno
 import os
 import struct
 import zlib
@@ -75,7 +76,10 @@ class LogWriter:
         try:
             rest = memoryview(frame)
             while rest:  # where there is room for a part, the next call says why not for all
-                rest = rest[os.write(self._descriptor, rest):]
+                written = os.write(self._descriptor, rest)
+                if not written:
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                rest = rest[written:]
             self._frame_count += 1
         except OSError as error:
             self.error = error

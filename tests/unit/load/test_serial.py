@@ -230,3 +230,8 @@ def test_several_threads_and_processes(tmp_path: Path) -> None:
     profile = build_profile(samples, processes=processes, threads=threads)
     write_profile(profile, tmp_path / "a")
     assert every_page(read_profile(tmp_path / "a")) == every_page(profile)
+
+
+def test_the_documented_version_is_the_one_that_is_written() -> None:
+    page = Path(__file__).resolve().parents[3] / "docs/profile-file.md"
+    assert f"| `version` | {serial.VERSION}. " in page.read_text()

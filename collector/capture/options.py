@@ -52,7 +52,7 @@ class RecorderOptions(NamedTuple):
 def read_clocks_ahead() -> tuple[int | None, int | None]:
     """By how much CLOCK_MONOTONIC and CLOCK_BOOTTIME are ahead of the machine's here, in ns; None if they are not. time_namespaces(7)."""
     try:
-        with open("/proc/self/timens_offsets", encoding="ascii") as file:
+        with open("/proc/self/timens_offsets", encoding="utf-8") as file:
             rows = [line.split() for line in file]
     except OSError:
         return None, None

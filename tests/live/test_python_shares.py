@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from pythons import TARGET, Interpreter, counted_stacks, every_interpreter, some_interpreters
-from recorded import IS_THOROUGH, Recorded, judge, judge_process, judge_shares, judge_stacks, tolerance
+from recorded import IS_THOROUGH, Recorded, judge, judge_shares, judge_stacks, judge_total, tolerance
 
 SPLIT = ("forty", "twenty_five", "fifteen", "ten", "seven", "three")
 CALLBACKS = {"sorting": "key_of", "sorting_in_c": "order", "comparing": "compared", "replacing": "doubled", "encoding": "described"}
@@ -29,7 +29,7 @@ def test_split(record: Callable[..., Recorded], python: Interpreter) -> None:
     recorded = take(record, python, "split.py", MS)
     truth = recorded.outcome.truth
     judge_shares(recorded, truth, recorded.process_ns, SPLIT, systematic=0.004)
-    judge_process(recorded, slack_ns=2e7)  # its end is not in its own figure
+    judge_total(recorded, recorded.charged_ns)
     judge_stacks(recorded)
     for name in SPLIT:
         assert set(recorded.callers(name)) == {"burst"}

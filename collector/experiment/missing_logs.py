@@ -6,7 +6,7 @@ tells of its command that nothing was recorded in it, if that is so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 
@@ -41,10 +41,13 @@ def find_missing(origins: Iterable[Origin], parents: Mapping[int, str]) -> dict[
     return with_gaps | {pid: path for pid, path in parents.items() if pid not in images}
 
 
-def tell_missing(directory: ExperimentDirectory) -> list[str]:
-    """A sentence on the logs that are missing and that the launcher did not miss, as those that were deleted since; nothing if there are none."""
+def tell_missing(directory: ExperimentDirectory, parents: Sequence[Collection[int]] | None = None) -> list[str]:
+    """A sentence on the logs that are missing and that the launcher did not miss, as those that were deleted since; nothing if there are none.
+
+    `parents` are the processes that forked others, of each part; who does not know them has them read.
+    """
     parts = directory.parts or (directory,)
-    pids = sorted(pid for part in parts for pid in _missing_of(part))
+    pids = sorted(pid for part, forked in zip(parts, parents or map(_read_parents, parts)) for pid in _missing_of(part, forked))
     if not pids:
         return []
     if len(pids) == 1:
@@ -53,13 +56,16 @@ def tell_missing(directory: ExperimentDirectory) -> list[str]:
     return [f"logs of {len(pids):,} processes are missing ({', '.join(map(str, pids[:_TOLD]))}{more}): other logs tell of them"]
 
 
-def _missing_of(part: ExperimentDirectory) -> set[int]:
+def _missing_of(part: ExperimentDirectory, parents: Iterable[int]) -> set[int]:
     own = {log.origin.pid for log in part.logs}
-    parents = {parent: "" for log in part.logs if (parent := _read_parent(log.path))}
     words = _read_words(part.launch_log.path) if part.launch_log else []
     commands = {_number(record) for record in words if record[0] == Kind.PROCEXIT}
     told = {_number(record) for record in words if record[0] == Kind.SYSEXIT}
-    return (find_missing((log.origin for log in part.logs), parents).keys() | commands - own) - told - {0}
+    return (find_missing((log.origin for log in part.logs), dict.fromkeys(parents, "")).keys() | commands - own) - told - {0}
+
+
+def _read_parents(part: ExperimentDirectory) -> set[int]:
+    return {parent for log in part.logs if (parent := _read_parent(log.path))}
 
 
 def _read_parent(path: str) -> int:

@@ -19,7 +19,7 @@ from collector.experiment.samples import PcSampleBlock
 from collector.load.expansion import expand_entries
 from collector.load.image_memory import ImageMemory
 from collector.load.jit_sources import add_jit_sources
-from collector.load.log_facts import LogFacts, read_facts, word_of
+from collector.load.log_facts import LogFacts, parents_of, read_facts, word_of
 from collector.load.metric_values import series_of
 from collector.load.naming import Names, NameTable
 from collector.load.python_code import is_closed_from_outside
@@ -50,14 +50,16 @@ class ReadPiece(NamedTuple):
     relatives: Sequence[model.Process] = ()
 
 
-def describe(path: str, directory: ExperimentDirectory, parts: Sequence[PartFacts]) -> tuple[model.Recording, list[str]]:
-    """An experiment as a whole, and what is to be complained of. `parts` are what the launchers of all of it recorded."""
+def describe(
+    path: str, directory: ExperimentDirectory, parts: Sequence[PartFacts], parents: Sequence[set[int]] | None = None
+) -> tuple[model.Recording, list[str]]:
+    """An experiment as a whole, and what is to be complained of. `parts` are what the launchers of all of it recorded, `parents` as of `tell_missing`."""
     recording, error = recording_of(path, parts), directory.clock_error
     if error is not None:
         recording = recording._replace(clock_moved_ns=error.moved_ns, clock_error_ns=error.service_ns)
     waits = tuple(text for part in parts if part.waits for text in part.waits.told)
-    empty = tell_empty([log.path for log in directory.empty_logs])
-    return recording._replace(waits=waits), [*directory.complaints, *empty, *tell_missing(directory), *missing_ranks(directory.parts, recording.options)]
+    lost = [*tell_empty([log.path for log in directory.empty_logs]), *tell_missing(directory, parents)]
+    return recording._replace(waits=waits), [*directory.complaints, *lost, *missing_ranks(directory.parts, recording.options)]
 
 
 class Loader:
@@ -94,7 +96,7 @@ class Loader:
         parts = [(part, self.read_part(part)) for part in directory.parts or (directory,)]
         if not any(facts.logs for _, facts in parts) and self.failures:
             raise self.failures[0][1]
-        recording, complaints = describe(path, directory, [facts for _, facts in parts])
+        recording, complaints = describe(path, directory, [facts for _, facts in parts], [parents_of(facts.logs) for _, facts in parts])
         self.add_pieces(recording, [*complaints, *self._add_archive(path)], [ReadPiece(part.objects_path, facts) for part, facts in parts])
 
     def add_pieces(self, recording: model.Recording, complaints: Iterable[str], pieces: Iterable[ReadPiece]) -> None:

@@ -98,6 +98,11 @@ class LogFacts:
         return self.process.threads if self.process else ()
 
 
+def parents_of(logs: Sequence[LogFacts]) -> set[int]:
+    """The processes that forked those of the logs; 0 for one that nobody knows."""
+    return {facts.process.parent_pid or 0 for facts in logs if facts.process is not None and facts.process.is_forked}
+
+
 def read_facts(log: LogFile, analysis: Analysis) -> LogFacts:
     """Read a log. ExperimentError if it cannot be read at all."""
     number, records = analysis.scan(log)

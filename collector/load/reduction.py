@@ -29,7 +29,7 @@ from collector.format import Kind
 from collector.load.engines import Call, Engine, run_calls
 from collector.load.given_names import GivenNames, ModuleFile, ModuleNames, NamingOptions, Wanted, WantedNames, look_up
 from collector.load.loader import Loader, ReadPiece, describe
-from collector.load.log_facts import LogFacts, read_facts
+from collector.load.log_facts import LogFacts, parents_of, read_facts
 from collector.load.metric_values import kinds_of
 from collector.load.recording import PartFacts
 from collector.load.serial import answers_of, pack, pack_whole, read_profile
@@ -304,19 +304,15 @@ def _ancestors(piece: Piece, part: PartFacts) -> list[LogFacts]:
     """The facts of processes in other pieces that forked some of this one, and of those that forked them."""
     found: list[LogFacts] = []
     known = {facts.log.origin.pid for facts in part.logs}
-    missing = _parents_of(part.logs) - known if piece.is_divided else set()
+    missing = parents_of(part.logs) - known if piece.is_divided else set()
     while missing:
         known |= missing
         shift_ns = piece.directory.logs[0].shift_ns
         others = [log._replace(shift_ns=shift_ns) for log in open_directory(piece.directory.path).logs if log.origin.pid in missing]
         parents = [read_facts(log, open_analysis(skipped=_OVER_TIME)) for log in others]
         found += parents
-        missing = _parents_of(parents) - known
+        missing = parents_of(parents) - known
     return found
-
-
-def _parents_of(logs: Sequence[LogFacts]) -> set[int]:
-    return {facts.process.parent_pid or 0 for facts in logs if facts.process is not None and facts.process.is_forked}
 
 
 def _look_up(module: ModuleFile, wanted: Wanted, options: NamingOptions) -> bytes:

@@ -176,6 +176,11 @@ class Recorded:
         return sum(process.unrecorded_ns for process in self.profile.processes)
 
     @property
+    def logged_ns(self) -> int:
+        """The CPU time that the processes used between the begin and the end of their logs."""
+        return sum((process.user_ns or 0) + (process.system_ns or 0) for process in self.profile.processes)
+
+    @property
     def shown_metrics(self) -> list[str]:
         return [metric.name for metric in self.profile.metrics if not is_hidden(metric.name)]
 

@@ -15,9 +15,9 @@ from collector.regular_file import open_binary
 from collector.target.address_space import Mapping
 
 _LINE = re.compile(rb"(?:0[xX])?([0-9a-fA-F]{1,16})\s+(?:0[xX])?([0-9a-fA-F]{1,16})\s+(\S.*)")
-# V8: a kind, a mark for how far it was optimised, the name (none: anonymous), the place. ICs and stubs have no place.
+# V8: a kind, a mark for how far it was optimised (`o` before it: in the middle of a loop), the name (none: anonymous), the place. ICs and stubs have none.
 _V8 = re.compile(
-    r"(?:JS|LazyCompile|Function|Script|Eval|RegExp):([~^*+'`-]?)(.*?) ?((?:file://)?(?:/|node:|[A-Za-z]:\\|\[eval|evalmachine)[^ ].*?)"
+    r"(?:JS|LazyCompile|Function|Script|Eval|RegExp):(o?[~^*+]'?|['`-]?)(.*?) ?((?:file://)?(?:/|(?:node|ext|https?):|[A-Za-z]:\\|\[eval|evalmachine)[^ ].*?)"
     r"(?::(\d+))?(?::(\d+))?"
 )
 _PYTHON = re.compile(r"py::(.+):([^:]*)")

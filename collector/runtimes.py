@@ -60,7 +60,8 @@ RUNTIMES = (
         "node", "node nodejs libnode.so*", _V8, (Setting("NODE_OPTIONS", _V8, " "),),
         "a node whose NODE_OPTIONS were replaced does not name its code",
     ),
-    Runtime("V8", "electron chrome chromium deno d8 libv8*.so*", f"V8's options {_V8}"),
+    Runtime("deno", "deno", f"--v8-flags={_V8.replace(' ', ',')}", (Setting("DENO_V8_FLAGS", _V8.replace(" ", ","), ","),)),
+    Runtime("V8", "electron chrome chromium d8 libv8*.so*", f"V8's options {_V8}"),
     Runtime(
         ".NET", "libcoreclr.so", "DOTNET_PerfMapEnabled=1", (Setting("DOTNET_PerfMapEnabled", "1"),),
         "code compiled ahead of time stays nameless",

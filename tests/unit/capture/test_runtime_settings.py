@@ -9,7 +9,7 @@ from collector.capture.options import RecorderOptions
 from collector.capture.runtime_settings import runtime_settings
 
 OBJECTS = "/tmp/a.expt/objects"
-VARIABLES = {"JAVA_TOOL_OPTIONS", "NODE_OPTIONS", "DOTNET_PerfMapEnabled", "MONO_ENV_OPTIONS", "LUA_INIT", "PYPYLOG", "PHP_INI_SCAN_DIR"}
+VARIABLES = {"JAVA_TOOL_OPTIONS", "NODE_OPTIONS", "DENO_V8_FLAGS", "DOTNET_PerfMapEnabled", "MONO_ENV_OPTIONS", "LUA_INIT", "PYPYLOG", "PHP_INI_SCAN_DIR"}
 
 
 def test_each_variable_is_set_where_the_user_has_none() -> None:
@@ -21,10 +21,11 @@ def test_each_variable_is_set_where_the_user_has_none() -> None:
 
 
 def test_the_users_words_come_first_and_ours_once() -> None:
-    user = {"JAVA_TOOL_OPTIONS": "-Xmx1g", "NODE_OPTIONS": "--no-warnings", "DOTNET_PerfMapEnabled": "0", "PYPYLOG": "gc:x"}
+    user = {"JAVA_TOOL_OPTIONS": "-Xmx1g", "NODE_OPTIONS": "--no-warnings", "DENO_V8_FLAGS": "--stack-size=900", "DOTNET_PerfMapEnabled": "0", "PYPYLOG": "gc:x"}
     settings = runtime_settings(user, OBJECTS)
     assert settings["JAVA_TOOL_OPTIONS"].startswith("-Xmx1g -XX:")
     assert settings["NODE_OPTIONS"] == "--no-warnings --perf-basic-prof --interpreted-frames-native-stack"
+    assert settings["DENO_V8_FLAGS"] == "--stack-size=900,--perf-basic-prof,--interpreted-frames-native-stack"
     assert (settings["DOTNET_PerfMapEnabled"], settings["PYPYLOG"]) == ("0", "gc:x")
     assert runtime_settings(settings, OBJECTS) == settings
 

@@ -73,7 +73,7 @@ def few_samples(profile: Profile, rows: Titled, total: Values) -> str:
     told = ", ".join(
         f"{format_percent(values[0], total[0])} % in {title} on {plural(round(values[_SAMPLES]), 'sample')}" for title, values in heavy[:_TOLD]
     )
-    return f"Much time rests on few of the {format_count(round(total[_SAMPLES]))} samples, as where the clock's ticks were withheld: {told}."
+    return f"Much time rests on few of the {format_count(round(total[_SAMPLES]))} samples, as where the clock's ticks were withheld or lost: {told}."
 
 
 def stand_in_count(profile: Profile) -> int:

@@ -142,8 +142,31 @@ static void alternate(bool has_faults, bool has_streaks)
     }
 }
 
+/* Ticks that could not be taken: the time up to the last of them is theirs, the rest that of the next one. Slow ticks between change nothing of that. */
+static void lose_ticks(void)
+{
+    struct col_thread thread = {.tid = 1, .event = -1, .faults = -2, .timer = -1};
+    uint64_t user_ns = 0, time_ns = 0;
+    cpu_ns = system_ns = 0;
+    col_weight_start(PERIOD_NS);
+    col_weight_baseline(&thread, 0, 0);
+    cpu_ns = PERIOD_NS;
+    uint64_t sum_ns = tick(&thread, COL_TICK_USER, &user_ns), none_ns = col_weight_take_lost(&thread, &time_ns);
+    thread.lost_cpu_ns = cpu_ns = 50 * PERIOD_NS;
+    thread.lost_time_ns = 2 * cpu_ns;
+    uint64_t lost_ns = col_weight_take_lost(&thread, &time_ns), again_ns = col_weight_take_lost(&thread, &time_ns);
+    user_ns = cpu_ns;
+    cpu_ns += PERIOD_NS;
+    uint64_t next_ns = tick(&thread, COL_TICK_USER, &user_ns);
+    if (none_ns + again_ns != 0 || lost_ns != 49 * PERIOD_NS || time_ns != 100 * PERIOD_NS || next_ns != PERIOD_NS || sum_ns != PERIOD_NS) {
+        printf("of lost ticks: %" PRIu64 " us, then %" PRIu64 " for the next one\n", lost_ns / 1000, next_ns / 1000);
+        failures++;
+    }
+}
+
 int main(void)
 {
+    lose_ticks();
     for (int found = 0; found <= 4; found++)
         begin_in_kernel(found);
     alternate(false, false);

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from ahead import plan, planned
-from recorded import RUNGS, TARGETS, Recorded, judge, with_clocks
+from recorded import RUNGS, TARGETS, Recorded, judge, judge_at_least, with_clocks
 
 
 def cases(source: str) -> list[str]:
@@ -54,6 +54,7 @@ def test_states_that_ticks_find(unharmed_case: Callable[[], Recorded], clock: st
     judge(recorded.sample_count >= 3, f"{recorded.sample_count} samples")
     if case in ("own_storage", "no_storage"):
         assert recorded.lost_count > 0, "what could not be sampled is told"
+        judge_at_least(recorded, "(stack lost)", recorded.inclusive_ns(case) / 2)  # each computes there for as long as afterwards, or longer
 
 
 @planned(lambda compiled, clock, case: plan(compiled("unbroken_calls.c"), case, clock=clock))

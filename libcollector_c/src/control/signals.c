@@ -145,7 +145,7 @@ static void on_clock(int signo, siginfo_t *info, void *context)
     if (tick < 0)
         pass_on(signo, info, context);
     else if (!is_able)
-        col_thread_count_unsafe();
+        col_thread_lose_tick(tick == COL_TICK_USER || tick == COL_TICK_TIMER);
     else if (col_session_is_open())
         col_sampler_tick(context, (enum col_tick)tick); /* leaves errno as it was */
     if (tick >= 0 && is_able)

@@ -279,3 +279,17 @@ struct col_weight col_weight_take(struct col_thread *thread, enum col_tick kind,
     return kind == COL_TICK_USER ? weigh_user(thread, passed_ns, since_ns - passed_ns)
                                  : weigh_timer(thread, context, passed_ns);
 }
+
+uint64_t col_weight_take_lost(struct col_thread *thread, uint64_t *time_ns)
+{
+    *time_ns = thread->lost_time_ns;
+    uint64_t ns =
+        smaller(difference(thread->lost_cpu_ns, thread->cpu_ns), difference(thread->lost_time_ns, thread->time_ns));
+    thread->lost_cpu_ns = 0;
+    if (ns == 0)
+        return 0;
+    thread->cpu_ns += ns;
+    thread->time_ns = *time_ns;
+    thread->tick_count++;
+    return ns;
+}

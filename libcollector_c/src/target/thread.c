@@ -2,6 +2,7 @@
 #include "target/thread.h"
 
 #include "base/arch.h"
+#include "base/clock.h"
 #include "base/os.h"
 #include "base/sparse.h"
 
@@ -87,11 +88,6 @@ bool col_thread_is_silenced(void)
     return false;
 }
 
-void col_thread_count_unsafe(void)
-{
-    __atomic_fetch_add(&self.unsafe_count, 1, __ATOMIC_RELAXED);
-}
-
 static size_t block_bytes(void)
 {
     return sizeof(struct col_thread) + col_open_frame_private_bytes();
@@ -140,7 +136,7 @@ static void begin_block(struct col_thread *thread)
     thread->acquired_frames = 0;
     thread->event = thread->faults = thread->timer = -1;
     thread->cpu_ns = thread->time_ns = thread->cpu_us_rest_ns = thread->system_rest_ns = 0;
-    thread->late_user_ns = thread->late_system_ns = 0;
+    thread->lost_cpu_ns = thread->lost_time_ns = thread->late_user_ns = thread->late_system_ns = 0;
     thread->waiting_ns = thread->system_ns = thread->stime_ns = thread->slow_cpu_ns = 0;
     thread->tick_count = thread->slow_tick_count = thread->silent_ns = 0;
     thread->unseen_system_ns = thread->fault_cpu_ns = thread->fault_median_ns = 0;
@@ -171,6 +167,16 @@ static struct col_thread *find(uint32_t tid)
             return thread;
     }
     return NULL;
+}
+
+void col_thread_lose_tick(bool is_of_clock)
+{
+    __atomic_fetch_add(&self.unsafe_count, 1, __ATOMIC_RELAXED);
+    struct col_thread *thread = is_of_clock ? find(col_os_thread_id()) : NULL;
+    if (thread == NULL)
+        return;
+    thread->lost_cpu_ns = col_clock_thread_cpu();
+    thread->lost_time_ns = col_clock_now();
 }
 
 /* A tick may come between any two of these steps, and be served: then its block stands. */

@@ -72,15 +72,16 @@ struct col_thread {
     bool is_announced; /* THR_CREATE was written */
     bool is_unloading; /* it is inside dlclose */
     bool has_frame;    /* an open frame was acquired */
-    unsigned acquired_frames; /* the same for those of sample/thread_frames.c, as bits */
-    int clock;                /* the rung it was armed for */
-    int event;                /* handle of a perf event of this thread alone, or -1 */
-    int faults;               /* handle of the event that counts its page faults; -1: none yet, -2: refused */
-    int timer;                /* POSIX timer of this thread, or -1 */
-    uint64_t cpu_ns, time_ns; /* the thread's CPU clock and the time at its last sample */
-    uint64_t cpu_us_rest_ns;  /* user ns not yet written, less than a microsecond */
-    uint64_t system_rest_ns;  /* system ns not yet written, less than a microsecond */
-    uint64_t waiting_ns;      /* CPU time of missing ticks, not yet attributed */
+    unsigned acquired_frames;           /* the same for those of sample/thread_frames.c, as bits */
+    int clock;                          /* the rung it was armed for */
+    int event;                          /* handle of a perf event of this thread alone, or -1 */
+    int faults;                         /* handle of the event that counts its page faults; -1: none yet, -2: refused */
+    int timer;                          /* POSIX timer of this thread, or -1 */
+    uint64_t cpu_ns, time_ns;           /* the thread's CPU clock and the time at its last sample */
+    uint64_t lost_cpu_ns, lost_time_ns; /* the same at its last tick that could not be taken */
+    uint64_t cpu_us_rest_ns;            /* user ns not yet written, less than a microsecond */
+    uint64_t system_rest_ns;            /* system ns not yet written, less than a microsecond */
+    uint64_t waiting_ns;                /* CPU time of missing ticks, not yet attributed */
     uint64_t late_user_ns, late_system_ns; /* the same, when it is not known any more where it passed */
     uint64_t system_ns;                    /* system time attributed so far */
     uint64_t stime_ns;                     /* the kernel's account at the last slow tick */
@@ -167,8 +168,11 @@ void col_thread_silence(bool is_for_all);
 void col_thread_unsilence(bool is_for_all);
 bool col_thread_is_silenced(void);
 
-/* A tick that could not be taken, for that reason or because the stack is too small. Signal-safe. */
-void col_thread_count_unsafe(void);
+/*
+ * A tick that could not be taken, for that reason or because the stack is too small; `is_of_clock`: that would have stood for the thread's CPU time so far. Signal-safe,
+ * on any storage.
+ */
+void col_thread_lose_tick(bool is_of_clock);
 uint64_t col_thread_unsafe_count(void);
 
 /* Ticks that found no block at all. */

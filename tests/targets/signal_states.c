@@ -97,9 +97,21 @@ __attribute__((optimize("no-stack-protector"))) static void no_storage(void)
     puts("alive");
     churn_alone(rounds);
 }
+
+/* The same, and the program ends before another tick. */
+__attribute__((optimize("no-stack-protector"))) static void no_storage_at_end(void)
+{
+    long own = 0, rounds = rounds_of(150000);
+    bare_call(SYS_arch_prctl, ARCH_GET_FS, (long)&own, 0);
+    bare_call(SYS_arch_prctl, ARCH_SET_FS, 0, 0);
+    churn_alone(rounds);
+    bare_call(SYS_arch_prctl, ARCH_SET_FS, own, 0);
+    exit(0);
+}
 #else
 static void own_storage(void) { puts("bytes changed 0"); }
 static void no_storage(void) { puts("alive"); }
+static void no_storage_at_end(void) {}
 #endif
 
 /* ---- signal stacks ---- */
@@ -309,7 +321,7 @@ static const struct {
     const char *name;
     void (*run)(void);
 } cases[] = {
-    {"alignment_check", alignment_check}, {"own_storage", own_storage}, {"no_storage", no_storage}, {"tiny_stack", tiny_stack}, {"alarm_jump", alarm_jump},
+    {"alignment_check", alignment_check}, {"own_storage", own_storage}, {"no_storage", no_storage}, {"no_storage_at_end", no_storage_at_end}, {"tiny_stack", tiny_stack}, {"alarm_jump", alarm_jump},
     {"alarm_jump_nested", alarm_jump_nested}, {"prof_jump", prof_jump}, {"small_stack_jump", small_stack_jump}, {"small_stack_unmasked", small_stack_unmasked}, {"overflow_jump", overflow_jump}, {"cancelled_anywhere", cancelled_anywhere},
     {"all_keys", all_keys}, {"counter_forbidden", counter_forbidden},
 };

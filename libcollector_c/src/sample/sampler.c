@@ -130,11 +130,11 @@ static void write_drops(struct col_thread *thread, uint64_t time_ns)
 }
 
 /* Ticks that could not be taken tell of time, not of a stack. */
-static void write_lost(struct col_thread *thread)
+static void write_lost(struct col_thread *thread, bool is_recording)
 {
-    static const struct col_thread_stack no_stack = {.end = COL_END_UNREADABLE};
+    static const struct col_thread_stack no_stack = {.end = COL_END_NO_UNWIND_INFO};
     uint64_t time_ns, ns = col_weight_take_lost(thread, &time_ns);
-    if (ns != 0 && col_recording_is_on_at(time_ns))
+    if (ns != 0 && is_recording)
         write_sample(thread, time_ns, (struct col_weight){ns, 0}, &no_stack);
 }
 
@@ -212,8 +212,8 @@ static void take_tick(struct col_thread *thread, const ucontext_t *context, enum
     if (kind != COL_TICK_SLOW) /* those seldom walk */
         col_unwind_cache_expect(context, thread->last.pcs, thread->last.count);
     meet(thread);
-    write_lost(thread);
     uint64_t time_ns = col_clock_now();
+    write_lost(thread, col_recording_is_on_at(time_ns));
     col_tracer_watch_look(kind, time_ns);
     struct col_weight weight = col_weight_take(thread, kind, context, time_ns);
     bool is_recording = !col_tracer_watch_tick(thread, time_ns) && col_recording_is_on_at(time_ns);
@@ -307,7 +307,7 @@ void col_sampler_thread_end(struct col_thread *thread)
     col_os_thread_name(thread->tid, name, sizeof name);
     col_clock_thread_times(&user_ns, &system_ns);
     bool is_recording = col_recording_is_on_at(time_ns);
-    write_lost(thread);
+    write_lost(thread, is_recording);
     write_end(thread, name, time_ns, user_ns, system_ns, pending_ns(thread, user_ns + system_ns, is_recording), true);
 }
 
@@ -317,7 +317,7 @@ static void close_thread(struct col_thread *thread, uint64_t time_ns, bool is_re
     char name[16] = "";
     col_os_thread_name(thread->tid, name, sizeof name);
     col_clock_source_thread_end(thread);
-    write_lost(thread);
+    write_lost(thread, is_recording);
     write_end(thread, name, time_ns, cpu_ns, 0, pending_ns(thread, cpu_ns, is_recording), false);
 }
 

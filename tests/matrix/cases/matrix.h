@@ -150,6 +150,17 @@ static inline void say_end(pid_t pid)
     say_status("child", status);
 }
 
+/* A child that burns and exits with that status; what came of it is said. */
+static inline void burn_in_child(int status)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        burn();
+        _exit(status);
+    }
+    say_end(pid);
+}
+
 static inline void say_signals(const char *what, const sigset_t *set)
 {
     char line[512];

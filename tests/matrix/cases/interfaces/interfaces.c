@@ -196,12 +196,7 @@ CASE(landlocked, 1, "may open nothing from here on (Landlock)")
     TELL(syscall(SYS_landlock_restrict_self, fd, 0));
     TELL(open("/etc/passwd", O_RDONLY));
     burn();
-    pid_t child = fork();
-    if (child == 0) {
-        burn();
-        _exit(3);
-    }
-    say_end(child);
+    burn_in_child(3);
 }
 
 static void *notified(void *context)

@@ -175,10 +175,5 @@ CASE(other_time, 2, "makes a namespace in which the monotonic clock is 27,777 ho
     say("wrote %zd", write(fd, offset, sizeof offset - 1));
     close(fd);
     burn();
-    pid_t child = fork();
-    if (child == 0) {
-        burn();
-        _exit(4);
-    }
-    say_end(child);
+    burn_in_child(4);
 }

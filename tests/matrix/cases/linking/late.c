@@ -4,10 +4,5 @@
 __attribute__((destructor)) static void finish(void)
 {
     burn();
-    pid_t pid = fork();
-    if (pid == 0) {
-        burn();
-        _exit(3);
-    }
-    say_end(pid);
+    burn_in_child(3);
 }

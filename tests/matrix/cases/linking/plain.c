@@ -8,11 +8,6 @@ PART(all)
     burn();
     pthread_create(&thread, NULL, works, NULL);
     pthread_join(thread, NULL);
-    pid_t pid = fork();
-    if (pid == 0) {
-        burn();
-        _exit(5);
-    }
-    say_end(pid);
+    burn_in_child(5);
 }
 PART(one) { burn(); say("one"); }

@@ -8,13 +8,19 @@ static void *touch(void *memory)
     return memory;
 }
 
-CASE(locks_as_user, 1, "another user than root locks all its memory within 8 MiB, the usual limit, and then maps more and has a thread")
+/* Another user than root, who may lock so many bytes. */
+static void become_user(rlim_t most_locked)
 {
-    struct rlimit limit = {8 << 20, 8 << 20};
+    struct rlimit limit = {most_locked, most_locked};
     setrlimit(RLIMIT_MEMLOCK, &limit);
     setgroups(0, NULL);
     setresgid(65534, 65534, 65534);
     setresuid(65534, 65534, 65534);
+}
+
+CASE(locks_as_user, 1, "another user than root locks all its memory within 8 MiB, the usual limit, and then maps more and has a thread")
+{
+    become_user(8 << 20);
     TELL(mlockall(MCL_CURRENT));
     TELL(munlockall());
     TELL(mlockall(MCL_CURRENT | MCL_FUTURE));
@@ -39,11 +45,7 @@ CASE(locks_as_user, 1, "another user than root locks all its memory within 8 MiB
 
 CASE(locks_too_much, 1, "another user locks all its memory, which is more than its limit: it is refused")
 {
-    struct rlimit limit = {1 << 20, 1 << 20};
-    setrlimit(RLIMIT_MEMLOCK, &limit);
-    setgroups(0, NULL);
-    setresgid(65534, 65534, 65534);
-    setresuid(65534, 65534, 65534);
+    become_user(1 << 20);
     TELL(mlockall(MCL_CURRENT));
     TELL(mlockall(MCL_FUTURE));
     burn();
@@ -53,11 +55,7 @@ CASE(locks_too_much, 1, "another user locks all its memory, which is more than i
 
 CASE(locks_by_syscall, 1, "another user than root locks all its memory within 8 MiB by syscall(2), and then maps more")
 {
-    struct rlimit limit = {8 << 20, 8 << 20};
-    setrlimit(RLIMIT_MEMLOCK, &limit);
-    setgroups(0, NULL);
-    setresgid(65534, 65534, 65534);
-    setresuid(65534, 65534, 65534);
+    become_user(8 << 20);
     TELL(syscall(SYS_mlockall, MCL_CURRENT | MCL_FUTURE));
     TELL(syscall(SYS_mlockall, 99));
     burn();

@@ -44,13 +44,8 @@ static void unmap_first_stack(void)
     char *words[] = {"true", NULL}, *variables[] = {"A=B", NULL};
     TELL(munmap(first_low, first_bytes));
     burn();
+    burn_in_child(3);
     pid_t child = fork();
-    if (child == 0) {
-        burn();
-        _exit(3);
-    }
-    say_end(child);
-    child = fork();
     if (child == 0) {
         execve("/bin/true", words, variables);
         _exit(4);
@@ -71,12 +66,7 @@ static void protect_first_stack(void)
 {
     TELL(mprotect(first_low, first_bytes, PROT_NONE));
     burn();
-    pid_t child = fork();
-    if (child == 0) {
-        burn();
-        _exit(3);
-    }
-    say_end(child);
+    burn_in_child(3);
     TELL(mprotect(first_low, first_bytes, PROT_READ | PROT_WRITE));
 }
 CASE(protects_first_stack, 2, "protects the stack it began on while it is on another, and goes back to it")

@@ -56,11 +56,14 @@ static bool has_stack_for(size_t bytes)
     return is_first || col_safe_read_probe(here - bytes - STACK_FOR_THE_REST);
 }
 
-/* The list itself; what is in it is read as the C library would read it. */
+/*
+ * The list itself; what is in it is read as the C library would read it. Where nothing of ours is to be passed on it is not asked for: Valgrind reports the question.
+ */
 static bool is_there(char *const *environment)
 {
     char *first;
-    return environment == NULL || col_entry_read_program(environment, &first, sizeof first);
+    return col_child_environment_library() != NULL &&
+           (environment == NULL || col_entry_read_program(environment, &first, sizeof first));
 }
 
 /*

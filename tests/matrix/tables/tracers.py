@@ -32,5 +32,6 @@ CASES = [
     _case("memcheck_leaks", "valgrind's leak check finds what the program leaks", "valgrind --leak-check=full --errors-for-leak-kinds=all --error-exitcode=9 -q {program} work", "valgrind"),
     _case("callgrind", "valgrind callgrind", "valgrind -q --tool=callgrind --callgrind-out-file=/dev/null {program} work", "valgrind"),
     _case("helgrind", "valgrind helgrind", "valgrind -q --tool=helgrind --error-exitcode=9 {program} work", "valgrind"),
+    _case("valgrind_runs_others", "valgrind of a program that spawns another, enters a filter and is replaced", "valgrind -q --tool=none {program} runs_others", "valgrind"),
     _case("inside_gdb", "the recorder below gdb: sampling begins under a tracer", f"{_GDB} -ex run --args sh -c '{{program}} work'", "gdb"),
 ]

@@ -1,5 +1,8 @@
 /* tracers.c -- a program that is traced, or traces */
 #include "matrix.h"
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <spawn.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 
@@ -106,4 +109,16 @@ CASE(traces_parent_refused, 1, "asks who traces it: nobody")
 }
 PART(long_work) { for (int i = 0; i < 25; i++) burn(); say("worked"); }
 PART(work) { burn(); burn(); say("worked"); }
+PART(runs_others)
+{
+    struct sock_filter allow[] = {{BPF_RET, 0, 0, SECCOMP_RET_ALLOW}};
+    struct sock_fprog filter = {1, allow};
+    char *words[] = {"true", NULL};
+    int status;
+    if (posix_spawnp(&(pid_t){0}, "true", NULL, NULL, words, environ) == 0 && wait(&status) > 0)
+        say("spawned: %d", status);
+    TELL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+    TELL(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter));
+    execlp("echo", "echo", "replaced", NULL);
+}
 PART(waits_for_file) { while (access("attached", F_OK)) spin(100000); for (int i = 0; i < 3; i++) burn(); say("worked"); }

@@ -65,7 +65,7 @@ def test_calls_are_not_interrupted(unharmed_case: Callable[[], Recorded], clock:
 
 
 @planned(lambda compiled, clock, way: plan(compiled("ring_waits.c"), way, 200 if way == "signalled" else 2000, clock=clock))
-@pytest.mark.parametrize(("way", "clock"), with_clocks(["together", "direct", "apart", "signalled"]))
+@pytest.mark.parametrize(("way", "clock"), with_clocks(["together", "direct", "hoisted", "apart", "signalled"]))
 def test_waits_of_rings_go_on(unharmed_case: Callable[[], Recorded], clock: str, way: str) -> None:
     """The kernel ends them for any signal, whatever its handler asks for: one wait in 500 of such a program came back early."""
     recorded = unharmed_case()

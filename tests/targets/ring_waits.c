@@ -1,7 +1,7 @@
 /* ring_waits.c -- waits for three completions of an io_uring, and prints how many of these waits were cut short
  *
  * ring_waits WAY ROUNDS. The ways: together (one call of syscall(2) submits and waits), deferring (the same, and the ring defers its task work), direct (the
- * same without syscall(2), as liburing calls), apart (one submits, another waits), signalled (a thread sends a signal of the program's until the wait ends).
+ * same without syscall(2), as liburing calls), hoisted (as liburing calls in a loop, the number kept in a register), apart (one submits, another waits), signalled (a thread sends a signal of the program's until the wait ends).
  * Where there is no io_uring it prints "none".
  */
 #define _GNU_SOURCE
@@ -22,19 +22,26 @@
 #define SINGLE_ISSUER (1u << 12)
 enum { FILES = 3, FIRST_NS = 100000 };
 
-static int ring, is_direct;
+static int ring, is_direct, is_hoisted;
 static volatile int is_waiting;
 
 static long enter(unsigned submit_count, unsigned wait_count)
 {
     unsigned flags = wait_count > 0 ? IORING_ENTER_GETEVENTS : 0;
 #ifdef __x86_64__
-    register long r10 __asm__("r10") = flags, r8 __asm__("r8") = 0, r9 __asm__("r9") = 0;
+    register long r10 __asm__("r10") = flags, r8 __asm__("r8") = 0, r9 __asm__("r9") = 0, r15 __asm__("r15") = SYS_io_uring_enter;
     long answer;
     if (is_direct) {
         __asm__ volatile("mov $426, %%eax; syscall"
                          : "=&a"(answer)
                          : "D"((long)ring), "S"((long)submit_count), "d"((long)wait_count), "r"(r10), "r"(r8), "r"(r9)
+                         : "rcx", "r11", "memory");
+        return answer;
+    }
+    if (is_hoisted) {
+        __asm__ volatile("mov %%r15d, %%eax; syscall"
+                         : "=&a"(answer)
+                         : "D"((long)ring), "S"((long)submit_count), "d"((long)wait_count), "r"(r10), "r"(r8), "r"(r9), "r"(r15)
                          : "rcx", "r11", "memory");
         return answer;
     }
@@ -97,6 +104,7 @@ int main(int count, char **arguments)
     struct io_uring_params params = {.flags = strcmp(way, "deferring") == 0 ? DEFER_TASKRUN | SINGLE_ISSUER : 0};
     ring = (int)syscall(SYS_io_uring_setup, 4, &params);
     is_direct = strcmp(way, "direct") == 0;
+    is_hoisted = strcmp(way, "hoisted") == 0;
     if (ring < 0) {
         printf("none\n");
         return 0;

@@ -177,13 +177,43 @@ static inline bool col_arch_follows_syscall(const ucontext_t *context)
     return col_safe_read_bytes(pc - sizeof code, code, sizeof code) && code[0] == 0x0f && code[1] == 0x05;
 }
 
+enum { COL_ARCH_HIGHEST_CALL = 1023 };
+
+/* The register whose value `mov %reg, %eax` (or %rax) at `at` loads, if it is one that functions keep: what is loaded is in it still. NULL: it is not. */
+static inline const greg_t *col_arch_loaded_register(const greg_t *regs, const uint8_t *code, size_t at)
+{
+    uint8_t prefix = at > 0 && (code[at - 1] & 0xf0) == 0x40 ? code[at - 1] : 0x40;
+    if (code[at] != 0x89 || (code[at + 1] & 0xc7) != 0xc0 || (prefix & 1) != 0)
+        return NULL;
+    uint8_t number = (uint8_t)(code[at + 1] >> 3 & 7);
+    if ((prefix & 4) != 0)
+        return number >= 4 ? &regs[REG_R8 + number] : NULL;
+    return number == 3 ? &regs[REG_RBX] : number == 5 ? &regs[REG_RBP] : NULL;
+}
+
+/* The number of a system call that the instruction at `at` loads; above the highest: none. */
+static inline uint32_t col_arch_loaded_number(const greg_t *regs, const uint8_t *code, size_t at, size_t size)
+{
+    uint32_t value = COL_ARCH_HIGHEST_CALL + 1;
+    const greg_t *loaded = col_arch_loaded_register(regs, code, at);
+    if (loaded != NULL)
+        value = (uint32_t)*loaded;
+    else if ((code[at] == 0x31 || code[at] == 0x33) && code[at + 1] == 0xc0)
+        value = 0;
+    else if (code[at] == 0xb8 && at + 5 <= size && (at == 0 || (code[at - 1] & 0xf0) != 0x40))
+        memcpy(&value, code + at + 1, sizeof value);
+    else if (code[at] == 0xc7 && code[at + 1] == 0xc0 && at + 6 <= size && at > 0 && code[at - 1] == 0x48)
+        memcpy(&value, code + at + 2, sizeof value);
+    return value;
+}
+
 /*
  * The system call that has just come back, and its first three arguments, which it leaves as they were; false where the code before it does not tell its number:
- * mov $number, %eax (or %rax), or xor %eax, %eax, some instructions before `syscall`.
+ * mov $number, %eax (or %rax), xor %eax, %eax, or, as compilers have it of a call in a loop, mov of a register that functions keep, some instructions before `syscall`.
  */
 static inline bool col_arch_finished_call(const ucontext_t *context, long *number, uint64_t *arguments)
 {
-    enum { WINDOW = 40, HIGHEST = 1023 };
+    enum { WINDOW = 40 };
     const greg_t *regs = context->uc_mcontext.gregs;
     uintptr_t end = (uintptr_t)regs[REG_RIP] - 2;
     size_t size = (end & 4095) < WINDOW ? end & 4095 : WINDOW; /* of the same page, which can be read */
@@ -195,14 +225,8 @@ static inline bool col_arch_finished_call(const ucontext_t *context, long *numbe
     if (size == 0 || !col_safe_read_bytes(end - size, code, size))
         return false;
     for (size_t at = size - 1; at-- > 0 && *number < 0;) {
-        uint32_t value = HIGHEST + 1;
-        if ((code[at] == 0x31 || code[at] == 0x33) && code[at + 1] == 0xc0)
-            value = 0;
-        else if (code[at] == 0xb8 && at + 5 <= size && (at == 0 || (code[at - 1] & 0xf0) != 0x40))
-            memcpy(&value, code + at + 1, sizeof value);
-        else if (code[at] == 0xc7 && code[at + 1] == 0xc0 && at + 6 <= size && at > 0 && code[at - 1] == 0x48)
-            memcpy(&value, code + at + 2, sizeof value);
-        if (value <= HIGHEST)
+        uint32_t value = col_arch_loaded_number(regs, code, at, size);
+        if (value <= COL_ARCH_HIGHEST_CALL)
             *number = (long)value;
     }
     return *number >= 0;

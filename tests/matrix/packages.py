@@ -22,6 +22,7 @@ PACKAGES = {
     "faketime": "faketime", "proot": "proot", "mariadbd": "mariadb-server", "apache2": "apache2", "soffice": "libreoffice-calc", "convert": "imagemagick",
     "ldc2": "ldc", "crystal": "crystal", "/usr/include/tbb/tbb.h": "libtbb-dev", "/usr/lib/x86_64-linux-gnu/libboost_fiber.so": "libboost-fiber-dev", "gsi": "gambc",
     "coqc": "coq", "/usr/lib/x86_64-linux-gnu/libprofiler.so.0": "libgoogle-perftools4", "bear": "bear", "parallel": "parallel", "brotli": "brotli", "lzip": "lzip", "zstd": "zstd", "lz4": "lz4", "7z": "p7zip-full",
+    "haproxy": "haproxy", "slapd": "slapd", "ldapadd": "ldap-utils", "/usr/include/liburing.h": "liburing-dev", "uftrace": "uftrace", "/usr/include/gc.h": "libgc-dev",
 }
 
 

@@ -1,6 +1,7 @@
 """over_ranks -- how code differs between the ranks, or nodes, of a parallel job: least, mean and greatest time, and where"""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
@@ -72,6 +73,22 @@ def members(profile: Profile, by: str) -> list[Member]:
 def key_of(process: Process, by: str) -> int | str | None:
     """The rank or node of a process; None if it has none."""
     return process.rank if by == RANK else process.node or None
+
+
+def shared_ranks(profile: Profile) -> list[int]:
+    """The numbers that several processes were given, as by one mpirun after another, or for those of MPI_Comm_spawn: each launch counts from 0.
+
+    A launcher has no rank itself; what a rank starts belongs to that rank.
+    """
+    ranked = [one for one in profile.processes if one.rank is not None]
+    launchers = {_place(one, one.pid) for one in profile.processes} - {_place(one, one.pid) for one in ranked}
+    launched = {(one.rank, one.identity) for one in ranked if _place(one, one.parent_pid) in launchers}
+    counts = Counter((rank, experiment) for rank, (experiment, *_) in launched)
+    return sorted({rank for (rank, _), count in counts.items() if count > 1 and rank is not None})
+
+
+def _place(process: Process, pid: int) -> tuple[int, str, int]:
+    return process.experiment, process.node, pid
 
 
 def part_of(profile: Profile, member: Member) -> Profile:

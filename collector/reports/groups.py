@@ -11,7 +11,7 @@ from collector.profile.grouped import Group, GroupedRows, Row
 from collector.profile.model import Profile
 from collector.profile.views import Selection
 from collector.reports import functions, layout, lines as lines_text
-from collector.reports.spreads import spread_line
+from collector.reports.spreads import shared_lines, spread_line
 from collector.reports.style import Style
 from collector.reports.table import Column, figure, name, table_lines
 from collector.units import format_seconds
@@ -43,6 +43,7 @@ def render(profile: Profile, by: str, selection: Selection, style: Style, has_er
     lines += layout.hidden_line(selection.hidden, f"{by}|{_PLURALS.get(by, by + 's')}", style, hidden, total[0])
     if by in (over_ranks.RANK, over_ranks.NODE):
         lines += ["", *layout.paragraph(spread_line(over_ranks.total_spread(profile, by), by, profile.metrics[0]), style)]
+        lines += shared_lines(profile, by, style)
     return "\n".join(lines)
 
 

@@ -18,6 +18,7 @@ from collector.profile.views import FUNCTIONS, choose
 from collector.profile.waiting import longest_waits
 from collector.profile.warnings import graded_warnings, stand_in_clause
 from collector.reports import hotpath, layout
+from collector.reports.spreads import shared_line
 from collector.reports.style import Style, printable, shorten
 from collector.reports.table import figure, name, table_lines
 from collector.reports.watched import describe_watching
@@ -97,7 +98,7 @@ def _ranks(profile: Profile, recording: Recording) -> str:
         return ""
     where = f"{len({process.rank for process in own})} on {plural(len({process.node for process in own}), 'node')}"
     if recording.clock_moved_ns is None:
-        return where
+        return "; ".join(filter(None, (where, shared_line(profile))))
     moved, vouched = format_seconds(recording.clock_moved_ns / NS_PER_S), recording.clock_error_ns
     how_wrong = "no time service keeps one of them" if vouched is None else f"apart by {format_seconds(vouched / NS_PER_S)} s at most, say their time services"
     return f"{where}, whose times are put together by their wall clocks: {how_wrong}; one moved by {moved} s as its ranks began"

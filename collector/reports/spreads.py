@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collector.profile.metrics import Metric
 from collector.profile.model import Profile
-from collector.profile.over_ranks import NODE, Spread, SpreadRow, members, total_spread
+from collector.profile.over_ranks import NODE, RANK, Spread, SpreadRow, members, shared_ranks, total_spread
 from collector.profile.views import Selection
 from collector.reports import layout
 from collector.reports.style import Style
@@ -24,6 +24,7 @@ def render(profile: Profile, view: str, by: str, selection: Selection, style: St
     lines += table_lines(_columns(view, by, metric), [_cells(row, view, metric) for row in selection.rows], style)
     lines += layout.hidden_line(selection.hidden, "object" if view == "objects" else view[:-1], style)
     lines += ["", *layout.paragraph(f"{plural(count, by)}: {spread_line(total_spread(profile, by), by, metric)}", style)]
+    lines += shared_lines(profile, by, style)
     return "\n".join(lines)
 
 
@@ -37,6 +38,21 @@ def spread_line(spread: Spread, by: str, metric: Metric) -> str:
         f"{title} {mean} on average, from {least} ({by} {spread.min_at}) to {most} ({by} {spread.max_at}), "
         f"deviation {deviation}, imbalance {format_percent(spread.imbalance, 1.0)} %"
     )
+
+
+def shared_line(profile: Profile) -> str:
+    """That some ranks are sums over several launches; empty if none is."""
+    shared = shared_ranks(profile)
+    if not shared:
+        return ""
+    title = f"rank {shared[0]} adds" if len(shared) == 1 else f"{len(shared)} ranks add"
+    return f"{title} up processes of several launches, as by several mpirun or by MPI_Comm_spawn (the view `processes` has each)"
+
+
+def shared_lines(profile: Profile, by: str, style: Style) -> list[str]:
+    """The same below figures of ranks."""
+    shared = shared_line(profile) if by == RANK else ""
+    return ["", *layout.paragraph(f"Here {shared}: imbalances are of the sums.", style)] if shared else []
 
 
 def _columns(view: str, by: str, metric: Metric) -> list[Column]:

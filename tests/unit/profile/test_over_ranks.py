@@ -11,8 +11,11 @@ from collector.exports.names import process_numbers, thread_numbers
 from collector.profile.categories import read_categories
 from collector.profile.filters import FilterError, select
 from collector.profile.grouped import groups
-from collector.profile.over_ranks import SORT_KEYS, SpreadRow, spreads, total_spread
+from collector.profile.over_ranks import SORT_KEYS, SpreadRow, shared_ranks, spreads, total_spread
 from collector.profile.timeline import timeline
+from collector.profile.views import Selection
+from collector.reports import groups as groups_text, overview
+from collector.reports.style import Style
 from tests.tiny_profile import PROCESS, THREAD, build_profile
 
 NODES = ("east", "east", "west", "west")
@@ -105,3 +108,17 @@ def test_processes_of_one_number_on_two_nodes_are_two():
     assert len({process.identity for process in processes}) == 2
     assert len(set(process_numbers(profile))) == len(set(thread_numbers(profile))) == 2
     assert [(row.rank, row.node, row.cpu) for row in timeline(profile, 10).rows] == [(0, "east", 1), (1, "west", 2)]
+
+
+def test_ranks_of_several_launches_are_told():
+    """Two mpirun in a recorded script number their processes alike; what a rank starts, and runs in its place, is no other rank."""
+    script, first, second = (PROCESS._replace(pid=pid, parent_pid=50) for pid in (50, 60, 70))
+    below_first = [PROCESS._replace(pid=61 + rank, parent_pid=60, rank=rank) for rank in range(2)]
+    of_rank = [PROCESS._replace(pid=63, parent_pid=61, rank=0), below_first[0]._replace(image=1)]
+    one_launch = build_profile([("main", 1, 0)], processes=[script, first, *below_first, *of_rank])
+    assert shared_ranks(one_launch) == [] and "launches" not in overview.render(one_launch, 10, Style())
+    again = PROCESS._replace(pid=71, parent_pid=70, rank=0)
+    both = build_profile([("main", 1, 0)], processes=[*one_launch.processes, second, again], threads=[THREAD._replace(process=2)])
+    assert shared_ranks(both) == [0]
+    assert "2 on 1 node; rank 0 adds up processes of several launches" in " ".join(overview.render(both, 10, Style()).split())
+    assert "rank 0 adds up" in groups_text.render(both, "rank", Selection(groups(both, "rank", read_categories())), Style())

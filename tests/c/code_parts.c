@@ -1,7 +1,9 @@
 /* code_parts.c -- what is known of code made at run time, below the sanitizers: object files sound and damaged, copies, a compiler's list. Ends with 0 if all agree */
+#include <elf.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +66,7 @@ static uint64_t ask_all(const struct col_elf_view *view)
         sum += first;
     for (unsigned count = 0; count < 100000 && col_elf_view_next_code(view, &index, &first, &last); count++)
         sum += last - first;
-    return sum + col_elf_view_find_object(view, "__jit_debug_descriptor") + col_elf_view_is_relocatable(view);
+    return sum + col_elf_view_find_object(view, "__jit_debug_descriptor", sizeof __jit_debug_descriptor) + col_elf_view_is_relocatable(view);
 }
 
 static void test_damaged_files(const uint8_t *sound, size_t size, unsigned rounds)
@@ -98,12 +100,37 @@ static void test_own_symbol(void)
     size_t size;
     uint8_t *bytes = read_file("/proc/self/exe", &size);
     struct col_elf_view view = {bytes, size};
-    uint64_t value = col_elf_view_find_object(&view, "__jit_debug_descriptor"), first, last;
+    uint64_t value = col_elf_view_find_object(&view, "__jit_debug_descriptor", sizeof __jit_debug_descriptor), first, last;
     check(value != 0, "a hidden symbol is found");
-    check(col_elf_view_find_object(&view, "no_such_symbol_anywhere") == 0, "others are not");
+    check(col_elf_view_find_object(&view, "no_such_symbol_anywhere", 24) == 0, "others are not");
     check(col_elf_view_segments(&view, &first, &last) && value > first && value < last, "it lies in a segment");
     col_jit_debug_meet("/proc/self/exe", (uintptr_t)&__jit_debug_descriptor - value);
     free(bytes);
+}
+
+/* Not every linker makes one string of a name and of the end of a longer one. */
+static void test_longer_name(void)
+{
+    static const char strings[] = "\0the_name\0name\0name";
+    struct {
+        Elf64_Ehdr header;
+        Elf64_Shdr sections[3];
+        Elf64_Sym symbols[3];
+        char strings[sizeof strings];
+    } file = {
+        .header = {.e_ident = ELFMAG, .e_shoff = sizeof file.header, .e_shentsize = sizeof file.sections[0], .e_shnum = 3},
+        .sections[1] = {.sh_type = SHT_SYMTAB, .sh_link = 2, .sh_offset = offsetof(typeof(file), symbols), .sh_size = sizeof file.symbols},
+        .sections[2] = {.sh_offset = offsetof(typeof(file), strings), .sh_size = sizeof strings},
+    };
+    for (unsigned i = 0; i < 3; i++)
+        file.symbols[i] = (Elf64_Sym){.st_name = (Elf64_Word[]){1, 10, 15}[i], .st_info = STT_OBJECT, .st_shndx = 1, .st_value = i + 1, .st_size = i == 1 ? 16 : 24};
+    memcpy(file.strings, strings, sizeof strings);
+    file.header.e_ident[EI_CLASS] = ELFCLASS64;
+    file.header.e_ident[EI_DATA] = ELFDATA2LSB;
+    struct col_elf_view view = {(const uint8_t *)&file, sizeof file};
+    check(col_elf_view_find_object(&view, "name", 24) == 3, "the object of that name and size");
+    file.symbols[2].st_name = 16;
+    check(col_elf_view_find_object(&view, "name", 24) == 0, "no name leads beyond the strings");
 }
 
 static void *keep_again(void *argument)
@@ -216,6 +243,7 @@ int main(int argc, char **argv)
     test_layout(bytes, size);
     test_damaged_files(bytes, size, 20000);
     test_own_symbol();
+    test_longer_name();
     test_copies();
     test_list(bytes, size, argv[2]);
     test_functions_of_many_threads();

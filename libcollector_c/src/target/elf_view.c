@@ -125,27 +125,31 @@ bool col_elf_view_next_code(const struct col_elf_view *view, unsigned *index, ui
     return false;
 }
 
-/* Searches one symbol table. The name is looked for first, all at once: tables have 100,000 entries and more. */
+static bool is_object(const Elf64_Sym *symbol, uint64_t bytes)
+{
+    return ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT && symbol->st_shndx != SHN_UNDEF && symbol->st_size == bytes;
+}
+
+/* Searches one symbol table. Names are read of objects of that size alone: strings of a large library are 100 MB. */
 static uint64_t find_in_table(const struct col_elf_view *view, const Elf64_Shdr *table, const Elf64_Shdr *strings,
-                              const char *name)
+                              const char *name, uint64_t bytes)
 {
     size_t name_bytes = strlen(name) + 1;
     const char *text = piece(view, strings->sh_offset, strings->sh_size);
     const uint8_t *symbols = piece(view, table->sh_offset, table->sh_size);
-    const char *found = text != NULL && symbols != NULL ? memmem(text, strings->sh_size, name, name_bytes) : NULL;
-    if (found == NULL)
+    if (text == NULL || symbols == NULL || strings->sh_size < name_bytes)
         return 0;
     for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= table->sh_size; at += sizeof(Elf64_Sym)) {
         Elf64_Sym symbol;
         memcpy(&symbol, symbols + at, sizeof symbol);
-        if (symbol.st_name == (uint64_t)(found - text) && ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT &&
-            symbol.st_shndx != SHN_UNDEF)
+        if (is_object(&symbol, bytes) && symbol.st_name <= strings->sh_size - name_bytes &&
+            memcmp(text + symbol.st_name, name, name_bytes) == 0)
             return symbol.st_value;
     }
     return 0;
 }
 
-uint64_t col_elf_view_find_object(const struct col_elf_view *view, const char *name)
+uint64_t col_elf_view_find_object(const struct col_elf_view *view, const char *name, uint64_t bytes)
 {
     Elf64_Ehdr header;
     Elf64_Shdr table, strings;
@@ -155,6 +159,6 @@ uint64_t col_elf_view_find_object(const struct col_elf_view *view, const char *n
     for (uint64_t i = 0; i < count && value == 0 && read_section(view, &header, i, &table); i++)
         if ((table.sh_type == SHT_SYMTAB || table.sh_type == SHT_DYNSYM) &&
             read_section(view, &header, table.sh_link, &strings))
-            value = find_in_table(view, &table, &strings, name);
+            value = find_in_table(view, &table, &strings, name, bytes);
     return value;
 }

@@ -29,7 +29,7 @@ bool col_elf_view_lay_out_code(const struct col_elf_view *view, uint64_t *bytes,
 /* Executable sections that say where they are, one after the other: false when there are no more. `*index` begins at 0. */
 bool col_elf_view_next_code(const struct col_elf_view *view, unsigned *index, uint64_t *start, uint64_t *end);
 
-/* The address in the file of an object (not a function) of that name, from its symbol tables, hidden ones too; 0 if there is none. */
-uint64_t col_elf_view_find_object(const struct col_elf_view *view, const char *name);
+/* The address in the file of an object (not a function) of that name and size, from its symbol tables, hidden ones too; 0 if there is none. */
+uint64_t col_elf_view_find_object(const struct col_elf_view *view, const char *name, uint64_t bytes);
 
 #endif

@@ -75,7 +75,8 @@ static uint64_t find_in_file(const char *path)
     void *bytes = col_os_describe(fd, &file) == 0 && file.bytes != 0 ? col_os_map_to_read(fd, file.bytes) : NULL;
     col_os_close(fd);
     if (bytes != NULL) {
-        address = col_elf_view_find_object(&(struct col_elf_view){bytes, file.bytes}, SYMBOL);
+        address =
+            col_elf_view_find_object(&(struct col_elf_view){bytes, file.bytes}, SYMBOL, sizeof(struct descriptor));
         col_os_unmap(bytes, file.bytes);
     }
     return address;

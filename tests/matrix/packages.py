@@ -23,6 +23,8 @@ PACKAGES = {
     "ldc2": "ldc", "crystal": "crystal", "/usr/include/tbb/tbb.h": "libtbb-dev", "/usr/lib/x86_64-linux-gnu/libboost_fiber.so": "libboost-fiber-dev", "gsi": "gambc",
     "coqc": "coq", "/usr/lib/x86_64-linux-gnu/libprofiler.so.0": "libgoogle-perftools4", "bear": "bear", "parallel": "parallel", "brotli": "brotli", "lzip": "lzip", "zstd": "zstd", "lz4": "lz4", "7z": "p7zip-full",
     "haproxy": "haproxy", "slapd": "slapd", "ldapadd": "ldap-utils", "/usr/include/liburing.h": "liburing-dev", "uftrace": "uftrace", "/usr/include/gc.h": "libgc-dev",
+    "gfortran": "gfortran", "mpirun.openmpi": "openmpi-bin", "mpicc.openmpi": "libopenmpi-dev", "mpiexec.mpich": "mpich", "mpifort.mpich": "libmpich-dev", "caf.openmpi": "libcoarrays-openmpi-dev",
+    "/usr/lib/llvm-14/lib/libomp.so": "libomp-14-dev", "/etc/OpenCL/vendors/pocl.icd": "pocl-opencl-icd", "/usr/include/CL/cl.h": "ocl-icd-opencl-dev", "lmp": "lammps", "gap": "gap-core",
 }
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from matrix.tables import languages, linking, programs, sandboxes, signals, tracers
+from matrix.tables import languages, linking, programs, sandboxes, science, signals, tracers
 
-GROUPS = ("signals", "processes", "threads", "memory", "files", "linking", "sandboxes", "tracers", "interfaces", "ends", "processor", "timing", "programs", "languages")
+GROUPS = ("signals", "processes", "threads", "memory", "files", "linking", "sandboxes", "tracers", "interfaces", "ends", "processor", "timing", "programs", "languages", "science")
 
-TABLE = [*signals.CASES, *linking.CASES, *sandboxes.CASES, *tracers.CASES, *programs.CASES, *languages.CASES]
+TABLE = [*signals.CASES, *linking.CASES, *sandboxes.CASES, *tracers.CASES, *programs.CASES, *languages.CASES, *science.CASES]

@@ -179,9 +179,14 @@ def error_columns(columns: Iterable[Column], has_errors: bool) -> list[Column]:
     return [column for pair in pairs for column in pair]
 
 
-def sample_cell(values: Values) -> str:
+def sample_number(values: Values) -> int:
     """How many samples a row of figures rests on."""
-    return format_count(round(values[_SAMPLES]))
+    return round(values[_SAMPLES])
+
+
+def sample_cell(values: Values) -> str:
+    """The same as text."""
+    return format_count(sample_number(values))
 
 
 def sample_column(rows: Sequence[Values]) -> list[str]:

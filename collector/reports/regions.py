@@ -26,6 +26,8 @@ COLUMNS = (
 )
 _NONE = "No parallel region of OpenMP is on any stack: the program opens none, or its runtime is linked into it so that the recorder does not see them open."
 _SLEEP = "Times are CPU time: a thread that sleeps while it waits, as with OMP_WAIT_POLICY=passive, has no wait here, but is missing in the time of its region."
+_FEWEST = 10
+_FEW = f"No imbalance is shown of work that fewer than {_FEWEST} samples saw."
 
 
 def render(profile: Profile, rows: Sequence[RegionRow], limit: int | None, style: Style) -> str:
@@ -37,7 +39,13 @@ def render(profile: Profile, rows: Sequence[RegionRow], limit: int | None, style
     shown, hidden = rows[: limit or None], rows[limit:] if limit else []
     lines += table_lines(layout.measured_columns(COLUMNS, profile, has_others=False), [_cells(row, whole) for row in shown], style)
     lines += layout.hidden_line(hidden, "region", style)
-    return "\n".join([*lines, "", *layout.paragraph(_SLEEP, style)])
+    few = ["", *layout.paragraph(_FEW, style)] if any(not _has_imbalance(row) for row in shown) else []
+    return "\n".join([*lines, "", *layout.paragraph(_SLEEP, style), *few])
+
+
+def _has_imbalance(row: RegionRow) -> bool:
+    """A single sample of work, beside much waiting, would be an imbalance of 100 %."""
+    return layout.sample_number(row.inclusive) - layout.sample_number(row.wait) >= _FEWEST
 
 
 def _cells(row: RegionRow, whole: layout.Whole) -> list[str]:
@@ -45,7 +53,7 @@ def _cells(row: RegionRow, whole: layout.Whole) -> list[str]:
         *layout.time_cells(row.inclusive[0], whole),
         layout.sample_cell(row.inclusive),
         str(row.thread_count),
-        format_percent(row.imbalance, 1.0),
+        format_percent(row.imbalance, 1.0) if _has_imbalance(row) else "-",
         *layout.time_cells(row.wait[0], layout.Whole(row.inclusive[0], whole.metric)),
         layout.amount(row.overhead[0], whole.metric),
         layout.function_title(row.function).removesuffix(REGION_MARK),

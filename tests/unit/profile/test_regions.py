@@ -9,6 +9,8 @@ from collector.profile.categories import CategoryError, read_categories
 from collector.profile.category_calls import category_calls
 from collector.profile.model import PYTHON, Profile
 from collector.profile.regions import RegionRow, regions
+from collector.reports import regions as regions_text
+from collector.reports.style import Style
 
 CATEGORIES = read_categories()
 WAIT = "wait_in_libgomp.so.1+0x10@libgomp.so.1"
@@ -102,3 +104,15 @@ def test_an_unknown_category_is_an_error() -> None:
     profile = of(("main", 1, 0))
     with pytest.raises(CategoryError, match="no category 'ocean'"):
         category_calls(profile, CATEGORIES, "ocean")
+
+
+@pytest.mark.parametrize(("work_count", "shown"), [(1, "-"), (9, "-"), (10, "100.0")])
+def test_an_imbalance_of_few_samples_is_not_shown(work_count: int, shown: str) -> None:
+    """Two threads wait; the little work that was seen all happened to be in one of them."""
+    inside = "main;solve:7;solve [parallel]:7"
+    waiting = [(f"{inside};gomp_thread_start@libgomp.so.1;{WAIT}", 5.0, thread) for thread in (0, 1)] * 5
+    profile = of(*waiting, *[(f"{inside};solve._omp_fn.0;work", 1.0, 1)] * work_count)
+    text = regions_text.render(profile, regions(profile, CATEGORIES), None, Style(100))
+    (row,) = [line for line in text.splitlines() if "solve" in line]
+    assert row.split()[4] == shown
+    assert ("fewer than 10 samples" in text) == (shown == "-")

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from collector.regular_file import read_regular
 
-VERSION = 9
+VERSION = 10
 _MAGIC = b"collector symbols " + bytes([VERSION, sys.byteorder == "big"]) + b"\n"
 _LENGTHS = struct.Struct("<II")  # CRC-32 of all that follows, bytes of the JSON header
 LARGEST_CACHE_BYTES = 1 << 30

@@ -5,6 +5,9 @@ one where two nest). A symbol without a size (assembly) reaches to the next symb
 its unwind entry or the end of its section, whichever comes first. What remains of an unwind
 entry belongs to a function without a name, known by where it starts. Anything else belongs to
 nobody: better no name than a neighbour's.
+
+The compiler's own `frame_dummy` has neither size nor unwind entry and is the last function before the code
+of the program's first object file: what that leaves without symbols, as GHC does, is not frame_dummy's.
 """
 
 from __future__ import annotations
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
 
 NO_FUNCTION: Final = (1 << 32) - 1
 """The number of no range."""
+
+_FRAME_DUMMY_BYTES = 16
+"""One jump of crtbegin.o and its padding."""
 
 Range = tuple[int, int, int, str]  # start, end, start of the function, name ("" has none)
 
@@ -191,6 +197,7 @@ def _extents(symbols: list[Symbol], frames: list[tuple[int, int]], code: Sequenc
             if end < frame_end:
                 end = max(end, min(frame_end, following))  # a size of hand-written code that is too small
         else:
+            following = min(following, start + _FRAME_DUMMY_BYTES) if name == "frame_dummy" else following
             end = _end_without_size(start, following, frames)
         ranges.append((start, min(end, code_end), start, name))
     return ranges

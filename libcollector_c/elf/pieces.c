@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+enum { FRAME_DUMMY_BYTES = 16 }; /* one jump of crtbegin.o and its padding */
+
 /* What is known around addresses that rise. */
 struct around {
     const struct col_code_range *ranges;
@@ -81,6 +83,14 @@ static size_t choose_functions(const struct col_symbol *symbols, size_t count, c
     return chosen_count;
 }
 
+/* The compiler's own frame_dummy has neither size nor unwind entry, and the program's first object file follows it:
+   what that leaves without symbols, as GHC does, is not frame_dummy's. */
+static uint64_t limit_of_frame_dummy(const struct col_symbol *symbol)
+{
+    bool is_it = col_symbol_name_equals(symbol->name, (struct col_symbol_name){"frame_dummy", 11});
+    return is_it ? col_code_end(symbol->start, FRAME_DUMMY_BYTES) : UINT64_MAX;
+}
+
 /* Where a function ends when nothing but unwind entries and what follows is asked. */
 static uint64_t end_of(const struct col_symbol *symbol, uint64_t following, struct around *frames)
 {
@@ -91,6 +101,7 @@ static uint64_t end_of(const struct col_symbol *symbol, uint64_t following, stru
         uint64_t longer = is_longer ? lower(frame->end, following) : 0; /* hand-written sizes may be too small */
         return longer > end ? longer : end;
     }
+    following = lower(following, limit_of_frame_dummy(symbol));
     if (frame)
         return lower(frame->end, following);
     return frames->next < frames->count ? lower(following, frames->ranges[frames->next].start) : following;

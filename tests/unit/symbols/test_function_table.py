@@ -10,7 +10,7 @@ import pytest
 
 from collector.symbols import native_modules
 from collector.symbols.elf_image import ElfImage
-from collector.symbols.function_table import NO_FUNCTION, FunctionTable, _fill_with_frames, _flatten, build_function_table
+from collector.symbols.function_table import NO_FUNCTION, FunctionTable, _fill_with_frames, _flatten, build_function_table, build_plainly
 from collector.symbols.symbolizer import Symbolizer
 
 
@@ -66,6 +66,18 @@ def test_stripped_program_begins_functions_where_the_symbols_did(workshop, run_t
     starts = addresses_of(program, run_tool)
     for name in ("main", "leaf_sum", "middle_step", "outer_loop", "implementation"):
         assert locations[starts[name]].function == f"stripped+{starts[name]:#x}"
+
+
+@pytest.mark.parametrize("build", [build_function_table, build_plainly], ids=["library", "python"])
+def test_the_start_code_owns_nothing_of_the_program(build, workshop, run_tool):
+    program = workshop.build("symbols_nameless_first.S")
+    at = addresses_of(program, run_tool)
+    if at.get("frame_dummy", at["main"]) >= at["main"] - 64:
+        pytest.skip("this compiler's start code has no frame_dummy before the program")
+    with ElfImage(str(program)) as image:
+        table = build(image, ())
+    assert table.range_at(table.index_of(at["frame_dummy"])).name == "frame_dummy"
+    assert [table.index_of(address) for address in range(at["main"] - 64, at["main"])] == [None] * 64
 
 
 def test_aliases_and_ifuncs(workshop, run_tool, tmp_path):

@@ -40,6 +40,11 @@ def test_every_stack_is_complete_and_marked(tableless: Recorded) -> None:
     assert "lead through code without unwind" in text
 
 
+def test_a_program_in_pieces_has_a_beginning(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    """Between its segments are gaps, so that the C library gives one at a time, and nothing says of _start that nobody called it."""
+    judge_stacks(record([compiled("tableless.c", "-O2", *TABLELESS, "-Wl,--no-eh-frame-hdr", "-Wl,-z,max-page-size=2097152"), 250]))
+
+
 def test_code_of_compilers_is_followed_on_a_small_signal_stack(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
     recorded = record([compiled("jit_on_small_stack.c", "-O2"), 500])
     judge_stacks(recorded)

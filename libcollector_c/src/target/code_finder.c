@@ -75,16 +75,20 @@ static bool find_registered(uintptr_t pc, struct col_code_module *module)
     return false;
 }
 
+static bool is_in_program(uintptr_t low, uintptr_t high)
+{
+    return low >= self.program_low && high <= self.program_high;
+}
+
 /* A loaded object. Its tables lie inside it. Of a program whose segments have gaps between them the C library gives one
    segment at a time: then they lie anywhere in the program. A header that lies nowhere in its object is none. */
 static struct col_code_module make_module(uintptr_t low, uintptr_t high, uintptr_t header)
 {
     bool is_inside = header >= low && header < high;
-    bool is_in_program = header >= self.program_low && header < self.program_high && low >= self.program_low &&
-                         high <= self.program_high;
+    bool is_elsewhere = header >= self.program_low && header < self.program_high && is_in_program(low, high);
     return (struct col_code_module){.low = low,
                                     .high = high,
-                                    .header = is_inside || is_in_program ? (const uint8_t *)header : NULL,
+                                    .header = is_inside || is_elsewhere ? (const uint8_t *)header : NULL,
                                     .tables_low = is_inside ? low : self.program_low,
                                     .tables_high = is_inside ? high : self.program_high};
 }
@@ -106,13 +110,15 @@ bool col_code_finder_find(uintptr_t pc, struct col_code_module *module)
     return find_registered(pc, module);
 }
 
-/* The module's ELF header, which its first segment begins with; NULL when this one was linked otherwise. */
+/* The ELF header, which the first segment of the module, or of the program that it is a piece of, begins with; NULL when
+   this one was linked otherwise. */
 static const ElfW(Ehdr) * elf_header_of(const struct col_code_module *module)
 {
-    const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)module->low;
-    bool is_whole = !module->frames && module->high - module->low >= COL_PAGE_BYTES &&
-                    module->low % COL_PAGE_BYTES == 0 && col_safe_read_probe(module->low) &&
-                    memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 && header->e_phoff <= COL_PAGE_BYTES &&
+    uintptr_t low = is_in_program(module->low, module->high) ? self.program_low : module->low;
+    const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)low;
+    bool is_whole = !module->frames && module->high - low >= COL_PAGE_BYTES && low % COL_PAGE_BYTES == 0 &&
+                    col_safe_read_probe(low) && memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
+                    header->e_phoff <= COL_PAGE_BYTES &&
                     header->e_phoff + (uint64_t)header->e_phnum * sizeof(ElfW(Phdr)) <= COL_PAGE_BYTES;
     return is_whole ? header : NULL;
 }

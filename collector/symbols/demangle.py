@@ -14,6 +14,8 @@ import functools
 import re
 from collections.abc import Callable, Iterable
 
+from collector.symbols.functional_names import read_functional
+
 # Tried by name only: ctypes.util.find_library would start ldconfig and gcc.
 _RUNTIMES = ("libstdc++.so.6", "libc++abi.so.1", "libc++.so.1", "/usr/lib/libc++abi.dylib")
 
@@ -39,7 +41,7 @@ _BRACKET_OR_OPERATOR = re.compile(r"[<({\[\])}>]|operator")
 
 
 def demangle_many(names: Iterable[str]) -> dict[str, str]:
-    """{name: name in the notation of C++, Rust, D or Fortran}, unchanged when it is not mangled or cannot be read.
+    """{name: name in the notation of C++, Rust, D, Fortran, OCaml or Haskell}, unchanged when it is not mangled or cannot be read.
 
     Parts that a compiler cut off keep their mark: `f(int) [clone .cold]`. Functions within others lose their number: `inner.0`.
     c++filt runs once for all of a scheme that need it.
@@ -53,7 +55,7 @@ def demangle_many(names: Iterable[str]) -> dict[str, str]:
         if plain is not None:
             shown[name] = (_as_rust(plain) if _RUST_HASH.search(plain) else plain) + name[len(mangled):]
         else:
-            shown[name] = _as_fortran(name)
+            shown[name] = read_functional(name) or _as_fortran(name)
             scheme = _scheme_for_filter(name)
             if scheme:
                 refused.setdefault(scheme, []).append(name)

@@ -48,6 +48,34 @@ def test_long_names_stay_whole(count):
     assert demangle(name) == "void f<" + ", ".join(["std::vector<int, std::allocator<int> >"] * count) + " >()"
 
 
+@pytest.mark.parametrize("mangled, plain", [
+    ("camlT__fib_81", "T.fib_81"),
+    ("camlStdlib__List__map_456", "Stdlib.List.map_456"),
+    ("camlStdlib__$40_197", "Stdlib.@_197"),
+    ("camlCamlinternalFormat__k$27_3451", "CamlinternalFormat.k'_3451"),
+    ("camlT.fib_81", "T.fib_81"),
+    ("camlDune__exe__Main__entry", "Dune.exe.Main.entry"),
+    ("caml_alloc_shr", "caml_alloc_shr"),
+    ("camlT__data_begin", "camlT__data_begin"),
+    ("base_GHCziList_filter_info", "GHC.List.filter"),
+    ("containerszm0zi6zi4zi1_DataziMapziInternal_balanceL_info", "Data.Map.Internal.balanceL"),
+    ("ghczmprim_GHCziClasses_modIntzh_info", "GHC.Classes.modInt#"),
+    ("ghczmprim_GHCziTuple_Z3T_con_info", "GHC.Tuple.(,,)"),
+    ("Main_zdwzdsgo8_info", "Main.$w$sgo8"),
+    ("Main_main_info", "Main.main"),
+    ("ZCMain_main_info", "Main.main"),
+    ("Foo_get_info", "Foo_get_info"),
+    ("my_Foo_get_info", "my_Foo_get_info"),
+    ("Main_zy_info", "Main_zy_info"),
+    ("stg_ap_pp_info", "stg_ap_pp_info"),
+    ("Main_z99999999U_info", "Main.z99999999U"),
+    ("get_info", "get_info"),
+])
+def test_names_of_functional_languages(mangled, plain):
+    assert demangle(mangled) == plain
+    assert short_name(plain) == plain
+
+
 def test_names_of_new_rust():
     if shutil.which("c++filt") is None:
         pytest.skip("c++filt is not installed")

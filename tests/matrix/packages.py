@@ -25,6 +25,7 @@ PACKAGES = {
     "haproxy": "haproxy", "slapd": "slapd", "ldapadd": "ldap-utils", "/usr/include/liburing.h": "liburing-dev", "uftrace": "uftrace", "/usr/include/gc.h": "libgc-dev",
     "gfortran": "gfortran", "mpirun.openmpi": "openmpi-bin", "mpicc.openmpi": "libopenmpi-dev", "mpiexec.mpich": "mpich", "mpifort.mpich": "libmpich-dev", "caf.openmpi": "libcoarrays-openmpi-dev",
     "/usr/lib/llvm-14/lib/libomp.so": "libomp-14-dev", "/etc/OpenCL/vendors/pocl.icd": "pocl-opencl-icd", "/usr/include/CL/cl.h": "ocl-icd-opencl-dev", "lmp": "lammps", "gap": "gap-core",
+    "chezscheme": "chezscheme", "rakudo": "rakudo", "/usr/lib/tcltk/x86_64-linux-gnu/thread2.8.8/pkgIndex.tcl": "tcl-thread",
 }
 
 

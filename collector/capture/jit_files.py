@@ -29,8 +29,9 @@ class JitProcess(NamedTuple):
 def keep_jit_files(objects_path: str, processes: Iterable[JitProcess]) -> list[str]:
     """Copy the perf maps and jitdumps of the processes into `objects_path`; a sentence for each that could not be copied."""
     complaints = []
+    dumps_in: dict[str, list[str]] = {}
     for process in processes:
-        for path in _iter_candidates(process):
+        for path in _iter_candidates(process, dumps_in):
             try:
                 _keep(path, objects_path, process)
             except FileNotFoundError:
@@ -61,18 +62,34 @@ def _is_of(process: JitProcess, status: os.stat_result) -> bool:
     return is_its_own and status.st_mtime_ns >= process.begun_ns - _CLOCK_STEP_NS
 
 
-def _iter_candidates(process: JitProcess) -> Iterator[str]:
-    """Where compilers put them. The first dump that is there is the one."""
+def _iter_candidates(process: JitProcess, dumps_in: dict[str, list[str]]) -> Iterator[str]:
+    """Where compilers put them. The first dump that is there is the one; `dumps_in` keeps what a directory has."""
     yield f"/tmp/perf-{process.pid}.map"
     name = f"jit-{process.pid}.dump"
     places = [os.path.join(place, name) for place in (process.directory, "/tmp")]
     of_user = os.path.expanduser("~/.debug/jit")
-    dumps = [place for place in places if os.path.exists(place)]
+    dumps = [place for place in places if os.path.exists(place)] or _dumps_of_threads(process, dumps_in)
     if not dumps and os.path.isdir(of_user):
         import glob  # few users have that directory
 
         dumps = glob.glob(os.path.join(glob.escape(of_user), "*", name))
     yield from dumps[:1]
+
+
+def _dumps_of_threads(process: JitProcess, dumps_in: dict[str, list[str]]) -> list[str]:
+    """Those that JavaScriptCore names jit-THREAD-PID.dump; each directory is read once."""
+    for place in (process.directory, "/tmp"):
+        if place not in dumps_in:
+            dumps_in[place] = _names_of_dumps(place)
+    ending = f"-{process.pid}.dump"
+    return [os.path.join(place, name) for place in (process.directory, "/tmp") for name in dumps_in[place] if name.endswith(ending)]
+
+
+def _names_of_dumps(place: str) -> list[str]:
+    try:
+        return [name for name in os.listdir(place) if name.startswith("jit-")]
+    except OSError:
+        return []
 
 
 def _keep(path: str, objects_path: str, process: JitProcess) -> None:

@@ -16,7 +16,7 @@ def add_jit_sources(objects_path: str | None, logs: Sequence[LogFacts]) -> list[
     kept = _names_in(objects_path)
     for facts in logs if kept else ():
         pid = facts.log.origin.pid
-        sources = (f"perf-{pid}.map", _add_perf_map), (f"jit-{pid}.dump", _add_jitdump), (f"pypy-{pid}.log", _add_pypy_log)
+        sources = (f"perf-{pid}.map", _add_perf_map), (_dump_in(kept, pid), _add_jitdump), (f"pypy-{pid}.log", _add_pypy_log)
         for name, add in sources:
             if name in kept:
                 add(facts, os.path.join(objects_path or "", name), complaints)
@@ -30,6 +30,11 @@ def add_jit_sources(objects_path: str | None, logs: Sequence[LogFacts]) -> list[
             facts.space.inherit(parent.space, facts.start_ns)
             facts.interpreter = facts.interpreter or parent.interpreter
     return complaints
+
+
+def _dump_in(names: set[str], pid: int) -> str:
+    """jit-PID.dump, or jit-THREAD-PID.dump as JavaScriptCore names it; empty if there is none."""
+    return min((name for name in names if name.startswith("jit-") and name.endswith(f"-{pid}.dump")), key=len, default="")
 
 
 def _names_in(path: str | None) -> set[str]:

@@ -116,8 +116,9 @@ def test_code_of_a_file_that_is_mapped_once_more_keeps_its_names(record: Record,
     assert len({row.module.path for row in aggregate.functions(recorded.profile) if row.function.name.startswith("spin_")}) == 1
 
 
-def test_a_jitdump_with_code_lines_and_moves(record: Record, compiled: Callable[..., Path], tmp_path: Path) -> None:
-    recorded = record([compiled("dump_code.c"), 150], directory_to_run_in=tmp_path)
+@pytest.mark.parametrize("before_pid", ["", "17-"], ids=["jit-PID.dump", "jit-THREAD-PID.dump"])
+def test_a_jitdump_with_code_lines_and_moves(record: Record, compiled: Callable[..., Path], tmp_path: Path, before_pid: str) -> None:
+    recorded = record([compiled("dump_code.c"), 150, before_pid], directory_to_run_in=tmp_path)
     assert recorded.outcome.status == 0, recorded.outcome.stderr
     truth = recorded.outcome.truth
     judge_shares(recorded, {"tenant one": truth["one"], "tenant two": truth["two"], "moved": truth["moved"]}, total_ns=recorded.total_ns, systematic=0.02)

@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 {
     int64_t ms = argc > 1 ? atoi(argv[1]) : 100, moved;
     char *room = make_room(4 * 4096), path[64];
-    snprintf(path, sizeof path, "jit-%d.dump", (int)getpid());
+    snprintf(path, sizeof path, "jit-%s%d.dump", argc > 2 ? argv[2] : "", (int)getpid());
     dump = open(path, O_CREAT | O_TRUNC | O_RDWR, 0666);
     put_header();
     mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, dump, 0); /* how profilers find it */

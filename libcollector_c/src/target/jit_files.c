@@ -39,13 +39,21 @@ static void keep(const char *path)
         col_messages_say(COL_MESSAGE_WARNING, path, "the file is too large to be copied into the experiment");
 }
 
-/* The path in a line of /proc/self/maps, if it ends in `name` and the mapping is executable: so compilers show where their dump is. */
-static const char *path_in_line(const char *name)
+/* True of jit-PID.dump, and of jit-THREAD-PID.dump as JavaScriptCore names it; `ending` is -PID.dump. */
+static bool is_dump(const char *path, const char *ending)
+{
+    const char *name = strrchr(path, '/') + 1;
+    size_t name_bytes = strlen(name), ending_bytes = strlen(ending);
+    return strncmp(name, "jit-", 4) == 0 && name_bytes > ending_bytes &&
+           strcmp(name + name_bytes - ending_bytes, ending) == 0;
+}
+
+/* The path in a line of /proc/self/maps, if it is a dump's and the mapping is executable: so compilers show where their dump is. */
+static const char *path_in_line(const char *ending)
 {
     const char *path = strchr(line, '/'), *blank = strchr(line, ' ');
-    size_t path_bytes = path != NULL ? strlen(path) : 0, name_bytes = strlen(name);
     bool is_executable = blank != NULL && strnlen(blank, 4) == 4 && blank[3] == 'x';
-    return is_executable && path_bytes > name_bytes && strcmp(path + path_bytes - name_bytes, name) == 0 ? path : NULL;
+    return is_executable && path != NULL && is_dump(path, ending) ? path : NULL;
 }
 
 /* True when a whole line is there. */
@@ -61,7 +69,7 @@ static bool add_character(char c)
     return false;
 }
 
-static const char *find_mapped(const char *name)
+static const char *find_mapped(const char *ending)
 {
     char chunk[CHUNK_BYTES];
     const char *found = NULL;
@@ -71,7 +79,7 @@ static const char *find_mapped(const char *name)
     while (fd >= 0 && found == NULL && (count = col_os_read(fd, chunk, sizeof chunk)) > 0)
         for (ssize_t i = 0; i < count && found == NULL; i++)
             if (add_character(chunk[i]))
-                found = path_in_line(name);
+                found = path_in_line(ending);
     if (fd >= 0)
         col_os_close(fd);
     return found;
@@ -84,7 +92,7 @@ void col_jit_files_keep(void)
         return;
     col_text_print_into(name, sizeof name, "/tmp/perf-%d.map", (int)col_os_process_id());
     keep(name);
-    col_text_print_into(name, sizeof name, "/jit-%d.dump", (int)col_os_process_id());
+    col_text_print_into(name, sizeof name, "-%d.dump", (int)col_os_process_id());
     const char *path = find_mapped(name);
     if (path != NULL)
         keep(path);

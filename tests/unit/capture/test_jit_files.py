@@ -35,6 +35,15 @@ def test_files_of_the_process_are_copied(tmp_path: Path, perf_map: Path) -> None
     assert {path.name: path.read_bytes() for path in objects.iterdir()} == {perf_map.name: b"7f00 10 f\n", f"jit-{PID}.dump": b"dump"}
 
 
+def test_the_dump_of_a_thread_is_its_process_s(tmp_path: Path) -> None:
+    """JavaScriptCore names it so; that of another process stays where it is."""
+    (tmp_path / f"jit-17-{PID}.dump").write_bytes(b"dump")
+    (tmp_path / f"jit-{PID}-17.dump").write_bytes(b"other")
+    objects = tmp_path / "x.expt" / "objects"
+    assert keep_jit_files(str(objects), [process(tmp_path)]) == []
+    assert [path.name for path in objects.iterdir()] == [f"jit-17-{PID}.dump"]
+
+
 def test_a_copy_that_has_grown_is_made_again(tmp_path: Path, perf_map: Path) -> None:
     wanted, objects = process(tmp_path), tmp_path / "objects"
     for text in ("7f00 10 f\n", "7f00 10 f\n7f10 10 g\n"):

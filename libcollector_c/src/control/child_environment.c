@@ -5,12 +5,14 @@
 #include "control/child_environment.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "base/kept_text.h"
+#include "base/os.h"
 #include "control/options.h"
 #include "control/silence.h"
 #include "target/launcher.h"
@@ -29,12 +31,14 @@ static const char *const kept_names[] = {"COLLECTOR_EXPERIMENT=", "COLLECTOR_OPT
                                          "COLLECTOR_METRICS=",    COL_LAUNCHER_VARIABLE "=",  COL_SILENCE_VARIABLE "=",
                                          PRELOADED_NAME,          COL_OPTIONS_NODE_READER "="};
 #define KEPT_COUNT (sizeof kept_names / sizeof *kept_names)
+#define EXPERIMENT 0 /* its place among them */
 
 static struct {
     bool is_remembered, is_passed_on;
     bool tells_asan;           /* the launcher asked AddressSanitizer not to mind us */
     bool is_added[KEPT_COUNT]; /* by us: not in the environment that the program was given */
     char *kept[KEPT_COUNT];    /* whole entries, "NAME=value"; NULL: the variable was not set */
+    char *given_experiment;    /* its entry as it was given: kept is that, but a path from the root */
     char *library;             /* as LD_PRELOAD named us */
     const char *ours;          /* the list of what we want preloaded, the recorder first */
 } self;
@@ -60,6 +64,34 @@ static bool tells_asan(const char *options)
     return options != NULL && is_listed(options, ASAN_BEHIND_US, strlen(ASAN_BEHIND_US));
 }
 
+static bool is_relative_path(const char *name, const char *value)
+{
+    bool is_path = strcmp(name, "COLLECTOR_EXPERIMENT=") == 0 || strcmp(name, "COLLECTOR_METRICS=") == 0;
+    return is_path && value[0] != '/' && value[0] != '\0';
+}
+
+/* The entry with a path from the root, which still holds when the program has changed its directory. NULL: it cannot be had. */
+static char *entry_from_root(const char *name, const char *relative)
+{
+    char directory[PATH_MAX + 1];
+    ssize_t length = col_os_working_directory(directory, PATH_MAX);
+    if (length <= 0 || directory[0] != '/')
+        return NULL;
+    memcpy(directory + length, "/", 2);
+    const char *path = col_kept_text_join(directory, relative);
+    return path != NULL ? col_kept_text_join(name, path) : NULL;
+}
+
+static void remember_entry(size_t i, const char *value)
+{
+    char *given = col_kept_text_join(kept_names[i], value);
+    char *absolute = is_relative_path(kept_names[i], value) ? entry_from_root(kept_names[i], value) : NULL;
+    self.is_added[i] = given != NULL && absolute != NULL;
+    self.kept[i] = self.is_added[i] ? absolute : given;
+    if (i == EXPERIMENT)
+        self.given_experiment = given;
+}
+
 void col_child_environment_remember(bool is_passed_on)
 {
     Dl_info library;
@@ -68,8 +100,10 @@ void col_child_environment_remember(bool is_passed_on)
         memcpy(name, kept_names[i], strlen(kept_names[i]));
         name[strlen(kept_names[i]) - 1] = '\0';
         const char *value = getenv(name);
-        self.kept[i] = value != NULL ? col_kept_text_join(kept_names[i], value) : NULL;
-        if (value != NULL && strcmp(kept_names[i], PRELOADED_NAME) == 0 && self.kept[i] != NULL)
+        if (value == NULL)
+            continue;
+        remember_entry(i, value);
+        if (strcmp(kept_names[i], PRELOADED_NAME) == 0 && self.kept[i] != NULL)
             self.ours = self.kept[i] + strlen(PRELOADED_NAME);
     }
     /* A program may hold another path to us than the one we were loaded by: keep the first. */
@@ -78,7 +112,7 @@ void col_child_environment_remember(bool is_passed_on)
     if (self.ours == NULL)
         self.ours = self.library;
     self.tells_asan = tells_asan(getenv("ASAN_OPTIONS"));
-    self.is_remembered = self.library != NULL && self.kept[0] != NULL;
+    self.is_remembered = self.library != NULL && self.kept[EXPERIMENT] != NULL;
     self.is_passed_on = is_passed_on;
 }
 
@@ -89,7 +123,7 @@ const char *col_child_environment_library(void)
 
 const char *col_child_environment_experiment(void)
 {
-    return self.kept[0] != NULL ? self.kept[0] + strlen(kept_names[0]) : NULL;
+    return self.kept[EXPERIMENT] != NULL ? self.kept[EXPERIMENT] + strlen(kept_names[EXPERIMENT]) : NULL;
 }
 
 static bool is_kept(const char *entry)
@@ -186,8 +220,8 @@ static bool is_complete(char *const *environment, const char *preload)
 {
     if (preload == NULL || !is_listed(preload, self.library, strlen(self.library)))
         return false;
-    if (!has_entry(environment, self.kept[0]))
-        return has_name(environment, kept_names[0]); /* of another recording, which knows what it wants */
+    if (!has_entry(environment, self.kept[EXPERIMENT]) && !has_entry(environment, self.given_experiment))
+        return has_name(environment, kept_names[EXPERIMENT]); /* of another recording, which knows what it wants */
     for (size_t i = 0; i < KEPT_COUNT; i++)
         if (self.is_added[i] && !has_entry(environment, self.kept[i]))
             return false;

@@ -11,7 +11,7 @@
  */
 void col_child_environment_remember(bool is_passed_on);
 
-/* Paths of the recorder and of the experiment; NULL before remember, or if this process has none. */
+/* Paths of the recorder and, from the root, of the experiment; NULL before remember, or if this process has none. */
 const char *col_child_environment_library(void);
 const char *col_child_environment_experiment(void);
 

@@ -225,8 +225,9 @@ const struct col_options *col_session_prepare(void)
     if (self.options.experiment == NULL || !col_silence_is_known())
         return NULL;
     col_child_environment_remember(self.options.is_followed);
+    self.options.experiment = col_child_environment_experiment();
     col_child_program_learn();
-    if (!self.options.is_followed)
+    if (!self.options.is_followed || self.options.experiment == NULL)
         return NULL;
     col_real_resolve();
     col_launcher_remember(getenv(COL_LAUNCHER_VARIABLE), self.options.experiment);

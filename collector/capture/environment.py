@@ -37,7 +37,7 @@ def build_environment(
         from collector.capture.runtime_settings import runtime_settings  # seldom asked for
 
         built |= runtime_settings(base, os.path.join(experiment, "objects"))
-    built["LD_PRELOAD"] = order_preloads(recorder, base.get("LD_PRELOAD", ""), preloads)
+    built["LD_PRELOAD"] = order_preloads(recorder, _without_another_recording(base, recorder), preloads)
     # What of that is ours, so that it can be taken out again for a program that cannot load it.
     built["COLLECTOR_PRELOAD"] = ":".join([recorder, *preloads])
     if metrics is not None:
@@ -54,6 +54,13 @@ def build_environment(
     asan = [word for word in (base.get("ASAN_OPTIONS", ""), "verify_asan_link_order=0") if word]
     built["ASAN_OPTIONS"] = ":".join(asan)
     return built
+
+
+def _without_another_recording(base: Mapping[str, str], recorder: str) -> str:
+    """Give LD_PRELOAD without what another recording put there, perhaps one of another installation: two recorders would write each sample twice."""
+    theirs, name = base.get("COLLECTOR_PRELOAD", "").split(":"), os.path.basename(recorder)
+    words = base.get("LD_PRELOAD", "").replace(" ", ":").split(":")
+    return ":".join(word for word in words if word not in theirs and os.path.basename(word) != name)
 
 
 def order_preloads(recorder: str, present: str, plugins: Sequence[str] = ()) -> str:

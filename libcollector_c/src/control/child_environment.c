@@ -216,12 +216,33 @@ static bool has_name(char *const *environment, const char *name)
     return false;
 }
 
+/* Of this installation or of another one, which calls its library by the same name. */
+static bool names_a_recorder(const char *list)
+{
+    const char *slash = strrchr(self.library, '/'), *file = slash != NULL ? slash + 1 : self.library;
+    size_t bytes = strlen(file);
+    for (list += strspn(list, SEPARATORS); *list != '\0'; list += strspn(list, SEPARATORS)) {
+        size_t length = strcspn(list, SEPARATORS);
+        if (length >= bytes && memcmp(list + length - bytes, file, bytes) == 0 &&
+            (length == bytes || list[length - bytes - 1] == '/'))
+            return true;
+        list += length;
+    }
+    return false;
+}
+
+bool col_child_environment_is_of_another_recording(char *const *environment)
+{
+    const char *preload = self.is_remembered ? preload_of(environment) : NULL;
+    return preload != NULL && names_a_recorder(preload) && has_name(environment, kept_names[EXPERIMENT]) &&
+           !has_entry(environment, self.kept[EXPERIMENT]) && !has_entry(environment, self.given_experiment);
+}
+
 static bool is_complete(char *const *environment, const char *preload)
 {
-    if (preload == NULL || !is_listed(preload, self.library, strlen(self.library)))
+    if (preload == NULL || !is_listed(preload, self.library, strlen(self.library)) ||
+        (!has_entry(environment, self.kept[EXPERIMENT]) && !has_entry(environment, self.given_experiment)))
         return false;
-    if (!has_entry(environment, self.kept[EXPERIMENT]) && !has_entry(environment, self.given_experiment))
-        return has_name(environment, kept_names[EXPERIMENT]); /* of another recording, which knows what it wants */
     for (size_t i = 0; i < KEPT_COUNT; i++)
         if (self.is_added[i] && !has_entry(environment, self.kept[i]))
             return false;
@@ -240,7 +261,8 @@ static bool is_as_wanted(char *const *environment, enum col_child_kind kind)
 {
     const char *preload = preload_of(environment);
     if (kind == COL_CHILD_RECORDED)
-        return !self.is_passed_on || (environment != NULL && is_complete(environment, preload));
+        return !self.is_passed_on || (environment != NULL && is_complete(environment, preload)) ||
+               col_child_environment_is_of_another_recording(environment);
     return preload == NULL || !names_us(preload);
 }
 

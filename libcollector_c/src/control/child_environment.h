@@ -21,6 +21,9 @@ const char *col_child_environment_experiment(void);
  */
 void col_child_environment_add(char *entry);
 
+/* Whether `environment` asks for a recording that is not this one, as a `collector record` that is itself recorded does. It is left as it is. Safe in vfork children. */
+bool col_child_environment_is_of_another_recording(char *const *environment);
+
 enum col_child_kind {
     COL_CHILD_RECORDED,   /* needs all our variables */
     COL_CHILD_UNRECORDED, /* LD_PRELOAD must not name us */

@@ -42,6 +42,13 @@ def test_variables() -> None:
     assert base == before
 
 
+def test_another_recording_stays_behind() -> None:
+    """What it put into LD_PRELOAD, and its recorder where no launcher told what that was."""
+    base = {"LD_PRELOAD": "/a/libcollector.so:/a/plugin.so:/mine.so /c/libcollector.so", "COLLECTOR_PRELOAD": "/a/libcollector.so:/a/plugin.so"}
+    built = build_environment(base, "/b/libcollector.so", "/x/a.expt", RecorderOptions(), "on")
+    assert built["LD_PRELOAD"] == "/b/libcollector.so:/mine.so"
+
+
 def test_a_plain_path_is_preloaded_as_it_is() -> None:
     assert make_preloadable("/usr/lib/libcollector.so") == ("/usr/lib/libcollector.so", None)
 

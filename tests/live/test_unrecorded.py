@@ -111,3 +111,16 @@ def test_processes_of_another_namespace_are_none_of_them(record: Record, compile
     recorded = record([*enter, sys.executable, HELPER, "fork", compiled("waits_for_end.c"), path], options=["-S", "0.02"], experiment=path)
     assert recorded.outcome.status == 0, recorded.outcome.stderr
     assert unrecorded(recorded) == []
+
+
+@pytest.mark.parametrize("is_same", [True, False], ids=["same", "other"])
+def test_a_recording_inside_has_its_own_processes(record: Record, recorder: Path, compiled: Compile, tmp_path: Path, is_same: bool) -> None:
+    """By the same recorder or by one of another installation: each process is in one recording, once, and that is no loss."""
+    library = recorder if is_same else Path(shutil.copy(recorder, tmp_path / recorder.name))
+    inner = collector_command("record", "--metric-interval", "off", "-o", tmp_path / "inner.expt", "--", compiled("metric_load.c"), 30)
+    outer = record(["env", f"COLLECTOR_LIBRARY={library}", *inner])
+    inside = Recorded(outer.outcome, tmp_path / "inner.expt")
+    assert len(inside.profile.processes) == 1
+    assert not {process.pid for process in outer.profile.processes if process.executable.endswith("/metric_load")}
+    assert [one.reason for one in outer.profile.unrecorded] == ["another recording has it"]
+    assert "not recorded" not in outer.outcome.stderr

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collector.experiment.totals import LastExec, Totals, UnrecordedProgram
 
 NOT_STARTED = "the recorder did not start in it"
+ELSEWHERE = "another recording has it"  # says the recorder of the process that ran it
 REPLACED = "it took a recorded program's place by a bare system call"
 STILL_RUNNING = " (it was still running when the recording ended)"
 
@@ -210,9 +211,9 @@ def tell_unrecorded(found: Collection[Finding]) -> str:
 
 
 def _is_wanted(one: Finding) -> bool:
-    """Whether the user asked for it: a command that cannot be recorded is run by -F on alone, for the sake of its descendants."""
+    """Whether the user asked for it: by -F, by a recording of its own, or as a command that is run for the sake of its descendants alone."""
     is_known = not is_log_missing(one.reason) and one.reason != NOT_STARTED
-    return one.is_command and is_known or "-F" in one.reason or "--ranks" in one.reason
+    return one.is_command and is_known or "-F" in one.reason or "--ranks" in one.reason or one.reason == ELSEWHERE
 
 
 def _resolve(last: LastExec) -> str:

@@ -92,6 +92,7 @@ struct next {
     const char *path;
     bool can_run;
     const char *obstacle; /* why it cannot be recorded; NULL: it can */
+    bool is_anothers;     /* another recording has it */
 };
 
 /* Under a filter that forbids our calls nothing is looked at, and the next program gets an environment without us. */
@@ -109,17 +110,32 @@ static bool is_blind(void)
 static struct next look_at(int directory, const char *path, int flags)
 {
     if (is_blind())
-        return (struct next){path, false, ""};
+        return (struct next){.path = path, .obstacle = ""};
     bool can_run = path != NULL && faccessat(directory, path, X_OK, flags & (AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)) == 0;
-    return (struct next){path, can_run, can_run ? col_child_program_obstacle(directory, path) : NULL};
+    const char *obstacle = can_run ? col_child_program_obstacle(directory, path) : NULL;
+    return (struct next){.path = path, .can_run = can_run, .obstacle = obstacle};
 }
 
 static struct next look_at_name(const char *file)
 {
     if (is_blind())
-        return (struct next){file, false, ""};
+        return (struct next){.path = file, .obstacle = ""};
     bool can_run = file != NULL && (strchr(file, '/') == NULL || faccessat(AT_FDCWD, file, X_OK, 0) == 0);
-    return (struct next){file, can_run, can_run ? col_child_program_obstacle_of_name(file) : NULL};
+    const char *obstacle = can_run ? col_child_program_obstacle_of_name(file) : NULL;
+    return (struct next){.path = file, .can_run = can_run, .obstacle = obstacle};
+}
+
+static bool is_anothers(const struct next *next, char *const *environment)
+{
+    return next->can_run && next->obstacle == NULL && is_there(environment) &&
+           col_child_environment_is_of_another_recording(environment);
+}
+
+static void note_unrecorded(pid_t pid, const struct next *next)
+{
+    const char *reason = next->is_anothers ? "another recording has it" : next->obstacle;
+    if (reason != NULL)
+        col_session_note_unrecorded(pid, next->path, reason);
 }
 
 /* Closes this process's own log, if there is one to close: a vfork child runs in its parent's memory and leaves it alone. */
@@ -128,8 +144,7 @@ static bool leave_for(const struct next *next)
     if (!next->can_run || !col_session_is_open())
         return false;
     pid_t pid = getpid();
-    if (next->obstacle != NULL)
-        col_session_note_unrecorded(pid, next->path, next->obstacle);
+    note_unrecorded(pid, next);
     if (pid != col_session_pid() && !col_session_is_stranger())
         return false;
     col_session_exec_leave(next->path);
@@ -178,6 +193,7 @@ static enum col_child_kind kind_for(const struct next *next)
 #define EXEC_ONCE(next, environment, kind, call)                                                                       \
     ({                                                                                                                 \
         char *const *ours = CHILD_ENVIRONMENT(environment, kind);                                                      \
+        (next).is_anothers = is_anothers(&(next), ours);                                                               \
         bool has_left_ = leave_for(&(next));                                                                           \
         uncover(true);                                                                                                 \
         come_back(has_left_, call);                                                                                    \
@@ -275,8 +291,9 @@ COL_EXPORT int execle(const char *path, const char *first, ...)
         int error_ = SPAWN_ONCE(environment, kind_for(&(next)), call);                                                 \
         if (is_crowded_out(&(next), error_, arguments, environment))                                                   \
             error_ = SPAWN_ONCE(environment, COL_CHILD_BARE, call);                                                    \
-        if (error_ == 0 && (next).obstacle != NULL)                                                                    \
-            col_session_note_unrecorded(*(child), (next).path, (next).obstacle);                                       \
+        (next).is_anothers = is_anothers(&(next), environment);                                                        \
+        if (error_ == 0)                                                                                               \
+            note_unrecorded(*(child), &(next));                                                                        \
         error_;                                                                                                        \
     })
 

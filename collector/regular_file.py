@@ -47,7 +47,33 @@ def read_regular(path: str | os.PathLike[str], most_bytes: int, *, may_follow: b
 
 def create_private(path: str | os.PathLike[str], flags: int = 0) -> int:
     """A descriptor for writing a new file that only its owner may read. OSError if something of that name is there."""
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | flags, 0o600)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | flags, 0o600)
+    _give_owner(descriptor, os.fstat(descriptor))
+    return descriptor
+
+
+def make_private_directory(path: str | os.PathLike[str]) -> None:
+    """Make a directory that only its owner may use. OSError as of mkdir(2)."""
+    os.mkdir(path, 0o700)
+    give_owner(path)
+
+
+def give_owner(path: str | os.PathLike[str]) -> None:
+    """Let the owner read and write a file, or use a directory, where the umask of who made it withheld that. Nothing that is not ours is touched."""
+    try:
+        descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        _give_owner(descriptor, os.fstat(descriptor))
+    finally:
+        os.close(descriptor)
+
+
+def _give_owner(descriptor: int, status: os.stat_result) -> None:
+    wanted = {stat.S_IFREG: 0o600, stat.S_IFDIR: 0o700}.get(stat.S_IFMT(status.st_mode), 0)
+    if status.st_mode & wanted != wanted and status.st_uid == os.geteuid():
+        os.chmod(f"/proc/self/fd/{descriptor}", status.st_mode & 0o7777 | wanted)
 
 
 def describe_irregular(mode: int) -> str | None:

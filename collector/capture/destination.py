@@ -8,7 +8,7 @@ import stat
 from collector.capture.event_holder import SOCKET_FILE
 from collector.capture.job_directory import cannot_make, is_mark, is_node_directory
 from collector.errors import ExperimentExistsError, RecordError, UsageError
-from collector.regular_file import open_binary
+from collector.regular_file import make_private_directory, open_binary
 
 _LOG_START = b"\xc9"  # every log begins with a frame, an ext 32 of msgpack
 _OWN_NAMES = ("launch.log", "node.log", "waits.log", "metrics.tsv", "objects", "archive", SOCKET_FILE)
@@ -26,7 +26,7 @@ def claim_directory(name: str | None, program: str, is_overwritten: bool) -> str
     if is_overwritten and os.path.lexists(path):
         remove_experiment(path)
     try:
-        os.mkdir(path, 0o700)
+        make_private_directory(path)
     except FileExistsError:
         raise ExperimentExistsError(f"{name} is there already; choose another name, or overwrite it with -O {name}") from None
     except OSError as error:
@@ -124,7 +124,7 @@ def _claim_next(base: str) -> str:
     while True:
         path = _absolute(next_name(base))
         try:
-            os.mkdir(path, 0o700)
+            make_private_directory(path)
             return path
         except FileExistsError:
             continue  # somebody else was quicker

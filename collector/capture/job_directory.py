@@ -12,7 +12,7 @@ import os
 
 from collector.capture.rank import Rank, as_part_of_name
 from collector.errors import ExperimentExistsError, NoSpaceError, RecordError, UsageError
-from collector.regular_file import create_private
+from collector.regular_file import create_private, make_private_directory
 
 MARK = "ranks"
 """Begins the name of the empty file that tells a job's experiment from all else, behind which is the job's own name."""
@@ -100,7 +100,7 @@ def is_node_directory(path: str) -> bool:
 
 def _make(path: str) -> None:
     try:
-        os.mkdir(path, 0o700)
+        make_private_directory(path)
     except FileExistsError:
         if not os.path.isdir(path):
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -46,3 +47,31 @@ def test_of_the_launcher(recorder: Path, tmp_path: Path) -> None:
     assert "launch.log" in modes
     for path in experiment.glob("objects/perf-*.map"):
         (Path("/tmp") / path.name).unlink()
+
+
+WITHOUT_RIGHTS = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]  # as anybody but root has none
+FORKS = "import os\nos.fork() or os.execv('/bin/true', ['true'])\nos.wait()\nfor _ in range(1000000): pass\n"
+
+
+@pytest.fixture
+def without_rights() -> list[str]:
+    """The words that run a command which file modes hold for, as they do for users."""
+    if os.geteuid() != 0:
+        return []
+    if not shutil.which("setpriv") or subprocess.run([*WITHOUT_RIGHTS, "true"]).returncode:
+        pytest.skip("setpriv cannot take rights away here")
+    return WITHOUT_RIGHTS
+
+
+@pytest.mark.parametrize("is_launched", [True, False], ids=["record", "alone"])
+def test_a_umask_withholds_nothing_from_the_owner(recorder: Path, tmp_path: Path, without_rights: list[str], is_launched: bool) -> None:
+    experiment = tmp_path / "own.expt"
+    os.umask(0o777)
+    program = [sys.executable, "-c", FORKS]
+    launched = [sys.executable, "-m", "collector", "record", "-o", str(experiment), *program]
+    alone = ["env", f"LD_PRELOAD={recorder}", f"COLLECTOR_EXPERIMENT={experiment}", *program]
+    done = subprocess.run([*without_rights, *(launched if is_launched else alone)], capture_output=True, text=True)
+    os.umask(0)
+    assert done.returncode == 0, done.stderr
+    _judge(_modes(experiment), lambda name: name.endswith(".log"))
+    assert not [path for path in experiment.glob("*.log") if path.stat().st_size > 1 << 30], "each could be cut at its end"

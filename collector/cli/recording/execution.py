@@ -27,6 +27,7 @@ from collector.cli.recording.unrecorded import Explainer, UnrecordedDescendants
 from collector.errors import ExperimentExistsError, UsageError
 from collector.experiment.log_outline import read_start_ticks
 from collector.named_tuple import NamedTuple
+from collector.regular_file import give_owner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def _conclude(run: _Run, plan: Plan, experiment: str, ending: Ending) -> bool:
         try:
             from collector.cli.recording.conclusion import conclude  # the program has run meanwhile
 
+            _give_owner_all(experiment)
             run.holder.catch_up()
             run.unrecorded.note_recorded(run.holder.recorded, run.holder.without_log)
             has_recorded = conclude(plan, experiment, ending, run.unrecorded)
@@ -187,6 +189,7 @@ class _Run:
 
     def _take_samples(self) -> None:
         with self.errors.outlived("periodic samples are missing"):
+            _give_owner_all(self._experiment)
             live = self._processes.live()
             self.unrecorded.look(live)
             for pid, own_pid in live.items():
@@ -196,6 +199,13 @@ class _Run:
 
     def _is_recorded(self, pid: int) -> bool:
         return os.path.exists(os.path.join(self._experiment, f"{pid}.0.log"))
+
+
+def _give_owner_all(experiment: str) -> None:
+    """A process whose umask withholds it could neither let its log be read nor, when it is killed, be cut."""
+    with os.scandir(experiment) as entries:
+        for entry in entries:
+            give_owner(entry.path)
 
 
 @contextmanager

@@ -135,6 +135,11 @@ int col_os_mkdir(const char *path, mode_t mode)
     return (int)call(SYS_mkdirat, AT_FDCWD, (long)path, (long)mode, 0);
 }
 
+int col_os_chmod(const char *path, mode_t mode)
+{
+    return (int)call(SYS_fchmodat, AT_FDCWD, (long)path, (long)mode, 0);
+}
+
 int col_os_unlink(const char *path)
 {
     return (int)call(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0);

@@ -29,6 +29,7 @@ struct col_os_file {
 int col_os_describe(int fd, struct col_os_file *file);
 int col_os_describe_path(const char *path, struct col_os_file *file); /* of what it leads to */
 int col_os_mkdir(const char *path, mode_t mode);
+int col_os_chmod(const char *path, mode_t mode);
 
 /* The same for files that are only looked at: `directory` as of openat(2), paths as the kernel would take them for this process now. */
 int col_os_open_at(int directory, const char *path);

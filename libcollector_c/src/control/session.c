@@ -169,6 +169,8 @@ static void begin_within_limits(enum col_recording state, pid_t parent_pid)
         col_launcher_note_no_log(error);
         return;
     }
+    if (!col_silence_has_filters())
+        col_log_writer_give_owner();
     struct col_thread *thread = col_thread_enter();
     if (thread == NULL)
         return;

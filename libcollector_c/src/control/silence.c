@@ -51,6 +51,11 @@ void col_silence_count_known(int difference)
     write_known(self.known_count + (uint32_t)difference);
 }
 
+bool col_silence_has_filters(void)
+{
+    return self.known_count != 0;
+}
+
 void col_silence_begin(bool is_for_all)
 {
     if (is_for_all)

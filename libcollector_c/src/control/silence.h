@@ -35,6 +35,9 @@ char *col_silence_known(void);
 /* One filter more, or one less, was judged and lets us through. */
 void col_silence_count_known(int difference);
 
+/* Whether there is any filter that is known. */
+bool col_silence_has_filters(void);
+
 #define COL_SILENCE_VARIABLE "COLLECTOR_SECCOMP"
 
 /* The call that runs another program: true if it may have none of our environment, because it is, or may be, made under a filter that would kill us there. */

@@ -2,7 +2,9 @@
 #include "experiment/directory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/os.h"
 #include "base/text_format.h"
@@ -29,6 +31,8 @@ int col_directory_make(struct col_directory_paths *paths)
 {
     paths->log[paths->directory_length] = '\0';
     int error = col_os_mkdir(paths->log, 0700);
+    if (error == 0 && col_os_access(AT_FDCWD, paths->log, R_OK | W_OK | X_OK) != 0)
+        col_os_chmod(paths->log, 0700); /* the umask withholds it from its owner too */
     return error == -EEXIST ? 0 : error;
 }
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/os.h"
 #include "base/sparse.h"
@@ -61,6 +62,12 @@ bool col_log_writer_is_open(void)
 const char *col_log_writer_path(void)
 {
     return paths.log;
+}
+
+void col_log_writer_give_owner(void)
+{
+    if (col_os_access(AT_FDCWD, paths.log, R_OK | W_OK) != 0)
+        col_os_chmod(paths.log, 0600);
 }
 
 bool col_log_writer_has_made_directory(void)

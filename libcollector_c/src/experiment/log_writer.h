@@ -34,6 +34,9 @@ void col_log_writer_forget(void);
 /* Path of the log, absolute; empty when none was ever opened. */
 const char *col_log_writer_path(void);
 
+/* Lets its owner read and cut the log where the umask withholds that. Makes a system call that no filter was asked about. */
+void col_log_writer_give_owner(void);
+
 /* True if the log that was opened last is the first of its experiment: nobody else had made the directory. */
 bool col_log_writer_has_made_directory(void);
 

@@ -23,7 +23,8 @@
  * void collector_sample(const char *name)
  *     Records a sample point now: the readings of the whole process (CPU time,
  *     page faults, context switches, memory, input and output), labelled `name`.
- *     NULL is an empty label. Of calls made at the same time by several threads
+ *     NULL is an empty label; one of 64 KiB or more is a wrong argument, and the
+ *     point is not recorded. Of calls made at the same time by several threads
  *     one is recorded. Also recorded while recording is paused.
  *
  * void collector_pause(void)
@@ -34,7 +35,8 @@
  *
  * void collector_writelog(const void *data, size_t length)
  *     Puts `length` bytes of the program's own into the log, with time and thread.
- *     Nobody interprets them. NULL data or a length of 0 is an empty record.
+ *     Nobody interprets them. NULL data or a length of 0 is an empty record; more
+ *     than 1,000,000 bytes are a wrong argument, and nothing is recorded.
  *
  * const char *collector_version(void)
  *     The recorder's version, such as "1.0.0"; valid for ever, not to be freed.

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "experiment/log_writer.h"
 #include "experiment/object_store.h"
+#include "target/api_arguments.h"
 #include "target/dynamic_code.h"
 #include "target/elf_view.h"
 #include "target/jit_debug.h"
@@ -222,12 +223,12 @@ static void test_functions_of_many_threads(void)
         pthread_create(&threads[i], NULL, tell_functions, NULL);
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
-    check(col_dynamic_code_drop_count() == 4 * 500, "each wrong call is counted");
+    check(col_api_arguments_drop_count() == 4 * 500, "each wrong call is counted");
     col_dynamic_code_unload_function(0);
     col_dynamic_code_load_module(NULL, 4096);
     col_dynamic_code_load_module("/no/such/file", 4096);
     col_dynamic_code_load_module("/proc/self", 4096);
-    check(col_dynamic_code_drop_count() == 4 * 500 + 4, "and modules that are none");
+    check(col_api_arguments_drop_count() == 4 * 500 + 4, "and modules that are none");
 }
 
 int main(int argc, char **argv)
@@ -247,7 +248,7 @@ int main(int argc, char **argv)
     test_copies();
     test_list(bytes, size, argv[2]);
     test_functions_of_many_threads();
-    col_dynamic_code_close();
+    col_api_arguments_close();
     col_log_writer_close();
     free(bytes);
     return failures;

@@ -13,7 +13,7 @@ from collector.experiment.log_reader import EventReader
 from collector.symbols.elf_image import ElfImage
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("target/dynamic_code", "target/elf_view", "target/jit_debug", "target/range_table")
+PARTS = ("target/api_arguments", "target/dynamic_code", "target/elf_view", "target/jit_debug", "target/range_table")
 
 
 @pytest.mark.parametrize("sanitizer", [compiled.SANITIZED, compiled.THREAD_SANITIZED], ids=["address,undefined", "thread"])

@@ -125,3 +125,10 @@ def test_unrecorded_it_says_the_same(compiled: Callable[..., Path], recorder: Pa
     program = compiled("crowded_samples.c")
     done = subprocess.run([program], env={"LD_PRELOAD": str(recorder)}, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
+
+
+def test_what_cannot_be_read_is_counted_and_harms_nobody(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    recorded = record([compiled("wild_arguments.c")], ["--metric-interval", "off"])
+    assert (recorded.outcome.status, recorded.outcome.stdout, recorded.labels) == (0, "end\n", ["last"])
+    assert [len(event.data) for event in logged(recorded, events.UserData)] == [1_000_000]
+    assert [(loss.cause, loss.count) for loss in recorded.profile.losses] == [("bad_argument", 5)]

@@ -37,6 +37,7 @@
 #include "sample/counter_group.h"
 #include "sample/thread_counters.h"
 #include "sample/tracer_watch.h"
+#include "target/api_arguments.h"
 #include "target/code_finder.h"
 #include "target/descriptors.h"
 #include "target/dynamic_code.h"
@@ -262,7 +263,7 @@ static void write_totals(unsigned reason)
     struct col_event_closelog totals = {.reason = reason,
                                         .sample_count = col_open_frame_sample_count(),
                                         .frame_count = frame_count,
-                                        .drop_count = col_sampler_drop_count() + col_dynamic_code_drop_count(),
+                                        .drop_count = col_sampler_drop_count() + col_api_arguments_drop_count(),
                                         .user_ns = user_ns,
                                         .system_ns = system_ns};
     col_event_closelog(head_now(0), &totals);
@@ -295,7 +296,7 @@ static void close_log(unsigned reason, const char *next_path)
         col_event_procexec(head_now(0), &(struct col_event_procexec){.pid = (uint32_t)self.pid, .path = next_path});
     col_jit_debug_look(col_clock_now(), true);
     col_jit_files_keep();
-    col_dynamic_code_close();
+    col_api_arguments_close();
     col_messages_write_counts();
     write_totals(reason);
     col_log_writer_close();

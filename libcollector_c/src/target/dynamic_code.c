@@ -14,9 +14,9 @@
 #include "experiment/event.h"
 #include "experiment/messages.h"
 #include "experiment/object_store.h"
+#include "target/api_arguments.h"
 #include "target/elf_view.h"
 
-#define TEXT_LIMIT 65536u
 #define LINE_LIMIT 65536u
 #define CODE_LIMIT (256u << 10)
 #define MODULE_LIMIT ((int64_t)1 << 30)
@@ -26,75 +26,17 @@ struct line {
     int32_t offset, number;
 };
 
-static struct {
-    uint64_t drops[COL_DROP_CAUSES], drops_written[COL_DROP_CAUSES]; /* atomic */
-} self;
-
-/* ---- losses ---- */
-
 static struct col_event_head head_now(void)
 {
     return (struct col_event_head){col_clock_now(), 0};
 }
 
-static void write_drop(unsigned cause)
-{
-    uint64_t count = __atomic_load_n(&self.drops[cause], __ATOMIC_RELAXED);
-    if (count != __atomic_load_n(&self.drops_written[cause], __ATOMIC_RELAXED) &&
-        col_event_dropnotify(head_now(), &(struct col_event_dropnotify){.cause = cause, .count = count}) == 0)
-        __atomic_store_n(&self.drops_written[cause], count, __ATOMIC_RELAXED);
-}
-
-static void drop(unsigned cause)
-{
-    if (__atomic_fetch_add(&self.drops[cause], 1, __ATOMIC_RELAXED) == 0)
-        write_drop(cause);
-}
-
 static void write_change(struct col_event_head head, const struct col_event_mappingchange *change)
 {
-    int error = col_event_mappingchange(head, change);
-    if (error != 0 && error != -EBADF) /* -EBADF: the log was closed meanwhile */
-        drop(error == -EFBIG    ? COL_DROP_LOG_FULL
-             : error == -ENOMEM ? COL_DROP_NO_MEMORY
-             : error == -EAGAIN ? COL_DROP_BUSY
-                                : COL_DROP_NO_SPACE);
-}
-
-uint64_t col_dynamic_code_drop_count(void)
-{
-    uint64_t count = 0;
-    for (unsigned cause = 1; cause < COL_DROP_CAUSES; cause++)
-        count += __atomic_load_n(&self.drops[cause], __ATOMIC_RELAXED);
-    return count;
+    col_api_arguments_count(col_event_mappingchange(head, change));
 }
 
 /* ---- what can be read of what the program gives ---- */
-
-static size_t rest_of_page(uintptr_t address)
-{
-    return COL_PAGE_BYTES - address % COL_PAGE_BYTES;
-}
-
-/* How many bytes from `address` on can be read, up to `most`. */
-static size_t readable_bytes(uintptr_t address, size_t most)
-{
-    size_t bytes = 0;
-    while (bytes < most && col_safe_read_probe(address + bytes))
-        bytes += rest_of_page(address + bytes);
-    return bytes < most ? bytes : most;
-}
-
-/* True for a string that ends within the limit and can be read. */
-static bool is_text(const char *text)
-{
-    uintptr_t start = (uintptr_t)text;
-    for (size_t bytes = 0; bytes < TEXT_LIMIT && col_safe_read_probe(start + bytes);
-         bytes += rest_of_page(start + bytes))
-        if (memchr(text + bytes, '\0', rest_of_page(start + bytes)) != NULL)
-            return true;
-    return false;
-}
 
 static bool is_range(uintptr_t start, int bytes)
 {
@@ -104,7 +46,7 @@ static bool is_range(uintptr_t start, int bytes)
 /* True if the first `count` entries can be read and their offsets rise. */
 static bool is_line_table(const struct line *lines, size_t count)
 {
-    if (readable_bytes((uintptr_t)lines, count * sizeof *lines) < count * sizeof *lines)
+    if (col_api_arguments_readable((uintptr_t)lines, count * sizeof *lines) < count * sizeof *lines)
         return false;
     int64_t before = -1;
     for (size_t i = 0; i < count; before = lines[i++].offset)
@@ -120,14 +62,16 @@ void col_dynamic_code_load_function(const struct col_dynamic_function *function)
     struct col_event_head head = head_now();
     size_t line_count = function->lines == NULL || function->line_count < 0 ? 0 : (size_t)function->line_count;
     line_count = line_count < LINE_LIMIT ? line_count : LINE_LIMIT;
-    if (function->name == NULL || !is_text(function->name) || function->name[0] == '\0' ||
-        !is_range(function->start, function->bytes) || (function->alias != NULL && !is_text(function->alias)) ||
-        (function->source != NULL && !is_text(function->source)) || !is_line_table(function->lines, line_count)) {
-        drop(COL_DROP_BAD_ARGUMENT);
+    if (function->name == NULL || !col_api_arguments_is_text(function->name) || function->name[0] == '\0' ||
+        !is_range(function->start, function->bytes) ||
+        (function->alias != NULL && !col_api_arguments_is_text(function->alias)) ||
+        (function->source != NULL && !col_api_arguments_is_text(function->source)) ||
+        !is_line_table(function->lines, line_count)) {
+        col_api_arguments_drop();
         return;
     }
-    size_t code_bytes =
-        readable_bytes(function->start, (size_t)function->bytes < CODE_LIMIT ? (size_t)function->bytes : CODE_LIMIT);
+    size_t code_bytes = col_api_arguments_readable(
+        function->start, (size_t)function->bytes < CODE_LIMIT ? (size_t)function->bytes : CODE_LIMIT);
     struct col_event_mappingchange change = {.action = COL_MAP_INSERT,
                                              .map_kind = COL_MAP_DYNAMIC_FUNCTION,
                                              .start = function->start,
@@ -148,7 +92,7 @@ static void unload(unsigned kind, uintptr_t start)
 {
     struct col_event_head head = head_now();
     if (start == 0)
-        drop(COL_DROP_BAD_ARGUMENT);
+        col_api_arguments_drop();
     else
         write_change(head, &(struct col_event_mappingchange){
                                .action = COL_MAP_DELETE, .map_kind = kind, .start = start, .end = start, .path = ""});
@@ -221,7 +165,7 @@ static void load_bytes(const char *path, uintptr_t start, const struct col_elf_v
     struct col_event_mappingchange change = {
         .action = COL_MAP_INSERT, .map_kind = COL_MAP_DYNAMIC_MODULE, .path = path};
     if (!col_elf_view_is_sound(view) || !place(view, start, &change)) {
-        drop(COL_DROP_BAD_ARGUMENT);
+        col_api_arguments_drop();
         col_messages_say(
             COL_MESSAGE_WARNING, path,
             "collector_module_load was called with a file that is no object file of this machine, or has no code");
@@ -241,13 +185,13 @@ void col_dynamic_code_load_module(const char *path, uintptr_t start)
 {
     struct col_event_head head = head_now();
     uint8_t *bytes = NULL;
-    if (path == NULL || !is_text(path) || path[0] == '\0' || start == 0) {
-        drop(COL_DROP_BAD_ARGUMENT);
+    if (path == NULL || !col_api_arguments_is_text(path) || path[0] == '\0' || start == 0) {
+        col_api_arguments_drop();
         return;
     }
     int64_t size = read_file(path, &bytes);
     if (size <= 0) {
-        drop(COL_DROP_BAD_ARGUMENT);
+        col_api_arguments_drop();
         col_messages_say(COL_MESSAGE_WARNING, path, "collector_module_load was called with a file that cannot be read");
         return;
     }
@@ -255,14 +199,8 @@ void col_dynamic_code_load_module(const char *path, uintptr_t start)
     col_os_unmap(bytes, (size_t)size);
 }
 
-void col_dynamic_code_close(void)
-{
-    for (unsigned cause = 1; cause < COL_DROP_CAUSES; cause++)
-        write_drop(cause);
-}
-
 void col_dynamic_code_forget(void)
 {
-    memset(&self, 0, sizeof self);
+    col_api_arguments_forget();
     col_object_store_forget();
 }

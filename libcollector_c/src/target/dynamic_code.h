@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * Each call becomes a record of the log; nothing is remembered in the process. What cannot be used is counted, and told in the log when it first
- * happens and at the close. Strings, tables and code are read only where they can be read: a wild pointer is a wrong argument, not a crash.
+ * Each call becomes a record of the log; nothing is remembered in the process. What cannot be used is counted (api_arguments.h). Strings, tables
+ * and code are read only where they can be read.
  */
 
 /* From anywhere; what the program gives is read while the call lasts. */
@@ -23,16 +23,10 @@ void col_dynamic_code_load_function(const struct col_dynamic_function *function)
 void col_dynamic_code_unload_function(uintptr_t start);
 void col_dynamic_code_unload_module(uintptr_t start);
 
-/* Calls that were of no use, and records that could not be written, so far. */
-uint64_t col_dynamic_code_drop_count(void);
-
 /* From ordinary code. */
 
 /* The program has mapped the object file `path` at `start`: copies the file into the experiment and says where its code lies. */
 void col_dynamic_code_load_module(const char *path, uintptr_t start);
-
-/* The log is about to be closed: tells what was counted. */
-void col_dynamic_code_close(void);
 
 /* In a fork child, whose log knows nothing yet. */
 void col_dynamic_code_forget(void);

@@ -157,3 +157,10 @@ def test_samples_on_a_full_disk_are_counted(small_disk: Path, number: int, recor
     assert told and int(told[1].replace(",", "")) == recorded.sample_count, recorded.outcome.stderr
     known = "killed by signal 9 (SIGKILL), losses unknown because the disk is full" if number else "because the disk "
     assert known in recorded.outcome.stderr and "nothing lost" not in recorded.outcome.stderr
+
+
+@pytest.mark.parametrize("status", [0, 5])
+def test_an_experiment_that_the_program_removes(status: int) -> None:
+    outcome = run("sh", "-c", f"rm -r a.expt; exit {status}")
+    assert sentences(outcome) == ["a.expt: the experiment was removed while it was recorded: nothing is left of it"]
+    assert outcome.status == (status or 1) and not os.path.exists("a.expt")

@@ -6,7 +6,7 @@ import gc
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from collector.capture import destination, options
 from collector.capture.environment import build_environment, make_preloadable
@@ -71,7 +71,9 @@ def _conclude(run: _Run, plan: Plan, experiment: str, ending: Ending) -> bool:
             _give_owner_all(experiment)
             run.holder.catch_up()
             run.unrecorded.note_recorded(run.holder.recorded, run.holder.without_log)
-            has_recorded = conclude(plan, experiment, ending, run.unrecorded)
+            has_recorded = os.path.isdir(experiment) and conclude(plan, experiment, ending, run.unrecorded)
+            if not os.path.isdir(experiment):
+                say(f"{plan.job.title(experiment)}: the experiment was removed while it was recorded: nothing is left of it")
             if run.node.problem:
                 say(run.node.problem)
         finally:
@@ -203,7 +205,7 @@ class _Run:
 
 def _give_owner_all(experiment: str) -> None:
     """A process whose umask withholds it could neither let its log be read nor, when it is killed, be cut."""
-    with os.scandir(experiment) as entries:
+    with suppress(OSError), os.scandir(experiment) as entries:  # the program may have removed it
         for entry in entries:
             give_owner(entry.path)
 

@@ -106,8 +106,8 @@ def format_units(value: int | float | None, units: str) -> str:
     """A value of a metric with its units, rescaled where they are known: `17.3 MiB/s`, `1.25 ms`, `98.1 %`, `2.4 kW`."""
     if value is None:
         return ""
-    if isinstance(value, float) and not isfinite(value):
-        return f"{value:g} {units}".rstrip()
+    if not isfinite(value) or abs(value) >= _BEYOND_PREFIXES:
+        return f"{value:.3g} {units}".rstrip()
     if units in ("B", "B/s"):
         return format_bytes(value) + units[1:]
     if units == "%":
@@ -121,6 +121,7 @@ def format_units(value: int | float | None, units: str) -> str:
     return f"{value:,.6g} {units}"
 
 
+_BEYOND_PREFIXES: Final = 1e18  # a plugin may give any number: written out it has up to 309 digits
 _SI_UNITS: Final = {"ns": (1e-9, "s"), "s": (1.0, "s"), "J": (1.0, "J"), "W": (1.0, "W")}
 _PREFIXES: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
 

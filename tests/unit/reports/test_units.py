@@ -60,3 +60,14 @@ def test_the_order_of_a_sum_does_not_show() -> None:
     assert len({units.format_seconds(way) for way in ways}) == len(set(units.format_amounts(ways, "s"))) == 1
     shares = 0.0005 - 1e-18, 0.0005, 0.0005 + 1e-18
     assert len({units.format_percent(share, 1) for share in shares}) == len(set(units.format_percents(shares, 1))) == 1
+
+
+@pytest.mark.parametrize("unit", ["%", "B", "B/s", "ns", "J", "calls/s", "", "widgets"])
+@pytest.mark.parametrize("value", [1e308, -1e308, float("inf"), 2**64 * 1000])
+def test_any_number_of_a_plugin_is_short(value: float, unit: str) -> None:
+    assert len(units.format_units(value, unit)) <= len("-1.23e+308 ") + len(unit)
+
+
+def test_what_has_a_prefix_keeps_it() -> None:
+    assert units.format_units(9.5e17, "W") == "950000 TW"
+    assert units.format_units(2**59, "B") == "524288.0 TiB"

@@ -31,6 +31,11 @@ static enum pmclog_state advance(struct col_parser *parser, struct pmclog_ev *ev
 int pmclog_read(void *cookie, struct pmclog_ev *ev)
 {
     struct col_parser *parser = cookie;
+    if (parser == NULL) {
+        ev->pl_state = PMCLOG_ERROR;
+        errno = EINVAL;
+        return -1;
+    }
     if (parser->samples.next == parser->samples.count) {
         bool is_event;
         ev->pl_state = advance(parser, ev, &is_event);
@@ -48,8 +53,8 @@ int pmclog_read(void *cookie, struct pmclog_ev *ev)
 
 int pmclog_feed(void *cookie, char *data, int len)
 {
-    struct col_stream *stream = &((struct col_parser *)cookie)->stream;
-    if (stream->fd != PMCLOG_FD_NONE || len < 0) {
+    struct col_stream *stream = cookie != NULL ? &((struct col_parser *)cookie)->stream : NULL;
+    if (stream == NULL || stream->fd != PMCLOG_FD_NONE || len < 0 || (data == NULL && len > 0)) {
         errno = EINVAL;
         return -1;
     }
@@ -64,20 +69,23 @@ int pmclog_feed(void *cookie, char *data, int len)
 
 void pmclog_finish(void *cookie)
 {
-    ((struct col_parser *)cookie)->finder.is_final = true;
+    if (cookie != NULL)
+        ((struct col_parser *)cookie)->finder.is_final = true;
 }
 
 void pmclog_set_strict(void *cookie, int on)
 {
-    ((struct col_parser *)cookie)->is_strict = on != 0;
+    if (cookie != NULL)
+        ((struct col_parser *)cookie)->is_strict = on != 0;
 }
 
 const char *pmclog_error(void *cookie)
 {
-    return ((struct col_parser *)cookie)->sentence;
+    return cookie != NULL ? ((struct col_parser *)cookie)->sentence
+                          : "There is no parser: the log could not be opened.";
 }
 
 void pmclog_get_totals(void *cookie, struct pmclog_totals *totals)
 {
-    *totals = ((struct col_parser *)cookie)->totals;
+    *totals = cookie != NULL ? ((struct col_parser *)cookie)->totals : (struct pmclog_totals){0};
 }

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <pmclog.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -205,8 +206,27 @@ static void test_worked_example(void)
     pmclog_close(parser);
 }
 
+/* A program that does not look at what pmclog_open gave is told so by what it looks at. */
+static void test_no_parser(void)
+{
+    char byte = 0;
+    struct pmclog_ev ev;
+    struct pmclog_totals totals;
+    void *parser = pmclog_open(-5);
+    assert(parser == NULL && errno == EBADF);
+    assert(pmclog_read(parser, &ev) == -1 && ev.pl_state == PMCLOG_ERROR && errno == EINVAL);
+    assert(strcmp(pmclog_error(parser), "There is no parser: the log could not be opened.") == 0);
+    assert(pmclog_feed(parser, &byte, 1) == -1 && errno == EINVAL);
+    pmclog_finish(parser);
+    pmclog_set_strict(parser, 1);
+    pmclog_get_totals(parser, &totals);
+    assert(totals.pl_events == 0);
+    pmclog_close(parser);
+}
+
 int main(void)
 {
+    test_no_parser();
     write_log(&whole, 8, 12);
     test_feeding();
     test_position();

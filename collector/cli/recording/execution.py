@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -191,7 +192,6 @@ class _Run:
 
     def _take_samples(self) -> None:
         with self.errors.outlived("periodic samples are missing"):
-            _give_owner_all(self._experiment)
             live = self._processes.live()
             self.unrecorded.look(live)
             for pid, own_pid in live.items():
@@ -207,7 +207,8 @@ def _give_owner_all(experiment: str) -> None:
     """A process whose umask withholds it could neither let its log be read nor, when it is killed, be cut."""
     with suppress(OSError), os.scandir(experiment) as entries:  # the program may have removed it
         for entry in entries:
-            give_owner(entry.path)
+            if ~entry.stat(follow_symlinks=False).st_mode & (stat.S_IRUSR | stat.S_IWUSR):
+                give_owner(entry.path)
 
 
 @contextmanager

@@ -14,9 +14,10 @@ def add_jit_sources(objects_path: str | None, logs: Sequence[LogFacts]) -> list[
     """Add to the address spaces of all logs what the experiment's copies and the logs of their parents say; complaints about what is unreadable."""
     complaints: list[str] = []
     kept = _names_in(objects_path)
+    dumps = _dumps_in(kept)
     for facts in logs if kept else ():
         pid = facts.log.origin.pid
-        sources = (f"perf-{pid}.map", _add_perf_map), (_dump_in(kept, pid), _add_jitdump), (f"pypy-{pid}.log", _add_pypy_log)
+        sources = (f"perf-{pid}.map", _add_perf_map), (dumps.get(str(pid), ""), _add_jitdump), (f"pypy-{pid}.log", _add_pypy_log)
         for name, add in sources:
             if name in kept:
                 add(facts, os.path.join(objects_path or "", name), complaints)
@@ -32,9 +33,10 @@ def add_jit_sources(objects_path: str | None, logs: Sequence[LogFacts]) -> list[
     return complaints
 
 
-def _dump_in(names: set[str], pid: int) -> str:
-    """jit-PID.dump, or jit-THREAD-PID.dump as JavaScriptCore names it; empty if there is none."""
-    return min((name for name in names if name.startswith("jit-") and name.endswith(f"-{pid}.dump")), key=len, default="")
+def _dumps_in(names: set[str]) -> dict[str, str]:
+    """By process: jit-PID.dump, or jit-THREAD-PID.dump as JavaScriptCore names it."""
+    dumps = [name for name in names if name.startswith("jit-") and name.endswith(".dump")]
+    return {name.removesuffix(".dump").rpartition("-")[2]: name for name in sorted(dumps, key=len, reverse=True)}
 
 
 def _names_in(path: str | None) -> set[str]:

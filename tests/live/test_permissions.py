@@ -66,12 +66,10 @@ def without_rights() -> list[str]:
 @pytest.mark.parametrize("is_launched", [True, False], ids=["record", "alone"])
 def test_a_umask_withholds_nothing_from_the_owner(recorder: Path, tmp_path: Path, without_rights: list[str], is_launched: bool) -> None:
     experiment = tmp_path / "own.expt"
-    os.umask(0o777)
     program = [sys.executable, "-c", FORKS]
     launched = [sys.executable, "-m", "collector", "record", "-o", str(experiment), *program]
     alone = ["env", f"LD_PRELOAD={recorder}", f"COLLECTOR_EXPERIMENT={experiment}", *program]
-    done = subprocess.run([*without_rights, *(launched if is_launched else alone)], capture_output=True, text=True)
-    os.umask(0)
+    done = subprocess.run([*without_rights, *(launched if is_launched else alone)], capture_output=True, text=True, umask=0o777)
     assert done.returncode == 0, done.stderr
     _judge(_modes(experiment), lambda name: name.endswith(".log"))
     assert not [path for path in experiment.glob("*.log") if path.stat().st_size > 1 << 30], "each could be cut at its end"

@@ -81,6 +81,7 @@ struct col_stack_mark {
 struct col_deep_stack {
     struct col_stack_mark mark; /* near the root; pc 0: none */
     uint32_t debt;              /* frames of earlier walks that time has not made up for */
+    bool is_costly;             /* the last walk came by many frames, or followed much code */
 };
 
 /* The reads of one walk over one stack. Words from `low` to `last` can be read without asking. */

@@ -13,6 +13,9 @@
 #include "sample/unwind_step.h"
 #include "target/code_finder.h"
 
+#define MUCH_CODE 1000 /* instructions followed in one walk */
+#define MANY_FRAMES 64
+
 /* As many frames with known simple rules as there are. The walk stands at the first other one afterwards. */
 static enum col_unwind_step walk_simple_frames(struct col_unwind_state *walk, struct col_unwind_frames *output,
                                                enum col_stack_end *end)
@@ -162,6 +165,7 @@ static size_t walk_from(const ucontext_t *context, struct col_unwind_remote *rem
         walk.is_exact = true;
         walk.switches = 0;
         walk.code_budget = COL_CODE_BUDGET;
+        walk.recent[0].pc = walk.recent[1].pc = walk.next_recent = 0;
         walk.guessed_at = SIZE_MAX;
         col_unwind_frames_begin(&output);
         if (remote != NULL)
@@ -175,6 +179,9 @@ static size_t walk_from(const ucontext_t *context, struct col_unwind_remote *rem
         walk.full_until = attempt == 0 ? col_unwind_frames_total(&output) : SIZE_MAX;
     }
     col_unwind_region_finish(&walk.region);
+    if (output.deep != NULL)
+        output.deep->is_costly =
+            col_unwind_frames_total(&output) >= MANY_FRAMES || walk.code_budget < COL_CODE_BUDGET - MUCH_CODE;
     if (remote != NULL)
         remote->last = (struct col_stack_mark){walk.regs.pc, walk.regs.sp, walk.regs.fp};
     if (walk.guessed_at != SIZE_MAX)
@@ -195,7 +202,7 @@ size_t col_unwind_walk_deep(const ucontext_t *context, struct col_stack_bounds *
 size_t col_unwind_walk_remote(struct col_unwind_remote *remote, uintptr_t *pcs, uintptr_t *sps, size_t max,
                               enum col_stack_end *end)
 {
-    struct col_deep_stack deep = {{0, 0, 0}, 0};
+    struct col_deep_stack deep = {.debt = 0};
     struct col_unwind_frames output = {.pcs = pcs, .sps = sps, .max = max, .deep = &deep};
     return walk_from(NULL, remote, NULL, output, end);
 }

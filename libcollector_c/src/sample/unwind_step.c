@@ -211,14 +211,48 @@ static enum col_unwind_step step_by_record(struct col_unwind_state *walk, size_t
     return col_unwind_step_arrive(walk, old_sp, old_pc, end);
 }
 
+static col_unwind_rule recent_rule(const struct col_unwind_state *walk)
+{
+    for (unsigned i = 0; i < 2; i++)
+        if (walk->recent[i].pc == walk->regs.pc && !walk->is_exact)
+            return walk->recent[i].rule;
+    return COL_RULE_UNKNOWN;
+}
+
+static void note_recent(struct col_unwind_state *walk, const struct col_code_exit *exit)
+{
+    if (exit->is_certain && !walk->is_exact)
+        walk->recent[walk->next_recent++ % 2] = (struct col_unwind_recent){walk->regs.pc, col_unwind_code_pack(exit)};
+}
+
+/* By a rule that following the code gave, if it still leads to a return address. */
+static bool leave_by_rule(struct col_unwind_state *walk, col_unwind_rule rule, enum col_stack_end *end)
+{
+    struct col_unwind_simple place = {walk->regs.pc, walk->regs.sp, walk->regs.fp};
+    if (!col_unwind_step_simply(&walk->reader, rule, &place, end) ||
+        (place.pc != walk->regs.pc &&
+         col_unwind_cache_find(walk->rules, col_unwind_place(place.pc, false)) == COL_RULE_UNKNOWN &&
+         !col_unwind_code_is_return_address(place.pc, &walk->proved)))
+        return false;
+    walk->regs.pc = place.pc;
+    walk->regs.sp = place.sp;
+    walk->regs.fp = place.fp;
+    return true;
+}
+
 static enum col_unwind_step step_without_table(struct col_unwind_state *walk, bool is_in_module, size_t frame,
                                                enum col_stack_end *end)
 {
     struct col_code_exit exit;
     uintptr_t old_sp = walk->regs.sp, old_pc = walk->regs.pc;
+    col_unwind_rule recent = recent_rule(walk);
+    if (recent != COL_RULE_UNKNOWN && leave_by_rule(walk, recent, end))
+        return col_unwind_step_arrive(walk, old_sp, old_pc, end);
     bool is_found = col_unwind_code_find_exit(&walk->regs, &walk->reader, &walk->proved, &walk->code_budget, &exit);
     if (is_found || walk->code_budget > 0) /* else it was not looked at to the end */
         remember_exit(walk, is_found ? &exit : NULL, is_in_module);
+    if (is_found && !is_in_module)
+        note_recent(walk, &exit);
     if (!is_found || !col_unwind_code_leave(&walk->regs, &walk->reader, &exit))
         return step_by_record(walk, frame, end);
     if (!exit.is_certain && !col_unwind_code_is_record(&exit))
@@ -226,20 +260,13 @@ static enum col_unwind_step step_without_table(struct col_unwind_state *walk, bo
     return col_unwind_step_arrive(walk, old_sp, old_pc, end);
 }
 
-/* By the rule that following the code gave, if it still leads to a return address. */
 static enum col_unwind_step step_by_code(struct col_unwind_state *walk, col_unwind_rule rule, size_t frame,
                                          enum col_stack_end *end)
 {
-    struct col_unwind_simple place = {walk->regs.pc, walk->regs.sp, walk->regs.fp};
-    if (!col_unwind_step_simply(&walk->reader, rule, &place, end) ||
-        (col_unwind_cache_find(walk->rules, col_unwind_place(place.pc, false)) == COL_RULE_UNKNOWN &&
-         !col_unwind_code_is_return_address(place.pc, &walk->proved)))
+    uintptr_t old_sp = walk->regs.sp, old_pc = walk->regs.pc;
+    if (!leave_by_rule(walk, rule, end))
         return step_without_table(walk, false, frame, end);
     note_guess(walk, frame);
-    uintptr_t old_sp = walk->regs.sp, old_pc = walk->regs.pc;
-    walk->regs.pc = place.pc;
-    walk->regs.sp = place.sp;
-    walk->regs.fp = place.fp;
     return col_unwind_step_arrive(walk, old_sp, old_pc, end);
 }
 

@@ -19,6 +19,12 @@
 #define COL_UNWIND_BASIC_REGISTERS                                                                                     \
     (UINT64_C(1) << COL_DWARF_PC | UINT64_C(1) << COL_DWARF_SP | UINT64_C(1) << COL_DWARF_FP)
 
+/* How a place was left where nothing else is remembered of it: recursion comes by it thousands of times on one stack. */
+struct col_unwind_recent {
+    uintptr_t pc; /* 0: none */
+    col_unwind_rule rule;
+};
+
 /* One walk. */
 struct col_unwind_state {
     const struct col_java_runtime *java; /* NULL: none */
@@ -30,6 +36,8 @@ struct col_unwind_state {
     bool is_exact; /* pc is an instruction to come, not a return address */
     unsigned switches;
     unsigned code_budget;
+    struct col_unwind_recent recent[2];
+    unsigned next_recent;
     size_t guessed_at; /* the first frame whose caller was not found by a table or a frame pointer; SIZE_MAX: none */
     struct col_unwind_region region;
     size_t full_until; /* up to this frame all registers that survive calls are followed, not only sp and fp */

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from pythons import find_interpreters
-from recorded import TARGETS, Recorded, collector_command, execute, judge, judge_stacks
+from recorded import RUNGS, TARGETS, Recorded, collector_command, execute, judge, judge_stacks, judge_total
 
 from collector.profile import aggregate
 
@@ -43,6 +43,19 @@ def test_every_stack_is_complete_and_marked(tableless: Recorded) -> None:
 def test_a_program_in_pieces_has_a_beginning(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
     """Between its segments are gaps, so that the C library gives one at a time, and nothing says of _start that nobody called it."""
     judge_stacks(record([compiled("tableless.c", "-O2", *TABLELESS, "-Wl,--no-eh-frame-hdr", "-Wl,-z,max-page-size=2097152"), 250]))
+
+
+@pytest.mark.parametrize("clock", RUNGS)
+def test_ticks_that_take_longer_than_they_are_apart_leave_time_for_the_program(
+    record: Callable[..., Recorded], rung_works: Callable[[str], None], compiled: Callable[..., Path], clock: str
+) -> None:
+    """A walk over thousands of such frames takes several periods of the highest rate: the program did nothing but be sampled, and never ended."""
+    rung_works(clock)
+    recorded = record([compiled("deep_jit.c"), 3000, 10], ["-p", "hi"], clock=clock, timeout_s=60)
+    assert recorded.outcome.status == 0
+    judge(recorded.sample_count >= 10, f"{recorded.sample_count} samples")
+    judge_total(recorded, recorded.process_ns)
+    judge_stacks(recorded)
 
 
 def test_code_of_compilers_is_followed_on_a_small_signal_stack(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:

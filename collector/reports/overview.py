@@ -242,6 +242,8 @@ def _clocks(profile: Profile) -> str:
         if clock is None:
             continue
         text = f"{clock.name} at {format_rate(clock.period_ns)}" if clock.period_ns else clock.name
+        if clock.name == "off" and clock.detail:
+            text = f"none is to be had: {clock.detail}"
         if clock.effective_period_ns > clock.period_ns * 1.01:
             text += f" ({format_rate(clock.effective_period_ns)} is what it delivers here)"
         users.setdefault(text, set()).add(process.identity)

@@ -14,6 +14,7 @@ from collector.printable import printable
 _ENOUGH_PERIODS = 50  # so long no clock is silent by chance
 _PAUSE_WORTH_SAYING_NS = 500_000
 _MOST_WARNINGS = 3  # on a full disk each process leaves an empty log
+_OFF = "off"  # the clock of a process that got none
 _LEAST_FREE_BYTES = 1 << 16  # a log grows by so much
 _CAUSES = {
     1: "while the recorder was busy",
@@ -94,8 +95,10 @@ def _tell_clock(totals: Totals) -> str:
     clock = totals.clock
     assert clock is not None
     asked_ns, shortest_ns = clock.period_ns, clock.effective_period_ns
+    if clock.name == _OFF:
+        return "without a clock"
     notes = [f"{_rate(asked_ns)} is more than it can deliver here"] if shortest_ns > asked_ns else []
-    notes += [f"{_count(count, 'process', 'processes')}: {name}" for name, count in totals.other_clocks.items()]
+    notes += [f"{_count(count, 'process', 'processes')}: {'none' if name == _OFF else name}" for name, count in totals.other_clocks.items()]
     return f"clock {clock.name} at {_rate(max(asked_ns, shortest_ns))}" + (f" ({'; '.join(notes)})" if notes else "")
 
 
@@ -140,6 +143,8 @@ def _explain_no_samples(totals: Totals, has_live: bool) -> str:
     if totals.paused_ns and (is_enough or totals.paused_ns * 2 > totals.run_ns):
         why = "while a tracer was attached" if totals.is_traced else "(see -y and -t)"
         return f" in {totals.cpu_ns / 1e9:.3f} s of CPU time: recording was paused {why}"
+    if totals.clock.name == _OFF:
+        return f": no clock is to be had ({totals.clock.detail or 'see --clock'})"
     if is_enough:
         return f" in {totals.cpu_ns / 1e9:.3f} s of CPU time: the clock {totals.clock.name} did not tick (see --clock)"
     if not totals.closed_count:

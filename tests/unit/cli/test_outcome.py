@@ -53,6 +53,17 @@ def test_a_slower_clock_than_asked_for_is_told() -> None:
     ]
 
 
+def test_a_program_that_gets_no_clock_is_told_why() -> None:
+    off = DeclaredClock("off", 1_062_699, 0, "cpu-timer: Resource temporarily unavailable")
+    totals = totals_of(log_count=1, process_count=1, closed_count=1, cpu_ns=1_000_000_000, longest_ns=1_000_000_000, clock=off)
+    assert tell(totals) == [
+        "xz.1.expt: 0 samples of 1.000 s CPU time in 1 process, without a clock, nothing lost",
+        "no sample was taken: no clock is to be had (cpu-timer: Resource temporarily unavailable)",
+    ]
+    totals = totals_of(log_count=2, process_count=2, closed_count=2, sample_count=5, cpu_ns=5, clock=SIGTRAP, other_clocks=Counter({"off": 1}))
+    assert "clock sigtrap at 941 Hz (1 process: none)" in tell(totals)[0]
+
+
 def test_losses_by_cause() -> None:
     totals = totals_of(log_count=2, process_count=2, closed_count=2, sample_count=5, drops=Counter({1: 3, 2: 1200}), clock=SIGTRAP)
     assert tell(totals)[0].endswith(", 3 lost while the recorder was busy, 1,200 lost because the disk was full")

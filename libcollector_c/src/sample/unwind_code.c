@@ -13,6 +13,7 @@ enum {
     MOST_PATHS = 12,              /* branches not yet taken */
     MOST_ENTRY_INSTRUCTIONS = 40, /* that make a frame */
     LARGEST_FRAME_WORDS = 256,
+    PROBE_COST = 30,                 /* of a system call, in instructions */
     VISITED_WORDS = 8,               /* of 64 bits: targets of branches, hashed */
     LONGEST_FUNCTION_BYTES = 1 << 16 /* from a function's start to a place in it */
 };
@@ -234,6 +235,19 @@ static void enter(struct col_proved_pages *proved, uintptr_t pc, struct path *pa
     }
 }
 
+/*
+ * A word above the stack pointer. If a guess led here this may be nobody's stack, and another thread may unmap it at any time: beyond the stack pointer's page each
+ * word is read as soon as it is proved, unless it is the thread's own stack.
+ */
+static bool read_above(struct col_stack_reader *reader, uintptr_t sp, uintptr_t at, unsigned *budget, uintptr_t *word)
+{
+    bool is_own = at >= reader->own->low && at < reader->own->high;
+    if (is_own || reader->memory != NULL || (sp ^ at) < COL_PAGE_BYTES)
+        return col_safe_read_stack(reader, at, word);
+    *budget -= *budget > PROBE_COST ? PROBE_COST : *budget - 1;
+    return col_safe_read_word(at, word);
+}
+
 bool col_unwind_code_find_entry(const struct col_regs *regs, struct col_stack_reader *reader,
                                 struct col_proved_pages *proved, unsigned *budget, struct col_code_exit *exit)
 {
@@ -242,7 +256,7 @@ bool col_unwind_code_find_entry(const struct col_regs *regs, struct col_stack_re
         return false;
     for (int32_t words = 0; words<LARGEST_FRAME_WORDS && * budget> 0; words++, --*budget) {
         int32_t offset = words * (int32_t)sizeof address;
-        if (!col_safe_read_stack(reader, regs->sp + (uintptr_t)offset, &address))
+        if (!read_above(reader, regs->sp, regs->sp + (uintptr_t)offset, budget, &address))
             return false;
         if (!col_unwind_code_is_return_address(address, proved))
             continue;

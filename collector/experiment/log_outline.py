@@ -128,7 +128,8 @@ class LogOutline:
         if record[0] == Kind.PROCFORK:
             self.parent_pid = record[3] if len(record) > 3 and isinstance(record[3], int) else 0
         elif record[0] == Kind.PMCALLOCATE and len(record) >= 9 and record[4] == "cpu":
-            self.clock = DeclaredClock(str(record[5]), record[7] or 0, record[8] or 0, str(record[9] or "") if len(record) > 9 else "")  # the last one is in use
+            detail = record[9] if len(record) > 9 else ""
+            self.clock = DeclaredClock(str(record[5]), record[7] or 0, record[8] or 0, str(detail or ""))  # the last one is in use
         elif record[0] == Kind.PAUSE and not is_paused:
             self._pauses.append((_cause(record), record[1], None))
         elif record[0] == Kind.RESUME and is_paused:

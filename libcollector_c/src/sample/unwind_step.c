@@ -8,8 +8,9 @@
 #include "target/parallel_region.h"
 
 enum {
-    MOST_STACK_SWITCHES = 64, /* signal frames, and jumps to another stack: what could lead in a circle */
-    ENTRY_CODE_BYTES = 128,   /* _start, and in the dynamic linker what follows it */
+    MOST_STACK_SWITCHES = 64,       /* signal frames, and jumps to another stack: what could lead in a circle */
+    LARGEST_STACK_BYTES = 64 << 20, /* that a thread usually has */
+    ENTRY_CODE_BYTES = 128,         /* _start, and in the dynamic linker what follows it */
 };
 
 /* What there is to know about the code of a frame: its rule, and where its table entry is if there is one. */
@@ -184,13 +185,24 @@ static void remember_exit(struct col_unwind_state *walk, const struct col_code_e
     col_unwind_cache_add(walk->rules, col_unwind_place(walk->regs.pc, walk->is_exact), rule);
 }
 
+/*
+ * After a guess, and not on the thread's own stack: what the walk takes for a stack may be what another thread is just unmapping, and the fewer words are read of it
+ * the better.
+ */
+static bool is_astray(const struct col_unwind_state *walk)
+{
+    uintptr_t high = walk->reader.own->high;
+    return walk->guessed_at != SIZE_MAX && walk->reader.memory == NULL &&
+           (walk->regs.sp >= high || high - walk->regs.sp > LARGEST_STACK_BYTES);
+}
+
 /* Just-in-time compilers that write no tables keep frame pointers; so what calls for a guess is code of a module. */
 static enum col_unwind_leaving leave_by_record(struct col_unwind_state *walk)
 {
     struct col_code_module module;
     struct col_code_exit exit;
     bool is_in_module = col_code_finder_find_in(walk->proved.memory, walk->regs.pc - !walk->is_exact, &module);
-    if (is_in_module &&
+    if (is_in_module && !is_astray(walk) &&
         col_unwind_code_find_entry(&walk->regs, &walk->reader, &walk->proved, &walk->code_budget, &exit) &&
         col_unwind_code_leave(&walk->regs, &walk->reader, &exit))
         return col_unwind_code_is_record(&exit) ? COL_LEFT : COL_LEFT_BY_GUESS;

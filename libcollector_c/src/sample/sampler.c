@@ -258,7 +258,8 @@ static void take_tick(struct col_thread *thread, const ucontext_t *context, enum
         uint64_t begin_ns = thread->cpu_ns;
         walk(thread, context);
         write_sample(thread, time_ns, weight, &thread->last);
-        rest_if_long(thread, begin_ns);
+        if (kind == COL_TICK_USER || kind == COL_TICK_TIMER) /* others may leave a part of the time to the next one */
+            rest_if_long(thread, begin_ns);
         col_jit_debug_look(time_ns, false);
         if (col_metrics_note_sample(time_ns, context)) {
             put_off_cancellation(cancellation);

@@ -28,8 +28,8 @@
 #define US 1000u
 #define WITHHELD_NS 16000000u /* so long a busy machine may withhold the ticks of an event that works */
 
-#define MOST_SHARE 4 /* a tick that takes more than so small a part of a period is followed by a rest, */
-#define REST 4       /* so many times as long */
+#define MOST_SHARE 2 /* two ticks in a row that take more than such a part of a period are followed by a rest, */
+#define REST 2       /* so many times as long */
 
 static struct {
     uint32_t source;
@@ -228,13 +228,16 @@ static bool is_resting(struct col_thread *thread, struct col_weight *weight)
     return false;
 }
 
-/* What the tick that began at that time of the thread's clock has taken is seldom worth a look at the clock. */
+/*
+ * What the tick that began at that time of the thread's clock has taken is seldom worth a look at the clock. One alone may have been put aside by the host.
+ */
 static void rest_if_long(struct col_thread *thread, uint64_t begin_ns)
 {
-    if (!thread->deep.is_costly)
-        return;
-    uint64_t now_ns = col_clock_thread_cpu(), took_ns = now_ns > begin_ns ? now_ns - begin_ns : 0;
-    if (took_ns > self.period_ns / MOST_SHARE)
+    uint64_t now_ns = thread->deep.is_costly ? col_clock_thread_cpu() : 0;
+    uint64_t took_ns = now_ns > begin_ns ? now_ns - begin_ns : 0;
+    bool was_long = thread->is_long;
+    thread->is_long = took_ns > self.period_ns / MOST_SHARE;
+    if (was_long && thread->is_long)
         thread->rest_ns = REST * took_ns;
 }
 

@@ -81,6 +81,7 @@ struct col_thread {
     uint64_t lost_cpu_ns, lost_time_ns; /* the same at its last tick that could not be taken */
     uint64_t held_user_ns, held_system_ns; /* of ticks whose stack was not looked at, for the next one that is; */
     uint64_t rest_ns;        /* for so much CPU time none is, because the last ones took as long as ticks are apart */
+    bool is_long;            /* the last tick took as long as ticks are apart */
     uint64_t cpu_us_rest_ns; /* user ns not yet written, less than a microsecond */
     uint64_t system_rest_ns; /* system ns not yet written, less than a microsecond */
     uint64_t waiting_ns;     /* CPU time of missing ticks, not yet attributed */

@@ -19,6 +19,7 @@
 #include "sample/recording.h"
 #include "sample/thread_counters.h"
 #include "sample/thread_frames.h"
+#include "sample/tick_rest.h"
 #include "sample/tracer_watch.h"
 #include "sample/unwind.h"
 #include "sample/unwind_cache.h"
@@ -28,12 +29,8 @@
 #define US 1000u
 #define WITHHELD_NS 16000000u /* so long a busy machine may withhold the ticks of an event that works */
 
-#define MOST_SHARE 2 /* two ticks in a row that take more than such a part of a period are followed by a rest, */
-#define REST 2       /* so many times as long */
-
 static struct {
     uint32_t source;
-    uint64_t period_ns;
     int walker_count;    /* threads that are walking their stacks */
     int unloading_count; /* threads inside dlclose */
     uint64_t drop_count;
@@ -43,8 +40,8 @@ static struct {
 void col_sampler_start(uint32_t source, uint64_t period_ns)
 {
     col_weight_start(period_ns);
+    col_tick_rest_start(period_ns);
     self.source = source;
-    self.period_ns = period_ns;
     self.walker_count = self.unloading_count = 0; /* a fork child has none of its parent's */
     self.drop_count = 0;
     self.pid = (uint32_t)col_os_process_id();
@@ -210,37 +207,6 @@ static void take_switch(struct col_thread *thread, const ucontext_t *context)
         thread->drops[cause_of(error)]++;
 }
 
-/*
- * The time of a tick counts for its thread, as that of a signal handler does. Where a stack takes as long to walk as ticks are apart (thousands of frames of code without
- * tables, at a high rate), the thread would do nothing else: it is let alone for a while, and the time of these ticks goes to the next stack that is walked.
- */
-static bool is_resting(struct col_thread *thread, struct col_weight *weight)
-{
-    uint64_t passed_ns = weight->user_ns + weight->system_ns;
-    thread->held_user_ns += weight->user_ns;
-    thread->held_system_ns += weight->system_ns;
-    if (thread->rest_ns > passed_ns) {
-        thread->rest_ns -= passed_ns;
-        return true;
-    }
-    *weight = (struct col_weight){thread->held_user_ns, thread->held_system_ns};
-    thread->rest_ns = thread->held_user_ns = thread->held_system_ns = 0;
-    return false;
-}
-
-/*
- * What the tick that began at that time of the thread's clock has taken is seldom worth a look at the clock. One alone may have been put aside by the host.
- */
-static void rest_if_long(struct col_thread *thread, uint64_t begin_ns)
-{
-    uint64_t now_ns = thread->deep.is_costly ? col_clock_thread_cpu() : 0;
-    uint64_t took_ns = now_ns > begin_ns ? now_ns - begin_ns : 0;
-    bool was_long = thread->is_long;
-    thread->is_long = took_ns > self.period_ns / MOST_SHARE;
-    if (was_long && thread->is_long)
-        thread->rest_ns = REST * took_ns;
-}
-
 static void take_tick(struct col_thread *thread, const ucontext_t *context, enum col_tick kind,
                       struct cancellation *cancellation)
 {
@@ -255,14 +221,14 @@ static void take_tick(struct col_thread *thread, const ucontext_t *context, enum
     bool is_recording = !col_tracer_watch_tick(thread, time_ns) && col_recording_is_on_at(time_ns);
     if (!is_recording) {
         thread->waiting_ns = thread->late_user_ns = thread->late_system_ns = 0;
-        thread->held_user_ns = thread->held_system_ns = 0;
+        col_tick_rest_forget(thread);
         col_thread_counters_forget(thread);
-    } else if (weight.user_ns + weight.system_ns != 0 && !is_resting(thread, &weight)) {
+    } else if (weight.user_ns + weight.system_ns != 0 && !col_tick_rest_holds(thread, &weight)) {
         uint64_t begin_ns = thread->cpu_ns;
         walk(thread, context);
         write_sample(thread, time_ns, weight, &thread->last);
         if (kind == COL_TICK_USER || kind == COL_TICK_TIMER) /* others may leave a part of the time to the next one */
-            rest_if_long(thread, begin_ns);
+            col_tick_rest_judge(thread, begin_ns);
         col_jit_debug_look(time_ns, false);
         if (col_metrics_note_sample(time_ns, context)) {
             put_off_cancellation(cancellation);

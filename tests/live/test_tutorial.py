@@ -69,7 +69,7 @@ def sentences(output: str, directory: str) -> list[str]:
         # How much CPU time one thread had is told apart where a second could have had some.
         line = line.replace("no sample was taken: no thread used more than ", "no sample was taken: ")
         # A pause is only told where it is long enough to be.
-        line = re.sub(r", recording paused for .*? of the (?:run|processes' run time)\), nothing lost while it was on", ", nothing lost", line)
+        line = re.sub(r" \(pauses included\)(.*), recording paused for .*? of the (?:run|processes' run time)\), nothing lost while it was on", r"\1, nothing lost", line)
         masked.append(re.sub(r"\b(sample|process|log)(?:s|es)?\b", r"\1", line))
     return masked
 

@@ -5,6 +5,7 @@ Tables refer to each other by position. Times are nanoseconds of the recorded ma
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from collector.profile.counted_row import CountedRow
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _STRUCTOR: Final = re.compile(r"([CD])[0-5](?=[EI])")
 
 
+@lru_cache(maxsize=1 << 12)  # asked for each address; most are in functions that others are in
 def identity_of(raw_name: str) -> str:
     """The linker's name, the same for all variants of a C++ constructor or destructor: of whole objects, of bases, inlined."""
     return _STRUCTOR.sub(r"\1", raw_name) if raw_name.startswith("_Z") else raw_name

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from operator import attrgetter
 
+from collector.dataclass import dataclass
 from collector.readings import READINGS
 
 

@@ -22,21 +22,22 @@ PACKAGE = ROOT / "collector"
 NATIVE = ROOT / "libcollector_c"
 
 # What each part of the package may import from the rest of it, beside itself.
-GROUND = {"errors", "format", "units", "readings", "reading_fields", "printable", "regular_file", "namesakes", "native_library", "runtimes", "named_tuple"}
+GROUND = {"errors", "format", "units", "readings", "reading_fields", "printable", "regular_file", "namesakes", "native_library", "runtimes", "named_tuple", "dataclass"}
 ANY = GROUND | {"capture", "experiment", "target", "symbols", "profile", "analysis", "load", "importing", "reports", "page", "exports", "cli", ""}
 MAY_IMPORT = {
     "errors": set(),
     "format": {"readings"},
     "units": set(),
     "readings": set(),
-    "reading_fields": {"readings"},
+    "reading_fields": {"readings", "dataclass"},
     "printable": set(),
     "regular_file": set(),
     "namesakes": set(),
     "native_library": set(),
     "runtimes": {"named_tuple"},
     "named_tuple": set(),
-    "experiment": {"format", "reading_fields", "errors", "regular_file", "namesakes", "named_tuple"},
+    "dataclass": set(),
+    "experiment": {"format", "reading_fields", "errors", "regular_file", "namesakes", "named_tuple", "dataclass"},
     "target": {"experiment", "format", "errors", "regular_file"},
     "symbols": {"target", "errors", "regular_file", "native_library"},
     "profile": {"units", "readings", "reading_fields", "runtimes", "named_tuple"},

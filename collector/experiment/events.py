@@ -9,9 +9,9 @@ Times are nanoseconds of CLOCK_MONOTONIC, unless a name says otherwise (wall_ns 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from collector.dataclass import dataclass
 from collector.experiment.origin import Origin
 from collector.experiment.samples import PcSample, PcSampleBlock
 from collector.format import CloseReason, DropCause, Kind, LineEncoding, MapAction, MapKind, PauseCause, SampleCause

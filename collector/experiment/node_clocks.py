@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 from collector.experiment.directory import ClockError, ExperimentDirectory, LogFile
+from collector.experiment.event_makers import maker_of
 from collector.experiment.events import Event
 from collector.experiment.log_outline import read_beginning, read_clocks
 from collector.experiment.samples import SampleHead
@@ -66,7 +67,7 @@ def _with_time(record: Any, time: int) -> Any:
         first, *others = (field.name for field in fields(cls))
         assert first == "time"
         _BEHIND_TIME[cls] = attrgetter(*others)
-    return cls(time, *_BEHIND_TIME[cls](record))
+    return maker_of(cls)(time, *_BEHIND_TIME[cls](record))
 
 
 def _offsets(logs: Iterable[LogFile]) -> Iterator[tuple[int, int | None]]:

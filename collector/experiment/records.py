@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 from itertools import chain, repeat
 from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple
 
+from collector.dataclass import dataclass
 from collector.experiment.columns import IntegerColumn, parse_column
 from collector.experiment.event_makers import maker_of
 from collector.experiment.events import EVENT_CLASSES, AnyRecord, Event, Metric

@@ -21,6 +21,7 @@ _RUNTIMES = ("libstdc++.so.6", "libc++abi.so.1", "libc++.so.1", "/usr/lib/libc++
 
 _LONGEST_FOR_LIBSTDCXX = 1024
 _FILTER_SECONDS = 10
+_LONGEST_TAG = 20  # numba's say which options a function was compiled with, in a hundred letters
 
 _D_NAME = re.compile(r"_D(?:\d|main$)")
 _FORTRAN_MODULE = re.compile(r"__([a-z][a-z0-9_.]*)_MOD_(?=.)")
@@ -149,7 +150,7 @@ def without_underscore(name: str, source: str | None) -> str:
 
 
 def short_name(name: str) -> str:
-    """A demangled name without return type, template arguments and parameters, for tables.
+    """A demangled name without return type, template arguments, tags and parameters, for tables.
 
     `void std::sort<int*>(int*, int*)` becomes `std::sort<...>(...)`. A name whose brackets do
     not match is returned as it is.
@@ -197,7 +198,9 @@ class _Shortener:
         elif character == "{":
             self.pieces.append("{" + short_name(self._bracketed("{", "}")) + "}")
         elif character == "[":
-            self.pieces.append("[" + self._bracketed("[", "]") + "]")
+            inside = self._bracketed("[", "]")
+            is_hash = inside.startswith("abi:") and len(inside) > _LONGEST_TAG
+            self.pieces.append("" if is_hash else f"[{inside}]")
         elif character == " " and self.is_return_type_possible:
             self.position += 1
             self.pieces.append(" ")

@@ -162,6 +162,7 @@ def test_hostile_names():
     ("foo(int)::{lambda(int)#1}::operator()(int) const", "foo(...)::{lambda(...)#1}::operator()(...) const"),
     ("foo(int) [clone .cold]", "foo(...) [clone .cold]"),
     ("std::string::append[abi:cxx11](char)", "std::string::append[abi:cxx11](...)"),
+    ("__main__::f[abi:v1][abi:cw51cXTLSUwv1sCUt9Uw1VEw0NRRQPKzLTg](long long)", "__main__::f[abi:v1](...)"),
     ("decltype (f(0)) g<int>(int)", "g<...>(...)"),
     ("virtual thunk to A::f(int)", "virtual thunk to A::f(...)"),
     ("<alloc::vec::Vec<T> as core::ops::Drop>::drop", "<alloc::vec::Vec<...> as core::ops::Drop>::drop"),

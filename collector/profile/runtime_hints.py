@@ -13,23 +13,31 @@ from collector.runtimes import RUNTIMES, Runtime
 from collector.units import format_percent
 
 _WORTH_SAYING = 0.01  # of all time
+_WORTH_SAYING_OF_NOBODY = 0.05
+_UNKNOWN = (
+    "{} % of the time is in code that the program made as it ran and that has no names: they are taken from a perf map, a jitdump, GDB's interface or "
+    "collector_func_load (collector help dynamic-code)."
+)
 _NAMELESS = ("(no module)", "(anonymous code)")
 
 
 def with_runtime_hints(profile: Profile) -> Profile:
-    """The profile with one warning if a known runtime ran, and a percent of the time or more is in nameless code or on unfinished stacks."""
+    """The profile with one warning if a known runtime ran, and a percent of the time or more is in nameless code or on unfinished stacks; without one, 5 %."""
     text = runtime_hint(profile)
     return profile._replace(messages=(*profile.messages, Message(0, 1, text, is_hint=True))) if text else profile
 
 
 def runtime_hint(profile: Profile) -> str:
     """The sentence; empty if there is none to be said."""
-    runtimes = _runtimes(profile)
-    if not runtimes:
+    found = _runtimes(profile)
+    runtimes = _without_recorded(found, profile)
+    nameless = _nameless(profile)
+    if (found and not runtimes) or (not found and not nameless):
         return ""
     ends = stack_ends(profile)
     whole = sum(row.values[0] for row in ends)
-    nameless = _nameless(profile)
+    if not runtimes:
+        return _UNKNOWN.format(format_percent(nameless, whole)) if nameless >= _WORTH_SAYING_OF_NOBODY * whole else ""
     unfinished = sum(row.values[0] for row in ends if not is_finished(row.cause))
     lacks_names = nameless > 0 and nameless >= _WORTH_SAYING * whole
     lacks_stacks = unfinished > 0 and unfinished >= _WORTH_SAYING * whole and (lacks_names or any(runtime.has_whole_stacks for runtime in runtimes))
@@ -60,11 +68,15 @@ def _is_named_by_jit(runtime: Runtime) -> bool:
 
 
 def _runtimes(profile: Profile) -> list[Runtime]:
-    """Those with code on a stack, or whose program ran, but for those whose functions are recorded."""
+    """Those with code on a stack, or whose program ran."""
     files = {module.name for module in profile.modules} | {os.path.basename(process.executable) for process in profile.processes}
-    found = [runtime for runtime in RUNTIMES if any(map(runtime.owns, files))]
-    kinds = {frame.kind for frame in profile.frames} if any(runtime.read_as for runtime in found) else set()
-    return [runtime for runtime in found if runtime.read_as not in kinds]
+    return [runtime for runtime in RUNTIMES if any(map(runtime.owns, files))]
+
+
+def _without_recorded(runtimes: list[Runtime], profile: Profile) -> list[Runtime]:
+    """Those whose functions are not recorded."""
+    kinds = {frame.kind for frame in profile.frames} if any(runtime.read_as for runtime in runtimes) else set()
+    return [runtime for runtime in runtimes if runtime.read_as not in kinds]
 
 
 def _nameless(profile: Profile) -> float:

@@ -29,10 +29,15 @@ def test_nameless_code_of_a_runtime_has_its_remedy() -> None:
     assert runtime_hint(mixed("libluajit-5.1.so.2", 2)) == "20.0 % of the time is in unnamed code of LuaJIT: for names record it with --jit."
 
 
-@pytest.mark.parametrize(("library", "nameless_s"), [("libjvm.so", 0.09), ("libjvm.so", 0.0), ("libc.so.6", 9)], ids=["little", "none", "no runtime"])
+@pytest.mark.parametrize(("library", "nameless_s"), [("libjvm.so", 0.09), ("libjvm.so", 0.0), ("libc.so.6", 0.49)], ids=["little", "none", "no runtime"])
 def test_what_does_not_matter_is_not_told(library: str, nameless_s: float) -> None:
     profile = mixed(library, nameless_s)
     assert runtime_hint(profile) == "" and with_runtime_hints(profile) is profile
+
+
+def test_nameless_code_of_nobody_known_is_told() -> None:
+    hint = runtime_hint(mixed("libc.so.6", 0.5))
+    assert hint.startswith("5.0 % of the time is in code that the program made as it ran and that has no names: ") and "collector help dynamic-code" in hint
 
 
 def test_the_program_itself_may_be_the_runtime() -> None:
@@ -72,7 +77,7 @@ def test_each_runtime_is_known_by_its_files() -> None:
     owners = {
         "libjvm.so": "Java", "node": "node", "libnode.so.115": "node", "chrome": "V8", "libcoreclr.so": ".NET", "mono-sgen": "mono", "luajit-2.1.0-beta3": "LuaJIT",
         "libpypy3.9-c.so": "PyPy", "opcache.so": "PHP", "ruby3.1": "Ruby", "beam.smp": "Erlang", "libc.so.6": None, "python3.11": None, "nodemon": None,
-        "libv8_monolith.so": "V8", "libv8.a": None, "libmono-2.0.so.1": "mono", "mono.so": None, "chromium": "V8", "beam.smp.old": None,
+        "libv8_monolith.so": "V8", "libv8.a": None, "libmono-2.0.so.1": "mono", "mono.so": None, "chromium": "V8", "beam.smp.old": None, "_libwasmtime.so": "Wasmtime",
     }  # fmt: skip
     for file, name in owners.items():
         assert [runtime.name for runtime in RUNTIMES if runtime.owns(file)] == ([name] if name else [])

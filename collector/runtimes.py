@@ -74,6 +74,10 @@ RUNTIMES = (
     Runtime("PyPy", "pypy* libpypy*.so*", "", (Setting("PYPYLOG", "jit-backend-addr:{objects}/pypy-%d.log"),)),
     Runtime("PHP", "opcache.so", "-d opcache.jit_debug=16", (Setting("PHP_INI_SCAN_DIR", ":{files}/php", ""),)),
     Runtime("Ruby", "ruby* libruby*.so*", "--yjit-perf, from Ruby 3.3 on"),
+    Runtime(
+        "bun", "bun bun.exe", "BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=/tmp",
+        (Setting("BUN_JSC_useJITDump", "1"), Setting("BUN_JSC_jitDumpDirectory", "{objects}")),
+    ),
     Runtime("Wasmtime", "wasmtime libwasmtime*.so* _libwasmtime.so", "its profiler perfmap"),
     Runtime("Erlang", "beam beam.smp beam.jit", 'ERL_FLAGS="+JPperf true"'),
 )  # fmt: skip

@@ -9,7 +9,9 @@ from collector.capture.options import RecorderOptions
 from collector.capture.runtime_settings import runtime_settings
 
 OBJECTS = "/tmp/a.expt/objects"
-VARIABLES = {"JAVA_TOOL_OPTIONS", "NODE_OPTIONS", "DENO_V8_FLAGS", "DOTNET_PerfMapEnabled", "MONO_ENV_OPTIONS", "LUA_INIT", "PYPYLOG", "PHP_INI_SCAN_DIR"}
+VARIABLES = {
+    "JAVA_TOOL_OPTIONS", "NODE_OPTIONS", "DENO_V8_FLAGS", "BUN_JSC_useJITDump", "BUN_JSC_jitDumpDirectory", "DOTNET_PerfMapEnabled", "MONO_ENV_OPTIONS", "LUA_INIT", "PYPYLOG", "PHP_INI_SCAN_DIR",
+}  # fmt: skip
 
 
 def test_each_variable_is_set_where_the_user_has_none() -> None:

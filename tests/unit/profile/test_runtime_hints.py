@@ -77,7 +77,7 @@ def test_each_runtime_is_known_by_its_files() -> None:
     owners = {
         "libjvm.so": "Java", "node": "node", "libnode.so.115": "node", "chrome": "V8", "libcoreclr.so": ".NET", "mono-sgen": "mono", "luajit-2.1.0-beta3": "LuaJIT",
         "libpypy3.9-c.so": "PyPy", "opcache.so": "PHP", "ruby3.1": "Ruby", "beam.smp": "Erlang", "libc.so.6": None, "python3.11": None, "nodemon": None,
-        "libv8_monolith.so": "V8", "libv8.a": None, "libmono-2.0.so.1": "mono", "mono.so": None, "chromium": "V8", "beam.smp.old": None, "_libwasmtime.so": "Wasmtime",
+        "libv8_monolith.so": "V8", "libv8.a": None, "libmono-2.0.so.1": "mono", "mono.so": None, "chromium": "V8", "beam.smp.old": None, "_libwasmtime.so": "Wasmtime", "bun": "bun", "bun.exe": "bun", "bundle": None,
     }  # fmt: skip
     for file, name in owners.items():
         assert [runtime.name for runtime in RUNTIMES if runtime.owns(file)] == ([name] if name else [])

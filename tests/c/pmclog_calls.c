@@ -37,6 +37,9 @@ static void test_feeding(void)
     assert(pmclog_read(parser, &ev) == -1 && ev.pl_state == PMCLOG_REQUIRE_DATA);
     errno = 0;
     assert(pmclog_feed(parser, (char *)whole.bytes, -1) == -1 && errno == EINVAL);
+    errno = 0;
+    assert(pmclog_feed(parser, NULL, 1) == -1 && errno == EINVAL);
+    assert(pmclog_feed(parser, NULL, 0) == 0);
     assert(pmclog_feed(parser, (char *)whole.bytes, (int)whole.length) == 0);
     assert(pmclog_feed(parser, (char *)whole.bytes, 1) == -1 && errno == EBUSY);
     assert(read_all(parser, &ev) > 20 && ev.pl_state == PMCLOG_REQUIRE_DATA);

@@ -23,12 +23,14 @@ class CodeTimes:
     """Times within one piece of code: `code` is its position in the profile, -1 for code of a file.
 
     `exclusive` by the address of the instruction, `called` (time in what it called) by the address behind the call.
+    `idle` are addresses that have samples, but none of those that were chosen.
     """
 
     code: int
     exclusive: dict[int, Values] = field(default_factory=dict)
     called: dict[int, Values] = field(default_factory=dict)
     places: dict[int, Place] = field(default_factory=dict)
+    idle: set[int] = field(default_factory=set)
 
     @property
     def own_s(self) -> float:
@@ -79,6 +81,8 @@ def code_times(profile: Profile, function: int) -> list[CodeTimes]:
         elif any(whole):
             _add(piece.called, frame.address, whole)
             piece.places.setdefault(frame.address - 1, (frame.file, frame.line))
+        else:
+            piece.idle.add(frame.address)
     return sorted(pieces.values(), key=lambda piece: (-piece.own_s, -piece.called_s))
 
 

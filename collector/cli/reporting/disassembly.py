@@ -79,7 +79,7 @@ def _file_listings(profile: Profile, symbolizer: Symbolizer, function: int, time
     if module.layout == "imported":
         raise SymbolError(f"it was imported, and nothing says which build of {module.path} it was")
     path, build_id = module.copy or module.path, bytes.fromhex(module.build_id) or None
-    wanted = {*times.exclusive, *(address - 1 for address in times.called)}
+    wanted = {*times.exclusive, *(address - 1 for address in times.called)} or times.idle
     ranges = symbolizer.code_of(path, build_id, wanted, _layout_of(module), module.file)
     listings = []
     for start, data in ranges:

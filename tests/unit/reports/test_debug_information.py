@@ -122,6 +122,13 @@ def test_a_debug_file_below_the_directory_that_was_given(place, recorded: Record
     assert [row.function for row in collector.open(recorded.experiment, debug_dirs=[str(tmp_path / "debug")]).functions()] == ["work"]
 
 
+def test_instructions_are_shown_where_none_of_the_samples_that_were_chosen_is(recorded: Recorded, report) -> None:
+    """The function has samples, so that it is known where it is; none at this time, at which all of its rows are nothing."""
+    rows = json.loads(report("disasm", "work", "--json", "--time", "100-200")[1])["rows"]
+    assert {row["line"] for row in rows} >= set(_LOOP)
+    assert not any(any(row[name].values()) for row in rows for name in ("exclusive", "inclusive"))
+
+
 def test_a_comparison_knows_where_debug_files_and_sources_lie(recorded: Recorded, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     _split(recorded, _by_build_id(recorded, tmp_path / "debug"))
     shutil.copytree(recorded.experiment, tmp_path / "b.expt")

@@ -13,7 +13,7 @@ from collector.runtimes import RUNTIMES, Runtime
 from collector.units import format_percent
 
 _WORTH_SAYING = 0.01  # of all time
-_WORTH_SAYING_OF_NOBODY = 0.05
+_WORTH_SAYING_OF_UNKNOWN = 0.05
 _UNKNOWN = (
     "{} % of the time is in code that the program made as it ran and that has no names: they are taken from a perf map, a jitdump, GDB's interface or "
     "collector_func_load (collector help dynamic-code)."
@@ -37,7 +37,7 @@ def runtime_hint(profile: Profile) -> str:
     ends = stack_ends(profile)
     whole = sum(row.values[0] for row in ends)
     if not runtimes:
-        return _UNKNOWN.format(format_percent(nameless, whole)) if nameless >= _WORTH_SAYING_OF_NOBODY * whole else ""
+        return _UNKNOWN.format(format_percent(nameless, whole)) if nameless >= _WORTH_SAYING_OF_UNKNOWN * whole else ""
     unfinished = sum(row.values[0] for row in ends if not is_finished(row.cause))
     lacks_names = nameless > 0 and nameless >= _WORTH_SAYING * whole
     lacks_stacks = unfinished > 0 and unfinished >= _WORTH_SAYING * whole and (lacks_names or any(runtime.has_whole_stacks for runtime in runtimes))

@@ -35,7 +35,7 @@ def test_what_does_not_matter_is_not_told(library: str, nameless_s: float) -> No
     assert runtime_hint(profile) == "" and with_runtime_hints(profile) is profile
 
 
-def test_nameless_code_of_nobody_known_is_told() -> None:
+def test_nameless_code_of_an_unknown_runtime_is_told() -> None:
     hint = runtime_hint(mixed("libc.so.6", 0.5))
     assert hint.startswith("5.0 % of the time is in code that the program made as it ran and that has no names: ") and "collector help dynamic-code" in hint
 

@@ -21,11 +21,14 @@
 #define REAL_TIME_BITS (~(uint64_t)0 << 33)
 #define FEW_SIGNALS                                                                                                    \
     16 /* a set with no more real-time signals means each of them; with more it means all but a few others */
+#define FAULTS                                                                                                         \
+    (col_os_signal_bit(SIGSEGV) | col_os_signal_bit(SIGBUS) | col_os_signal_bit(SIGFPE) | col_os_signal_bit(SIGILL))
 #define UNSETTABLE (SA_SIGINFO | (int)SA_RESETHAND) /* of the surrogate's action: flags that are the program's alone */
 
 static struct {
     uint64_t taken, clocks; /* signals we handle; those of them that have a surrogate */
     uint64_t used;          /* by the program: never a surrogate */
+    uint64_t guarded;       /* faults whose handler has an alternate stack to itself until it lets in the next */
     bool spares_alternate_stack;
 } self;
 
@@ -96,11 +99,26 @@ static void translate_mask(sigset_t *set)
     col_surrogate_set_word(set, col_surrogate_to_kernel(col_surrogate_word(set)));
 }
 
-/* An action's mask. On a small alternate stack there is room for the program's handler, but for no tick on top of it. */
-static void translate_action(struct sigaction *action)
+/*
+ * Must no tick come in this handler? On a small alternate stack there is room for it, but for no tick on top. And the handler of a fault may go on to the stack that the
+ * fault came from, as .NET's does, with what the kernel has told it still on the alternate one: the next signal there would be written over that.
+ */
+static bool spares_handler(int signo, const struct sigaction *action)
+{
+    uint64_t fault = FAULTS & col_os_signal_bit(signo);
+    bool is_handler = action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+    self.guarded &= ~fault;
+    if (!is_handler || (action->sa_flags & SA_ONSTACK) == 0)
+        return false;
+    if ((action->sa_flags & (int)SA_NODEFER) == 0)
+        self.guarded |= fault;
+    return self.spares_alternate_stack || (self.guarded & fault) != 0;
+}
+
+static void translate_action(int signo, struct sigaction *action)
 {
     translate_mask(&action->sa_mask);
-    if (self.spares_alternate_stack && (action->sa_flags & SA_ONSTACK))
+    if (spares_handler(signo, action))
         col_surrogate_set_word(&action->sa_mask, col_surrogate_word(&action->sa_mask) | self.clocks);
 }
 
@@ -109,7 +127,7 @@ static void set_surrogate(int signo, struct sigaction *action)
 {
     int surrogate = col_surrogate_of(signo);
     struct sigaction real = *action, now;
-    translate_action(&real);
+    translate_action(signo, &real);
     real.sa_flags = (action->sa_flags | SA_SIGINFO) & ~(int)SA_RESETHAND;
     if (action->sa_handler != SIG_IGN)
         real.sa_sigaction = on_surrogate;
@@ -177,13 +195,6 @@ void col_dispositions_take(int signo, const struct sigaction *before, bool has_s
     col_program_actions_put(signo, before); /* with the flags that were found */
 }
 
-void col_dispositions_begin(void)
-{
-    uint64_t mask = col_os_change_mask(SIG_BLOCK, 0);
-    col_surrogate_believe(SIG_SETMASK, mask);
-    col_os_change_mask(SIG_SETMASK, col_surrogate_to_kernel(mask));
-}
-
 static int change_other(int signo, const struct sigaction *action, struct sigaction *old)
 {
     uint64_t shown = shown_masks[signo], asked = action != NULL ? col_surrogate_word(&action->sa_mask) : 0;
@@ -192,7 +203,7 @@ static int change_other(int signo, const struct sigaction *action, struct sigact
         real = *action;
         if (action->sa_handler != SIG_DFL && signo >= 34)
             note_use(col_os_signal_bit(signo));
-        translate_action(&real);
+        translate_action(signo, &real);
     }
     if (col_surrogate_owner(signo) != 0) { /* which its owner uses; the program has it at its default */
         if (old != NULL)
@@ -205,6 +216,26 @@ static int change_other(int signo, const struct sigaction *action, struct sigact
     if (result == 0 && old != NULL)
         col_surrogate_set_word(&old->sa_mask, col_surrogate_to_program(col_surrogate_word(&old->sa_mask), shown));
     return result;
+}
+
+/* Those that constructors before ours have set. */
+static void guard_present_handlers(void)
+{
+    struct sigaction found;
+    for (uint64_t rest = FAULTS; rest != 0; rest &= rest - 1) {
+        int signo = __builtin_ctzll(rest) + 1;
+        if (!col_dispositions_has_taken(signo) && COL_REAL(sigaction)(signo, NULL, &found) == 0 &&
+            (found.sa_flags & SA_ONSTACK) != 0)
+            change_other(signo, &found, NULL);
+    }
+}
+
+void col_dispositions_begin(void)
+{
+    uint64_t mask = col_os_change_mask(SIG_BLOCK, 0);
+    col_surrogate_believe(SIG_SETMASK, mask);
+    col_os_change_mask(SIG_SETMASK, col_surrogate_to_kernel(mask));
+    guard_present_handlers();
 }
 
 int col_dispositions_change(int signo, const struct sigaction *action, struct sigaction *old)
@@ -242,17 +273,26 @@ void col_dispositions_spare_alternate_stack(void)
     }
 }
 
+/* What is to be done `how` with the clocks' signals, beside what a set of the program's holds. */
+static uint64_t clocks_to_change(int how, uint64_t word, bool is_spared)
+{
+    if (how == SIG_UNBLOCK && (word & self.guarded) != 0)
+        return self.clocks;
+    if (how == SIG_SETMASK && (word & self.guarded) != 0 && (col_os_change_mask(SIG_BLOCK, 0) & self.clocks) != 0)
+        return self.clocks;
+    if (!self.spares_alternate_stack) /* nobody blocks them, but a context that the program made may have */
+        return how == SIG_UNBLOCK ? word & self.clocks : 0;
+    bool is_left = !is_spared; /* by a jump that restored no mask, perhaps */
+    return (how == SIG_UNBLOCK) == is_left ? self.clocks : 0;
+}
+
 void col_dispositions_mask_to_kernel(int how, sigset_t *set, bool is_spared)
 {
     uint64_t word = col_surrogate_word(set);
     if (how != SIG_UNBLOCK)
         note_use(word);
     col_surrogate_believe(how, word);
-    bool is_left = self.spares_alternate_stack && !is_spared; /* by a jump that restored no mask, perhaps */
-    uint64_t clocks = (how == SIG_UNBLOCK) == is_left ? self.clocks : 0;
-    if (!self.spares_alternate_stack) /* nobody blocks them, but a context that the program made may have */
-        clocks = how == SIG_UNBLOCK ? word & self.clocks : 0;
-    col_surrogate_set_word(set, col_surrogate_to_kernel(word) | clocks);
+    col_surrogate_set_word(set, col_surrogate_to_kernel(word) | clocks_to_change(how, word, is_spared));
 }
 
 void col_dispositions_set_to_kernel(sigset_t *set)

@@ -2,6 +2,7 @@
 #include "matrix.h"
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <setjmp.h>
 #include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
@@ -9,6 +10,8 @@
 #include <ucontext.h>
 
 extern char **environ;
+
+static volatile int came[65];
 
 /* ---- user-level threads that are switched by a signal ---- */
 
@@ -93,9 +96,78 @@ CASE(green_threads_vtalrm, 0, "user-level threads that SIGVTALRM of ITIMER_VIRTU
 CASE(green_threads_trap, 0, "user-level threads that SIGTRAP of a CPU-time timer switches by swapcontext") { run_green(SIGTRAP, -1); }
 CASE(green_threads_prof, 0, "user-level threads that SIGPROF of ITIMER_PROF switches by swapcontext") { run_green(SIGPROF, ITIMER_PROF); }
 
+/* ---- a fault's handler that goes on where the fault was ---- */
+
+/*
+ * As that of .NET: on an alternate stack it looks whether the other has come to its end, and if not, all else is done there, while what the kernel has told it
+ * lies on the alternate one.
+ */
+static ucontext_t fault_there, fault_here;
+static char fault_stack[GREEN_BYTES] __attribute__((aligned(64)));
+static const siginfo_t *fault_info;
+static const ucontext_t *fault_context;
+static char *fault_page;
+static volatile int fault_changes;
+static sigjmp_buf fault_end;
+static bool is_fault_left;
+
+static void fault_goes_on(void)
+{
+    siginfo_t info = *fault_info;
+    mcontext_t registers = fault_context->uc_mcontext;
+    spin(1000000);
+    fault_changes += memcmp(&info, fault_info, sizeof info) != 0 || memcmp(&registers, &fault_context->uc_mcontext, sizeof registers) != 0;
+    if (!is_fault_left)
+        return;
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGSEGV);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    siglongjmp(fault_end, 1);
+}
+
+static void on_fault(int signo, siginfo_t *info, void *context)
+{
+    (void)signo;
+    came[SIGSEGV]++;
+    fault_info = info;
+    fault_context = context;
+    getcontext(&fault_there);
+    fault_there.uc_stack.ss_sp = fault_stack;
+    fault_there.uc_stack.ss_size = sizeof fault_stack;
+    fault_there.uc_link = &fault_here;
+    makecontext(&fault_there, fault_goes_on, 0);
+    swapcontext(&fault_here, &fault_there);
+    mprotect(fault_page, 4096, PROT_READ);
+}
+
+static void have_faults(void)
+{
+    stack_t stack = {.ss_sp = malloc(1 << 17), .ss_size = 1 << 17};
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+    sigset_t set;
+    TELL(sigaltstack(&stack, NULL));
+    sigaction(SIGSEGV, &action, NULL);
+    fault_page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (volatile int i = 0; i < 100; i++) {
+        mprotect(fault_page, 4096, PROT_NONE);
+        if (sigsetjmp(fault_end, 0) == 0)
+            (void)*(volatile char *)fault_page;
+    }
+    sigprocmask(SIG_BLOCK, NULL, &set);
+    say("%d faults, %d changed while they were handled, blocked %d", came[SIGSEGV], fault_changes, sigismember(&set, SIGSEGV));
+    burn();
+}
+
+CASE(fault_on_its_stack, 1, "the handler of a fault leaves its alternate stack for another one, works there, and returns") { have_faults(); }
+CASE(fault_left_on_its_stack, 1, "the handler of a fault leaves its alternate stack, lets in the next fault, and jumps out")
+{
+    is_fault_left = true;
+    have_faults();
+}
+
 /* ---- the mask in a context ---- */
 
-static volatile int came[65];
 static void count_it(int signo) { came[signo]++; }
 
 static void block_on_return(int signo, siginfo_t *info, void *context)

@@ -305,4 +305,10 @@ enum { COL_ARCH_REGION_AT = 16 };
     ".size col_parallel_region_call, . - col_parallel_region_call\n"                                                   \
     ".popsection"
 
+/* Does a relocation of this type put a symbol's address into a word? */
+static inline bool col_arch_is_symbol_word(uint64_t type)
+{
+    return type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_GLOB_DAT || type == R_AARCH64_ABS64;
+}
+
 #endif

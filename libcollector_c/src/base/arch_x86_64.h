@@ -398,4 +398,10 @@ static inline __attribute__((noreturn)) void col_arch_call_on(uintptr_t top, voi
     __builtin_unreachable();
 }
 
+/* Does a relocation of this type put a symbol's address into a word? */
+static inline bool col_arch_is_symbol_word(uint64_t type)
+{
+    return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || type == R_X86_64_64;
+}
+
 #endif

@@ -2,6 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "entry/deep_binding.h"
 #include "entry/interpose.h"
 #include "entry/interpose_openmp.h"
 
@@ -19,11 +20,20 @@
  * optimiser makes one of a call in last place, and a test holds it to that.
  */
 
+static __attribute__((noinline)) void *open_deep(const char *file, int mode)
+{
+    void *handle = COL_REAL(dlopen)(file, mode);
+    col_deep_binding_undo(handle);
+    return handle;
+}
+
 COL_EXPORT void *dlopen(const char *file, int mode)
 {
     col_session_adopt();
     if (col_session_is_open())
         col_modules_expect();
+    if (col_session_is_open() && col_deep_binding_can_open(file, mode))
+        return open_deep(file, mode);
     return COL_REAL(dlopen)(file, mode);
 }
 

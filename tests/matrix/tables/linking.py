@@ -20,8 +20,10 @@ def _plain(
     return Case("linking", name, sentence, command=("{program}", part), builds=builds, needs=needs, environment=environment, options=options, burns=burns, natures=natures, prepare=prepare)
 
 
-def _loading(name: str, sentence: str, burns: int | None = 1, natures: tuple[Nature, ...] = (), environment: tuple[tuple[str, str], ...] = ()) -> Case:
-    builds = (Build("loading", "linking/loading.c", ("-ldl",)), _LIBRARY)
+def _loading(
+    name: str, sentence: str, burns: int | None = 1, natures: tuple[Nature, ...] = (), environment: tuple[tuple[str, str], ...] = (), others: tuple[Build, ...] = (_LIBRARY,),
+) -> Case:
+    builds = (Build("loading", "linking/loading.c", ("-ldl",)), *others)
     return Case("linking", f"dlopen_{name}", sentence, command=("{program}", name), builds=builds, burns=burns, natures=natures, environment=environment)
 
 
@@ -102,6 +104,8 @@ CASES = [
     _loading("loop", "200 times dlopen, call, dlclose"),
     _loading("namespaces", "dlmopen into five new namespaces"),
     _loading("deep", "RTLD_DEEPBIND"),
+    _loading("deep_lazy", "RTLD_DEEPBIND of a library with handlers for all signals, bound as it calls", others=(Build("lazy.so", "linking/handles.c", ("-shared", "-fPIC", "-Wl,-z,lazy")),)),
+    _loading("deep_sealed", "the same, bound at once and then read-only", others=(Build("sealed.so", "linking/handles.c", ("-shared", "-fPIC", "-Wl,-z,now", "-Wl,-z,relro")),)),
     _loading("missing", "dlopen of what is not there"),
     _loading("relative", "dlopen by way of LD_LIBRARY_PATH", environment=(("LD_LIBRARY_PATH", "{build}"),)),
     _loading("iterates", "dl_iterate_phdr 1,000 times"),

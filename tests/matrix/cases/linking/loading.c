@@ -26,6 +26,18 @@ PART(namespaces)
     say("sum %d", sum);
 }
 PART(deep) { void *handle = dlopen(library(), RTLD_NOW | RTLD_DEEPBIND); say("%d", call(handle)); burn(); }
+static void handle_all(const char *name)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", getenv("MATRIX_BUILD"), name);
+    void *handle = dlopen(path, RTLD_LAZY | RTLD_DEEPBIND);
+    int (*function)(void) = handle ? (int (*)(void))dlsym(handle, "handle_all") : NULL;
+    say("%s", dlerror() ? "not loaded" : "loaded");
+    say("%d handlers", function ? function() : -1);
+    burn();
+}
+PART(deep_lazy) { handle_all("lazy.so"); }
+PART(deep_sealed) { handle_all("sealed.so"); }
 PART(missing) { say("%d", dlopen("/does/not/exist.so", RTLD_NOW) == NULL); burn(); say("%d", dlerror() != NULL); }
 PART(relative) { say("%d", dlopen("library.so", RTLD_NOW) != NULL); burn(); }
 static int count(struct dl_phdr_info *info, size_t size, void *total) { (void)size; *(int *)total += info->dlpi_phnum > 0; return 0; }

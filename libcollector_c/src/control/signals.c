@@ -13,6 +13,7 @@
 #include "base/arch.h"
 #include "base/os_signal.h"
 #include "base/real.h"
+#include "control/alternate_stack.h"
 #include "control/dispositions.h"
 #include "control/program_actions.h"
 #include "control/ring_wait.h"
@@ -234,6 +235,7 @@ void col_signals_install(int sample_signal, int pause_signal)
     install_all(true);
     col_dispositions_begin();
     note_present_stack();
+    col_alternate_stack_begin();
 }
 
 void col_signals_begin_cleared(void)

@@ -12,6 +12,7 @@
 #include <threads.h>
 
 #include "base/real.h"
+#include "control/alternate_stack.h"
 #include "control/silence.h"
 #include "control/session.h"
 #include "sample/plugin_call.h"
@@ -68,6 +69,7 @@ static void end_thread(void *value)
 {
     (void)value;
     col_session_thread_end();
+    col_alternate_stack_end();
 }
 
 static void make_key(void)
@@ -103,6 +105,8 @@ static void begin_thread(uintptr_t routine, const struct start *start)
     col_silence_inherit(start->is_silent);
     col_plugin_call_inherit(start->is_plugins);
     col_thread_has_own_storage(); /* for those, too, that it makes by a bare clone and that share its own */
+    if (!start->is_silent)
+        col_alternate_stack_begin();
     col_session_thread_begin(routine);
     if (self.has_key)
         pthread_setspecific(self.key, &self);

@@ -16,6 +16,10 @@ def _built(name: str, sentence: str, source: str, compile_it: str, run: str, *ne
 
 
 _SUM = "print(sum(i % 7 for i in range(1000000)))"
+_GO_CALLS = (
+    'import ctypes, threading; go = ctypes.CDLL("./library.so"); work = lambda: [(go.Work(2), go.Faults(200)) for _ in range(8)]; '
+    'threads = [threading.Thread(target=work) for _ in range(4)]; [thread.start() for thread in threads]; print(go.Work(9), go.Faults(3000)); [thread.join() for thread in threads]'
+)
 _FORMULA = "a = magic(200); b = a * a; printf('%g\\n', sum(b(:))); try; error('thrown'); catch e; disp(e.message); end; exit(3)"
 
 CASES = [
@@ -54,6 +58,8 @@ CASES = [
           prepare="printf '#include <pthread.h>\\n__attribute__((noinline)) long work(long n) { volatile long s = 0; for (long i = 0; i < n; i++) s += i; return s; }\\nstatic void *run(void *p) { for (int i = 0; i < 20; i++) work(200000); return p; }\\nint main(void) { pthread_t t[4]; for (int i = 0; i < 4; i++) pthread_create(t + i, 0, run, 0); for (int i = 0; i < 4; i++) pthread_join(t[i], 0); return 0; }\\n' >work.c; gcc -O1 -fpatchable-function-entry=5 -pthread work.c -o work; rm work.c"),
     _built("boehm", "Boehm's collector: five threads and a child make garbage", "collected.c", "gcc -O1 collected.c -o work -lgc -pthread", "./work", "gcc", "/usr/include/gc.h"),
     _case("bear", "bear: notes the commands of a build by a preloaded library of its own", "bear --force-preload -- sh -c 'gcc -c work.c; gcc work.o -o work'; grep -c work.c compile_commands.json; ./work; echo status $?; rm -f work work.o compile_commands.json", "bear", "gcc", prepare="echo 'int main(void) { return 3; }' >work.c"),
+    _built("go_library", "Go as a library of Python: goroutines, garbage and faults that it recovers from, on threads that it does not know", "library.go",
+           "GOCACHE=$PWD/cache HOME=$PWD go build -buildmode=c-shared -o library.so library.go", f"/usr/bin/python3 -c '{_GO_CALLS}'", "go", "gcc"),
     _built("cgo", "Go: called back from C on threads that it does not know, its own profiler, 2,000 goroutines, faults that it recovers from, signals", "callbacks.go", "GOCACHE=$PWD/cache HOME=$PWD go build -o work callbacks.go", "./work", "go", "gcc"),
     _case("racket_places", "Racket CS: four futures, and a place that is killed", "racket -e '(require racket/place racket/future) (define (f n) (if (< n 2) n (+ (f (- n 1)) (f (- n 2))))) (displayln (map touch (for/list ((i 4)) (future (lambda () (f (+ 22 i))))))) (place-kill (dynamic-place (quote racket/base) (quote void))) (exit 3)' 2>&1; echo status $?", "racket"),
     _case("prolog_limits", "SWI-Prolog: a map on five threads, a time limit, a thread that another ends by a signal", "swipl -g 'concurrent_maplist([X,Y]>>(numlist(1,200000,L),sum_list(L,S),Y is S mod X),[2,3,5,7,11],R),print(R),nl,catch(call_with_time_limit(0.2,(repeat,fail)),E,(print(E),nl)),thread_create((repeat,fail),T),thread_signal(T,throw(stop)),thread_join(T,Q),print(Q),nl,halt(3)'; echo status $?", "swipl"),

@@ -123,3 +123,63 @@ CASE(narrow_code_selectors, 0, "32-bit code that computes with selectors of its 
     }
     say("back");
 }
+
+/* ---- the stack pointer as any other register ---- */
+
+/* As oneDNN's products of matrices do: it points at the beginning of a buffer, and what lies below that is somebody else's. */
+static void *borrows_pointer(void *unused)
+{
+    enum { BELOW = 32768, ABOVE = 4096, RED_ZONE = 128 };
+    unsigned char *room = malloc(BELOW + ABOVE);
+    unsigned long top = ((unsigned long)room + BELOW) & ~63UL;
+    int changed = 0;
+    memset(room, 0x5a, BELOW + ABOVE);
+    for (int i = 0; i < 20; i++) {
+#ifdef __x86_64__
+        long count = 10000000;
+        __asm__ volatile("mov %%rsp, %%r12\n\tmov %1, %%rsp\n1:\tdec %0\n\tjnz 1b\n\tmov %%r12, %%rsp" : "+r"(count) : "r"(top) : "r12", "cc", "memory");
+#else
+        (void)top;
+        spin(10000000);
+#endif
+    }
+    for (unsigned char *at = room; at < (unsigned char *)top - RED_ZONE; at++)
+        changed += *at != 0x5a;
+    say("%d bytes below were changed", changed);
+    free(room);
+    return unused;
+}
+
+CASE(stack_pointer_borrowed, 1, "the stack pointer points at a buffer of the heap while a loop runs, in the main thread and in two others")
+{
+    pthread_t threads[2];
+    borrows_pointer(NULL);
+    for (int i = 0; i < 2; i++) {
+        pthread_create(&threads[i], NULL, borrows_pointer, NULL);
+        pthread_join(threads[i], NULL);
+    }
+    burn();
+}
+
+static void coroutine_of_2_kib(void)
+{
+    spin(100000000);
+}
+
+CASE(coroutine_small, 1, "a coroutine on 2 KiB in the middle of a buffer; the bytes below it stay")
+{
+    enum { BELOW = 32768, BYTES = 2048 };
+    char *room = malloc(BELOW + BYTES);
+    int changed = 0;
+    memset(room, 0x5a, BELOW + BYTES);
+    getcontext(&second);
+    second.uc_stack.ss_sp = room + BELOW;
+    second.uc_stack.ss_size = BYTES;
+    second.uc_link = &first;
+    makecontext(&second, coroutine_of_2_kib, 0);
+    swapcontext(&first, &second);
+    for (int i = 0; i < BELOW; i++)
+        changed += room[i] != 0x5a;
+    say("%d bytes below were changed", changed);
+    burn();
+}

@@ -488,6 +488,60 @@ static void with_stack(size_t bytes, int flags)
 CASE(alternate_stack, 2, "works in handlers on an alternate stack of 64 KiB") { with_stack(65536, 0); }
 CASE(autodisarm, 2, "works in handlers on an alternate stack with SS_AUTODISARM") { with_stack(65536, 1U << 31); }
 
+/* ---- handlers that ask for an alternate stack ---- */
+
+static const char *volatile thread_mark;
+static void tell_stack(int signo)
+{
+    char here;
+    stack_t now;
+    sigaltstack(NULL, &now);
+    long distance = thread_mark - &here;
+    say("%d: on the thread's own stack %d, set %d, on it %d, size %zu", signo, distance > 0 && distance < 65536, (now.ss_flags & SS_DISABLE) == 0, (now.ss_flags & SS_ONSTACK) != 0, now.ss_size);
+    spin(3000000);
+}
+static void raise_all(void)
+{
+    int signals[] = {SIGUSR1, SIGTRAP, SIGVTALRM, SIGRTMIN};
+    char here;
+    thread_mark = &here;
+    for (int i = 0; i < 4; i++) {
+        struct sigaction action;
+        sigaction(signals[i], NULL, &action);
+        say("flags %x", (unsigned)action.sa_flags & ~0x04000000U);
+        raise(signals[i]);
+    }
+}
+static void *raises_all(void *unused) { raise_all(); return unused; }
+NATURE(on_stack_without_one, stdout, "A thread that the program has given no alternate stack has one of ours, and handlers that ask for one run there.")
+CASE(on_stack_without_one, 2, "handlers with SA_ONSTACK where no alternate stack is set, where one is, and in other threads; it is taken away again")
+{
+    pthread_t thread;
+    stack_t stack = {.ss_sp = malloc(65536), .ss_size = 65536}, old, none = {.ss_flags = SS_DISABLE};
+    int signals[] = {SIGUSR1, SIGTRAP, SIGVTALRM, SIGRTMIN};
+    for (int i = 0; i < 4; i++)
+        set_handler(signals[i], tell_stack, SA_ONSTACK | SA_RESTART);
+    raise_all();
+    pthread_create(&thread, NULL, raises_all, NULL);
+    pthread_join(thread, NULL);
+    TELL(sigaltstack(&none, &old));
+    say("old: flags %x size %zu pointer %d", (unsigned)old.ss_flags, old.ss_size, old.ss_sp != NULL);
+    TELL(sigaltstack(&stack, &old));
+    say("old: flags %x size %zu pointer %d", (unsigned)old.ss_flags, old.ss_size, old.ss_sp != NULL);
+    raise_all();
+    TELL(sigaltstack(&none, &old));
+    say("old: flags %x size %zu same %d", (unsigned)old.ss_flags, old.ss_size, old.ss_sp == stack.ss_sp);
+    raise_all();
+    pid_t pid = fork();
+    if (pid == 0) {
+        raise_all();
+        burn();
+        _exit(0);
+    }
+    say_end(pid);
+    burn();
+}
+
 static char *small_stack;
 static void stay_small(int signo) { (void)signo; spin(30000000); seen++; }
 CASE(alternate_stack_small, 0, "works in handlers on an alternate stack of 8 KiB; the bytes below it stay")

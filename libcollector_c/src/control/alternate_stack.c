@@ -8,6 +8,7 @@
 
 #include "base/os.h"
 #include "base/real.h"
+#include "control/silence.h"
 
 /* A tick takes up to 20 KB, with the kernel's frame; the rest is for metric plugins, and for handlers of the program's that ask for an alternate stack. */
 #define STACK_BYTES 262144u
@@ -57,7 +58,7 @@ void col_alternate_stack_end(void)
 {
     stack_t now, none = {.ss_flags = SS_DISABLE};
     void *stack = own;
-    if (stack == NULL || COL_REAL(sigaltstack)(NULL, &now) != 0 ||
+    if (stack == NULL || col_silence_is_on() || COL_REAL(sigaltstack)(NULL, &now) != 0 ||
         (now.ss_sp == stack && COL_REAL(sigaltstack)(&none, NULL) != 0))
         return;
     own = NULL;

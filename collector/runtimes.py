@@ -63,7 +63,7 @@ RUNTIMES = (
     Runtime("deno", "deno", f"--v8-flags={_V8.replace(' ', ',')}", (Setting("DENO_V8_FLAGS", _V8.replace(" ", ","), ","),)),
     Runtime("V8", "electron chrome chromium d8 libv8*.so*", f"V8's options {_V8}"),
     Runtime(
-        ".NET", "libcoreclr.so", "DOTNET_PerfMapEnabled=1", (Setting("DOTNET_PerfMapEnabled", "1"),),
+        ".NET", "libcoreclr.so", "DOTNET_PerfMapEnabled=1", (Setting("DOTNET_PerfMapEnabled", "1"), Setting("COMPlus_PerfMapEnabled", "1")),
         "code compiled ahead of time stays nameless",
     ),
     Runtime("mono", "mono mono-sgen mono-boehm libmono*.so*", "MONO_ENV_OPTIONS=--jitmap", (Setting("MONO_ENV_OPTIONS", "--jitmap", " "),)),

@@ -10,7 +10,7 @@ from collector.capture.runtime_settings import runtime_settings
 
 OBJECTS = "/tmp/a.expt/objects"
 VARIABLES = {
-    "JAVA_TOOL_OPTIONS", "NODE_OPTIONS", "DENO_V8_FLAGS", "BUN_JSC_useJITDump", "BUN_JSC_jitDumpDirectory", "DOTNET_PerfMapEnabled", "MONO_ENV_OPTIONS", "LUA_INIT", "PYPYLOG", "PHP_INI_SCAN_DIR",
+    "JAVA_TOOL_OPTIONS", "NODE_OPTIONS", "DENO_V8_FLAGS", "BUN_JSC_useJITDump", "BUN_JSC_jitDumpDirectory", "DOTNET_PerfMapEnabled", "COMPlus_PerfMapEnabled", "MONO_ENV_OPTIONS", "LUA_INIT", "PYPYLOG", "PHP_INI_SCAN_DIR",
 }  # fmt: skip
 
 

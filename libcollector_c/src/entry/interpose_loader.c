@@ -15,11 +15,7 @@
 #include "target/code_finder.h"
 #include "target/modules.h"
 
-/*
- * dlopen looks for files on behalf of its caller, whom it knows by its return address. So these two end in a jump, not in a call: the
- * optimiser makes one of a call in last place, and a test holds it to that.
- */
-
+/* What it needs may be found on behalf of its caller alone, by the caller's DT_RPATH: NULL then, and that is tried. */
 static __attribute__((noinline)) void *open_deep(const char *file, int mode)
 {
     void *handle = COL_REAL(dlopen)(file, mode);
@@ -27,13 +23,19 @@ static __attribute__((noinline)) void *open_deep(const char *file, int mode)
     return handle;
 }
 
+/*
+ * dlopen looks for files on behalf of its caller, whom it knows by its return address. So these two end in a jump, not in a call: the
+ * optimiser makes one of a call in last place, and a test holds it to that.
+ */
+
 COL_EXPORT void *dlopen(const char *file, int mode)
 {
     col_session_adopt();
     if (col_session_is_open())
         col_modules_expect();
-    if (col_session_is_open() && col_deep_binding_can_open(file, mode))
-        return open_deep(file, mode);
+    void *handle = col_session_is_open() && col_deep_binding_can_open(file, mode) ? open_deep(file, mode) : NULL;
+    if (handle != NULL)
+        return handle;
     return COL_REAL(dlopen)(file, mode);
 }
 

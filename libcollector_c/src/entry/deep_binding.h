@@ -8,7 +8,7 @@
 bool col_deep_binding_can_open(const char *file, int mode);
 
 /*
- * What was loaded with `handle`, or after it, calls ours as all others do. Without this a library that sets handlers of its own for all signals, as chdb's does, is
+ * What was loaded with `handle` calls ours as all others do. Without this a library that sets handlers of its own for all signals, as chdb's does, is
  * given our ticks. What its constructors do is done before. Ordinary code.
  */
 void col_deep_binding_undo(void *handle);

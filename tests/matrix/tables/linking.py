@@ -6,6 +6,7 @@ from matrix.case import Build, Case, Nature
 
 _PLAIN = "linking/plain.c"
 _LIBRARY = Build("library.so", "linking/library.c", ("-shared", "-fPIC"))
+_QUIET = tuple(Build(f"{name}.so", "linking/library.c", ("-shared", "-fPIC", "-DQUIET")) for name in ("first", "second", "third"))
 _EXITS = Build("exits.so", "linking/exits.c", ("-shared", "-fPIC"))
 _NARROW = ("-m32", "-idirafter", "/usr/include/x86_64-linux-gnu")  # where Debian has the kernel's headers for both
 _JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
@@ -106,6 +107,7 @@ CASES = [
     _loading("deep", "RTLD_DEEPBIND"),
     _loading("deep_lazy", "RTLD_DEEPBIND of a library with handlers for all signals, bound as it calls", others=(Build("lazy.so", "linking/handles.c", ("-shared", "-fPIC", "-Wl,-z,lazy")),)),
     _loading("deep_sealed", "the same, bound at once and then read-only", others=(Build("sealed.so", "linking/handles.c", ("-shared", "-fPIC", "-Wl,-z,now", "-Wl,-z,relro")),)),
+    _loading("deep_threads", "three threads load and unload libraries with RTLD_DEEPBIND", others=_QUIET),
     _loading("missing", "dlopen of what is not there"),
     _loading("relative", "dlopen by way of LD_LIBRARY_PATH", environment=(("LD_LIBRARY_PATH", "{build}"),)),
     _loading("iterates", "dl_iterate_phdr 1,000 times"),

@@ -38,6 +38,24 @@ static void handle_all(const char *name)
 }
 PART(deep_lazy) { handle_all("lazy.so"); }
 PART(deep_sealed) { handle_all("sealed.so"); }
+/* Each thread loads and unloads a library of its own: the list of what is loaded is never the same for long. */
+static void *opens_deep(void *name)
+{
+    char path[4096];
+    long opened = 0;
+    snprintf(path, sizeof path, "%s/%s", getenv("MATRIX_BUILD"), (const char *)name);
+    for (int i = 0; i < 2000; i++) { void *handle = dlopen(path, RTLD_NOW | RTLD_DEEPBIND); opened += handle && dlclose(handle) == 0; }
+    return (void *)opened;
+}
+PART(deep_threads)
+{
+    static const char *names[] = {"first.so", "second.so", "third.so"};
+    pthread_t threads[3];
+    void *opened;
+    burn();
+    for (int i = 0; i < 3; i++) pthread_create(&threads[i], NULL, opens_deep, (void *)names[i]);
+    for (int i = 0; i < 3; i++) { pthread_join(threads[i], &opened); say("%ld times", (long)opened); }
+}
 PART(missing) { say("%d", dlopen("/does/not/exist.so", RTLD_NOW) == NULL); burn(); say("%d", dlerror() != NULL); }
 PART(relative) { say("%d", dlopen("library.so", RTLD_NOW) != NULL); burn(); }
 static int count(struct dl_phdr_info *info, size_t size, void *total) { (void)size; *(int *)total += info->dlpi_phnum > 0; return 0; }

@@ -9,16 +9,22 @@
 #include "base/os.h"
 #include "base/real.h"
 #include "control/silence.h"
+#include "target/thread.h"
 
 /* A tick takes up to 20 KB, with the kernel's frame; the rest is for metric plugins, and for handlers of the program's that ask for an alternate stack. */
 #define STACK_BYTES 262144u
 #define KEPT_COUNT 16 /* stacks of threads that have ended */
 
-static __thread void *own __attribute__((tls_model("initial-exec")));
-
 static struct {
     void *kept[KEPT_COUNT];
 } self;
+
+/* Of the calling thread. */
+static __thread struct {
+    void *own;
+    uint32_t tid;  /* whose it is: a thread made by a bare clone may share this storage */
+    stack_t shown; /* what the program has set where the kernel has ours in its place; of 0 bytes: nothing */
+} local __attribute__((tls_model("initial-exec")));
 
 static void *take(void)
 {
@@ -41,15 +47,27 @@ static void give_back(void *stack)
     col_os_unmap(stack, STACK_BYTES);
 }
 
+static void begin_own(void *stack)
+{
+    local.own = stack;
+    local.tid = col_os_thread_id();
+    local.shown.ss_size = 0;
+}
+
+static bool has_own(void)
+{
+    return local.own != NULL && local.tid == col_os_thread_id();
+}
+
 void col_alternate_stack_begin(void)
 {
     stack_t now;
-    if (own != NULL || COL_REAL(sigaltstack)(NULL, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0)
+    if (local.own != NULL || COL_REAL(sigaltstack)(NULL, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0)
         return;
     void *stack = take();
     now = (stack_t){.ss_sp = stack, .ss_size = STACK_BYTES};
     if (stack != NULL && COL_REAL(sigaltstack)(&now, NULL) == 0)
-        own = stack;
+        begin_own(stack);
     else if (stack != NULL)
         give_back(stack);
 }
@@ -57,15 +75,114 @@ void col_alternate_stack_begin(void)
 void col_alternate_stack_end(void)
 {
     stack_t now, none = {.ss_flags = SS_DISABLE};
-    void *stack = own;
+    void *stack = local.own;
     if (stack == NULL || col_silence_is_on() || COL_REAL(sigaltstack)(NULL, &now) != 0 ||
         (now.ss_sp == stack && COL_REAL(sigaltstack)(&none, NULL) != 0))
         return;
-    own = NULL;
+    local.own = NULL;
     give_back(stack);
 }
 
-bool col_alternate_stack_is_ours(const stack_t *stack)
+/* Whoever sets one tells first and looks then: of two threads that set the same at a time one at least sees the other. */
+static void tell(struct col_thread *thread, uintptr_t start, uintptr_t end)
 {
-    return own != NULL && stack->ss_sp == own;
+    __atomic_store_n(&thread->alternate_start, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&thread->alternate_end, end, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&thread->alternate_start, start, __ATOMIC_SEQ_CST);
+}
+
+static bool is_of_another(const struct col_thread *thread, uintptr_t start, uintptr_t end)
+{
+    uint32_t next = 0;
+    for (struct col_thread *other = col_thread_each(&next); other != NULL; other = col_thread_each(&next)) {
+        uintptr_t first = __atomic_load_n(&other->alternate_start, __ATOMIC_SEQ_CST);
+        if (other != thread && first != 0 && first < end &&
+            start < __atomic_load_n(&other->alternate_end, __ATOMIC_SEQ_CST))
+            return true;
+    }
+    return false;
+}
+
+void col_alternate_stack_adopt(void)
+{
+    stack_t now;
+    local.tid = col_os_thread_id();
+    if (COL_REAL(sigaltstack)(NULL, &now) != 0 || (now.ss_flags & SS_DISABLE) != 0 || now.ss_sp == local.own)
+        return;
+    struct col_thread *thread = col_thread_current();
+    if (thread != NULL)
+        tell(thread, (uintptr_t)now.ss_sp, (uintptr_t)now.ss_sp + now.ss_size);
+}
+
+/* Did the program set the one that the kernel has, or is it ours, for want of one or in the place of one? */
+static void show(stack_t *stack, const stack_t *shown)
+{
+    int is_on = stack->ss_flags & SS_ONSTACK;
+    if (local.own == NULL || stack->ss_sp != local.own)
+        return;
+    *stack = (stack_t){.ss_flags = SS_DISABLE};
+    if (shown->ss_size == 0)
+        return;
+    *stack = *shown;
+    stack->ss_flags = (shown->ss_flags & ~SS_ONSTACK) | is_on;
+}
+
+int col_alternate_stack_get(stack_t *old)
+{
+    int result = COL_REAL(sigaltstack)(NULL, old);
+    if (result == 0 && old != NULL)
+        show(old, &local.shown);
+    return result;
+}
+
+/* NULL: no system call but the program's may be made here, or nothing is known of the thread. */
+static struct col_thread *caller(void)
+{
+    return col_silence_is_on() || !col_thread_has_own_storage() ? NULL : col_thread_current();
+}
+
+/* Gives the kernel ours if another thread has that one. */
+static int give(const stack_t *stack, stack_t *old, bool *is_shared)
+{
+    uintptr_t start = (uintptr_t)stack->ss_sp, end = start + stack->ss_size;
+    struct col_thread *thread = caller();
+    if (thread == NULL)
+        return COL_REAL(sigaltstack)(stack, old);
+    uintptr_t start_before = thread->alternate_start, end_before = thread->alternate_end;
+    tell(thread, start, end);
+    stack_t ours = {.ss_sp = local.own, .ss_flags = stack->ss_flags};
+    ours.ss_size = stack->ss_size < STACK_BYTES ? stack->ss_size : STACK_BYTES;
+    *is_shared = has_own() && is_of_another(thread, start, end);
+    int result = COL_REAL(sigaltstack)(*is_shared ? &ours : stack, old);
+    if (result != 0)
+        tell(thread, start_before, end_before);
+    else if (*is_shared)
+        tell(thread, 0, 0);
+    return result;
+}
+
+/* The thread has none any more, in the program's eyes. */
+static int take_away(const stack_t *stack, stack_t *old)
+{
+    struct col_thread *thread = caller();
+    stack_t now, ours = {.ss_sp = local.own, .ss_size = STACK_BYTES};
+    bool is_none = local.own != NULL && local.shown.ss_size == 0 && COL_REAL(sigaltstack)(NULL, &now) == 0 &&
+                   now.ss_sp == local.own;
+    int result = COL_REAL(sigaltstack)(is_none ? NULL : thread != NULL && has_own() ? &ours : stack, old);
+    if (result == 0 && thread != NULL)
+        tell(thread, 0, 0);
+    return result;
+}
+
+int col_alternate_stack_set(const stack_t *stack, stack_t *old)
+{
+    bool is_shared = false;
+    stack_t before = local.shown;
+    int result = (stack->ss_flags & SS_DISABLE) != 0 ? take_away(stack, old) : give(stack, old, &is_shared);
+    if (result != 0)
+        return result;
+    local.shown = is_shared ? *stack : (stack_t){0};
+    if (old != NULL)
+        show(old, &before);
+    return 0;
 }

@@ -17,7 +17,14 @@ void col_alternate_stack_begin(void);
 /* And gives it back: it ends. */
 void col_alternate_stack_end(void);
 
-/* Is it the calling thread's, given by us? */
-bool col_alternate_stack_is_ours(const stack_t *stack);
+/*
+ * sigaltstack(2) in the program's eyes; `stack` is readable. Where another thread has set the same memory already, as all threads of varnish do, this one keeps ours:
+ * the program's handlers never run in two threads at a time there, but ticks would. Signal-safe.
+ */
+int col_alternate_stack_get(stack_t *old);
+int col_alternate_stack_set(const stack_t *stack, stack_t *old);
+
+/* The calling thread may have one already: from before recording began, or from the process that it is a fork of. */
+void col_alternate_stack_adopt(void);
 
 #endif

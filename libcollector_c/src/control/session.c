@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/os.h"
 #include "base/real.h"
+#include "control/alternate_stack.h"
 #include "control/child_environment.h"
 #include "control/child_program.h"
 #include "control/introduction.h"
@@ -388,8 +389,10 @@ void col_session_fork_child(void)
     col_silence_after_fork();
     if (parent_pid != 0)
         self.pid = col_os_process_id();
-    if (was_open && col_options_follow(NULL))
+    if (was_open && col_options_follow(NULL)) {
+        col_alternate_stack_adopt();
         begin(state, parent_pid);
+    }
 }
 
 void col_session_adopt(void)

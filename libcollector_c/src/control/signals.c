@@ -236,6 +236,7 @@ void col_signals_install(int sample_signal, int pause_signal)
     col_dispositions_begin();
     note_present_stack();
     col_alternate_stack_begin();
+    col_alternate_stack_adopt();
 }
 
 void col_signals_begin_cleared(void)

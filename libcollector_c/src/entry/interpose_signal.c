@@ -161,15 +161,14 @@ JUMP(__longjmp_chk, jmp_buf)
 
 COL_EXPORT int sigaltstack(const stack_t *restrict stack, stack_t *restrict old)
 {
-    stack_t copy, none = {.ss_flags = SS_DISABLE}, now;
-    bool is_set = stack != NULL && col_dispositions_has_taken(COL_CLOCK_EVENT_SIGNAL) &&
-                  col_entry_read_program(stack, &copy, sizeof copy);
-    if (is_set && (copy.ss_flags & SS_DISABLE) == 0)
+    stack_t copy;
+    if (!col_dispositions_has_taken(COL_CLOCK_EVENT_SIGNAL))
+        return COL_REAL(sigaltstack)(stack, old);
+    if (stack == NULL)
+        return col_alternate_stack_get(old);
+    if (!col_entry_read_program(stack, &copy, sizeof copy))
+        return COL_REAL(sigaltstack)(stack, old);
+    if ((copy.ss_flags & SS_DISABLE) == 0)
         col_signals_note_alternate_stack(copy.ss_size);
-    else if (is_set && COL_REAL(sigaltstack)(NULL, &now) == 0 && col_alternate_stack_is_ours(&now))
-        stack = NULL; /* none is set in the program's eyes */
-    int result = COL_REAL(sigaltstack)(stack, old);
-    if (result == 0 && old != NULL && col_alternate_stack_is_ours(old))
-        *old = none;
-    return result;
+    return col_alternate_stack_set(&copy, old);
 }

@@ -542,6 +542,105 @@ CASE(on_stack_without_one, 2, "handlers with SA_ONSTACK where no alternate stack
     burn();
 }
 
+/* As varnish has it: one alternate stack for the faults of all threads, of which there is one at a time. */
+static stack_t shared_stack;
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t all_here;
+static sigjmp_buf after_fault;
+static void tell_shared(int signo)
+{
+    stack_t now;
+    sigaltstack(NULL, &now);
+    say("%d: set %d, on it %d, the shared one %d, size %zu", signo, (now.ss_flags & SS_DISABLE) == 0, (now.ss_flags & SS_ONSTACK) != 0, now.ss_sp == shared_stack.ss_sp, now.ss_size);
+    TELL(sigaltstack(&shared_stack, NULL));
+    siglongjmp(after_fault, 1);
+}
+/* At the same time, and what comes then one after the other. */
+static void work_beside(void)
+{
+    pthread_barrier_wait(&all_here);
+    burn();
+    pthread_barrier_wait(&all_here);
+    pthread_mutex_lock(&turn);
+}
+static void *shares(void *unused)
+{
+    stack_t none = {.ss_flags = SS_DISABLE}, old, tiny = {.ss_sp = shared_stack.ss_sp, .ss_size = 100};
+    work_beside();
+    TELL(sigaltstack(&shared_stack, &old));
+    say("old: flags %x size %zu pointer %d", (unsigned)old.ss_flags, old.ss_size, old.ss_sp != NULL);
+    TELL(sigaltstack(&tiny, NULL));
+    pthread_mutex_unlock(&turn);
+    work_beside();
+    if (sigsetjmp(after_fault, 1) == 0)
+        *(volatile int *)8 = 1;
+    TELL(sigaltstack(NULL, &old));
+    say("now: flags %x size %zu shared %d", (unsigned)old.ss_flags, old.ss_size, old.ss_sp == shared_stack.ss_sp);
+    pthread_mutex_unlock(&turn);
+    work_beside();
+    TELL(sigaltstack(&none, &old));
+    say("old: flags %x size %zu shared %d", (unsigned)old.ss_flags, old.ss_size, old.ss_sp == shared_stack.ss_sp);
+    TELL(sigaltstack(&none, &old));
+    say("old: flags %x size %zu pointer %d", (unsigned)old.ss_flags, old.ss_size, old.ss_sp != NULL);
+    TELL(sigaltstack(&shared_stack, NULL));
+    pthread_mutex_unlock(&turn);
+    burn();
+    return unused;
+}
+static void share_in_threads(void)
+{
+    pthread_t threads[4];
+    pthread_barrier_init(&all_here, NULL, 4);
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, shares, NULL);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+}
+CASE(alternate_stack_shared, 34, "an alternate stack that the main thread and four others share; each faults in its turn, and so do the threads of a child")
+{
+    shared_stack = (stack_t){.ss_sp = malloc(65536), .ss_size = 65536};
+    set_handler(SIGSEGV, tell_shared, SA_ONSTACK);
+    TELL(sigaltstack(&shared_stack, NULL));
+    share_in_threads();
+    pid_t pid = fork();
+    if (pid == 0) {
+        share_in_threads();
+        burn();
+        _exit(0);
+    }
+    say_end(pid);
+    burn();
+}
+
+/* One thread sets it and waits; another sets the same and works. A tick in the first thread's few moments may write there, but not in most of five. */
+static void *sets_and_waits(void *unused)
+{
+    TELL(sigaltstack(&shared_stack, NULL));
+    pthread_barrier_wait(&all_here);
+    pthread_barrier_wait(&all_here);
+    return unused;
+}
+CASE(alternate_stack_of_another, 5, "a thread works with the alternate stack that another one, which waits, has set before: its bytes stay")
+{
+    int untouched = 0;
+    pthread_barrier_init(&all_here, NULL, 2);
+    for (int round = 0; round < 5; round++) {
+        pthread_t thread;
+        size_t i = 0;
+        char *room = malloc(65536);
+        memset(room, 0x5a, 65536);
+        shared_stack = (stack_t){.ss_sp = room, .ss_size = 65536};
+        pthread_create(&thread, NULL, sets_and_waits, NULL);
+        pthread_barrier_wait(&all_here);
+        TELL(sigaltstack(&shared_stack, NULL));
+        burn();
+        while (i < 65536 && room[i] == 0x5a)
+            i++;
+        untouched += i == 65536;
+        pthread_barrier_wait(&all_here);
+        pthread_join(thread, NULL);
+    }
+    say("they stay in most of five: %d", untouched >= 3);
+}
+
 static char *small_stack;
 static void stay_small(int signo) { (void)signo; spin(30000000); seen++; }
 CASE(alternate_stack_small, 0, "works in handlers on an alternate stack of 8 KiB; the bytes below it stay")

@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping
 from math import exp, sqrt
 
-from collector.profile.comparison import ComparedPlace, Key, Measure, Run
+from collector.profile.compared_run import ComparedPlace, Key, Measure, Run
 from collector.profile.model import Clock, Function, Module
 
 NORMAL, HIGH = 1 / 997, 1 / 9973

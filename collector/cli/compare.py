@@ -16,7 +16,8 @@ from collector.cli.reporting.paper import page_style, show_profile, write_page
 from collector.cli.reporting.sides import WORDS, check_run, check_sides, divided
 from collector.errors import UsageError
 from collector.printable import printable
-from collector.profile.comparison import RUNS, SORT_KEYS, ComparedRow, Comparison, Run, compare, slower_than
+from collector.profile.compared_run import RUNS, Run
+from collector.profile.comparison import SORT_KEYS, ComparedRow, Comparison, compare, slower_than
 from collector.profile.findings import failure
 from collector.profile.metrics import ratios_of
 from collector.profile.model import Profile

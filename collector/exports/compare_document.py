@@ -7,7 +7,8 @@ from typing import Any
 
 from collector.exports.document import Document
 from collector.exports.plain import plains
-from collector.profile.comparison import CONFIDENCE, LEVEL, Change, ComparedRow, Comparison
+from collector.profile.change import CONFIDENCE, LEVEL, Change
+from collector.profile.comparison import ComparedRow, Comparison
 from collector.profile.findings import answer, notes, path_steps
 
 

@@ -10,8 +10,10 @@ from typing import Any, Final, NamedTuple
 from collector.page.facts import Table, table
 from collector.page.packing import pack
 from collector.printable import printable
+from collector.profile.change import Change
+from collector.profile.compared_run import Key, Run, function_key, function_run, in_shares
 from collector.profile.compared_tree import ComparedNode, RunTree, compared_tree, renamed_functions, run_tree
-from collector.profile.comparison import Change, Key, Run, compare, function_key, function_run, in_shares
+from collector.profile.comparison import compare
 from collector.profile.findings import answer, notes, rules
 from collector.profile.model import Profile
 from collector.units import plural

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from collector.profile.aggregate import total_values
-from collector.profile.comparison import LEAST_SAMPLES, Change, Key, Measure, function_key, judged_changes, other_modules, sampled_measure
+from collector.profile.change import LEAST_SAMPLES, Change, judged_changes
+from collector.profile.compared_run import Key, Measure, function_key, other_modules, sampled_measure
 from collector.profile.groupings import by_function
 from collector.profile.metrics import SAMPLES, primary
 from collector.profile.model import Function, Module, Profile

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from collector.profile.comparison import LEAST_SAMPLES, LEVEL, Change, ComparedPlace, ComparedRow, Comparison, Run
+from collector.profile.change import LEAST_SAMPLES, LEVEL, Change
+from collector.profile.compared_run import ComparedPlace, Run
+from collector.profile.comparison import ComparedRow, Comparison
 from collector.profile.metrics import Metric
 from collector.units import format_amount, format_percent, format_rate, plural
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from collector.profile.comparison import CONFIDENCE, Change, ComparedRow, Comparison, Run
+from collector.profile.change import CONFIDENCE, Change
+from collector.profile.compared_run import Run
+from collector.profile.comparison import ComparedRow, Comparison
 from collector.profile.findings import answer, notes, path_steps, rules, signed_amount, word_of
 from collector.profile.views import Selection
 from collector.reports import layout

@@ -16,8 +16,10 @@ from unpacked import unpacked
 from collector.cli.main import main
 from collector.exports import compare_document
 from collector.page.compared import VERDICTS, ComparedSide, compared_data, compared_run, function_keys
+from collector.profile.change import Change
+from collector.profile.compared_run import NOTHING, Measure, function_run, path_run
 from collector.profile.compared_tree import MOST_NODES, WHOLE, RunTree, compared_tree, run_tree
-from collector.profile.comparison import NOTHING, Change, Measure, compare, function_run, path_run
+from collector.profile.comparison import compare
 from collector.profile.model import Profile
 
 OLD = {"main;work;read": 40, "main;work;hash": 60, "main;old;read": 30, "main;idle": 4}

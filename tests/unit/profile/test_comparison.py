@@ -12,7 +12,8 @@ import pytest
 from simulated_runs import EQUAL, HIGH, NORMAL, made_run, random_run
 from tiny_profile import THREAD, build_profile
 
-from collector.profile.comparison import Comparison, Measure, Run, compare, function_key, function_run, line_run, slower_than
+from collector.profile.compared_run import Measure, Run, function_key, function_run, line_run
+from collector.profile.comparison import Comparison, compare, slower_than
 from collector.profile.findings import answer, notes
 from collector.profile.metrics import Metric
 from collector.profile.model import Function, Module

@@ -13,7 +13,8 @@ from collector.profile.bottom_up import bottom_up_tree
 from collector.profile.call_tree import call_tree, hot_path, steps_of
 from collector.profile.callers_callees import callers_callees
 from collector.profile.categories import CategoryError, read_categories
-from collector.profile.comparison import compare, function_run, path_run
+from collector.profile.compared_run import function_run, path_run
+from collector.profile.comparison import compare
 from collector.profile.filters import FilterError, select
 from collector.profile.grouped import grouped_rows, groups
 from collector.profile.metrics import shown_metrics

@@ -16,7 +16,8 @@ from tiny_profile import build_profile
 from collector.exports.compare_document import compare as document_of
 from collector.exports.csv_text import to_csv
 from collector.exports.json_text import to_json
-from collector.profile.comparison import Comparison, compare, path_run, slower_than
+from collector.profile.compared_run import path_run
+from collector.profile.comparison import Comparison, compare, slower_than
 from collector.profile.views import Selection
 from collector.reports.compare import render
 from collector.reports.style import Style, text_width

@@ -13,7 +13,8 @@ from collector.errors import UsageError
 from collector.exports import document
 from collector.exports.csv_text import to_csv
 from collector.profile import aggregate
-from collector.profile.comparison import Run, compare, function_run
+from collector.profile.compared_run import Run, function_run
+from collector.profile.comparison import compare
 from collector.profile.metrics import CPU_VALUES, RATIOS, Value, metrics_of, ratios_of, shown_metrics
 from collector.profile.views import Selection
 from collector.reports import functions, lines, overview

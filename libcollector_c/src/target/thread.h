@@ -72,10 +72,10 @@ struct col_thread {
     bool is_announced; /* THR_CREATE was written */
     bool is_unloading; /* it is inside dlclose */
     bool has_frame;    /* an open frame was acquired */
-    unsigned acquired_frames;           /* the same for those of sample/thread_frames.c, as bits */
+    unsigned acquired_frames;                 /* the same for those of sample/thread_frames.c, as bits */
     uintptr_t alternate_start, alternate_end; /* of its alternate signal stack, if the program set one; atomic */
-    int clock;                          /* the rung it was armed for */
-    int event;                          /* handle of a perf event of this thread alone, or -1 */
+    int clock;                                /* the rung it was armed for */
+    int event;                                /* handle of a perf event of this thread alone, or -1 */
     int faults;                         /* handle of the event that counts its page faults; -1: none yet, -2: refused */
     int timer;                          /* POSIX timer of this thread, or -1 */
     uint64_t cpu_ns, time_ns;           /* the thread's CPU clock and the time at its last sample */

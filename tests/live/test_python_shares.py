@@ -23,6 +23,16 @@ def take(record: Callable[..., Recorded], python: Interpreter, *words: object, o
     return recorded
 
 
+def usual_callers(recorded: Recorded, function: str) -> set[str]:
+    """Its callers, but for those of less than half a percent of its time.
+
+    Where a call begins CPython makes the new frame the current one and links it to its caller; a tick between the two, of
+    which one was seen in some hundred runs, finds the link of the call that had the same memory before.
+    """
+    callers = recorded.callers(function)
+    return {name for name, ns in callers.items() if ns >= sum(callers.values()) / 200}
+
+
 @every_interpreter()
 def test_split(record: Callable[..., Recorded], python: Interpreter) -> None:
     """Within the sampling error alone."""
@@ -78,9 +88,9 @@ def test_generators(record: Callable[..., Recorded], python: Interpreter) -> Non
     assert set(callers) == truth.keys() - {"process"}
     for name, ns in callers.items():
         judge(abs(ns - truth[name]) <= tolerance(truth[name] / whole, recorded.sample_count) * whole, f"{name}: {ns / 1e6:.1f} ms, {truth[name] / 1e6:.1f} true")
-    assert set(recorded.callers("source")) == {"delegate"}
+    assert usual_callers(recorded, "source") == {"delegate"}
     # At the end it is closed half-way, by the function in C that closes what can be suspended: seldom is that seen.
-    assert {"doubled"} <= set(recorded.callers("delegate")) <= {"doubled", "coroutine.close"}
+    assert {"doubled"} <= usual_callers(recorded, "delegate") <= {"doubled", "coroutine.close"}
 
 
 @some_interpreters()
@@ -88,8 +98,8 @@ def test_coroutines(record: Callable[..., Recorded], python: Interpreter) -> Non
     recorded = take(record, python, "coroutines.py", MS)
     truth = recorded.outcome.truth
     judge_shares(recorded, truth, recorded.process_ns, [name for name in truth if name != "process"], systematic=0.02)
-    assert set(recorded.callers("lowest")) == {"middle"}
-    assert set(recorded.callers("middle")) == {"one_part", "three_parts"}
+    assert usual_callers(recorded, "lowest") == {"middle"}
+    assert usual_callers(recorded, "middle") == {"one_part", "three_parts"}
 
 
 @some_interpreters()

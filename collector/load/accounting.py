@@ -19,12 +19,15 @@ _SHARE: Final = 0.01
 def balance(sampled_ns: int, accounted_ns: int, tick_ns: int, has_gaps: bool = False, pending_ns: int = 0) -> tuple[float, int]:
     """The factor for all samples of a thread, and the nanoseconds of its account that no sample stands for.
 
-    `tick_ns` is the longest time between two ticks of its clock. `has_gaps`: recording was off for a while, so
-    nothing is spread, or what was to be hidden would come back as a little more of everything else. `pending_ns` is
-    what the recorder said belongs to all samples.
+    `tick_ns` is the longest time between two ticks of its clock. `pending_ns` is what the recorder said belongs to
+    all samples. `has_gaps`: recording was off for a while, so no more than that is spread, or what was to be hidden
+    would come back as a little more of everything else.
     """
-    if has_gaps or not sampled_ns:
-        return 1.0, max(0, accounted_ns - sampled_ns)
+    if not sampled_ns:
+        return 1.0, max(0, accounted_ns)
+    if has_gaps:
+        recorded_ns = max(sampled_ns, min(sampled_ns + pending_ns, accounted_ns))
+        return recorded_ns / sampled_ns, max(0, accounted_ns - recorded_ns)
     if abs(accounted_ns - sampled_ns) > max(TOLERATED_TICKS * tick_ns, _SHARE * accounted_ns) + pending_ns:
         return 1.0, max(0, accounted_ns - sampled_ns)
     return accounted_ns / sampled_ns, 0

@@ -207,6 +207,16 @@ static void take_switch(struct col_thread *thread, const ucontext_t *context)
         thread->drops[cause_of(error)]++;
 }
 
+static struct col_weight weigh(struct col_thread *thread, enum col_tick kind, const ucontext_t *context,
+                               uint64_t time_ns)
+{
+    if (col_recording_is_on_at(time_ns))
+        return col_weight_take(thread, kind, context, time_ns);
+    col_tick_rest_end(thread);
+    col_weight_skip(thread, kind, context, time_ns);
+    return (struct col_weight){0, 0};
+}
+
 static void take_tick(struct col_thread *thread, const ucontext_t *context, enum col_tick kind,
                       struct cancellation *cancellation)
 {
@@ -217,11 +227,9 @@ static void take_tick(struct col_thread *thread, const ucontext_t *context, enum
     uint64_t time_ns = col_clock_now();
     write_lost(thread, col_recording_is_on_at(time_ns));
     col_tracer_watch_look(kind, time_ns);
-    struct col_weight weight = col_weight_take(thread, kind, context, time_ns);
+    struct col_weight weight = weigh(thread, kind, context, time_ns);
     bool is_recording = !col_tracer_watch_tick(thread, time_ns) && col_recording_is_on_at(time_ns);
     if (!is_recording) {
-        thread->waiting_ns = thread->late_user_ns = thread->late_system_ns = 0;
-        col_tick_rest_forget(thread);
         col_thread_counters_forget(thread);
     } else if (weight.user_ns + weight.system_ns != 0 && !col_tick_rest_holds(thread, &weight)) {
         uint64_t begin_ns = thread->cpu_ns;
@@ -286,7 +294,7 @@ static uint64_t pending_ns(const struct col_thread *thread, uint64_t cpu_ns, boo
     uint64_t seen_ns = thread->cpu_ns + dead_ns;
     uint64_t waiting_ns = thread->waiting_ns + thread->late_user_ns + thread->late_system_ns + thread->held_user_ns +
                           thread->held_system_ns;
-    return is_recording ? (cpu_ns > seen_ns ? cpu_ns - seen_ns : 0) + waiting_ns : 0;
+    return (is_recording && cpu_ns > seen_ns ? cpu_ns - seen_ns : 0) + waiting_ns;
 }
 
 static void write_end(struct col_thread *thread, const char *name, uint64_t time_ns, uint64_t user_ns,

@@ -15,8 +15,10 @@ void col_tick_rest_start(uint64_t period_ns)
     self.period_ns = period_ns;
 }
 
-void col_tick_rest_forget(struct col_thread *thread)
+void col_tick_rest_end(struct col_thread *thread)
 {
+    thread->late_user_ns += thread->held_user_ns;
+    thread->late_system_ns += thread->held_system_ns;
     thread->held_user_ns = thread->held_system_ns = 0;
 }
 
@@ -30,8 +32,7 @@ bool col_tick_rest_holds(struct col_thread *thread, struct col_weight *weight)
         return true;
     }
     *weight = (struct col_weight){thread->held_user_ns, thread->held_system_ns};
-    thread->rest_ns = 0;
-    col_tick_rest_forget(thread);
+    thread->held_user_ns = thread->held_system_ns = thread->rest_ns = 0;
     return false;
 }
 

@@ -280,6 +280,20 @@ struct col_weight col_weight_take(struct col_thread *thread, enum col_tick kind,
                                  : weigh_timer(thread, context, passed_ns);
 }
 
+void col_weight_skip(struct col_thread *thread, enum col_tick kind, const ucontext_t *context, uint64_t time_ns)
+{
+    uint64_t ignored;
+    if (thread->waiting_ns != 0)
+        put_off_waiting(thread);
+    uint64_t user_ns = thread->late_user_ns, system_ns = thread->late_system_ns;
+    thread->late_user_ns = thread->late_system_ns = 0;
+    col_weight_take(thread, kind, context, time_ns);
+    thread->waiting_ns = 0;
+    thread->late_user_ns = user_ns;
+    thread->late_system_ns = system_ns;
+    col_clock_thread_times(&ignored, &thread->system_ns); /* what passed meanwhile is not looked for later */
+}
+
 uint64_t col_weight_take_lost(struct col_thread *thread, uint64_t *time_ns)
 {
     *time_ns = thread->lost_time_ns;

@@ -26,6 +26,9 @@ void col_weight_baseline(struct col_thread *thread, uint64_t cpu_ns, uint64_t ti
 struct col_weight col_weight_take(struct col_thread *thread, enum col_tick kind, const ucontext_t *context,
                                   uint64_t time_ns);
 
+/* A tick while recording is off: the time since the last one counts for nothing. What waited before belongs to ticks that were recorded, and goes on waiting. */
+void col_weight_skip(struct col_thread *thread, enum col_tick kind, const ucontext_t *context, uint64_t time_ns);
+
 /*
  * The CPU time up to the last tick that could not be taken: of that no stack is known. `time_ns` is when it came. 0 if there was none since the last one that was
  * taken. To be asked before a tick is weighed, and at the thread's end.

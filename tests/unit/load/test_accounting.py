@@ -26,6 +26,12 @@ def test_small_differences_are_spread_and_large_ones_stated(sampled, accounted, 
     assert balance(sampled, accounted, MS) == (pytest.approx(scale), unattributed)
 
 
-def test_nothing_is_spread_where_recording_was_off_for_a_while() -> None:
+def test_what_the_recorder_says_is_spread_where_recording_was_off_for_a_while() -> None:
+    assert balance(100 * MS, 150 * MS, MS, has_gaps=True, pending_ns=2 * MS) == (1.02, 48 * MS)
+    assert balance(100 * MS, 101 * MS, MS, has_gaps=True, pending_ns=2 * MS) == (1.01, 0)
+    assert balance(100 * MS, 99 * MS, MS, has_gaps=True, pending_ns=2 * MS) == (1.0, 0)
+
+
+def test_nothing_else_is_spread_there() -> None:
     assert balance(100 * MS, 102 * MS, MS, has_gaps=True) == (1.0, 2 * MS)
     assert balance(100 * MS, 99 * MS, MS, has_gaps=True) == (1.0, 0)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from both_ways import load_plain
-from recorded import IS_THOROUGH, RUNGS, Recorded, judge, judge_about, judge_at_least, judge_process, judge_shares, judge_stacks, judge_total, with_clocks
+from recorded import IS_THOROUGH, RUNGS, Recorded, judge, judge_about, judge_at_least, judge_process, judge_shares, judge_stacks, judge_total, tolerance, with_clocks
 
 from collector.experiment import events
 from collector.experiment.log_reader import EventReader
@@ -130,6 +130,17 @@ def test_system_time(take: Callable[..., Recorded], compiled: Callable[..., Path
     computes_ns = recorded.inclusive_ns("computes")
     allowed = 0.15 + (4 * sqrt(0.15 * 0.85 / (computes_ns / 4e6)) if clock == "cpu-timer" else 0)
     judge(recorded.system_ns("computes") <= allowed * computes_ns, f"{recorded.system_ns('computes') / 1e6:.1f} ms of the kernel in {computes_ns / 1e6:.1f}")
+
+
+@on_each_clock
+def test_system_calls_shorter_than_a_period(take: Callable[..., Recorded], compiled: Callable[..., Path], clock: str) -> None:
+    """They are found by what ticks with the kernel, every 4 ms: so many samples decide what their share is."""
+    recorded = take(compiled("brief_calls.c"), 1500)
+    truth = recorded.outcome.truth
+    whole_ns = sum(truth.values())
+    for name, true_ns in truth.items():
+        share, measured = true_ns / whole_ns, recorded.inclusive_ns(name) / recorded.total_ns
+        judge(abs(measured - share) <= tolerance(share, round(whole_ns / 4e6)), f"{name}: {share:.3f} true, {measured:.3f} measured")
 
 
 @on_each_clock

@@ -65,11 +65,11 @@ static struct col_weight take_waiting(struct col_thread *thread, uint64_t ns)
     return (struct col_weight){ns - kernel_ns, kernel_ns};
 }
 
-/* Where it passed is not known any more, and the present stack need not be the one: it is spread over the next ticks, and what is left at the thread's end over all
- * of its samples. */
-static void put_off_waiting(struct col_thread *thread)
+/* Where it passed is not known any more, but for so much of it, and the present stack need not be the one: it is spread over the next ticks, and what is left at the
+ * thread's end over all of its samples. */
+static void put_off_waiting(struct col_thread *thread, uint64_t kept_ns)
 {
-    struct col_weight weight = take_waiting(thread, thread->waiting_ns);
+    struct col_weight weight = take_waiting(thread, thread->waiting_ns - smaller(thread->waiting_ns, kept_ns));
     thread->late_user_ns += weight.user_ns;
     thread->late_system_ns += weight.system_ns;
 }
@@ -103,7 +103,7 @@ static struct col_weight weigh_user(struct col_thread *thread, uint64_t passed_n
         struct col_weight missing = take_waiting(thread, missing_ns);
         weight.user_ns += missing.user_ns;
         weight.system_ns += missing.system_ns;
-        put_off_waiting(thread);
+        put_off_waiting(thread, 0);
     }
     if (thread->late_user_ns + thread->late_system_ns != 0)
         add_late(thread, &weight, room_ns);
@@ -190,13 +190,15 @@ static struct col_weight weigh_slow(struct col_thread *thread, const ucontext_t 
     thread->slow_cpu_ns = cpu_ns;
     thread->kernel_history = thread->kernel_history << 1 | is_in_kernel;
     thread->history_count += thread->history_count < HISTORY;
-    if (is_in_kernel && whole_ns != 0) { /* a brief call in code that ticks as it should explains nothing */
+    bool is_missing = whole_ns != 0 || (is_call && thread->waiting_ns != 0); /* brief calls lack no tick of their own */
+    if (is_in_kernel && is_missing) { /* code that ticks as it should has nothing to explain */
         weight.system_ns = smaller(thread->waiting_ns + whole_ns, most_ns);
         thread->waiting_ns += whole_ns - weight.system_ns;
         thread->system_ns += weight.system_ns;
         advance(thread, whole_ns); /* the rest of the period belongs to the event's next tick */
     } else if (!is_in_kernel && thread->waiting_ns != 0 && !may_be_often_in_kernel(thread))
-        put_off_waiting(thread);
+        put_off_waiting(thread,
+                        (thread->kernel_history & QUIET_HISTORY) != 0 ? slow_ns : 0); /* what the next may take */
     pace_slow_timer(thread, is_in_kernel || system_growth_ns * 4 >= slow_ns);
     if (thread->unseen_system_ns + thread->waiting_ns > WORTH_COUNTING_FAULTS_NS && thread->faults == -1)
         begin_faults(thread, cpu_ns);
@@ -284,7 +286,7 @@ void col_weight_skip(struct col_thread *thread, enum col_tick kind, const uconte
 {
     uint64_t ignored;
     if (thread->waiting_ns != 0)
-        put_off_waiting(thread);
+        put_off_waiting(thread, 0);
     uint64_t user_ns = thread->late_user_ns, system_ns = thread->late_system_ns;
     thread->late_user_ns = thread->late_system_ns = 0;
     col_weight_take(thread, kind, context, time_ns);

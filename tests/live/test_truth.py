@@ -8,7 +8,20 @@ from pathlib import Path
 
 import pytest
 from both_ways import load_plain
-from recorded import IS_THOROUGH, RUNGS, Recorded, judge, judge_about, judge_at_least, judge_process, judge_shares, judge_stacks, judge_total, tolerance, with_clocks
+from recorded import (
+    IS_THOROUGH,
+    RUNGS,
+    Recorded,
+    judge,
+    judge_about,
+    judge_at_least,
+    judge_process,
+    judge_shares,
+    judge_stacks,
+    judge_total,
+    tolerance,
+    with_clocks,
+)
 
 from collector.experiment import events
 from collector.experiment.log_reader import EventReader

@@ -153,7 +153,7 @@ def test_system_calls_shorter_than_a_period(take: Callable[..., Recorded], compi
     whole_ns = sum(truth.values())
     for name, true_ns in truth.items():
         share, measured = true_ns / whole_ns, recorded.inclusive_ns(name) / recorded.total_ns
-        judge(abs(measured - share) <= tolerance(share, round(whole_ns / 4e6)), f"{name}: {share:.3f} true, {measured:.3f} measured")
+        judge(abs(measured - share) <= tolerance(share, round(whole_ns / 4e6), systematic=0.03), f"{name}: {share:.3f} true, {measured:.3f} measured")
 
 
 @on_each_clock

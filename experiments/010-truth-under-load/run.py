@@ -66,7 +66,7 @@ LOADS = (
     Load("half computes, half reads", "kernel_share.c", (300, "computes", "reads"), ("computes", "reads")),
 )
 
-BRIEF = Load("computes, a quarter in brief reads", "brief_calls.c", (1000,), ("computes", "reads"))
+BRIEF = Load("computes, a quarter brief reads", "brief_calls.c", (1000,), ("computes", "reads"))
 """No clock of user time sees these calls: what finds them ticks with the kernel, every 4 ms, so that a run's error is more than its samples allow."""
 
 

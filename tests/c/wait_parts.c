@@ -199,8 +199,72 @@ static void check_table(void)
     check(wrong == 0, "threads that are found, and those that are not", wrong);
 }
 
+/* ---- when a process was recorded ---- */
+
+static void check_between(const struct col_recording_turns *turns, uint64_t from_ns, uint64_t to_ns, uint64_t expected_ns)
+{
+    uint64_t ns = col_recording_turns_between(turns, from_ns, to_ns);
+    check(ns == expected_ns, "recorded between two moments", (double)ns - (double)expected_ns);
+}
+
+static void turn(struct col_recording_turns *turns, enum col_recording state, uint64_t time_ns)
+{
+    turns->state = state;
+    col_recording_turns_note(turns, state, time_ns);
+}
+
+static void check_turns(void)
+{
+    struct col_recording_turns turns = {.end_ns = UINT64_MAX};
+    turn(&turns, COL_RECORDING_ON, 10 * MS);
+    check_between(&turns, 5 * MS, 29 * MS, 24 * MS);
+    turn(&turns, COL_RECORDING_PAUSED, 20 * MS);
+    check_between(&turns, 5 * MS, 9 * MS, 4 * MS);
+    check_between(&turns, 15 * MS, 40 * MS, 5 * MS);
+    turn(&turns, COL_RECORDING_ON, 30 * MS);
+    check_between(&turns, 15 * MS, 40 * MS, 15 * MS);
+    check_between(&turns, 22 * MS, 28 * MS, 0);
+    check_between(&turns, 35 * MS, 35 * MS, 0);
+    turns.start_ns = 35 * MS;
+    turns.end_ns = 60 * MS;
+    check_between(&turns, 5 * MS, 34 * MS, 0);
+    check_between(&turns, 15 * MS, 100 * MS, 25 * MS);
+    turns.state = COL_RECORDING_CLOSED; /* not noted so far */
+    check_between(&turns, 40 * MS, 50 * MS, 0);
+}
+
+static void check_many_turns(void)
+{
+    struct col_recording_turns turns = {.end_ns = UINT64_MAX};
+    for (unsigned i = 0; i < 5 * COL_RECORDING_TURNS; i++) /* more than are kept */
+        turn(&turns, i % 2 != 0 ? COL_RECORDING_ON : COL_RECORDING_PAUSED, i * MS);
+    uint64_t last_ns = (5 * COL_RECORDING_TURNS - 1) * MS;
+    check_between(&turns, last_ns - 100 * MS, last_ns, 50 * MS);
+    check_between(&turns, last_ns - COL_RECORDING_TURNS * MS, last_ns + 10 * MS, (COL_RECORDING_TURNS / 2 + 10) * MS);
+}
+
+/* A wait that begins before a pause and ends after it. */
+static void check_pause(void)
+{
+    struct col_wait_threads paused = {.looks_ns = LOOKS};
+    struct col_waiting_thread *waiting = col_wait_threads_add(&paused, 7, 7, COL_THREAD_RUNNING, 0);
+    waiting->process->turns = calloc(1, sizeof *waiting->process->turns);
+    waiting->process->turns->end_ns = UINT64_MAX;
+    turn(waiting->process->turns, COL_RECORDING_PAUSED, 20 * MS);
+    turn(waiting->process->turns, COL_RECORDING_ON, 50 * MS);
+    col_wait_threads_turn(&paused, waiting, COL_THREAD_BLOCKED, 10 * MS);
+    col_wait_threads_turn(&paused, waiting, COL_THREAD_READY, 55 * MS);
+    col_wait_threads_turn(&paused, waiting, COL_THREAD_RUNNING, 57 * MS);
+    check(waiting->account.known_ns == 17 * MS, "waited and ready beside a pause", (double)waiting->account.known_ns);
+    check(waiting->settled.off_ns == 30 * MS, "waited in a pause", (double)waiting->settled.off_ns);
+    col_wait_threads_free(&paused);
+}
+
 int main(void)
 {
+    check_turns();
+    check_many_turns();
+    check_pause();
     thread = col_wait_threads_add(&all, 4711, 4711, COL_THREAD_RUNNING, now_ns);
     check_sums();
     check_shares();

@@ -45,13 +45,13 @@ SHORT = ("wait_briefly", "wait_a_little")
 def watch(compiled: Callable[..., Path], tmp_path: Path) -> Callable[..., Recorded]:
     """watch(way, command) records where a command waits; without perf events there are looks alone, and exact waits take a privilege."""
 
-    def run(way: str, *command: object, around: Sequence[str] = ()) -> Recorded:
+    def run(way: str, *command: object, around: Sequence[str] = (), options: Sequence[str] = ()) -> Recorded:
         if way == EXACT and exact_waits_problem(partial(probe_event, is_kernels=True), os.uname().release):
             pytest.skip("this system has no right to events in the kernel")
         refusing = [compiled("refuse_events.c")] if way == "looks" else []
         path = tmp_path / "waits.expt"
         option = "--wall=exact" if way == EXACT else "--wall"
-        outcome = execute([*around, *refusing, *collector_command("record", option, "-O", path, "--", *command)])
+        outcome = execute([*around, *refusing, *collector_command("record", option, *options, "-O", path, "--", *command)])
         return Recorded(outcome, path)
 
     return run
@@ -104,6 +104,28 @@ def test_known_waits(watch: Callable[..., Recorded], compiled: Callable[..., Pat
         if abs(row_ns - truth[name]) > allowed_ns:
             wrong.append(f"{name}: {truth[name] / 1e6:.1f} ms true, {row_ns / 1e6:.1f} recorded, {allowed_ns / 1e6:.1f} allowed")
     judge(not wrong, "; ".join(wrong))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_nobody_waits_while_recording_is_paused(watch: Callable[..., Recorded], compiled: Callable[..., Path], way: str) -> None:
+    """What begins before a pause and ends after it has only the time outside. Looks alone may be as far off as they are apart, at both ends of a pause."""
+    rounds = 20
+    recorded = watch(way, compiled("paused_waits.c"), rounds, 30)
+    true_ns = recorded.outcome.truth["recorded_naps"]
+    allowed_ns = 0.02 * true_ns + ENDS_NS[way]
+    rows = {row.function.name: off_cpu_ns(recorded, row.inclusive) for row in aggregate.functions(recorded.profile)}
+    expected = {"recorded_naps": true_ns, "other_naps": true_ns} if way == "looks" else {"recorded_naps": true_ns, "paused_naps": 0, "other_naps": true_ns}
+    if way == "looks":
+        rows["recorded_naps"] += rows.get("paused_naps", 0)
+    wrong = [f"{name}: {rows.get(name, 0) / 1e6:.1f} ms recorded, {ns / 1e6:.1f} true" for name, ns in expected.items() if abs(rows.get(name, 0) - ns) > allowed_ns]
+    judge(not wrong, f"{'; '.join(wrong)}; {allowed_ns / 1e6:.1f} ms allowed")
+
+
+@pytest.mark.parametrize("way", WATCHED)
+def test_nobody_waits_outside_the_window(watch: Callable[..., Recorded], way: str) -> None:
+    recorded = watch(way, "sleep", "1.2", options=("-t", "0.3-0.9"))
+    blocked_s = aggregate.total_values(recorded.profile)[metric(recorded, "blocked")]
+    judge(abs(blocked_s * 1e9 - 0.6e9) <= 0.06e9 + ENDS_NS[way], f"{blocked_s:.3f} s waited in a window of 0.6")
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -274,7 +274,7 @@ bool col_exact_waits_take(struct col_thread *thread, const ucontext_t *context, 
         return false;
     read_switches(&voluntary, &involuntary);
     uint64_t cpu_ns = growth(&waits->cpu_ns, col_clock_thread_cpu()), wall_ns = growth(&waits->time_ns, time_ns);
-    uint64_t off_ns = wall_ns > cpu_ns ? wall_ns - cpu_ns : 0;
+    uint64_t off_ns = wall_ns > cpu_ns ? col_recording_between(time_ns - (wall_ns - cpu_ns), time_ns) : 0;
     uint64_t blocks = growth(&waits->voluntary, voluntary),
              switches = blocks + growth(&waits->involuntary, involuntary);
     memset(wait, 0, sizeof *wait);
@@ -288,6 +288,8 @@ bool col_exact_waits_take(struct col_thread *thread, const ucontext_t *context, 
         pace(waits, time_ns);
     uint64_t extra_ns = share_of_gaps(waits, off_ns), all_ns = off_ns + extra_ns;
     waits->burst_ns += off_ns;
+    if (all_ns == 0) /* recording was off */
+        return false;
     wait->values[blocks == 0 ? COL_EXACT_RUNNABLE : COL_EXACT_BLOCKED + cause_of(context)] = whole_us(waits, all_ns);
     wait->values[COL_EXACT_WAITS] = blocks == 0 ? 0 : 1 + count_of_gaps(waits);
     wait->values[COL_EXACT_VARIANCE] = (uint64_t)((double)extra_ns * (double)all_ns / VARIANCE_NS2);
@@ -318,7 +320,8 @@ static void write_rest(struct col_thread *thread)
     if (cpu_ns == 0)
         return;
     cpu_ns = growth(&waits->cpu_ns, cpu_ns);
-    uint64_t wall_ns = growth(&waits->time_ns, time_ns), off_ns = wall_ns > cpu_ns ? wall_ns - cpu_ns : 0;
+    uint64_t wall_ns = growth(&waits->time_ns, time_ns);
+    uint64_t off_ns = wall_ns > cpu_ns ? col_recording_between(time_ns - (wall_ns - cpu_ns), time_ns) : 0;
     uint64_t us = (waits->left_ns + off_ns) / US;
     if (us != 0 && col_recording_is_on_at(time_ns))
         add_unseen(thread, time_ns, us);

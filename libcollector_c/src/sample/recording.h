@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* control/session.c changes it, in the order that its page shows; everybody asks. From anywhere, signal handlers included. */
-enum col_recording { COL_RECORDING_IDLE, COL_RECORDING_ON, COL_RECORDING_PAUSED, COL_RECORDING_CLOSED };
+#include "sample/recording_turns.h"
+
+/* From anywhere, signal handlers included. */
 
 enum col_recording col_recording_now(void);
 
@@ -22,5 +23,8 @@ bool col_recording_is_open(void);
 
 /* True if event data of this moment is wanted: on, and inside the window. */
 bool col_recording_is_on_at(uint64_t time_ns);
+
+/* For so long it was between two moments, as far as the latest changes are known. */
+uint64_t col_recording_between(uint64_t from_ns, uint64_t to_ns);
 
 #endif

@@ -20,6 +20,7 @@
 #include "sample/unwind_code.h"
 #include "target/code_finder.h"
 #include "target/eh_frame.h"
+#include "target/exported_symbols.h"
 #include "target/remote_interpreter.h"
 #include "target/remote_java.h"
 #include "target/remote_modules.h"
@@ -58,6 +59,8 @@ struct col_remote_process {
     bool has_java;
     uint64_t java_version; /* the same */
     struct col_java_runtime java;
+    uintptr_t turns;
+    uint64_t turns_version; /* the same */
     struct known_state states[KNOWN_STATES];
 };
 
@@ -106,7 +109,8 @@ void col_remote_changed(struct col_remote_process *process)
     open_memory(&process->memory, process->memory.pid);
     col_remote_modules_expect(&process->memory);
     process->generation = 0;
-    process->python_version = process->java_version = 0;
+    process->python_version = process->java_version = process->turns_version = 0;
+    process->turns = 0;
     process->number = ++self.process_count;
 }
 
@@ -303,6 +307,26 @@ static void find_state(struct col_remote_process *process, pid_t thread)
     *known = (struct known_state){thread, state};
 }
 
+static void find_turns(struct col_remote_process *process)
+{
+    struct col_remote_object object;
+    uint64_t version = col_remote_modules_version(&process->memory);
+    if (version == process->turns_version)
+        return;
+    process->turns_version = version;
+    process->turns = 0;
+    for (size_t index = 0; process->turns == 0 && col_remote_modules_next_object(&process->memory, &index, &object);)
+        process->turns =
+            col_exported_symbols_find(&process->memory, object.bias, object.dynamic, "collector_recording_turns");
+}
+
+bool col_remote_turns(struct col_remote_process *process, struct col_recording_turns *turns)
+{
+    return process->turns != 0 &&
+           col_remote_memory_read(&process->memory, process->turns, turns, sizeof *turns) == sizeof *turns &&
+           turns->magic == COL_RECORDING_MAGIC;
+}
+
 size_t col_remote_python(struct col_remote_process *process, pid_t thread, const struct col_remote_registers *registers,
                          uintptr_t *pcs, size_t most, unsigned *end)
 {
@@ -313,6 +337,7 @@ size_t col_remote_python(struct col_remote_process *process, pid_t thread, const
         return walk(process, registers, pcs, NULL, most, end);
     struct col_native_stack native = {self.room->pcs, self.room->sps, 0, &none};
     native.count = walk(process, registers, self.room->pcs, self.room->sps, most, end);
+    find_turns(process);
     const struct col_python_runtime *python = native.count != 0 ? find_python(process) : NULL;
     if (python == NULL) {
         memcpy(pcs, native.pcs, native.count * sizeof *pcs);

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "sample/recording_turns.h"
+
 /*
  * From one thread at a time, and from ordinary code. The process is neither stopped nor told: what it does meanwhile may tear the stack. A caller who
  * looks at a thread that waits must make sure afterwards that it waited all the time, or throw away what he got.
@@ -37,6 +39,9 @@ struct col_remote_registers {
  */
 size_t col_remote_python(struct col_remote_process *process, pid_t thread, const struct col_remote_registers *registers,
                          uintptr_t *pcs, size_t most, unsigned *end);
+
+/* As the process has it itself, as far as the last walk found it (sample/recording_turns.h); false: it has none, or cannot be read. */
+bool col_remote_turns(struct col_remote_process *process, struct col_recording_turns *turns);
 
 /* True if the word is of the global interpreter lock, by the last walk of that kind. */
 bool col_remote_is_gil(const struct col_remote_process *process, uintptr_t address);

@@ -107,6 +107,7 @@ static void free_thread(struct col_waiting_thread *thread)
 {
     if (--thread->process->thread_count == 0) {
         col_wait_pool_empty(&thread->process->pool);
+        free(thread->process->turns);
         free(thread->process);
     }
     col_wait_stack_drop(thread->look.stack);
@@ -170,6 +171,22 @@ void col_wait_threads_prove(struct col_wait_threads *all, struct col_waiting_thr
     judge_look(all, thread, UINT64_MAX);
 }
 
+uint64_t col_wait_threads_recorded(const struct col_waiting_process *process, uint64_t from_ns, uint64_t to_ns)
+{
+    return process->turns != NULL ? col_recording_turns_between(process->turns, from_ns, to_ns) : to_ns - from_ns;
+}
+
+/* How much of the time up to here was recorded, of what is not accounted so far. */
+static uint64_t take_recorded(struct col_waiting_thread *thread, uint64_t time_ns)
+{
+    uint64_t recorded_ns = col_wait_threads_recorded(thread->process, thread->accounted_ns, time_ns);
+    uint64_t off_ns = time_ns - thread->accounted_ns - recorded_ns;
+    thread->settled.off_ns += off_ns;
+    thread->settled.off_ready_ns += thread->state == COL_THREAD_READY ? off_ns : 0;
+    thread->accounted_ns = time_ns;
+    return recorded_ns;
+}
+
 void col_wait_threads_account(struct col_wait_threads *all, struct col_waiting_thread *thread, uint64_t time_ns,
                               bool is_over)
 {
@@ -177,14 +194,14 @@ void col_wait_threads_account(struct col_wait_threads *all, struct col_waiting_t
     bool is_certain = thread->seen != NULL && whole_ns > all->looks_ns + all->looks_ns / 4;
     if (thread->state != COL_THREAD_BLOCKED || time_ns <= thread->accounted_ns || (!is_over && !is_certain))
         return;
-    struct col_wait wait = {.ns = time_ns - thread->accounted_ns,
+    struct col_wait wait = {.ns = take_recorded(thread, time_ns),
                             .whole_ns = whole_ns,
                             .looks_ns = all->looks_ns,
                             .age_ns = thread->seen_after_ns,
                             .is_over = is_over,
                             .stack = thread->seen};
-    col_wait_account_add(&thread->account, &wait);
-    thread->accounted_ns = time_ns;
+    if (wait.ns != 0)
+        col_wait_account_add(&thread->account, &wait);
 }
 
 void col_wait_threads_turn(struct col_wait_threads *all, struct col_waiting_thread *thread, enum col_thread_state state,
@@ -194,7 +211,7 @@ void col_wait_threads_turn(struct col_wait_threads *all, struct col_waiting_thre
         judge_look(all, thread, time_ns);
     col_wait_threads_account(all, thread, time_ns, true);
     if (thread->state == COL_THREAD_READY && time_ns > thread->since_ns)
-        col_wait_account_add_ready(&thread->account, time_ns - thread->since_ns);
+        col_wait_account_add_ready(&thread->account, take_recorded(thread, time_ns));
     col_wait_stack_drop(thread->seen);
     thread->seen = NULL;
     thread->state = state;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sample/recording_turns.h"
 #include "sample/remote_process.h"
 #include "waits/wait_account.h"
 
@@ -24,6 +25,8 @@ struct col_waiting_process {
     uint32_t sources[COL_WAIT_CAUSES];   /* of the log; 0: not defined so far */
     struct col_wait_pool pool;           /* of its threads that were never settled before their end */
     struct col_wait_usual usual;         /* of all its threads */
+    struct col_recording_turns *turns; /* when it was recorded, as it said last; NULL: all the time, or nobody knows */
+    uint64_t turns_ns;                 /* when it was asked */
     uint64_t links, checked_ns,
         alive_ns; /* where there are no records: its threads, when they were last counted, and when last found unchanged */
     bool has_changed;
@@ -59,6 +62,7 @@ struct col_waiting_thread {
         uint64_t time_ns, cpu_ns, delay_ns; /* and how far the scheduler's clocks were then */
         int64_t late_ns;                    /* what the account has left of it */
         uint64_t kept_ns;                   /* and of waits, to be shared later */
+        uint64_t off_ns, off_ready_ns;      /* waited and ready, or ready alone, since then while recording was off */
         uint64_t last_ns;                   /* when that was, whether the scheduler was asked or not */
         bool has_run, has_lost;             /* since then: it has been on a processor, records are missing */
         bool is_known;                      /* it has been settled at all */
@@ -99,5 +103,8 @@ void col_wait_threads_prove(struct col_wait_threads *all, struct col_waiting_thr
 /* Accounts the present wait up to a moment, if that is over, or was seen and is so long that each look would have seen it. */
 void col_wait_threads_account(struct col_wait_threads *all, struct col_waiting_thread *thread, uint64_t time_ns,
                               bool is_over);
+
+/* Of the time since `from_ns` so much was recorded. */
+uint64_t col_wait_threads_recorded(const struct col_waiting_process *process, uint64_t from_ns, uint64_t to_ns);
 
 #endif

@@ -134,6 +134,15 @@ static void look_well(struct col_watching *watching, struct col_waiting_thread *
     col_wait_threads_prove(&watching->threads, thread);
 }
 
+/* Of the time since then. */
+static double recorded_part(struct col_waiting_thread *thread, uint64_t now_ns)
+{
+    col_watching_ask(thread->process, now_ns);
+    uint64_t wall_ns = now_ns - thread->accounted_ns;
+    uint64_t recorded_ns = col_wait_threads_recorded(thread->process, thread->accounted_ns, now_ns);
+    return wall_ns != 0 ? (double)recorded_ns / (double)wall_ns : 1;
+}
+
 /* What is new since the last look at it; false: it has ended. */
 static bool look_again(struct col_watching *watching, struct col_waiting_thread *thread)
 {
@@ -143,6 +152,10 @@ static bool look_again(struct col_watching *watching, struct col_waiting_thread 
         return false;
     uint64_t now_ns = col_clock_now(), wall_ns = now_ns - thread->accounted_ns, cpu_ns = now.cpu_ns - pace->cpu_ns;
     uint64_t off_ns = wall_ns > cpu_ns ? wall_ns - cpu_ns : 0, delay_ns = now.delay_ns - pace->delay_ns;
+    double recorded = recorded_part(thread, now_ns);
+    thread->settled.off_ns += off_ns - (uint64_t)((double)off_ns * recorded);
+    off_ns = (uint64_t)((double)off_ns * recorded);
+    delay_ns = (uint64_t)((double)delay_ns * recorded);
     if (delay_ns >
         off_ns) /* a delay is known when it is over, and was taken for a wait before: settling puts that right */
         delay_ns = off_ns;
@@ -170,8 +183,10 @@ static void end_thread(struct col_watching *watching, struct col_waiting_thread 
 {
     uint64_t end_ns =
         thread->process->alive_ns > thread->accounted_ns ? thread->process->alive_ns : thread->accounted_ns;
-    struct col_wait wait = {
-        .ns = end_ns - thread->accounted_ns, .whole_ns = UINT64_MAX, .is_over = true, .stack = thread->seen};
+    struct col_wait wait = {.ns = col_wait_threads_recorded(thread->process, thread->accounted_ns, end_ns),
+                            .whole_ns = UINT64_MAX,
+                            .is_over = true,
+                            .stack = thread->seen};
     if (thread->seen != NULL)
         col_wait_account_add(&thread->account, &wait);
     thread->state = COL_THREAD_RUNNING;

@@ -44,6 +44,7 @@ static void apply_to(struct col_watching *watching, struct col_waiting_thread *t
     static const enum col_thread_state states[] = {[COL_SWITCH_BLOCKED] = COL_THREAD_BLOCKED,
                                                    [COL_SWITCH_PREEMPTED] = COL_THREAD_READY,
                                                    [COL_SWITCH_RUNNING] = COL_THREAD_RUNNING};
+    col_watching_ask(thread->process, record->time_ns);
     switch (record->kind) {
     case COL_SWITCH_BLOCKED:
     case COL_SWITCH_PREEMPTED:
@@ -55,6 +56,7 @@ static void apply_to(struct col_watching *watching, struct col_waiting_thread *t
         break;
     case COL_SWITCH_EXEC: /* the other threads of the process have ended, and said so */
         col_watching_settle(watching, thread, record->time_ns - 1, true);
+        col_watching_forget_turns(thread->process);
         thread->process->has_new_code = true;
         break;
     case COL_SWITCH_CODE_MAPPED:

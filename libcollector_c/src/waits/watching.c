@@ -1,6 +1,8 @@
 /* watching.c -- looks, and what is written of threads */
 #include "waits/watching.h"
 
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "experiment/format.h"
 #include "sample/remote_process.h"
@@ -118,6 +120,26 @@ enum col_look_result col_watching_look(struct col_watching *watching, struct col
     return result;
 }
 
+void col_watching_ask(struct col_waiting_process *process, uint64_t time_ns)
+{
+    struct col_recording_turns turns;
+    if (time_ns <= process->turns_ns || process->unwinder == NULL || process->has_new_code)
+        return;
+    process->turns_ns = col_clock_now();
+    if (!col_remote_turns(process->unwinder, &turns))
+        return;
+    if (process->turns == NULL)
+        process->turns = malloc(sizeof turns);
+    if (process->turns != NULL)
+        *process->turns = turns;
+}
+
+void col_watching_forget_turns(struct col_waiting_process *process)
+{
+    free(process->turns);
+    process->turns = NULL;
+}
+
 static uint64_t sum_of(const struct col_wait_sum *sums, size_t count)
 {
     uint64_t sum_ns = 0;
@@ -141,7 +163,8 @@ static void make_up(struct col_wait_sum *sums, size_t count, uint64_t expected_n
 static bool find_off_cpu(const struct col_waiting_thread *thread, const struct col_schedule *now, uint64_t *off_ns)
 {
     uint64_t wall_ns = thread->accounted_ns - thread->settled.time_ns, cpu_ns = now->cpu_ns - thread->settled.cpu_ns;
-    *off_ns = wall_ns > cpu_ns ? wall_ns - cpu_ns : 0;
+    uint64_t passed_ns = cpu_ns + thread->settled.off_ns;
+    *off_ns = wall_ns > passed_ns ? wall_ns - passed_ns : 0;
     return thread->settled.has_cpu && thread->state != COL_THREAD_RUNNING;
 }
 
@@ -152,11 +175,20 @@ static void note_usual(struct col_wait_usual *usual, int64_t late_ns, int64_t ov
     usual->count += (double)count;
 }
 
+/* While recording was off threads came as late as else. */
+static int64_t recorded_delay(struct col_waiting_thread *thread, const struct col_schedule *now)
+{
+    int64_t delay_ns = (int64_t)(now->delay_ns - thread->settled.delay_ns) - (int64_t)thread->settled.off_ready_ns;
+    double known_ns = (double)thread->account.known_ns, all_ns = known_ns + (double)thread->settled.off_ns;
+    thread->settled.off_ready_ns = 0;
+    return thread->settled.off_ns == 0 ? delay_ns : (int64_t)((double)delay_ns * known_ns / all_ns);
+}
+
 /* Holds the account of a thread against the scheduler's. True: records are missing, and `expected_ns` is what there should be. */
 static bool ask_scheduler(struct col_waiting_thread *thread, const struct col_schedule *now, uint64_t *expected_ns)
 {
     struct col_wait_account *account = &thread->account;
-    int64_t late_ns = (int64_t)(now->delay_ns - thread->settled.delay_ns);
+    int64_t late_ns = recorded_delay(thread, now);
     bool has_off_cpu = find_off_cpu(thread, now, expected_ns), has_lost = has_off_cpu && thread->settled.has_lost;
     account->late_ns += late_ns;
     thread->settled.delay_ns = now->delay_ns;
@@ -172,7 +204,7 @@ static bool ask_scheduler(struct col_waiting_thread *thread, const struct col_sc
         thread->settled.cpu_ns = now->cpu_ns;
         thread->settled.has_cpu = true;
         thread->settled.has_lost = false;
-        account->known_ns = account->known_count = 0;
+        account->known_ns = account->known_count = thread->settled.off_ns = 0;
     }
     return has_lost;
 }
@@ -206,6 +238,7 @@ void col_watching_settle(struct col_watching *watching, struct col_waiting_threa
     uint64_t expected_ns;
     size_t count;
     bool has_lost = false, has_asked = false;
+    col_watching_ask(thread->process, time_ns);
     col_wait_threads_account(&watching->threads, thread, time_ns, is_last);
     if (thread->settled.has_run && col_look_schedule(thread->process->pid, thread->tid, &now)) {
         has_lost = ask_scheduler(thread, &now, &expected_ns);

@@ -22,6 +22,12 @@ struct col_watching {
 void col_watching_begin(struct col_watching *watching, uint64_t looks_ns);
 void col_watching_end(struct col_watching *watching);
 
+/* Finds out until when the process was recorded, and when not, if that is not known up to a moment. */
+void col_watching_ask(struct col_waiting_process *process, uint64_t time_ns);
+
+/* It runs another program, which has not said anything so far. */
+void col_watching_forget_turns(struct col_waiting_process *process);
+
 /* Looks at a thread, which has a look to be proved then if it waits. */
 enum col_look_result col_watching_look(struct col_watching *watching, struct col_waiting_thread *thread);
 

@@ -27,4 +27,7 @@ bool col_recording_is_on_at(uint64_t time_ns);
 /* For so long it was between two moments, as far as the latest changes are known. */
 uint64_t col_recording_between(uint64_t from_ns, uint64_t to_ns);
 
+/* For entry/wait_watcher.c, which shows it to whoever watches from outside. */
+extern struct col_recording_turns col_recording_own_turns;
+
 #endif

@@ -8,7 +8,7 @@
 enum col_recording { COL_RECORDING_IDLE, COL_RECORDING_ON, COL_RECORDING_PAUSED, COL_RECORDING_CLOSED };
 
 /*
- * The latest changes. `collector record --wall`, which watches from outside, finds those of a process in its memory by their name, collector_recording_turns, and reads a copy of
+ * The latest changes. `collector record --wall`, which watches from outside, finds those of a process in its memory by a pointer named collector_recording_turns, and reads a copy of
  * them. All but the window is atomic.
  */
 enum { COL_RECORDING_TURNS = 256 };

@@ -315,9 +315,11 @@ static void find_turns(struct col_remote_process *process)
         return;
     process->turns_version = version;
     process->turns = 0;
-    for (size_t index = 0; process->turns == 0 && col_remote_modules_next_object(&process->memory, &index, &object);)
-        process->turns =
+    for (size_t index = 0; process->turns == 0 && col_remote_modules_next_object(&process->memory, &index, &object);) {
+        uintptr_t pointer =
             col_exported_symbols_find(&process->memory, object.bias, object.dynamic, "collector_recording_turns");
+        process->turns = pointer != 0 ? col_remote_memory_word(&process->memory, pointer) : 0;
+    }
 }
 
 bool col_remote_turns(struct col_remote_process *process, struct col_recording_turns *turns)

@@ -152,16 +152,16 @@ static bool look_again(struct col_watching *watching, struct col_waiting_thread 
         return false;
     uint64_t now_ns = col_clock_now(), wall_ns = now_ns - thread->accounted_ns, cpu_ns = now.cpu_ns - pace->cpu_ns;
     uint64_t off_ns = wall_ns > cpu_ns ? wall_ns - cpu_ns : 0, delay_ns = now.delay_ns - pace->delay_ns;
-    double recorded = recorded_part(thread, now_ns);
-    thread->settled.off_ns += off_ns - (uint64_t)((double)off_ns * recorded);
-    off_ns = (uint64_t)((double)off_ns * recorded);
-    delay_ns = (uint64_t)((double)delay_ns * recorded);
     if (delay_ns >
         off_ns) /* a delay is known when it is over, and was taken for a wait before: settling puts that right */
         delay_ns = off_ns;
     bool has_run = now.turns != pace->turns || now.cpu_ns != pace->cpu_ns;
     if (is_its_turn(thread, has_run))
         look_well(watching, thread, now.turns);
+    double recorded = recorded_part(thread, now_ns); /* the first look finds out */
+    thread->settled.off_ns += off_ns - (uint64_t)((double)off_ns * recorded);
+    off_ns = (uint64_t)((double)off_ns * recorded);
+    delay_ns = (uint64_t)((double)delay_ns * recorded);
     struct col_wait wait = {.ns = off_ns - delay_ns,
                             .whole_ns = UINT64_MAX,
                             .is_over = has_run,

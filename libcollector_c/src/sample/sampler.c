@@ -199,7 +199,7 @@ static void take_switch(struct col_thread *thread, const ucontext_t *context)
     meet(thread);
     uint64_t time_ns = col_clock_now();
     bool is_wait = col_exact_waits_take(thread, context, time_ns, &wait);
-    if (!is_wait)
+    if (!is_wait || !col_recording_is_open()) /* what of it was recorded is known, and may be told amid a pause */
         return;
     walk(thread, context);
     int error = col_exact_waits_add(thread, time_ns, &wait, &thread->last);

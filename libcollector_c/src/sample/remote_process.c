@@ -326,7 +326,7 @@ bool col_remote_turns(struct col_remote_process *process, struct col_recording_t
 {
     return process->turns != 0 &&
            col_remote_memory_read(&process->memory, process->turns, turns, sizeof *turns) == sizeof *turns &&
-           turns->magic == COL_RECORDING_MAGIC;
+           turns->magic == COL_RECORDING_MAGIC && turns->start_ns <= turns->end_ns;
 }
 
 size_t col_remote_python(struct col_remote_process *process, pid_t thread, const struct col_remote_registers *registers,

@@ -12,7 +12,7 @@ from collector.experiment.merge import events
 from collector.format import Kind, SampleCause
 
 RUNS = 11
-MORE_PAGES = 32  # 25 on x86-64 with glibc 2.36; 45 while small variables lay between large tables
+MORE_PAGES = 32  # 29 or 30 on x86-64 with glibc 2.36; 45 while small variables lay between large tables
 
 
 def page_faults(environment: dict[str, str]) -> float:

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/arch.h"
+#include "base/sparse.h"
 #include "entry/caller_scope.h"
 #include "entry/interpose.h"
 #include "sample/recording.h"
@@ -56,7 +57,7 @@ static struct {
         uintptr_t key, function;
     } found[FOUND_COUNT];
     uintptr_t generation;
-} self;
+} self COL_SPARSE;
 
 void col_entry_forget_openmp(void)
 {

@@ -12,6 +12,7 @@
 #include <threads.h>
 
 #include "base/real.h"
+#include "base/sparse.h"
 #include "control/alternate_stack.h"
 #include "control/silence.h"
 #include "control/session.h"
@@ -32,7 +33,7 @@ struct start {
 };
 
 #define MOST_STARTS 64 /* threads that are being made at a time; more than that take a block of malloc */
-static struct start starts[MOST_STARTS];
+static struct start starts[MOST_STARTS] COL_SPARSE;
 
 static bool is_own(const struct start *start)
 {

@@ -31,9 +31,9 @@ static void finish_quickly(void)
 /* Preloaded without COLLECTOR_EXPERIMENT in the environment the library reads that one variable and does nothing else, ever. */
 static void begin_once(int argc, char **argv)
 {
-    if (has_begun)
+    if (__atomic_exchange_n(&has_begun, true,
+                            __ATOMIC_RELAXED)) /* written at once: to read the page first would cost a fault more */
         return;
-    has_begun = true;
     const struct col_options *options = col_session_prepare();
     if (options == NULL)
         return;

@@ -6,7 +6,7 @@
 
 enum { MOST_EXPECTED = 32, SETS = 1 << COL_UNWIND_CACHE_BITS };
 
-struct col_unwind_cache_set col_unwind_cache[1 << COL_UNWIND_CACHE_BITS] __attribute__((aligned(64))) COL_SPARSE;
+struct col_unwind_cache_set col_unwind_cache[1 << COL_UNWIND_CACHE_BITS] COL_SPARSE;
 
 static struct {
     uint64_t generation;

@@ -7,6 +7,7 @@
 #include "base/arch.h"
 #include "base/clock.h"
 #include "base/safe_read.h"
+#include "base/sparse.h"
 #include "experiment/event.h"
 
 enum { MOST_ATTEMPTS = 3, VERSION_BYTES = 24 };
@@ -20,7 +21,7 @@ static struct {
     struct col_java_runtime found;
     const char *obstacle; /* NULL: its methods are recorded */
     char version[VERSION_BYTES];
-} self;
+} self COL_SPARSE;
 
 const struct col_java_runtime *col_java_runtime(void)
 {

@@ -11,6 +11,12 @@
 #include <stdint.h>
 #include <string.h>
 
+/* With glibc 2.43 and a compiler that knows C23 these are macros as well, which keep `const`. */
+#undef memchr
+#undef strchr
+#undef strrchr
+#undef strstr
+
 /* Or a loop below becomes a call of the function that it is in. */
 #ifndef __clang__
 #pragma GCC optimize("no-tree-loop-distribute-patterns")

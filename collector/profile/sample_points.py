@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from collector.dataclass import dataclass
 from collector.profile.model import Profile
 from collector.profile.sample_point import SamplePoint
 from collector.reading_fields import Counts, Readings

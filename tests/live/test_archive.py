@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 import subprocess
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from recorded import Recorded, clean_environment, collector_command, execute
-
-from collector.cli.reporting.words import VIEWS
+from all_views import differing, views_of
+from recorded import Recorded, collector_command, execute
 
 _PART = """
 #include <time.h>
@@ -33,7 +30,6 @@ __attribute__((noinline)) long NAME(long until_ms)
 }
 """
 _MAIN = "long linked(long); long nameless(long); long split(long);\nint main(void) { return (linked(150) + nameless(300) + split(450)) == 42; }\n"
-_ARGUMENTS = {"CATEGORY": ["OpenMP"], "FUNCTION": ["linked", "split", "linked.c:step"], "FILE|FUNCTION": ["split.c", "nameless"]}
 
 
 def run(*command: object, directory: Path) -> None:
@@ -74,32 +70,6 @@ def archived(built: Path, record: Callable[..., Recorded], tmp_path_factory: pyt
     again = execute(collector_command("archive", "--sources", path))
     built.rename(built.with_name("gone"))
     return {"path": path, "before": before, "made": made, "again": again, "home": home, "built": built}
-
-
-def words_of_views() -> list[tuple[str, ...]]:
-    found: list[tuple[str, ...]] = []
-    for view, (argument, _) in VIEWS.items():
-        found += [(view, word) for word in _ARGUMENTS[argument]] if argument else [(view,)]
-    return [(*words, *form) for words in found for form in ((), ("--json",), ("--csv",))]
-
-
-def views_of(path: Path, cache: Path, hidden: Sequence[object] = (), options: tuple[str, ...] = ()) -> dict[tuple[str, ...], str]:
-    """What each view shows, without warnings; each in a process of its own, which has the same imports."""
-    asked = words_of_views()
-    done = subprocess.run(
-        [sys.executable, Path(__file__).with_name("views.py"), *map(str, hidden)], capture_output=True, text=True, timeout=120,
-        env=clean_environment({"XDG_CACHE_HOME": str(cache), "COLUMNS": "150"}), input=json.dumps([["report", str(path), *words, *options] for words in asked]),
-    )
-    assert done.returncode == 0, done.stderr
-    shown = {}
-    for words, (status, output) in zip(asked, json.loads(done.stdout), strict=True):
-        text = re.sub(r'"warnings": \[[^]]*\]', "", output)
-        shown[words] = f"{status}\n" + "".join(line for line in text.splitlines(True) if "warning" not in line.lower())
-    return shown
-
-
-def differing(before: dict[tuple[str, ...], str], after: dict[tuple[str, ...], str]) -> dict[tuple[str, ...], tuple[str, str]]:
-    return {words: (before[words], after[words]) for words in before if before[words] != after[words]}
 
 
 def test_every_view_without_the_originals(archived: dict) -> None:

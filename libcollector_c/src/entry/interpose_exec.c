@@ -28,8 +28,8 @@
 extern void *__libc_stack_end __attribute__((weak)); /* where the main thread's stack begins */
 
 /*
- * Whether so much more of the stack is there. That of a thread ends in pages that cannot be read; the kernel lets the first one grow. A child of vfork may be
- * on either.
+ * Whether so much more of the stack is there. That of a thread ends in a page that cannot be read, below which may lie another's memory; the kernel lets the
+ * first one grow. A child of vfork may be on either.
  */
 static bool has_stack_for(size_t bytes)
 {
@@ -38,7 +38,11 @@ static bool has_stack_for(size_t bytes)
     if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur > MOST_STACK)
         limit.rlim_cur = MOST_STACK;
     bool is_first = &__libc_stack_end == NULL || (uintptr_t)__libc_stack_end - here < limit.rlim_cur / 2;
-    return is_first || col_safe_read_probe(here - bytes - STACK_FOR_THE_REST);
+    bool has_page = true;
+    for (uintptr_t page = here - bytes - STACK_FOR_THE_REST; !is_first && has_page && page < here;
+         page += COL_PAGE_BYTES)
+        has_page = col_safe_read_probe(page);
+    return has_page;
 }
 
 /*

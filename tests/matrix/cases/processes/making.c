@@ -283,15 +283,18 @@ static void *spawns_from_small_stack(void *unused)
     say_end(pid);
     return unused;
 }
-CASE(spawns_small_stack, 1, "a thread of 16 KiB runs programs in an environment of 1,900 variables")
+CASE(spawns_small_stack, 1, "a thread of 16 KiB, with other memory below its guard page, runs programs in an environment of 1,900 variables")
 {
+    enum { GUARD = 4096, STACK = 16384, BELOW = 65536 };
     char name[32];
     pthread_attr_t attributes;
     pthread_t thread;
     for (int i = 0; i < 1900; i++) { snprintf(name, sizeof name, "NUMBER_%d", i); setenv(name, "x", 1); }
     burn();
+    char *memory = mmap(NULL, BELOW + GUARD + STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mprotect(memory + BELOW, GUARD, PROT_NONE);
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, 16384);
+    pthread_attr_setstack(&attributes, memory + BELOW + GUARD, STACK);
     if (pthread_create(&thread, &attributes, spawns_from_small_stack, NULL) == 0)
         pthread_join(thread, NULL);
 }

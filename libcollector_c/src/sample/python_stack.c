@@ -46,6 +46,20 @@ static bool is_interpreter(const struct both *both, size_t i)
     return is_between(both->native->pcs[i] - (i != 0), both->runtime->low, both->runtime->high);
 }
 
+/*
+ * The evaluator of the next run, whose mark is not known. Compilers may lay a part of it elsewhere, which its range does not tell: what C code is at the leaf
+ * stays there in any case.
+ */
+static size_t next_evaluator(const struct both *both, size_t at)
+{
+    size_t evaluator = evaluator_of(both, COL_PYTHON_LOOP_MARK, at);
+    if (evaluator < both->native->count)
+        return evaluator;
+    while (at < both->native->count && !is_interpreter(both, at))
+        at++;
+    return at;
+}
+
 /* The frame by which the interpreter is entered, behind what starts a program or thread; native->count if there is none. */
 static size_t interpreter_of(const struct both *both)
 {
@@ -110,9 +124,8 @@ static size_t merge(const struct both *both, struct output *output, bool is_root
                 put(output, both->python.words[waiting]);
         at = evaluator + 1;
     }
-    if (both->python.is_full &&
-        waiting < both->python.count) { /* their mark was not come to: they are run by the next there is */
-        size_t evaluator = evaluator_of(both, COL_PYTHON_LOOP_MARK, at);
+    if (both->python.is_full && waiting < both->python.count) { /* their mark was not come to */
+        size_t evaluator = next_evaluator(both, at);
         if (evaluator < native->count) {
             put_native(output, native, at, evaluator + 1);
             at = evaluator + 1;

@@ -23,7 +23,7 @@ _MOST: Final = BASE - _FIRST
 BUILT_IN: Final = r"""
 [MPI]
 function ^(P?MPI_|p?mpi_\w+_$)
-module libmpi* libpmpi* libmpich* libopen-pal* libopen-rte* libuc[mpst].so* libfabric* libpsm* libibverbs* mca_*
+module libmpi* libpmpi* libmpich* libopen_mpi* libopen-pal* libopen-rte* libuc[mpst].so* libfabric* libpsm* libibverbs* mca_*
 
 [OpenMP wait]
 function ^wait_in_lib(gomp|omp|iomp)
@@ -36,7 +36,7 @@ function \[parallel\]$|^(GOMP|gomp|__kmpc?)_
 module libgomp* libomp.so* libomp-* libomp5* libiomp*
 
 [memory allocation]
-function ^(__libc_|__GI_+)?(malloc|calloc|realloc|reallocarray|free|cfree|memalign|aligned_alloc|posix_memalign|valloc)$
+function ^(__libc_|__GI_+)?(malloc|calloc|realloc|reallocarray|free|cfree|memalign|aligned_alloc|posix_memalign|valloc)2?$
 function ^(_int_(malloc|free|realloc|memalign)|malloc_consolidate|unlink_chunk|sysmalloc|systrim|tcache_\w+|_?_?morecore)
 function ^operator (new|delete)|^(__rust|__rdl)_(alloc|dealloc|realloc)|^_?Py(Object|Mem)_(Raw)?(Malloc|Calloc|Realloc|Free)$|^pymalloc_
 module libjemalloc* libtcmalloc* libmimalloc* libhoard*

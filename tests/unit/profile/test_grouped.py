@@ -155,10 +155,12 @@ def test_the_built_in_categories() -> None:
             ("main;fwrite@libc.so.6;__GI___libc_write@libc.so.6", 64, 0),
             ("main;mmap64@libc.so.6", 128, 0),
             ("main;main [parallel];GOMP_parallel@libgomp.so.1;memset@libc.so.6", 256, 0),
+            ("main;MPI_Allreduce@libmpi.so.40;ompi_request_default_wait@libopen_mpi.so.40;opal_progress@libopen-pal.so.80", 512, 0),
+            ("main;malloc@libc.so.6;__libc_malloc2@libc.so.6", 1024, 0),
         ]
     )
     assert {title: own for title, own in shares(profile, categories=read_categories()).items() if own} == {
-        "MPI": 1.0, "(own code)": 2.0, "OpenMP wait": 4.0, "OpenMP": 256.0, "memory allocation": 24.0, "interpreter": 32.0, "I/O": 64.0, "kernel boundary": 128.0,
+        "MPI": 513.0, "(own code)": 2.0, "OpenMP wait": 4.0, "OpenMP": 256.0, "memory allocation": 1048.0, "interpreter": 32.0, "I/O": 64.0, "kernel boundary": 128.0,
     }  # fmt: skip
 
 

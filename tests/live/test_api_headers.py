@@ -227,7 +227,7 @@ def test_linked_stub_passes_every_call_on(made: Path, tmp_path: Path, compiler: 
     libraries = made / kind
     program = tmp_path / "program"
     build(
-        compiler, "-Wall", "-O2", "-rdynamic", *mode.split(), f"-I{LIBRARY}/include", TARGETS / "api_linked.c", "-o", program,
+        compiler, "-Wall", "-O2", *([] if mode == "-static" else ["-rdynamic"]), *mode.split(), f"-I{LIBRARY}/include", TARGETS / "api_linked.c", "-o", program,
         f"-L{libraries}", f"-Wl,-rpath,{libraries}", "-lcollectorAPI",
     )  # fmt: skip
     status, output, calls = run(program)

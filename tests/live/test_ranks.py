@@ -72,7 +72,8 @@ def test_eight_ranks_are_one_experiment(run: Callable[..., Recorded], program: P
     (said,) = sentences(recorded.outcome)
     assert "run.expt: rank 0: " in said and said.endswith("nothing lost")
     assert ranks_of(recorded) == list(range(8)) and not recorded.profile.losses
-    assert [(process.node, process.local_rank) for process in recorded.profile.processes] == [(NODE, process.rank) for process in recorded.profile.processes]
+    assert {process.node for process in recorded.profile.processes} == {NODE}
+    assert sorted(process.local_rank for process in recorded.profile.processes) == list(range(8))  # Open MPI 6 may count them in an order of its own
     for rank in range(8):
         judge_rank(recorded, rank, truth)
     true_ns = [truth[f"{rank}.uneven"] for rank in range(8)]
@@ -89,7 +90,9 @@ def test_eight_ranks_are_one_experiment(run: Callable[..., Recorded], program: P
     assert again.outcome.status and not again.outcome.truth
     assert all("is there already" in line or "has a rank" in line for line in sentences(again.outcome))
     view = execute(collector_command("report", recorded.path, "threads", "--json", "--sort", "rank"))
-    assert {(row["rank"], row["local_rank"], row["node"]) for row in json.loads(view.stdout)["rows"]} == {(rank, rank, NODE) for rank in range(8)}
+    assert {(row["rank"], row["local_rank"], row["node"]) for row in json.loads(view.stdout)["rows"]} == {
+        (process.rank, process.local_rank, process.node) for process in recorded.profile.processes
+    }
 
 
 def test_waiting_at_a_barrier_by_rank(run: Callable[..., Recorded], program: Path, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ static double time_ns(void (*volatile function)(void))
     for (i = 0; i < CALL_COUNT; i++)
         function();
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
-    return ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) / CALL_COUNT;
+    return ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) / (double)CALL_COUNT;
 }
 
 int main(void)

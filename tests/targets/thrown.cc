@@ -1,4 +1,5 @@
 // thrown.cc -- truth: throws (by way of the C++ runtime's unwinder) and computes use the CPU time printed for them; every stack leads to main
+#include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
 

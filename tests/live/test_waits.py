@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
@@ -143,6 +144,17 @@ def test_what_is_waited_for_and_from_where(watch: Callable[..., Recorded], compi
     ends = [(row.cause, row.values[blocked]) for row in aggregate.stack_ends(recorded.profile)]
     unfinished = sum(value for cause, value in ends if not is_finished(cause))
     judge(unfinished < 0.01 * aggregate.total_values(recorded.profile)[blocked], f"stacks end so: {ends}")
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="not an x86-64 processor: elsewhere a register tells the call")
+@pytest.mark.parametrize("flags", ["-O2", "-O1 -fno-omit-frame-pointer"])
+@pytest.mark.parametrize("way", WATCHED + (EXACT,))
+def test_what_is_waited_for_in_calls_that_can_be_cancelled(watch: Callable[..., Recorded], compiled: Callable[..., Path], way: str, flags: str) -> None:
+    recorded = watch(way, compiled("cancellable_calls.c", *flags.split()))
+    functions = {row.function.name: row.inclusive for row in aggregate.functions(recorded.profile)}
+    for name, cause in (("sleeps_by_arch", "timer"), ("polls_by_arch", "events"), ("sleeps_by_caller", "timer"), ("polls_by_caller", "events")):
+        waited_s = functions[name][metric(recorded, f"blocked_{cause}")]
+        judge(waited_s * 1e9 >= 0.1e9 - ENDS_NS[way], f"{name} waited {waited_s:.3f} s for {cause}")
 
 
 @pytest.mark.parametrize("way", ["switches", EXACT])

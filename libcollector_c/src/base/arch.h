@@ -20,6 +20,7 @@
  */
 #if defined(__x86_64__)
 #include "base/arch_x86_64.h"
+#include "base/arch_x86_64_calls.h"
 #elif defined(__aarch64__)
 #include "base/arch_aarch64.h"
 #else

@@ -163,6 +163,13 @@ static inline bool col_arch_finished_call(const ucontext_t *context, long *numbe
     return true;
 }
 
+/* What tells the number is in its register in any case. */
+static inline bool col_arch_is_cancellable_call(const ucontext_t *context)
+{
+    (void)context;
+    return false;
+}
+
 /* Such a wait cannot be made again, since its answer lies where its first argument was. */
 #define COL_ARCH_RING_WAIT_REST ""
 

@@ -10,12 +10,14 @@
 
 #include "base/arch.h"
 #include "base/clock.h"
+#include "base/safe_read.h"
 #include "base/text_format.h"
 #include "experiment/event.h"
 #include "experiment/messages.h"
 #include "sample/clock_event.h"
 #include "sample/recording.h"
 #include "sample/thread_frames.h"
+#include "sample/unwind.h"
 #include "target/descriptors.h"
 #include "target/go_program.h"
 #include "target/python_runtime.h"
@@ -164,13 +166,27 @@ static enum col_wait_cause lock_at(uint64_t address)
     return col_python_runtime_is_gil(col_python_runtime(), (uintptr_t)address) ? COL_WAIT_GIL : COL_WAIT_LOCK;
 }
 
-static enum col_wait_cause cause_of(const ucontext_t *context)
+/* The number is the seventh argument of the function that calls the one that makes the call: it lies where that function's part of the stack ends. */
+static bool find_cancellable_call(struct col_thread *thread, const ucontext_t *context, long *call)
+{
+    enum { CALLER = 2 };
+    uintptr_t pcs[CALLER + 1], sps[CALLER + 1], number;
+    enum col_stack_end end;
+    if (!col_arch_is_cancellable_call(context) ||
+        col_unwind_walk(context, &thread->bounds, pcs, sps, CALLER + 1, &end) <= CALLER ||
+        !col_safe_read_word(sps[CALLER], &number))
+        return false;
+    *call = (long)number;
+    return number <= INT16_MAX;
+}
+
+static enum col_wait_cause cause_of(struct col_thread *thread, const ucontext_t *context)
 {
     long call;
     uint64_t arguments[3];
     if (!col_arch_follows_syscall(context))
         return COL_WAIT_PAGE;
-    if (!col_arch_finished_call(context, &call, arguments))
+    if (!col_arch_finished_call(context, &call, arguments) && !find_cancellable_call(thread, context, &call))
         return is_futex_wait(arguments) ? lock_at(arguments[0]) : COL_WAIT_OTHER;
     if (is_cut_short(call, arguments))
         refuse();
@@ -290,7 +306,8 @@ bool col_exact_waits_take(struct col_thread *thread, const ucontext_t *context, 
     waits->burst_ns += off_ns;
     if (all_ns == 0) /* recording was off */
         return false;
-    wait->values[blocks == 0 ? COL_EXACT_RUNNABLE : COL_EXACT_BLOCKED + cause_of(context)] = whole_us(waits, all_ns);
+    wait->values[blocks == 0 ? COL_EXACT_RUNNABLE : COL_EXACT_BLOCKED + cause_of(thread, context)] =
+        whole_us(waits, all_ns);
     wait->values[COL_EXACT_WAITS] = blocks == 0 ? 0 : 1 + count_of_gaps(waits);
     wait->values[COL_EXACT_VARIANCE] = (uint64_t)((double)extra_ns * (double)all_ns / VARIANCE_NS2);
     return true;

@@ -40,7 +40,7 @@ MAY_IMPORT = {
     "experiment": {"format", "reading_fields", "errors", "regular_file", "namesakes", "named_tuple", "dataclass"},
     "target": {"experiment", "format", "errors", "regular_file"},
     "symbols": {"target", "errors", "regular_file", "native_library"},
-    "profile": {"units", "readings", "reading_fields", "runtimes", "named_tuple"},
+    "profile": {"units", "readings", "reading_fields", "runtimes", "named_tuple", "dataclass"},
     "importing": {"experiment", "symbols", "format", "errors", "units", "regular_file"},
     "reports": {"profile", "units", "printable", "named_tuple"},
     "page": {"profile", "units", "printable"},

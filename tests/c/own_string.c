@@ -4,6 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#undef memchr /* as in base/own_string.c */
+#undef strchr
+#undef strrchr
+#undef strstr
+
 #define SAME(name) __typeof__(name) own_##name;
 SAME(memmove) SAME(memcpy) SAME(memset) SAME(memcmp) SAME(memchr) SAME(strnlen) SAME(strlen) SAME(strncmp) SAME(strcmp)
 SAME(strchr) SAME(strchrnul) SAME(memrchr) SAME(memmem) SAME(strrchr) SAME(strstr) SAME(strspn) SAME(strcspn) SAME(strcpy) SAME(strcat)

@@ -29,7 +29,7 @@ _AFTER = {"read_a_long_named_configuration_file": 0.3, "hash": 1.2, "sort": 0.5,
 def made_comparison(count: int) -> Comparison:
     sides = []
     for times, name in ((_BEFORE, "a"), (_AFTER, "b")):
-        factors = [1 + 0.002 * (number - count / 2) for number in range(count)]
+        factors = [1 + 0.0019 * (number - count / 2) for number in range(count)]
         sides.append([made_run({key: value * factor for key, value in times.items()}, f"{name}{n}.expt") for n, factor in enumerate(factors)])
     return compare(*sides)
 

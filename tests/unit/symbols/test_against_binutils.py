@@ -125,8 +125,8 @@ def test_functions_begin_where_the_source_says(build, workshop, tmp_path):
     for name in ("leaf_sum", "middle_step", "outer_loop", "main"):
         location = by_name[name]
         assert location.function_file.endswith("symbols_shapes.c")
-        # Compilers name the line of the declarator or that of the brace below it.
-        assert f"{name}(" in "".join(source[location.function_line - 2:location.function_line])
+        # Compilers name the line of the declarator, that of the brace below it, or (clang 21) that of the first statement which does something.
+        assert f"{name}(" in "".join(source[location.function_line - 4:location.function_line])
 
 
 def test_link_time_optimisation(workshop, tmp_path):

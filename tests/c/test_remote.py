@@ -79,7 +79,7 @@ class Stack:
         """True if it ends with these return addresses and is complete. Frames that no call has led to count from the instruction behind (unwind.h)."""
         outer = self.pcs[-len(callers) :]
         are_same = len(outer) == len(callers) and all(pc - told in (0, 1) for pc, told in zip(outer, callers, strict=True))
-        return self.end == COMPLETE and are_same and 1 <= len(self.pcs) - len(callers) <= 12
+        return self.end == COMPLETE and are_same and 1 <= len(self.pcs) - len(callers) <= 16
 
 
 def parsed(output: str) -> dict[int, Stack]:

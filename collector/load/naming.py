@@ -18,7 +18,7 @@ from collector.format import PREEMPTED, WAIT_UNSEEN
 from collector.profile.model import METHOD, REGION, REGION_MARK, Code, Frame, Function, Module, identity_of
 from collector.symbols.demangle import short_name
 from collector.symbols.symbolizer import Location, lookup_addresses
-from collector.symbols.terms import Layout
+from collector.symbols.terms import CANCELLABLE_CALLS, Layout
 from collector.target.address_space import RecordedFile
 
 _KINDS: Final = {"unknown": "unknown", "inlined": "inlined"}
@@ -257,15 +257,16 @@ class NameTable:
         heads = {
             number: [(self._function_at(where, module), where.file, where.line, self._kind_of(where, key)) for where in chain]
             for number, chain in distinct.items()
+            if not chain or chain[0].raw_name not in CANCELLABLE_CALLS
         }
         first, new = len(self._frames), tuple.__new__  # which checks nothing
-        if all(len(head) == 1 for head in heads.values()):  # the most common by far
+        if len(heads) == len(distinct) and all(len(head) == 1 for head in heads.values()):  # the most common by far
             functions, sources, lines, kinds = (
                 _column({number: head[0][place] for number, head in heads.items()}, identities) for place in range(4)
             )
             self._frames += map(new, repeat(Frame), zip(functions, sources, lines, addresses, kinds, repeat(-1)))
             return zip(range(first, len(self._frames)))
-        rows = list(map(heads.__getitem__, identities))
+        rows = [heads.get(number, ()) for number in identities]
         ends = list(accumulate(map(len, rows), initial=first))
         self._frames += [
             new(Frame, (function, source, line, address, kind, -1)) for address, head in zip(addresses, rows) for function, source, line, kind in head

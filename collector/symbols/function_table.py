@@ -103,6 +103,15 @@ class FunctionTable:
                                                         self._name(self.name_offsets[index]))
         return known
 
+    def with_names(self, names: Mapping[int, str]) -> FunctionTable:
+        """The same with names for functions, by where they begin."""
+        if not names:
+            return self
+        texts = [name.encode() + b"\0" for name in names.values()]
+        offsets = dict(zip(names, accumulate(map(len, texts), initial=len(self.names))))
+        named = array(self.name_offsets.typecode, (offsets.get(start, offset) for start, offset in zip(self.function_starts, self.name_offsets)))
+        return FunctionTable(self.starts, self.ends, self.function_starts, named, self.names + b"".join(texts), self.aliases)
+
     def starts_of_name(self, name: str) -> list[int]:
         """Where the functions of that name begin: static ones of several source files may share it."""
         return [*self._starts_by_name.get(name.encode("utf-8", "replace"), ()), *self.aliases.get(name, ())]

@@ -16,3 +16,6 @@ SourceLine = tuple[str, int | None]
 
 VDSO_PATH: Final = "[vdso]"
 """The path of the module that the kernel lends to every process."""
+
+CANCELLABLE_CALLS: Final = ("__syscall_cancel_arch", "__internal_syscall_cancel", "__syscall_cancel")
+"""The functions by which glibc makes system calls that end a cancelled thread, innermost first. Their time is that of read() and its like, which call them."""

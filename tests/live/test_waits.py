@@ -23,6 +23,7 @@ from collector.profile.precision import waiting_error
 WATCHED = ("switches", "looks")
 EXACT = "exact"
 WAYS = (*WATCHED, EXACT)
+ON_X86_64 = pytest.mark.skipif(platform.machine() != "x86_64", reason="not an x86-64 processor: elsewhere a register tells the call")
 LOOKS_NS = 10e6
 ENDS_NS = {"switches": 5e6, "looks": 4 * LOOKS_NS, EXACT: 5e6}
 """Without records, when a thread begins and ends is known to a look or two."""
@@ -146,15 +147,30 @@ def test_what_is_waited_for_and_from_where(watch: Callable[..., Recorded], compi
     judge(unfinished < 0.01 * aggregate.total_values(recorded.profile)[blocked], f"stacks end so: {ends}")
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="not an x86-64 processor: elsewhere a register tells the call")
+@ON_X86_64
 @pytest.mark.parametrize("flags", ["-O2", "-O1 -fno-omit-frame-pointer"])
-@pytest.mark.parametrize("way", WATCHED + (EXACT,))
+@pytest.mark.parametrize("way", WAYS)
 def test_what_is_waited_for_in_calls_that_can_be_cancelled(watch: Callable[..., Recorded], compiled: Callable[..., Path], way: str, flags: str) -> None:
     recorded = watch(way, compiled("cancellable_calls.c", *flags.split()))
     functions = {row.function.name: row.inclusive for row in aggregate.functions(recorded.profile)}
     for name, cause in (("sleeps_by_arch", "timer"), ("polls_by_arch", "events"), ("sleeps_by_caller", "timer"), ("polls_by_caller", "events")):
         waited_s = functions[name][metric(recorded, f"blocked_{cause}")]
         judge(waited_s * 1e9 >= 0.1e9 - ENDS_NS[way], f"{name} waited {waited_s:.3f} s for {cause}")
+
+
+@ON_X86_64
+def test_what_makes_the_calls_that_can_be_cancelled_is_not_shown(watch: Callable[..., Recorded], compiled: Callable[..., Path], tmp_path: Path) -> None:
+    """In a C library without symbols these are the functions in which all waits end; what calls them is, though it has no name either."""
+    library = tmp_path / "libc.like.so"
+    shutil.copy(compiled("cancellable_library.c", "-O2", "-shared", "-fPIC", "-DLIBRARY", "-s", name="libc.like.so"), library)
+    program = compiled("cancellable_library.c", "-O2", f"-L{tmp_path}", "-l:libc.like.so", f"-Wl,-rpath,{tmp_path}")
+    recorded = watch("switches", program, "300")
+    rows = {row.function.name: row for row in aggregate.functions(recorded.profile) if recorded.profile.modules[row.function.module].name == library.name}
+    waited, blocked = metric(recorded, "blocked_events"), metric(recorded, "blocked")
+    nameless = [row for name, row in rows.items() if name != "nap"]
+    assert "nap" in rows and len(nameless) == 1, sorted(rows)
+    assert rows["nap"].inclusive[blocked] == nameless[0].inclusive[blocked] == nameless[0].exclusive[blocked]
+    judge(nameless[0].exclusive[waited] * 1e9 >= 0.3e9 - ENDS_NS["switches"], f"{nameless[0]}")
 
 
 @pytest.mark.parametrize("way", ["switches", EXACT])

@@ -7,36 +7,17 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#define APART __attribute__((noinline, noclone))
+#define APART __attribute__((noipa)) /* as of another file */
 #define NS 100000000L
 
-long call_arch(const int *flags, long number, long a, long b, long c, long d, long e, long f);
-__asm__(".text\n"
-        "call_arch:\n"
-        "	.cfi_startproc\n"
-        "	mov (%rdi), %eax\n"
-        "	testb $8, (%rdi)\n"
-        "	mov %rdi, %r11\n"
-        "	mov %rsi, %rax\n"
-        "	mov %rdx, %rdi\n"
-        "	mov %rcx, %rsi\n"
-        "	mov %r8, %rdx\n"
-        "	mov %r9, %r10\n"
-        "	mov 8(%rsp), %r8\n"
-        "	mov 16(%rsp), %r9\n"
-        "	mov %r11, 8(%rsp)\n"
-        "	syscall\n"
-        "	ret\n"
-        "	.cfi_endproc\n"
-        ".size call_arch, . - call_arch\n"
-        ".type call_arch, @function\n");
+#include "cancellable_arch.h"
 
 static const int flags;
 static volatile long kept;
 
 APART static void by_arch(long a, long b, long c, long d, long e, long f, long number)
 {
-    kept = call_arch(&flags, number, a, b, c, d, e, f);
+    kept = __syscall_cancel_arch(&flags, number, a, b, c, d, e, f);
 }
 
 APART static void by_caller(long a, long b, long c, long d, long e, long f, long number)

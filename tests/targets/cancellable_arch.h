@@ -1,0 +1,21 @@
+/* cancellable_arch.h -- what glibc makes system calls by in which a thread can be cancelled, from 2.41 on: the same code, but for the look at the flags */
+__asm__(".text\n"
+        "__syscall_cancel_arch:\n"
+        "	.cfi_startproc\n"
+        "	mov (%rdi), %eax\n"
+        "	testb $8, (%rdi)\n"
+        "	mov %rdi, %r11\n"
+        "	mov %rsi, %rax\n"
+        "	mov %rdx, %rdi\n"
+        "	mov %rcx, %rsi\n"
+        "	mov %r8, %rdx\n"
+        "	mov %r9, %r10\n"
+        "	mov 8(%rsp), %r8\n"
+        "	mov 16(%rsp), %r9\n"
+        "	mov %r11, 8(%rsp)\n"
+        "	syscall\n"
+        "	ret\n"
+        "	.cfi_endproc\n"
+        ".size __syscall_cancel_arch, . - __syscall_cancel_arch\n"
+        ".type __syscall_cancel_arch, @function\n");
+__attribute__((visibility("hidden"))) long __syscall_cancel_arch(const int *flags, long number, long a, long b, long c, long d, long e, long f);

@@ -2,6 +2,11 @@
 #ifndef COL_BASE_OS_H
 #define COL_BASE_OS_H
 
+#include <features.h>
+#if !defined(__GLIBC__) || 1000 * __GLIBC__ + __GLIBC_MINOR__ < 2034
+#error "libcollector needs glibc 2.34 or later, as Debian 12, Ubuntu 22.04 and RHEL 9 have it"
+#endif
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -42,12 +42,19 @@ def test_it_records(python: Interpreter, tmp_path: Path) -> None:
     assert "nothing lost" in done.stderr.splitlines()[0] and all(line.startswith("collector: ") for line in done.stderr.splitlines())
 
 
-@WITH_EACH
-def test_every_view_is_the_same(python: Interpreter, record: Callable[..., Recorded], tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def shown(record: Callable[..., Recorded], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[tuple[str, ...], str]]:
+    """An experiment, and what this Python shows of it."""
     path = record([sys.executable, TARGETS / "python" / "split.py", 500]).path
-    before, after = rounded(views_of(path, tmp_path / "before")), rounded(views_of(path, tmp_path / "after", python=python.path))
-    assert [words for words, text in before.items() if text.startswith("0\n")]
-    assert differing(before, after) == {}
+    views = rounded(views_of(path, tmp_path_factory.mktemp("cache")))
+    assert sum(text.startswith("0\n") for text in views.values()) > len(views) / 2
+    return path, views
+
+
+@WITH_EACH
+def test_every_view_is_the_same(python: Interpreter, shown: tuple[Path, dict[tuple[str, ...], str]], tmp_path: Path) -> None:
+    path, views = shown
+    assert differing(views, rounded(views_of(path, tmp_path / "cache", python=python.path))) == {}
 
 
 def rounded(views: dict[tuple[str, ...], str]) -> dict[tuple[str, ...], str]:

@@ -156,7 +156,7 @@ def test_samples_on_a_full_disk_are_counted(small_disk: Path, number: int, recor
     judge(recorded.sample_count >= 100, recorded.outcome.stderr)
     assert told and int(told[1].replace(",", "")) == recorded.sample_count, recorded.outcome.stderr
     known = "killed by signal 9 (SIGKILL), losses unknown because the disk is full" if number else "because the disk "
-    assert known in recorded.outcome.stderr and "nothing lost" not in recorded.outcome.stderr
+    judge(known in recorded.outcome.stderr and "nothing lost" not in recorded.outcome.stderr, recorded.outcome.stderr)  # of few samples all may have had room
 
 
 @pytest.mark.parametrize("status", [0, 5])

@@ -114,7 +114,10 @@ def test_nobody_waits_while_recording_is_paused(watch: Callable[..., Recorded], 
     rounds = 20
     recorded = watch(way, compiled("paused_waits.c"), rounds, 30)
     true_ns = recorded.outcome.truth["recorded_naps"]
-    allowed_ns = 0.02 * true_ns + ENDS_NS[way]
+    # Beside other work it may have to wait for a processor before the clock is read that tells the truth, and nobody may look at it meanwhile.
+    total = aggregate.total_values(recorded.profile)
+    unknown_s = total[metric(recorded, "runnable")] + (total[metric(recorded, "blocked_unseen")] if way == "looks" else 0)
+    allowed_ns = 0.02 * true_ns + 1e9 * unknown_s + ENDS_NS[way]
     rows = {row.function.name: off_cpu_ns(recorded, row.inclusive) for row in aggregate.functions(recorded.profile)}
     expected = {"recorded_naps": true_ns, "other_naps": true_ns} if way == "looks" else {"recorded_naps": true_ns, "paused_naps": 0, "other_naps": true_ns}
     if way == "looks":
@@ -149,12 +152,12 @@ def test_what_is_waited_for_and_from_where(watch: Callable[..., Recorded], compi
 
 @ON_X86_64
 @pytest.mark.parametrize("flags", ["-O2", "-O1 -fno-omit-frame-pointer"])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ["switches", EXACT])
 def test_what_is_waited_for_in_calls_that_can_be_cancelled(watch: Callable[..., Recorded], compiled: Callable[..., Path], way: str, flags: str) -> None:
     recorded = watch(way, compiled("cancellable_calls.c", *flags.split()))
     functions = {row.function.name: row.inclusive for row in aggregate.functions(recorded.profile)}
     for name, cause in (("sleeps_by_arch", "timer"), ("polls_by_arch", "events"), ("sleeps_by_caller", "timer"), ("polls_by_caller", "events")):
-        waited_s = functions[name][metric(recorded, f"blocked_{cause}")]
+        waited_s = functions[name][metric(recorded, f"blocked_{cause}")] if name in functions else 0.0
         judge(waited_s * 1e9 >= 0.1e9 - ENDS_NS[way], f"{name} waited {waited_s:.3f} s for {cause}")
 
 

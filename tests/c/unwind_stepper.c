@@ -109,19 +109,6 @@ static void finish(void)
     close(self.report_fd);
 }
 
-/* glibc from 2.41 on blocks all signals in that of SIGABRT, which every Python asks for: the kernel kills a thread that is stepped through while SIGTRAP is blocked. */
-int sigaction(int number, const struct sigaction *action, struct sigaction *before)
-{
-    static int (*real)(int, const struct sigaction *, struct sigaction *);
-    if (real == NULL)
-        *(void **)&real = dlsym(RTLD_NEXT, "sigaction");
-    if (number != SIGABRT)
-        return real(number, action, before);
-    if (before != NULL)
-        *before = (struct sigaction){.sa_handler = SIG_DFL};
-    return 0;
-}
-
 static void after_instruction(int signal_number, siginfo_t *info, void *context)
 {
     (void)signal_number;

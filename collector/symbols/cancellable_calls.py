@@ -11,6 +11,7 @@ import os
 import re
 import struct
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from collector.symbols.elf_image import ElfImage
@@ -22,6 +23,7 @@ _C_LIBRARY: Final = re.compile(r"libc[-.]")
 _CODE: Final = bytes.fromhex("4889f0 4889d7 4889ce 4c89c2 4d89ca")  # rax, rdi, rsi, rdx, r10 from the registers of arguments
 _CALL: Final = re.compile(rb"(?=\xe8(....))", re.DOTALL)
 _CALL_BYTES: Final = 5
+_MOST_INNER: Final = 4  # there is one; each is sought in the whole library
 _PUSHED: Final = re.compile(rb"\xff(\x74\x24|\x75).\Z", re.DOTALL)  # an argument of its own, just before the call
 _OFFSET: Final = struct.Struct("<i")
 
@@ -41,7 +43,7 @@ def name_cancellable_calls(image: ElfImage, table: FunctionTable) -> dict[int, s
         if maker is None:
             continue
         names = {maker.function_start: _MAKER}
-        for place in _calls_of(code, section.elf_address, maker.function_start):
+        for place in islice(_calls_of(code, section.elf_address, maker.function_start), _MOST_INNER):
             inner = _nameless(table, section.elf_address + place)
             if inner is None:
                 continue

@@ -1,6 +1,7 @@
 /* cancellable_calls.c -- waits whose system calls are made as glibc makes them from 2.41 on: their number is an argument, which the code before `syscall` does not tell
  *
- * `function` waits 100 ms; in calls of many threads by an assembler function (by_arch), and of one by the function that was given the number (by_caller).
+ * `function` waits 100 ms; in calls of many threads by an assembler function (by_arch), and of one by the function that was given the number (by_caller);
+ * by_constant is an older one.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -26,6 +27,15 @@ APART static void by_caller(long a, long b, long c, long d, long e, long f, long
     register long r10 __asm__("r10") = d;
     (void)e, (void)f;
     __asm__ volatile("mov %1, %%rax; syscall" : "=&a"(answer) : "m"(number), "D"(a), "S"(b), "d"(c), "r"(r10) : "rcx", "r11", "memory");
+    kept = answer;
+}
+
+/* What is loaded last is no number. */
+APART static void by_constant(long a, long b, long c, long d, long e, long f, long last)
+{
+    long answer;
+    (void)c, (void)d, (void)e, (void)f;
+    __asm__ volatile("mov $35, %%eax; mov %1, %%r8; syscall" : "=&a"(answer) : "m"(last), "D"(a), "S"(b) : "rcx", "r8", "r11", "memory");
     kept = answer;
 }
 
@@ -55,8 +65,16 @@ APART static void polls_by_caller(void)
     __asm__ volatile("");
 }
 
+APART static void sleeps_by_constant(void)
+{
+    struct timespec time = {0, NS};
+    by_constant((long)&time, 0, 0, 0, 0, 0, SYS_poll);
+    __asm__ volatile("");
+}
+
 int main(void)
 {
+    sleeps_by_constant();
     sleeps_by_arch();
     polls_by_arch();
     sleeps_by_caller();

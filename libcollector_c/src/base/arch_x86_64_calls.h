@@ -12,6 +12,7 @@
 
 #include "base/arch_x86_64.h"
 #include "base/safe_read.h"
+
 /*
  * A system call that was interrupted and is about to be made again, because our handler asks for that, ends with EINTR instead, as for a handler of the
  * program's that does not. The kernel has then left its return address in rcx, as calls do, and gone back by one instruction.
@@ -53,11 +54,12 @@ static inline const greg_t *col_arch_loaded_register(const greg_t *regs, const u
 /* The same of mov 32(%rsp), %rax or mov 16(%rbp), %rax as the last instruction before the call: a function that was given the number on the stack. */
 static inline uint32_t col_arch_number_on_stack(const greg_t *regs, const uint8_t *code, size_t at, size_t size)
 {
+    bool is_other = at > 0 && (code[at - 1] & 0xf0) == 0x40 && (code[at - 1] & 7) != 0; /* into r8, as it may be */
     bool is_from_sp = at + 4 == size && code[at] == 0x8b && code[at + 1] == 0x44 && code[at + 2] == 0x24;
     bool is_from_fp = at + 3 == size && code[at] == 0x8b && code[at + 1] == 0x45;
     uintptr_t base = (uintptr_t)(is_from_sp ? regs[REG_RSP] : regs[REG_RBP]), value;
-    if ((is_from_sp || is_from_fp) && col_safe_read_word(base + (uintptr_t)(int8_t)code[size - 1], &value) &&
-        value <= COL_ARCH_HIGHEST_CALL)
+    if (!is_other && (is_from_sp || is_from_fp) &&
+        col_safe_read_word(base + (uintptr_t)(int8_t)code[size - 1], &value) && value <= COL_ARCH_HIGHEST_CALL)
         return (uint32_t)value;
     return COL_ARCH_HIGHEST_CALL + 1;
 }

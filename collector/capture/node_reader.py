@@ -10,6 +10,7 @@ import os
 import resource
 import select
 import signal
+import sys
 import time
 from collections.abc import Sequence
 
@@ -36,7 +37,7 @@ class NodeReader:
         """Start it; signals must be blocked, and stay so in it. OSError if there can be no process."""
         reading, self._end = os.pipe()
         try:
-            self._pid = os.fork()
+            self._pid = _fork()
         except OSError:
             os.close(self._end)
             os.close(reading)
@@ -64,6 +65,17 @@ def _keep_only(descriptor: int) -> None:
     """Close what the launcher has open but for `descriptor` and the standard ones: processes and their events live on while anybody has them open."""
     os.closerange(3, descriptor)
     os.closerange(descriptor + 1, os.sysconf("SC_OPEN_MAX"))
+
+
+def _fork() -> int:
+    """os.fork in a process in which a thread of the library holds events, but no lock of Python's: with `-W error`, 3.15 would refuse."""
+    if not sys.warnoptions:
+        return os.fork()
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
 
 
 def _describe_end(code: int, is_late: bool, usage: resource.struct_rusage) -> NodeReaderEnd:

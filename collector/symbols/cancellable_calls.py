@@ -28,7 +28,7 @@ _PUSHED: Final = re.compile(rb"\xff(\x74\x24|\x75).\Z", re.DOTALL)  # an argumen
 _OFFSET: Final = struct.Struct("<i")
 
 
-def is_c_library(path: str) -> bool:
+def may_be_glibc(path: str) -> bool:
     """Whether a module may be glibc."""
     return _C_LIBRARY.match(os.path.basename(path)) is not None
 

@@ -9,7 +9,7 @@ from array import array
 
 from collector.errors import SymbolError
 from collector.symbols.cache import Record, signature_of
-from collector.symbols.cancellable_calls import is_c_library, name_cancellable_calls
+from collector.symbols.cancellable_calls import may_be_glibc, name_cancellable_calls
 from collector.symbols.debug_files import DebugFiles, find_debug_files, has_line_tables
 from collector.symbols.elf_image import ElfImage
 from collector.symbols.function_table import build_function_table
@@ -37,7 +37,7 @@ def read_record(path: str, layout: Layout, build_id: bytes | None, debug_dirs: t
 
 def _record_of(path: str, image: ElfImage, debug_files: DebugFiles, debug_dirs: tuple[str, ...]) -> Record:
     table = build_function_table(image, debug_files.images())
-    if is_c_library(path):
+    if may_be_glibc(path):
         table = table.with_names(name_cancellable_calls(image, table))
     holders = [i for i in (image, debug_files.separate) if i is not None and has_line_tables(i)]
     line_path = holders[0].path if holders else None

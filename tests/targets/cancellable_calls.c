@@ -39,38 +39,22 @@ APART static void by_constant(long a, long b, long c, long d, long e, long f, lo
     kept = answer;
 }
 
-APART static void sleeps_by_arch(void)
-{
-    struct timespec time = {0, NS};
-    by_arch(CLOCK_MONOTONIC, 0, (long)&time, 0, 0, 0, SYS_clock_nanosleep);
-    __asm__ volatile("");
-}
+/* What follows the call keeps it from being the last one, whose frame would be reused. */
+#define WAIT(name, ...)                       \
+    APART static void name(void)              \
+    {                                         \
+        struct timespec time = {0, NS};       \
+        long sleep = (long)&time;             \
+        (void)sleep;                          \
+        __VA_ARGS__;                          \
+        __asm__ volatile("" : : "m"(time));   \
+    }
 
-APART static void polls_by_arch(void)
-{
-    by_arch(0, 0, NS / 1000000, 0, 0, 0, SYS_poll);
-    __asm__ volatile("");
-}
-
-APART static void sleeps_by_caller(void)
-{
-    struct timespec time = {0, NS};
-    by_caller((long)&time, 0, 0, 0, 0, 0, SYS_nanosleep);
-    __asm__ volatile("");
-}
-
-APART static void polls_by_caller(void)
-{
-    by_caller(0, 0, NS / 1000000, 0, 0, 0, SYS_poll);
-    __asm__ volatile("");
-}
-
-APART static void sleeps_by_constant(void)
-{
-    struct timespec time = {0, NS};
-    by_constant((long)&time, 0, 0, 0, 0, 0, SYS_poll);
-    __asm__ volatile("");
-}
+WAIT(sleeps_by_arch, by_arch(CLOCK_MONOTONIC, 0, sleep, 0, 0, 0, SYS_clock_nanosleep))
+WAIT(polls_by_arch, by_arch(0, 0, NS / 1000000, 0, 0, 0, SYS_poll))
+WAIT(sleeps_by_caller, by_caller(sleep, 0, 0, 0, 0, 0, SYS_nanosleep))
+WAIT(polls_by_caller, by_caller(0, 0, NS / 1000000, 0, 0, 0, SYS_poll))
+WAIT(sleeps_by_constant, by_constant(sleep, 0, 0, 0, 0, 0, SYS_poll))
 
 int main(void)
 {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from collector.profile import aggregate
-from collector.profile.metric_series import MetricSeries, PluginMetric, Value, known_or_none, summarise
+from collector.profile.metric_series import MetricSeries, PluginMetric, Value, known_or_none, summarise, total_of
 from collector.profile.model import Profile
 from collector.units import NS_PER_S
 
@@ -153,7 +153,7 @@ def _now(members: list[MetricSeries]) -> Value:
     known = [mean for mean in means if mean is not None]
     if not known:
         return None
-    return known_or_none(max(known) if members[0].metric.per_node else sum(known))
+    return known_or_none(max(known) if members[0].metric.per_node else total_of(known))
 
 
 def _newest(series: MetricSeries) -> MetricSeries:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from collector.profile.metric_series import MetricSeries, Overview, PluginMetric, Summary, Value, known_or_none, resample, summarise
+from collector.profile.metric_series import MetricSeries, Overview, PluginMetric, Summary, Value, known_or_none, resample, summarise, total_of
 from collector.profile.model import Profile
 from collector.profile.node_series import join_by_node
 
@@ -80,5 +80,5 @@ def _sum_up(overview: Overview, parts: Sequence[MetricPart]) -> Summary:
     count, gap_count = (sum(getattr(part.summary, name) for part in parts) for name in ("count", "gap_count"))
     if not known:
         return Summary(None, None, None, None, count, gap_count)
-    total = known_or_none(sum(totals)) if totals else None
-    return Summary(min(known), known_or_none(sum(known) / len(known)), max(known), total, count, gap_count)
+    total = known_or_none(total_of(totals)) if totals else None
+    return Summary(min(known), known_or_none(total_of(known) / len(known)), max(known), total, count, gap_count)

@@ -9,8 +9,8 @@ A *reading* is what a getter gave, with the time of it and the interval since th
 None is no value: 2^64-1 of an integer, NaN of a real (docs/metric-plugins.md).
 """
 
-from collections.abc import Sequence
-from math import isinf, isnan
+from collections.abc import Iterable, Sequence
+from math import fsum, isinf, isnan
 from typing import Final, NamedTuple
 
 from collector.profile.counted_row import CountedRow
@@ -91,6 +91,17 @@ def known_or_none(number: Value) -> Value:
     return None if isinstance(number, float) and isnan(number) else number
 
 
+def total_of(values: Iterable[float | int]) -> float | int:
+    """The sum, in the same digits with every Python: that of floats by sum() has had a smaller error since 3.12."""
+    numbers = list(values)
+    if all(isinstance(number, int) for number in numbers):
+        return sum(numbers)
+    try:
+        return fsum(numbers)
+    except (OverflowError, ValueError):  # more than a float holds on the way, or opposite infinities
+        return sum(numbers)
+
+
 def is_value(reading: float | int) -> bool:
     """Whether a reading holds a value."""
     return reading != NO_VALUE and not (isinstance(reading, float) and isnan(reading))
@@ -113,11 +124,11 @@ def summarise(series: MetricSeries) -> Summary:
         return Summary(None, None, None, None, 0, gap_count)
     values = [value for _, _, value in good]
     time_ns = sum(interval for _, interval, _ in good)
-    total = sum(reading for reading, _, _ in good) if series.metric.kind != "level" else None
+    total = total_of(reading for reading, _, _ in good) if series.metric.kind != "level" else None
     if series.metric.kind == "total" or not time_ns:
-        mean = sum(values) / count
+        mean = total_of(values) / count
     else:
-        mean = sum(value * interval for _, interval, value in good if interval) / time_ns
+        mean = total_of(value * interval for _, interval, value in good if interval) / time_ns
     return Summary(min(values), known_or_none(mean), max(values), known_or_none(total), count, gap_count)
 
 
@@ -192,8 +203,8 @@ def _row(column: Sequence[tuple[float, float]], width_ns: float, is_total: bool)
     means = [mean for weighted, covered in column if not isnan(mean := weighted / covered)]
     if not means:
         return None, None, None, None
-    total = sum(means) if is_total else sum(weighted for weighted, _ in column) / width_ns
-    return min(means), known_or_none(sum(means) / len(means)), max(means), known_or_none(total)
+    total = total_of(means) if is_total else total_of(weighted for weighted, _ in column) / width_ns
+    return min(means), known_or_none(total_of(means) / len(means)), max(means), known_or_none(total)
 
 
 def sparkline(values: Sequence[Value]) -> str:

@@ -55,3 +55,12 @@ def test_opposite_infinities_are_no_value() -> None:
     overview = resample([one], steps=1)
     assert (overview.total, overview.mean) == ((None,), (None,))
     assert sparkline([None, math.inf, -math.inf, 1.0])
+
+
+def test_sums_have_the_same_digits_with_every_python() -> None:
+    """Ten tenths are one, which sum() of Python 3.11 does not say."""
+    tenths = summarise(series(BYTES, [(number * S, S, 0.1) for number in range(1, 11)]))
+    assert (tenths.total, tenths.mean) == (1.0, 0.1)
+    greatest = (1 << 63) + 1
+    assert summarise(series(BYTES, [(1 * S, S, greatest), (2 * S, S, 1)])).total == greatest + 1
+    assert summarise(series(BYTES, [(1 * S, S, 1.7e308), (2 * S, S, 1.7e308)])).total == math.inf

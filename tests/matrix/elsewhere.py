@@ -1,9 +1,12 @@
 """elsewhere -- cases that the suite already has, on two clocks each, and where: the quick part leaves them out, the whole matrix has them
 
 Only cases of which nothing is tried here alone: another way to send a signal, or a fork after what both do, keeps a case in.
+Cases that work for seconds are left to the whole matrix, too.
 """
 
 from __future__ import annotations
+
+from matrix.case import Case
 
 # file of tests/live, test, case of it: the cases of the matrix that are the same
 _SAME = {
@@ -61,3 +64,14 @@ _SAME = {
 }
 
 ELSEWHERE = {name: place for place, names in _SAME.items() for name in names.split()}
+
+LONG = frozenset(
+    "linking/debugged_linker linking/dlopen_loop memory/limit_cpu processes/forks_at_once signals/alternate_stack_shared signals/green_threads_prof signals/green_threads_trap"
+    " signals/single_step_calls threads/thirty".split()
+)
+"""Cases that need one to three seconds of CPU time each, and have shorter ones like them beside them."""
+
+
+def is_in_quick_part(case: Case) -> bool:
+    """Whether the suite tries it, too."""
+    return case.is_quick and case.full_name not in ELSEWHERE and case.full_name not in LONG

@@ -16,14 +16,14 @@ from zlib import crc32
 
 import pytest
 from matrix.case import CLOCKS, HERE, Case, all_cases
-from matrix.elsewhere import ELSEWHERE
+from matrix.elsewhere import ELSEWHERE, LONG, is_in_quick_part
 from matrix.execution import Outcome, fork_commands
 from matrix.reading import BURN_NS, Reading
 from matrix.run import Row, build_for, find_recorder, try_case
 from matrix.trial import Native, Verdict, judge, usual_environment
 from parallel import processors
 
-QUICK = {case.full_name: case for case in all_cases() if case.is_quick and case.full_name not in ELSEWHERE}
+QUICK = {case.full_name: case for case in all_cases() if is_in_quick_part(case)}
 
 
 def clock_of(name: str) -> str:
@@ -78,6 +78,7 @@ def test_what_is_left_to_other_tests_is_there() -> None:
         targets = "".join((HERE.parent / "targets" / target).read_text(encoding="utf-8") for target in re.findall(r'"(\w+\.c)"', text))
         assert name in names
         assert f"def {test}(" in text and f'"{case}"' in text + targets, name
+    assert names >= LONG
 
 
 def test_cases_are_many() -> None:

@@ -23,7 +23,7 @@ def _python(name: str, sentence: str) -> Case:
 
 
 CASES = [
-    _program("node_cold", "node whose file is not in memory: a map, a child, a worker", f"node -e \"{_NODE}\"", "node", prepare=_COLD, quick=True, runs=5),
+    _program("node_cold", "node whose file is not in memory: a map, a child, a worker", f"node -e \"{_NODE}\"", "node", prepare=_COLD, runs=5),
     _program("node_cold_often", "the same at 9973 Hz", f"node -e \"{_NODE}\"", "node", prepare=_COLD, runs=5, options=("-p", "hi")),
     _program("javac_and_java", "javac, then java with threads, garbage and a child", "javac Work.java && java Work; echo status $?; rm -f *.class", "javac", "java", prepare="cp {cases}/programs/Work.java .", timeout_s=120),
     _program("java_serial", "java with the serial collector and no compiler", "java -XX:+UseSerialGC -Xint -Xshare:auto Work.java; echo status $?", "java", prepare="cp {cases}/programs/Work.java .", timeout_s=120),

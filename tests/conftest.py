@@ -61,11 +61,12 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """A browser for the tests of one file, which has to have nothing to complain of at their end."""
+def browser(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A browser for the tests of one file, with a window of the size that its WINDOW asks for; it has to have nothing to complain of at their end."""
     if find_browser() is None:
         pytest.skip("this system has no browser (chromium)")
-    with Browser(tmp_path_factory.mktemp("browser")) as shown:
+    width, height = getattr(request.module, "WINDOW", (1400, 900))
+    with Browser(tmp_path_factory.mktemp("browser"), width, height) as shown:
         yield shown
         assert shown.complaints == []
 

@@ -135,7 +135,7 @@ def said(frames: list[decode.Frame]) -> Counter[tuple[int, int, int]]:
 def test_threads_and_handlers_append_side_by_side(build, tmp_path: Path, flags: list[str]) -> None:
     interruptions = list(map(int, run(build("experiment_log", flags), "threads", tmp_path / "a.expt").split()))
     frames = in_order(the_log(tmp_path / "a.expt"))
-    expected = Counter({(kind, thread, i): 1 for kind in (14, 38) for thread in range(1, 9) for i in range(12500)})
+    expected = Counter({(kind, thread, i): 1 for kind in (14, 38) for thread in range(1, 9) for i in range(5000)})
     expected.update({(kind, 101 + i, k): 1 for i, count in enumerate(interruptions) for kind in (14, 38) for k in range(count)})
     assert sum(interruptions) > 0
     assert said(frames[:-1]) == expected

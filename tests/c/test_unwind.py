@@ -159,7 +159,7 @@ def stepper(directory: Path) -> Path:
 @ON_X86_64
 @pytest.mark.parametrize(
     ("command", "most"),
-    [(["ls", "-l", "/"], 20_000_000), ([os.path.realpath(sys.executable), "-c", "pass"], 60_000_000 if THOROUGH else 400_000)],
+    [(["ls", "-l", "/"], 20_000_000 if THOROUGH else 250_000), ([os.path.realpath(sys.executable), "-c", "pass"], 60_000_000 if THOROUGH else 250_000)],
     ids=["ls", "python"],
 )
 def test_every_instruction(build: Path, tmp_path: Path, command: list[str], most: int) -> None:

@@ -293,7 +293,7 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
     ),
     Kind.THR_EXIT: (
         ("name", "str", "the thread's name at the end"),
-        ("user_ns", "uint", "user CPU time of the thread"),
+        ("user_ns", "uint", "user CPU time of the thread; nil, as `name` and `system_ns`, of one whose process was killed"),
         ("system_ns", "uint", "system CPU time of the thread"),
         ("is_exit", "uint", "1 the thread ended; 0 it was alive when the log was closed"),
         ("pending_ns", "uint", "CPU time since its last sample, or of missing ticks, that no sample stands for: readers spread it over the thread's samples"),

@@ -9,7 +9,7 @@ from zlib import crc32
 
 from collector.errors import ExperimentError
 from collector.experiment.columns import IntegerColumn
-from collector.experiment.events import AnyRecord, Message
+from collector.experiment.events import AnyRecord, Message, ThrExit
 from collector.experiment.log_reader import unpack_records
 from collector.experiment.log_source import Hole, find_area, read_at
 from collector.experiment.origin import Origin
@@ -23,6 +23,8 @@ OpenRecord = AnyRecord
 _HEADER = struct.Struct("<8sHHIIIQ")
 _COMMIT = struct.Struct("<II")
 _COMMITS_OFFSET = 32
+_PENDING = struct.Struct("<Q")
+_PENDING_OFFSET = 48
 _STATE_OFFSET = 8
 _STATE_FRAME, _STATE_CALL, _STATE_RECORDS = 1, 2, 3
 _ERROR = 2
@@ -44,11 +46,15 @@ def decode_slot(slot: bytes, origin: Origin | None = None) -> list[OpenRecord]:
         return unpack_records(slot[OPEN_HEADER_BYTES : OPEN_HEADER_BYTES + _committed_bytes(slot)], origin)
     if state != _STATE_FRAME or value_count > SAMPLE_MAX_VALUES:
         return []
+    found: list[OpenRecord] = []
     rows, definitions, stack_count = _decode_rows(slot, value_count, OPEN_HEADER_BYTES + _committed_bytes(slot))
-    if not rows:
-        return []
-    times, *values, stacks = (IntegerColumn.of(list(numbers)) for numbers in zip(*rows))
-    return [PcSampleBlock(time, thread, 0, 0, origin, source, len(rows), unit_ns, times, tuple(values), stacks, stack_count, definitions)]
+    if rows:
+        times, *values, stacks = (IntegerColumn.of(list(numbers)) for numbers in zip(*rows))
+        found.append(PcSampleBlock(time, thread, 0, 0, origin, source, len(rows), unit_ns, times, tuple(values), stacks, stack_count, definitions))
+    (pending_ns,) = _PENDING.unpack_from(slot, _PENDING_OFFSET)
+    if pending_ns:
+        found.append(ThrExit(time, thread, 0, 0, origin, is_exit=0, pending_ns=pending_ns))
+    return found
 
 
 def _decode_call(slot: bytes, time: int, thread: int, origin: Origin | None) -> Message:

@@ -46,10 +46,11 @@ def thread_of(process: int, thread: LoggedThread, within: model.Process) -> mode
 def balanced(thread: model.Thread, process: model.Process, sampled_ns: int, has_gaps: bool, pending_ns: int = 0) -> model.Thread:
     """The thread with what its samples leave open of the kernel's account filled in, or stated.
 
-    Of a thread whose end nobody saw there is no account: its samples are all that is known.
+    Of a thread whose end nobody saw there is no account: its samples are all that is known, and what its recorder left pending.
     """
     if thread.user_ns is None or thread.system_ns is None:
-        return thread._replace(cpu_ns=sampled_ns)
+        cpu_ns = sampled_ns + pending_ns if sampled_ns else 0
+        return thread._replace(scale=cpu_ns / sampled_ns if sampled_ns else 1.0, cpu_ns=cpu_ns)
     accounted_ns = thread.user_ns + thread.system_ns
     if thread.tid == process.pid:
         accounted_ns -= process.before_ns

@@ -208,6 +208,9 @@ def _end_thread(image: _Image, record: ThrExit) -> None:
     lives = image.threads.setdefault(record.thread, [])
     if not lives or lives[-1].end_time is not None:
         lives.append(LoggedThread(image.origin, record.thread))
+    if record.user_ns is None:  # its process was killed: when it ended nobody saw
+        lives[-1] = lives[-1]._replace(pending_ns=record.pending_ns or 0)
+        return
     lives[-1] = lives[-1]._replace(
         name=record.name or lives[-1].name, end_time=record.time, user_ns=record.user_ns,
         system_ns=record.system_ns, is_exit=bool(record.is_exit), pending_ns=record.pending_ns or 0,

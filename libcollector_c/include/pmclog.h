@@ -303,8 +303,9 @@ struct pmclog_ev_thr_create {
 };
 
 struct pmclog_ev_thr_exit {
-    const char *pl_name;   /* the thread's name at the end */
-    uint64_t pl_user_ns;   /* user CPU time of the thread */
+    const char *pl_name; /* the thread's name at the end */
+    /* user CPU time of the thread; PMCLOG_UNKNOWN, as `name` and `system_ns`, of one whose process was killed */
+    uint64_t pl_user_ns;
     uint64_t pl_system_ns; /* system CPU time of the thread */
     uint32_t pl_is_exit;   /* 1 the thread ended; 0 it was alive when the log was closed */
     /* CPU time since its last sample, or of missing ticks, that no sample stands for: readers spread it over the thread's samples */

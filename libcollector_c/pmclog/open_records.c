@@ -166,6 +166,32 @@ static int add_encoded(struct col_open_records *set, struct col_cursor payload)
     return error;
 }
 
+/* The thread was not seen to end: what its recorder would have said of it then is all that is known. */
+static int add_pending(struct col_open_records *set, const struct col_open_slot *slot)
+{
+    struct pmclog_ev *ev;
+    struct col_open_record record = {.form = COL_OPEN_VALUE};
+    if (slot->pending_ns == 0)
+        return 0;
+    ev = &record.value;
+    ev->pl_ts.tv_sec = (time_t)(slot->time_ns / 1000000000u);
+    ev->pl_ts.tv_nsec = (long)(slot->time_ns % 1000000000u);
+    ev->pl_type = PMCLOG_TYPE_THR_EXIT;
+    ev->pl_tid = slot->thread;
+    ev->pl_u.pl_thr_exit = (struct pmclog_ev_thr_exit){NULL, PMCLOG_UNKNOWN, PMCLOG_UNKNOWN, 0, slot->pending_ns};
+    record.name = col_open_records_name(ev);
+    return add(set, &record);
+}
+
+static int add_samples(struct col_open_records *set, const struct col_open_slot *slot, struct col_open_record *record)
+{
+    if (slot->value_count > COL_SAMPLE_MAX_VALUES)
+        return 0;
+    record->form = COL_OPEN_ROWS;
+    int error = col_open_rows_count(slot->content, slot->value_count) > 0 ? add(set, record) : 0;
+    return error != 0 ? error : add_pending(set, slot);
+}
+
 static int add_slot(struct col_open_records *set, const struct col_open_slot *slot)
 {
     struct col_open_record record = {
@@ -173,10 +199,7 @@ static int add_slot(struct col_open_records *set, const struct col_open_slot *sl
     record.name = (struct col_record_name){slot->time_ns, PMCLOG_TYPE_PCSAMPLE, slot->thread, slot->source};
     switch (slot->state) {
     case COL_OPEN_STATE_FRAME:
-        record.form = COL_OPEN_ROWS;
-        return slot->value_count <= COL_SAMPLE_MAX_VALUES && col_open_rows_count(slot->content, slot->value_count) > 0
-                   ? add(set, &record)
-                   : 0;
+        return add_samples(set, slot, &record);
     case COL_OPEN_STATE_CALL:
         record.form = COL_OPEN_CALL;
         record.name.kind = PMCLOG_TYPE_MESSAGE;

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- *  0           8       12       16       20        24     32         40         48     64
- *  'COLOPEN1' | state, values | thread | source | unit_ns | time | commit A | commit B | zero | rows
+ *  0           8       12       16       20        24     32         40         48        56     64
+ *  'COLOPEN1' | state, values | thread | source | unit_ns | time | commit A | commit B | pending | zero | rows
  */
 enum {
     STATE_AT = 8,
@@ -24,7 +24,8 @@ enum {
     UNIT_AT = 20,
     TIME_AT = 24,
     COMMITS_AT = 32,
-    COMMIT_BYTES = 8
+    COMMIT_BYTES = 8,
+    PENDING_AT = 48
 };
 
 static uint32_t word_at(const uint8_t *bytes)
@@ -66,13 +67,15 @@ static size_t committed_bytes(const uint8_t *slot)
 static void decode(const uint8_t *bytes, struct col_open_slot *slot)
 {
     const uint8_t *content = bytes + COL_OPEN_HEADER_BYTES;
-    uint64_t time_ns;
+    uint64_t time_ns, pending_ns;
     memcpy(&time_ns, bytes + TIME_AT, sizeof time_ns);
+    memcpy(&pending_ns, bytes + PENDING_AT, sizeof pending_ns);
     *slot = (struct col_open_slot){.value_count = half_at(bytes + VALUES_AT),
                                    .thread = word_at(bytes + THREAD_AT),
                                    .source = word_at(bytes + SOURCE_AT),
                                    .unit_ns = word_at(bytes + UNIT_AT),
                                    .time_ns = le64toh(time_ns),
+                                   .pending_ns = le64toh(pending_ns),
                                    .content = {content, content}};
     if (memcmp(bytes, COL_OPEN_MAGIC, sizeof COL_OPEN_MAGIC - 1) != 0)
         return;

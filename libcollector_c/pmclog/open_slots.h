@@ -13,6 +13,7 @@ struct col_open_slot {
     uint32_t source;
     uint32_t unit_ns;
     uint64_t time_ns;
+    uint64_t pending_ns;       /* CPU time of the thread that none of its samples stands for */
     struct col_cursor content; /* rows, records, or text without its zero byte */
 };
 

@@ -199,7 +199,7 @@ def some_slots(rng: random.Random) -> bytes:
         slots.append(rng.choice([
             bytes(65536), writer.call_slot(time, thread, b"plugin.so: read" + b"\xff" * rng.randrange(3)),
             writer.records_slot(time, b"".join(metrics + others), torn=rng.random() < 0.1),
-            writer.open_slot(time, thread, rows, unit_ns=rng.choice([1, 1000, 2**32 - 1]), state=rng.choice([1, 1, 1, 0, 7]), torn=rng.choice([(), (0,), (1,), (0, 1)])),
+            writer.open_slot(time, thread, rows, unit_ns=rng.choice([1, 1000, 2**32 - 1]), state=rng.choice([1, 1, 1, 0, 7]), torn=rng.choice([(), (0,), (1,), (0, 1)]), pending_ns=rng.choice([0, 1, 2**64 - 1])),
         ]))
     return b"".join(slots)
 

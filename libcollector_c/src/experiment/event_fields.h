@@ -206,8 +206,9 @@ struct col_event_thr_create {
 };
 
 struct col_event_thr_exit {
-    const char *name;   /* the thread's name at the end */
-    uint64_t user_ns;   /* user CPU time of the thread */
+    const char *name; /* the thread's name at the end */
+    /* user CPU time of the thread; nil, as `name` and `system_ns`, of one whose process was killed */
+    uint64_t user_ns;
     uint64_t system_ns; /* system CPU time of the thread */
     uint64_t is_exit;   /* 1 the thread ended; 0 it was alive when the log was closed */
     /* CPU time since its last sample, or of missing ticks, that no sample stands for: readers spread it over the thread's samples */

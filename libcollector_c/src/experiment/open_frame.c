@@ -98,6 +98,7 @@ int col_open_frame_acquire(struct col_open_frame *frame, uint32_t thread, uint32
         frame->slot = NULL;
         return error;
     }
+    frame->slot->pending_ns = 0; /* there may be that of another thread */
     empty(frame);
     return 0;
 }
@@ -254,6 +255,12 @@ static bool take_part(const uint64_t *values, uint32_t value_count, uint64_t row
         is_more |= rest > UINT32_MAX;
     }
     return is_more;
+}
+
+void col_open_frame_note_pending(struct col_open_frame *frame, uint64_t pending_ns)
+{
+    if (is_usable(frame))
+        __atomic_store_n(&frame->slot->pending_ns, pending_ns, __ATOMIC_RELAXED);
 }
 
 int col_open_frame_add(struct col_open_frame *frame, uint64_t time_ns, const uint64_t *values, const uintptr_t *pcs,

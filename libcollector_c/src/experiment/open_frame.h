@@ -51,6 +51,9 @@ int col_open_frame_acquire(struct col_open_frame *frame, uint32_t thread, uint32
 int col_open_frame_add(struct col_open_frame *frame, uint64_t time_ns, const uint64_t *values, const uintptr_t *pcs,
                        size_t count, unsigned end);
 
+/* So much CPU time of the thread before its last sample no sample stands for: known to readers if it is killed. */
+void col_open_frame_note_pending(struct col_open_frame *frame, uint64_t pending_ns);
+
 /* Moves the rows into the log. If that fails they stay where they are. */
 int col_open_frame_flush(struct col_open_frame *frame);
 

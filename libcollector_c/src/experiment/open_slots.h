@@ -15,7 +15,8 @@ struct col_open_slot {
     uint32_t unit_ns;
     uint64_t time_ns;
     uint64_t commits[2]; /* bytes of rows, and above them the CRC; each stored at once */
-    uint8_t zero[16];
+    uint64_t pending_ns; /* of the thread: CPU time that no row stands for, as far as known at the last one */
+    uint8_t zero[8];
     uint8_t rows[]; /* up to COL_OPEN_TAIL_BYTES before the slot's end */
 };
 

@@ -55,6 +55,13 @@ static uint64_t whole_us(uint64_t *rest_ns, uint64_t ns)
     return sum_ns / US;
 }
 
+/* Of ticks that were missing, or whose stack was not looked at. */
+static uint64_t waiting_ns(const struct col_thread *thread)
+{
+    return thread->waiting_ns + thread->late_user_ns + thread->late_system_ns + thread->held_user_ns +
+           thread->held_system_ns;
+}
+
 static enum col_drop_cause cause_of(int error)
 {
     return error == -EFBIG ? COL_DROP_LOG_FULL : error == -ENOMEM ? COL_DROP_NO_MEMORY : COL_DROP_NO_SPACE;
@@ -75,6 +82,8 @@ static void write_sample(struct col_thread *thread, uint64_t time_ns, struct col
         col_thread_counters_take(thread, values + COL_CLOCK_VALUES);
         error = col_open_frame_add(&thread->frame, time_ns, values, stack->pcs, stack->count, stack->end);
     }
+    if (error == 0)
+        col_open_frame_note_pending(&thread->frame, waiting_ns(thread));
     if (error == -EBADF)
         thread->has_frame = false; /* the log was closed and opened again */
     if (error != 0)
@@ -292,9 +301,7 @@ static uint64_t pending_ns(const struct col_thread *thread, uint64_t cpu_ns, boo
     uint64_t dead_ns =
         thread->silent_ns > WITHHELD_NS ? thread->silent_ns : 0; /* where the event was dead, samples were due */
     uint64_t seen_ns = thread->cpu_ns + dead_ns;
-    uint64_t waiting_ns = thread->waiting_ns + thread->late_user_ns + thread->late_system_ns + thread->held_user_ns +
-                          thread->held_system_ns;
-    return (is_recording && cpu_ns > seen_ns ? cpu_ns - seen_ns : 0) + waiting_ns;
+    return (is_recording && cpu_ns > seen_ns ? cpu_ns - seen_ns : 0) + waiting_ns(thread);
 }
 
 static void write_end(struct col_thread *thread, const char *name, uint64_t time_ns, uint64_t user_ns,

@@ -228,12 +228,16 @@ def test_mutated_records_in_sound_frames(tmp_path: Path, seed: int) -> None:
         assert error_of(path, load_plain) == error_of(path, load_native) == str(error)
 
 
-def test_open_frames_of_a_killed_process(tmp_path: Path) -> None:
+@pytest.mark.parametrize("pending_ns", [0, 500_000, (1 << 64) - 1])
+def test_open_frames_of_a_killed_process(tmp_path: Path, pending_ns: int) -> None:
+    """What was pending is all samples' of the thread."""
     tmp_path.joinpath("a.expt").mkdir()
     one = b"\0\1" + leb128((BASE + 0x1000) << 2 | 1)
-    slot = open_slot(T0 + S, PID, [(1000, 700, 300, 0, one), (1000, 900, 100, 0, b"")])
-    write_untruncated(tmp_path / "a.expt" / f"{PID}.0.log", framed(random_frames(random.Random(5))[:-1]), slot)
-    load_both_ways(tmp_path / "a.expt", symbolizer=ArithmeticSymbolizer())
+    slot = open_slot(T0 + S, PID, [(1000, 700, 300, 0, one), (1000, 900, 100, 0, b"")], pending_ns=pending_ns)
+    write_untruncated(tmp_path / "a.expt" / f"{PID}.0.log", framed([begin(), clock()]), slot)
+    profile = load_both_ways(tmp_path / "a.expt", symbolizer=ArithmeticSymbolizer())
+    assert aggregate.total_values(profile)[0] * 1e9 == pytest.approx(2_000_000 + pending_ns)
+    assert [thread.cpu_ns for thread in profile.threads] == [2_000_000 + pending_ns]
 
 
 def test_values_too_large_to_be_true(tmp_path: Path) -> None:

@@ -211,6 +211,21 @@ def test_a_full_disk_leaves_all_as_it_was(experiment, monkeypatch):
     assert recover(experiment, _dead).sample_count == 5
 
 
+def test_what_was_pending_is_the_threads_end(tmp_path):
+    """Of a thread without rows as well; once it is in the frames it is not told again."""
+    slots = open_slot(9000, 7, _ROWS, pending_ns=5_000_000) + open_slot(8000, 6, [], pending_ns=70)
+    path = tmp_path / f"{_DEAD}.0.log"
+    write_untruncated(path, _FRAMES, slots)
+    before = sorted(map(repr, map(content, events(path))))
+    assert [(event.time, event.thread, event.is_exit, event.pending_ns, event.user_ns) for event in events(path) if event.kind is Kind.THR_EXIT] == [
+        (8000, 6, 0, 70, None), (9000, 7, 0, 5_000_000, None),
+    ]  # fmt: skip
+    assert recover(tmp_path, _dead).sample_count == 3
+    assert sorted(map(repr, map(content, events(path)))) == before
+    write_untruncated(path, path.read_bytes(), slots)
+    assert sorted(map(repr, map(content, events(path)))) == before
+
+
 def test_what_cannot_be_recovered_gets_one_sentence(experiment, tmp_path):
     with pytest.raises(ExperimentNotFoundError):
         recover(tmp_path / "none")

@@ -161,6 +161,7 @@ def open_slot(
     unit_ns: int = 1000,
     commits: tuple[int, int] | None = None,
     torn: Sequence[int] = (),
+    pending_ns: int = 0,
 ) -> bytes:
     """A slot for an open frame; a row is (time delta, user, system, stack, definition), or has other values in place of these.
 
@@ -174,6 +175,7 @@ def open_slot(
         part = b"".join(encoded[:covered])
         checksum = zlib.crc32(header[8:] + part) ^ (0xFF if place in torn else 0)
         out += struct.pack("<II", len(part), checksum)
+    out += struct.pack("<Q", pending_ns)
     out += bytes(OPEN_HEADER_BYTES - len(out)) + b"".join(encoded)
     assert len(out) <= OPEN_SLOT_BYTES - OPEN_TAIL_BYTES
     return bytes(out) + bytes(OPEN_SLOT_BYTES - len(out))

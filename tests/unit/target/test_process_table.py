@@ -43,6 +43,14 @@ def _table() -> ProcessTable:
     return table
 
 
+def test_what_was_pending_is_no_end():
+    """The end of a thread of a killed process nobody saw."""
+    table = ProcessTable()
+    _add(table, _A0, [Initialize(1, pid=10, image=0), ThrCreate(2, 10, name="main"), ThrExit(40, 10, is_exit=0, pending_ns=5)])
+    ((thread,),) = [process.threads for process in table.processes()]
+    assert (thread.name, thread.end_time, thread.user_ns, thread.pending_ns) == ("main", None, None, 5)
+
+
 def test_images_follow_each_other():
     first, second = _table().processes()
     assert (first.pid, first.parent_pid, first.is_forked, first.status) == (10, 5, False, 256)

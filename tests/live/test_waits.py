@@ -197,7 +197,8 @@ def test_python_functions_wait(watch: Callable[..., Recorded], python: Interpret
     for name in ("sleeping", "locking"):
         assert truth[f"{name}.line"] in [frame.line for function, frame in frames if function == name and frame.kind.startswith("python")]
     names = {profile.functions[frame.function].name for frame in profile.frames if frame.kind.startswith("python")}
-    assert {"Thread.run", "wait", "sleeping", "locking", "computing", "Thread.join"} <= names
+    assert {"Thread.run", "wait", "sleeping", "locking", "computing"} <= names
+    judge("Thread.join" in names, "main did not wait for the threads: on a busy machine they may be done when it is to")
     assert not any(name.startswith("_PyEval") for name in rows)
 
 

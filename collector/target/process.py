@@ -206,10 +206,11 @@ def _begin_thread(image: _Image, record: ThrCreate) -> None:
 
 def _end_thread(image: _Image, record: ThrExit) -> None:
     lives = image.threads.setdefault(record.thread, [])
-    if not lives or lives[-1].end_time is not None:
+    if not lives or (lives[-1].end_time is not None and record.user_ns is not None):
         lives.append(LoggedThread(image.origin, record.thread))
-    if record.user_ns is None:  # its process was killed: when it ended nobody saw
-        lives[-1] = lives[-1]._replace(pending_ns=record.pending_ns or 0)
+    if record.user_ns is None:  # its process was killed, and nobody saw when it ended; of one that did end more is known
+        if lives[-1].end_time is None:
+            lives[-1] = lives[-1]._replace(pending_ns=record.pending_ns or 0)
         return
     lives[-1] = lives[-1]._replace(
         name=record.name or lives[-1].name, end_time=record.time, user_ns=record.user_ns,

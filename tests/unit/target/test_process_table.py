@@ -46,9 +46,12 @@ def _table() -> ProcessTable:
 def test_what_was_pending_is_no_end():
     """The end of a thread of a killed process nobody saw."""
     table = ProcessTable()
-    _add(table, _A0, [Initialize(1, pid=10, image=0), ThrCreate(2, 10, name="main"), ThrExit(40, 10, is_exit=0, pending_ns=5)])
-    ((thread,),) = [process.threads for process in table.processes()]
-    assert (thread.name, thread.end_time, thread.user_ns, thread.pending_ns) == ("main", None, None, 5)
+    _add(table, _A0, [
+        Initialize(1, pid=10, image=0), ThrCreate(2, 10, name="main"), ThrCreate(3, 11, name="other"), ThrExit(9, 11, user_ns=8, system_ns=0, is_exit=1),
+        ThrExit(4, 11, is_exit=0, pending_ns=6), ThrExit(40, 10, is_exit=0, pending_ns=5),
+    ])  # fmt: skip
+    (threads,) = [process.threads for process in table.processes()]
+    assert [(thread.name, thread.end_time, thread.user_ns, thread.pending_ns) for thread in threads] == [("main", None, None, 5), ("other", 9, 8, 0)]
 
 
 def test_images_follow_each_other():

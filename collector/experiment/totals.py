@@ -283,7 +283,7 @@ def _read_used(log: LogOutline) -> list[int]:
 def _read_through(totals: Totals, path: str, start_ns: int, counts_samples: bool) -> int:
     """Add what the end of a log does not tell, and give the time of its last record."""
     from collector.experiment.directory import LogFile
-    from collector.experiment.events import DropNotify, Message, SysExit
+    from collector.experiment.events import DropNotify, Message, SysExit, ThrExit
     from collector.experiment.merge import iter_records as iter_all_records
     from collector.experiment.samples import PcSampleBlock
 
@@ -298,6 +298,8 @@ def _read_through(totals: Totals, path: str, start_ns: int, counts_samples: bool
             if isinstance(record, PcSampleBlock) and counts_samples:
                 totals.sample_count += record.count
                 totals.cpu_ns += record.user_ns + record.system_ns
+            elif isinstance(record, ThrExit) and counts_samples and record.user_ns is None:
+                totals.cpu_ns += record.pending_ns or 0
             elif isinstance(record, DropNotify) and record.cause is not None:
                 drops[record.thread, record.cause, record.length is not None] = record.count or 0
             elif isinstance(record, SysExit) and record.pid is not None:

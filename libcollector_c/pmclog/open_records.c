@@ -169,18 +169,12 @@ static int add_encoded(struct col_open_records *set, struct col_cursor payload)
 /* The thread was not seen to end: what its recorder would have said of it then is all that is known. */
 static int add_pending(struct col_open_records *set, const struct col_open_slot *slot)
 {
-    struct pmclog_ev *ev;
-    struct col_open_record record = {.form = COL_OPEN_VALUE};
-    if (slot->pending_ns == 0)
-        return 0;
-    ev = &record.value;
-    ev->pl_ts.tv_sec = (time_t)(slot->time_ns / 1000000000u);
-    ev->pl_ts.tv_nsec = (long)(slot->time_ns % 1000000000u);
-    ev->pl_type = PMCLOG_TYPE_THR_EXIT;
-    ev->pl_tid = slot->thread;
-    ev->pl_u.pl_thr_exit = (struct pmclog_ev_thr_exit){NULL, PMCLOG_UNKNOWN, PMCLOG_UNKNOWN, 0, slot->pending_ns};
-    record.name = col_open_records_name(ev);
-    return add(set, &record);
+    struct pmclog_ev ev = {.pl_ts = {(time_t)(slot->time_ns / 1000000000u), (long)(slot->time_ns % 1000000000u)},
+                           .pl_type = PMCLOG_TYPE_THR_EXIT,
+                           .pl_tid = slot->thread};
+    ev.pl_u.pl_thr_exit = (struct pmclog_ev_thr_exit){NULL, PMCLOG_UNKNOWN, PMCLOG_UNKNOWN, 0, slot->pending_ns};
+    struct col_open_record record = {.name = col_open_records_name(&ev), .form = COL_OPEN_VALUE, .value = ev};
+    return slot->pending_ns != 0 ? add(set, &record) : 0;
 }
 
 static int add_samples(struct col_open_records *set, const struct col_open_slot *slot, struct col_open_record *record)

@@ -14,7 +14,7 @@
 
 static uint64_t cpu_ns, system_ns;
 static bool is_in_kernel;
-static int failures;
+static int failures, revivals;
 
 uint64_t col_clock_thread_cpu(void)
 {
@@ -51,6 +51,7 @@ void col_clock_source_follow(struct col_thread *thread)
 void col_clock_source_revive(struct col_thread *thread)
 {
     (void)thread;
+    revivals++;
 }
 
 void col_clock_source_pace(struct col_thread *thread, bool is_fast)
@@ -164,8 +165,30 @@ static void lose_ticks(void)
     }
 }
 
+/* Of its own code for 80 ms without a tick: with slow ticks in time the event is dead, with one at the end the host withheld both. */
+static void fall_silent(bool is_withheld, bool is_fast)
+{
+    struct col_thread thread = {.tid = 1, .event = -1, .faults = -2, .timer = -1, .is_slow_timer_fast = is_fast};
+    uint64_t slow_ns = 0, look_ns = is_withheld ? 80000000 : is_fast ? SLOW_NS : 20000000;
+    cpu_ns = system_ns = 0;
+    is_in_kernel = false;
+    revivals = 0;
+    col_weight_start(PERIOD_NS);
+    col_weight_baseline(&thread, 0, 0);
+    while (cpu_ns < 80000000) {
+        cpu_ns += look_ns;
+        tick(&thread, COL_TICK_SLOW, &slow_ns);
+    }
+    if ((revivals == 0) != is_withheld) {
+        printf("%d revivals of an event that was silent for 80 ms, %s\n", revivals, is_withheld ? "as the slow timer was" : "unlike the slow timer");
+        failures++;
+    }
+}
+
 int main(void)
 {
+    for (int turn = 0; turn < 4; turn++)
+        fall_silent(turn & 1, turn & 2);
     lose_ticks();
     for (int found = 0; found <= 4; found++)
         begin_in_kernel(found);

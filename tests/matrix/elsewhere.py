@@ -66,10 +66,13 @@ _SAME = {
 ELSEWHERE = {name: place for place, names in _SAME.items() for name in names.split()}
 
 LONG = frozenset(
-    "linking/debugged_linker linking/dlopen_loop memory/limit_cpu processes/forks_at_once signals/alternate_stack_shared signals/green_threads_prof signals/green_threads_trap"
-    " signals/single_step_calls threads/thirty".split()
+    "linking/debugged_linker linking/dlopen_deep_threads linking/dlopen_loop memory/limit_cpu processes/execs_often processes/fork_depth processes/forks_at_once"
+    " processes/forks_beside_threads processes/forks_often processes/zombies programs/gcc programs/make programs/python_asyncio programs/python_fork programs/tar"
+    " sandboxes/fakeroot signals/alternate_stack_shared signals/green_threads_prof signals/green_threads_trap signals/green_threads_vtalrm"
+    " signals/single_step_calls signals/single_step_processes signals/single_step_to_end threads/openmp_nested threads/openmp_openers threads/thirty"
+    " tracers/gdb_attach tracers/gdb_breakpoint tracers/gdb_detach tracers/memcheck_leaks tracers/valgrind_runs_others".split()
 )
-"""Cases that need one to three seconds of CPU time each, and have shorter ones like them beside them."""
+"""Cases that need most CPU time, up to three seconds each, and have shorter ones like them beside them or in tests/live."""
 
 
 def is_in_quick_part(case: Case) -> bool:

@@ -23,7 +23,7 @@ from collector.experiment.samples import PcSampleBlock
 from collector.experiment.stacks import MAX_DEPTH, MAX_FRAMES_OF_RECORD, decode_stacks, iter_differences
 from collector.format import FIELDS, Kind
 
-_INPUT_COUNT = 1_000_000 if os.environ.get("COLLECTOR_TEST_THOROUGH") else 100_000  # the last new pair of lines is reached by the 35,000th
+_INPUT_COUNT = 1_000_000 if os.environ.get("COLLECTOR_TEST_THOROUGH") else 50_000  # the last new pair of lines is reached by the 35,000th
 _MEMORY_BYTES = 75 << 20
 
 

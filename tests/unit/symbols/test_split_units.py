@@ -17,7 +17,11 @@ from collector.symbols.elf_image import ElfImage
 from collector.symbols.split_units import MissingSplitError, SplitFiles, read_skeleton
 from collector.symbols.symbolizer import Symbolizer
 
-_PLAIN = [program for program in PROGRAMS if not {"-flto", "-gstrict-dwarf"} & set(program.options)]
+_PLAIN = [
+    program
+    for program in PROGRAMS
+    if not {"-flto", "-gstrict-dwarf"} & set(program.options) and ("++" not in program.compiler or {"-O2", "-gdwarf-5"} <= set(program.options))
+]
 _SMALL = [program for program in _PLAIN if str(program) in ("gcc -O2 -gdwarf-4", "gcc -O2 -gdwarf-5")][:2]
 _ADDRESSES_TRIED = 20_000
 

@@ -261,10 +261,11 @@ def collector_command(*words: object) -> list[object]:
 
 
 def with_clocks(cases: Iterable[Case]) -> list[tuple[Case, str]]:
-    """Each case on the usual clock, and on the two that stand in for it in turns; on all of them where the usual one is not to be had, and where all is to be tried."""
+    """Each case on the usual clock, and every second one on one of the two that stand in for it, in turns; on all of them where the usual one is not to be had, and where all is to be tried."""
     first, *others = RUNGS
-    is_spared = not IS_THOROUGH and is_granted_sigtrap()
-    return [(case, clock) for number, case in enumerate(cases) for clock in ((first, others[number % len(others)]) if is_spared else RUNGS)]
+    if IS_THOROUGH or not is_granted_sigtrap():
+        return [(case, clock) for case in cases for clock in RUNGS]
+    return [(case, clock) for number, case in enumerate(cases) for clock in ((first,) if number % 2 else (first, others[number // 2 % len(others)]))]
 
 
 @cache

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from call_graph import build_command, built_for_call_graph
+from recorded import IS_THOROUGH
 
 ROOT = Path(__file__).resolve().parents[2]
 NATIVE = ROOT / "libcollector_c"
@@ -271,6 +272,7 @@ def test_the_other_processor(tmp_path: Path) -> None:
     assert "AArch64" in header
 
 
+@pytest.mark.skipif(not IS_THOROUGH, reason="all is optimised while it is linked, which takes long; COLLECTOR_TEST_THOROUGH=1 runs it")
 def test_flags_of_distributions(tmp_path: Path) -> None:
     """Those that packages are built with; some compilers have -D_FORTIFY_SOURCE by themselves."""
     if not shutil.which("make"):

@@ -1,4 +1,4 @@
-"""elsewhere -- cases that the suite already has, on two clocks each, and where: the quick part leaves them out, the whole matrix has them
+"""elsewhere -- cases that the suite already has, on one clock or two, and where: the quick part leaves them out, the whole matrix has them
 
 Only cases of which nothing is tried here alone: another way to send a signal, or a fork after what both do, keeps a case in.
 Cases that work for seconds are left to the whole matrix, too.

@@ -157,8 +157,11 @@ def test_what_is_waited_for_in_calls_that_can_be_cancelled(watch: Callable[..., 
     recorded = watch(way, compiled("cancellable_calls.c", *flags.split()))
     functions = {row.function.name: row.inclusive for row in aggregate.functions(recorded.profile)}
     for name, cause in (("sleeps_by_arch", "timer"), ("polls_by_arch", "events"), ("sleeps_by_caller", "timer"), ("polls_by_caller", "events"), ("sleeps_by_constant", "timer")):
-        waited_s = functions[name][metric(recorded, f"blocked_{cause}")] if name in functions else 0.0
-        judge(waited_s * 1e9 >= 0.1e9 - ENDS_NS[way], f"{name} waited {waited_s:.3f} s for {cause}")
+        judge(name in functions, f"{name} was not looked at")
+        waited_s, blocked_s, runnable_s = (functions[name][metric(recorded, which)] for which in (f"blocked_{cause}", "blocked", "runnable"))
+        # Of records of switches alone nobody knows when it was woken: on a busy machine a part of what it waited may be taken for waiting for a processor.
+        judge(waited_s > 0 and (waited_s + runnable_s) * 1e9 >= 0.1e9 - ENDS_NS[way], f"{name} waited {waited_s:.3f} s for {cause}, {runnable_s:.3f} s for a processor")
+        assert blocked_s == waited_s, name
 
 
 @ON_X86_64

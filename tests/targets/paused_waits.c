@@ -1,8 +1,10 @@
-/* paused_waits.c -- truth: how long recorded_naps slept while recording was on, and paused_naps while it was not; the thread of other_naps sleeps all the time
+/* paused_waits.c -- truth: how long recorded_naps slept while recording was on, and paused_naps while it was not; the thread of other_naps sleeps all the time, and ends in a pause
  *
  * paused_waits ROUNDS MILLISECONDS
  */
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -11,6 +13,7 @@
 
 static int rounds = 20;
 static long nap_ms = 30;
+static atomic_bool is_over;
 
 static void nap(void)
 {
@@ -33,7 +36,7 @@ NOINLINE static void paused_naps(void)
 
 NOINLINE static void *other_naps(void *unused)
 {
-    for (int i = 0; i < 2 * rounds; i++)
+    while (!is_over)
         nap();
     return unused;
 }
@@ -58,6 +61,8 @@ int main(int argc, char **argv)
         book(&paused, paused_naps);
         collector_resume();
     }
+    collector_pause();
+    is_over = true;
     pthread_join(other, NULL);
     print_account(&recorded);
     print_account(&paused);

@@ -121,11 +121,9 @@ def test_objects_use_only_what_signal_handlers_may(build: Path) -> None:
         assert foreign <= ({"dl_iterate_phdr"} if path.name == "target_code_finder.o" else set()), path.name
 
 
-@pytest.mark.parametrize("compiler", ["clang", "aarch64-linux-gnu-gcc"])
-def test_compiles_without_warnings(build: Path, compiler: str) -> None:
-    if not shutil.which(compiler):
-        pytest.skip(f"no {compiler}")
-    objects(build, "-O2", *WARNINGS, compiler=compiler)
+def test_clang_has_no_warnings(build: Path) -> None:
+    """GCC has none where tests/live/test_install.py builds all, for the other processor too."""
+    objects(build, "-O2", *WARNINGS, compiler="clang")
 
 
 @ON_X86_64

@@ -30,23 +30,23 @@ class Program:
 
 SQL = """
 create table t(a integer primary key, b text);
-with recursive n(i) as (select 1 union all select i + 1 from n where i < 500000) insert into t select i, hex(i * 7919) from n;
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 250000) insert into t select i, hex(i * 7919) from n;
 create index byb on t(b);
 select count(*), sum(length(b)), max(b) from t where b like '%3%';
 """
 PERL = """
 my %seen; my $line = 0;
-for my $n (1 .. 1200000) { my $w = sprintf("%x", $n * 2654435761 % 4294967291); $seen{substr($w, 0, 3)}++ if $w =~ /^[0-9]+[a-f]/; }
+for my $n (1 .. 600000) { my $w = sprintf("%x", $n * 2654435761 % 4294967291); $seen{substr($w, 0, 3)}++ if $w =~ /^[0-9]+[a-f]/; }
 print join(",", map { "$_=$seen{$_}" } (sort keys %seen)[0 .. 9]), "\\n";
 """
 PYTHON = """
 import json, re
-text = json.dumps([{"n": i, "s": str(i) * 3} for i in range(200000)])
+text = json.dumps([{"n": i, "s": str(i) * 3} for i in range(100000)])
 print(len(re.findall(r"9+\\d", text)), sum(len(x["s"]) for x in json.loads(text)))
 """
-NODE = "let m = new Map(); for (let i = 0; i < 1.5e7; i++) m.set(i % 5003, (m.get(i % 5003) || 0) + i); console.log(m.get(7));"
+NODE = "let m = new Map(); for (let i = 0; i < 8e6; i++) m.set(i % 5003, (m.get(i % 5003) || 0) + i); console.log(m.get(7));"
 JAVA = """
-public class Sum { public static void main(String[] a) { long s = 0; for (long i = 0; i < 200000000L; i++) s += i * i ^ (i >> 3); System.out.println(s); } }
+public class Sum { public static void main(String[] a) { long s = 0; for (long i = 0; i < 100000000L; i++) s += i * i ^ (i >> 3); System.out.println(s); } }
 """
 TEMPLATES = "#include <map>\n#include <string>\n#include <vector>\n#include <functional>\n" + "".join(
     f"struct S{i} {{ int v; bool operator<(const S{i} &o) const {{ return v < o.v; }} }};\n"
@@ -56,7 +56,7 @@ TEMPLATES = "#include <map>\n#include <string>\n#include <vector>\n#include <fun
 
 PROGRAMS = {
     "xz": Program(("xz", "-T1", "-6", "-c", "{data}"), ("xz",)),
-    "xz-threads": Program(("xz", "-T3", "-4", "--block-size=512KiB", "-c", "{data}"), ("xz",)),
+    "xz-threads": Program(("xz", "-T3", "-4", "--block-size=256KiB", "-c", "{data}"), ("xz",)),
     "sqlite3": Program(("sqlite3", ":memory:", SQL), ("sqlite3",)),
     "perl": Program(("perl", "-e", PERL), ("perl",)),
     "g++": Program(("g++", "-O2", "-c", "templates.cc", "-o", "templates.o"), ("g++",)),
@@ -67,7 +67,7 @@ PROGRAMS = {
     "git": Program(("git", "-C", "{repository}", "gc", "--aggressive", "--prune=now", "--quiet"), ("git",)),
     "node": Program(("node", "-e", NODE), ("node",), complete_share=0.99),
     "java": Program(("java", "-Xshare:auto", "Sum.java"), ("java", "javac"), complete_share=0.97),
-    "bash": Program(("bash", "-c", "s=0; for ((i = 0; i < 80000; i++)); do ((s += i % 7)); done; echo $s; seq 80000 | sort -R --random-source=/dev/zero | sort -n | tail -n 1"), ("bash", "sort")),
+    "bash": Program(("bash", "-c", "s=0; for ((i = 0; i < 40000; i++)); do ((s += i % 7)); done; echo $s; seq 40000 | sort -R --random-source=/dev/zero | sort -n | tail -n 1"), ("bash", "sort")),
     "make": Program(("make", "-s", "-j2", "-B", "-f", "Makefile.parts"), ("make", "gcc")),
 }
 
@@ -76,7 +76,7 @@ PROGRAMS = {
 def material(tmp_path_factory: pytest.TempPathFactory, compiled: Callable[..., Path]) -> Callable[[str], str]:
     """A directory with what the programs work on; material("data") is the path or text that stands for {data}."""
     place = tmp_path_factory.mktemp("material")
-    (place / "data").write_bytes(text_of(3 << 19))
+    (place / "data").write_bytes(text_of(3 << 18))
     (place / "templates.cc").write_text(TEMPLATES)
     (place / "Sum.java").write_text(JAVA)
     parts = [f"part{i}" for i in range(8)]

@@ -85,8 +85,13 @@ def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), str(path))
 
 
-def imported_modules(path: Path) -> Iterator[tuple[int, str]]:
-    """Every module that a file imports, at its top or inside a function; relative ones with their dots."""
+@cache
+def imported_modules(path: Path) -> tuple[tuple[int, str], ...]:
+    """Every module that a file imports, at its top or inside a function, and the line; relative ones with their dots."""
+    return tuple(_imported_modules(path))
+
+
+def _imported_modules(path: Path) -> Iterator[tuple[int, str]]:
     for node in ast.walk(parse(path)):
         if isinstance(node, ast.Import):
             for alias in node.names:

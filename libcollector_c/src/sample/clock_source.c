@@ -25,8 +25,7 @@
 #include "target/descriptors.h"
 #include "target/own_status.h"
 
-#define FAST_PERIOD_NS 2000000u /* of the slow timer: less than a kernel tick, usually, so that it misses none */
-#define SLOW_PERIOD_NS 20000000u
+#define FAST_PERIOD_NS 2000000u  /* of the slow timer: less than a kernel tick, usually, so that it misses none */
 #define SHORTEST_EVENT_NS 10000u /* the kernel's own floor for its timer-driven events */
 #define FRUITLESS_RENEWALS 2     /* of a clock that has never ticked here; then the next rung is tried */
 #define STOP_PATIENCE_MS 100
@@ -284,7 +283,7 @@ void col_clock_source_count_faults(struct col_thread *thread)
 
 void col_clock_source_pace(struct col_thread *thread, bool is_fast)
 {
-    uint64_t period_ns = is_fast ? FAST_PERIOD_NS : SLOW_PERIOD_NS;
+    uint64_t period_ns = is_fast ? FAST_PERIOD_NS : COL_SLOW_PERIOD_NS;
     if (!self.is_suspended && thread->timer >= 0 && set_timer(thread->timer, period_ns, period_ns) == 0)
         thread->is_slow_timer_fast = is_fast;
 }
@@ -347,7 +346,7 @@ void col_clock_source_follow(struct col_thread *thread)
 static void switch_thread(struct col_thread *thread, bool is_on)
 {
     uint64_t period_ns =
-        self.kind != COL_CLOCK_TIMER && !thread->is_slow_timer_fast ? SLOW_PERIOD_NS : timer_period_ns();
+        self.kind != COL_CLOCK_TIMER && !thread->is_slow_timer_fast ? COL_SLOW_PERIOD_NS : timer_period_ns();
     col_clock_event_switch(thread->event, is_on);
     col_clock_event_switch(thread->faults, is_on);
     col_clock_event_switch(thread->waits.event, is_on);

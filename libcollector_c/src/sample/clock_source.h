@@ -46,6 +46,8 @@ void col_clock_source_thread_end(struct col_thread *thread);
 /* From here on the thread ticks after so many page faults, if the kernel can do it (COL_TICK_FAULTS). In the thread itself. Signal-safe. */
 void col_clock_source_count_faults(struct col_thread *thread);
 
+#define COL_SLOW_PERIOD_NS 20000000u /* of the slow timer, in CPU time of its thread, where it is not fast */
+
 /* Sets the pace of the thread's slow timer: fast is every kernel tick. Signal-safe. */
 void col_clock_source_pace(struct col_thread *thread, bool is_fast);
 

@@ -27,7 +27,8 @@
 #include "target/jit_debug.h"
 
 #define US 1000u
-#define WITHHELD_NS 24000000u /* more than one slow tick tells: the host may have withheld all before it */
+/* More than one slow tick tells: the host may have withheld all before it. */
+#define WITHHELD_NS (COL_SLOW_PERIOD_NS + 4000000u)
 
 static struct {
     uint32_t source;

@@ -14,7 +14,6 @@
     6 /* one in so many of them: then missing ticks were probably system time, and wait for the next one found there */
 #define SILENCE_PERIODS 16u           /* a thread that runs so long without a tick has lost its event, */
 #define SHORTEST_SILENCE_NS 32000000u /* but a busy machine withholds the ticks of some milliseconds */
-#define LONGEST_LOOK_NS 20000000u     /* between two ticks of the slow timer that are not late themselves */
 #define ON_TIME 8                     /* so small a part of a period may a tick be early or late */
 #define KERNEL_TICK_NS 4000000u       /* or less: the kernel's account of a thread's system time grows by that */
 #define WORTH_COUNTING_FAULTS_NS 4000000u
@@ -123,8 +122,9 @@ static uint64_t missed(uint64_t passed_ns)
  */
 static void watch_event(struct col_thread *thread, uint64_t own_ns)
 {
-    uint64_t silent_ns = smaller(own_ns, thread->is_slow_timer_fast ? KERNEL_TICK_NS : LONGEST_LOOK_NS);
-    thread->silent_ns = thread->tick_count == thread->slow_tick_count ? thread->silent_ns + silent_ns : 0;
+    uint64_t in_time_ns = thread->is_slow_timer_fast ? KERNEL_TICK_NS : COL_SLOW_PERIOD_NS;
+    thread->silent_ns =
+        thread->tick_count == thread->slow_tick_count ? thread->silent_ns + smaller(own_ns, in_time_ns) : 0;
     thread->slow_tick_count = thread->tick_count;
     if (thread->silent_ns > SILENCE_PERIODS * self.period_ns && thread->silent_ns > SHORTEST_SILENCE_NS) {
         col_clock_source_revive(thread);
@@ -204,7 +204,8 @@ static struct col_weight weigh_slow(struct col_thread *thread, const ucontext_t 
     } else if (!is_in_kernel && thread->waiting_ns != 0 && !may_be_often_in_kernel(thread))
         put_off_waiting(thread,
                         (thread->kernel_history & QUIET_HISTORY) != 0 ? slow_ns : 0); /* what the next may take */
-    watch_event(thread, is_in_kernel ? 0 : slow_ns);
+    watch_event(thread, is_in_kernel ? 0 : slow_ns);                                  /* before its pace changes */
+
     pace_slow_timer(thread, is_in_kernel || system_growth_ns * 4 >= slow_ns);
     if (thread->unseen_system_ns + thread->waiting_ns > WORTH_COUNTING_FAULTS_NS && thread->faults == -1)
         begin_faults(thread, cpu_ns);

@@ -204,8 +204,8 @@ static struct col_weight weigh_slow(struct col_thread *thread, const ucontext_t 
     } else if (!is_in_kernel && thread->waiting_ns != 0 && !may_be_often_in_kernel(thread))
         put_off_waiting(thread,
                         (thread->kernel_history & QUIET_HISTORY) != 0 ? slow_ns : 0); /* what the next may take */
-    watch_event(thread, is_in_kernel ? 0 : slow_ns);                                  /* before its pace changes */
-
+    /* Before the timer's pace changes. */
+    watch_event(thread, is_in_kernel ? 0 : slow_ns);
     pace_slow_timer(thread, is_in_kernel || system_growth_ns * 4 >= slow_ns);
     if (thread->unseen_system_ns + thread->waiting_ns > WORTH_COUNTING_FAULTS_NS && thread->faults == -1)
         begin_faults(thread, cpu_ns);

@@ -5,15 +5,16 @@
 
 import sys
 import time
+from random import random
 
 SPENT = {}
 UNIT = 3000
 
 
 def burns(name, turns):
-    """Work that belongs to the caller."""
+    """Work that belongs to the caller: from a half to three halves of so many turns, by chance, in step with no clock."""
     begun = time.thread_time_ns()
-    for number in range(turns):
+    for number in range(turns // 2 + int(turns * random())):
         number * number % 7
     SPENT[name] = SPENT.get(name, 0) + time.thread_time_ns() - begun
 

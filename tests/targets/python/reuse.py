@@ -8,6 +8,7 @@ name, file and first line as the one before, and differ only in the line that bu
 
 import sys
 import time
+from random import random
 
 BODY = "    for number in range(turns):\n        number * number % 7\n"
 SPENT = {"long": 0, "short": 0, "later": 0, "sooner": 0}
@@ -43,10 +44,11 @@ def run_same(kind, blank_lines, turns):
 def main():
     turns_a_ms = calibrate()
     for number in range(int(sys.argv[1]) // 4):
-        run_once("long", number, turns_a_ms * 2)
-        run_once("short", number, turns_a_ms * 2 // 3)
-        run_same("later", 10, turns_a_ms)
-        run_same("sooner", 2, turns_a_ms // 3)
+        turns = int(turns_a_ms * (0.5 + random()))  # in step with no clock
+        run_once("long", number, turns * 2)
+        run_once("short", number, turns * 2 // 3)
+        run_same("later", 10, turns)
+        run_same("sooner", 2, turns // 3)
     for kind, ns in SPENT.items():
         print(kind, ns)
     print("process", time.process_time_ns())

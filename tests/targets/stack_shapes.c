@@ -266,6 +266,20 @@ NOINLINE static void looks_up(int count)
             abort();
 }
 
+/* What a machine copies or sorts in a slice is not what the next one does: the count that would have taken one, and at most twice as many as now. */
+static long steered(long count, int64_t took_ns)
+{
+    long fitting = (long)((double)count * (double)slice_us * 1000 / (double)(took_ns + 1));
+    return fitting < 1 ? 1 : fitting < 2 * count ? fitting : 2 * count;
+}
+
+#define STEER(account, count, statement)                                                                               \
+    do {                                                                                                               \
+        int64_t before_ns = (account).ns;                                                                              \
+        BOOK(account, statement);                                                                                      \
+        count = steered(count, (account).ns - before_ns);                                                              \
+    } while (0)
+
 int main(int argc, char **argv)
 {
     enum { HANDLER, ASIDE, FAULT, COROUTINE, LEAPS, EXITS, JUMPS, COPIES, HALF, CLEARS, SORTS, LOOKS, COUNT };
@@ -275,7 +289,7 @@ int main(int argc, char **argv)
     int64_t limit_ns = (argc > 1 ? atol(argv[1]) : 1000) * 1000000;
     from = calloc(1, BLOCK), to = calloc(1, BLOCK);
     install_handlers();
-    /* The cheap ones are repeated until all have had about the same. */
+    long jump_count = 1200000, copy_count = 1200, half_count = 1200, clear_count = 1400, sort_count = 5, look_count = 7000;
     for (int64_t end = process_ns() + limit_ns; process_ns() < end;) {
         slice_us = 700 + (long)(churned >> 33) % 800; /* not in step with any clock */
         BOOK(accounts[HANDLER], interrupted());
@@ -283,12 +297,12 @@ int main(int argc, char **argv)
         BOOK(accounts[FAULT], stepped_on());
         BOOK(accounts[COROUTINE], coroutine());
         BOOK(accounts[LEAPS], leaps());
-        BOOK(accounts[JUMPS], jumps(1200000));
-        BOOK(accounts[COPIES], copies(1200));
-        BOOK(accounts[HALF], copies_half(1200));
-        BOOK(accounts[CLEARS], clears(1400));
-        BOOK(accounts[SORTS], for (int i = 0; i < 5; i++) sorts());
-        BOOK(accounts[LOOKS], looks_up(7000));
+        STEER(accounts[JUMPS], jump_count, jumps(jump_count));
+        STEER(accounts[COPIES], copy_count, copies((int)copy_count));
+        STEER(accounts[HALF], half_count, copies_half((int)half_count));
+        STEER(accounts[CLEARS], clear_count, clears((int)clear_count));
+        STEER(accounts[SORTS], sort_count, for (int i = 0; i < sort_count; i++) sorts());
+        STEER(accounts[LOOKS], look_count, looks_up((int)look_count));
     }
     /* Once, and long: main must not sleep in step with the others. */
     slice_us = limit_ns / 10000;

@@ -48,7 +48,7 @@ __attribute__((noinline)) static void spin(unsigned long loops)
 
 __attribute__((noinline)) void work_before(void) { spin(loops_50ms); __asm__ volatile(""); }
 __attribute__((noinline)) void work_after(void) { spin(loops_50ms); __asm__ volatile(""); }
-__attribute__((noinline)) void work_beside(void) { spin(loops_50ms * 2); __asm__ volatile(""); }
+__attribute__((noinline)) void work_beside(void) { spin(loops_50ms * 4); __asm__ volatile(""); }
 
 static unsigned long cpu_ns(void)
 {

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,8 @@ def test_a_thread_cancelled_in_a_getter_leaves_no_trace(run_with, compiled) -> N
     assert run.values("calls") == list(range(1, len(run.values("calls")) + 1))
     last_exit = max(event.time for event in events(run.recorded.path) if isinstance(event, ThrExit) and event.thread != event.origin.pid)
     assert sum(reading.time > last_exit for reading in run.readings("calls")) >= 3
+    times = [reading.time for reading in run.readings("calls")][:-1]  # the last is taken when recording ends
+    assert all(later - earlier >= 5 * 3_000_000 for earlier, later in pairwise(times[2:])), "of readings that take 3 ms, a fifth of the time is the most"
 
 
 LIMITED = "import os, resource, signal, sys\nresource.setrlimit(resource.RLIMIT_FSIZE, ({bytes}, {bytes}))\nsignal.signal(signal.SIGXFSZ, signal.SIG_DFL)\nos.execv(sys.argv[1], sys.argv[1:])"

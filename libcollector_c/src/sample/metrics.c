@@ -12,6 +12,7 @@
 #include "sample/plugin_call.h"
 
 #define READINGS_AN_INTERVAL 1000u
+#define MOST_SHARE 5      /* of the program's time that readings take: one in so many parts */
 #define TIME_LIMIT 32768u /* for backfill: 32 doublings */
 #define ROOM_BYTES 16384u /* of stack that a getter must find */
 #define S_NS 1000000000u
@@ -23,6 +24,7 @@ static struct {
     bool is_holding;  /* fork has the turn */
     bool has_backfill;
     bool is_kept_off_ticks;
+    bool was_long; /* the last reading took more of an interval than is its share */
     uint64_t interval_ns, start_ns;
     uint32_t kept_count; /* sample times, since the interval was doubled */
     uint64_t *times;     /* all sample times that were kept, where they are needed */
@@ -113,10 +115,18 @@ static void keep_time(uint64_t time_ns)
     }
 }
 
-static uint64_t following(uint64_t due_ns, uint64_t time_ns)
+/*
+ * Of the program's own time, and the signals that wait for it, getters that take longer than they are apart would leave nothing: two such readings in a row are followed
+ * by a rest. One alone may have been put aside by the host.
+ */
+static uint64_t following(uint64_t due_ns, uint64_t time_ns, uint64_t end_ns)
 {
-    due_ns += self.interval_ns;
-    return due_ns > time_ns ? due_ns : time_ns + self.interval_ns;
+    uint64_t took_ns = end_ns - time_ns;
+    bool was_long = self.was_long;
+    self.was_long = took_ns > self.interval_ns / MOST_SHARE;
+    uint64_t next_ns = due_ns + self.interval_ns > time_ns ? due_ns + self.interval_ns : time_ns + self.interval_ns;
+    uint64_t rested_ns = end_ns + (MOST_SHARE - 1) * took_ns;
+    return was_long && self.was_long && rested_ns > next_ns ? rested_ns : next_ns;
 }
 
 /* Handlers may run on a small stack that the program set aside for them: nothing there for strangers. */
@@ -140,7 +150,7 @@ static void read_if_due(uint64_t time_ns)
         return;
     keep_time(time_ns);
     read_all(time_ns);
-    __atomic_store_n(&self.next_ns, following(due_ns, time_ns), __ATOMIC_RELAXED);
+    __atomic_store_n(&self.next_ns, following(due_ns, time_ns, col_clock_now()), __ATOMIC_RELAXED);
 }
 
 void col_metrics_keep_off_ticks(void)
@@ -208,7 +218,7 @@ void col_metrics_open(uint64_t start_ns, bool is_recording)
     self.start_ns = start_ns != 0 ? start_ns : col_clock_now();
     self.kept_count = self.time_count = 0;
     self.is_broken = !is_recording;
-    self.was_sampled = false;
+    self.was_sampled = self.was_long = false;
     bool has_turn = start_ns == 0 && is_recording && col_plugin_call_take_turn();
     for (size_t i = 0; i < table->metric_count; i++) {
         struct col_metric *metric = &table->metrics[i];

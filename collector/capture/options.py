@@ -15,7 +15,7 @@ from collector.named_tuple import NamedTuple
 CLOCKS = ("auto", "sigtrap", "task-clock", "cpu-timer")
 DEFAULT_PERIOD_NS = 1_062_699
 _NAMED_PERIODS_NS = {"on": DEFAULT_PERIOD_NS, "hi": 100_271, "lo": 10_309_279}
-_SHORTEST_PERIOD_NS = 20_000
+_SHORTEST_PERIOD_NS = 50_000
 _LONGEST_PERIOD_NS = 10_000_000_000
 
 
@@ -82,7 +82,7 @@ def parse_period(text: str, option: str = "-p") -> int | None:
         raise UsageError(f"{option} takes on, off, hi, lo or a period such as 2, 2m (milliseconds) or 500u (microseconds), not {text!r}")
     period_ns = round(float(number) * (1_000 if text.endswith("u") else 1_000_000))
     if not _SHORTEST_PERIOD_NS <= period_ns <= _LONGEST_PERIOD_NS:
-        raise UsageError(f"{option} takes periods from 20u to 10000m, not {text!r}")
+        raise UsageError(f"{option} takes periods from 50u to 10000m, not {text!r}")
     return period_ns
 
 

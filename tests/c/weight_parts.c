@@ -1,10 +1,11 @@
-/* weight_parts.c -- sample/weight.c with a clock of our own: a thread that begins in the kernel and goes on in its own code. Prints what is wrong */
+/* weight_parts.c -- sample/weight.c and tick_rest.c with a clock of our own: a thread that begins in the kernel and goes on in its own code. Prints what is wrong */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/arch.h"
 #include "base/clock.h"
+#include "sample/tick_rest.h"
 #include "sample/weight.h"
 
 #define PERIOD_NS 1000000u
@@ -185,8 +186,44 @@ static void fall_silent(bool is_withheld, bool is_fast)
     }
 }
 
+/* Ticks a period apart whose walks take so long: how many of a hundred are walked, and whether all of their time is given to some. */
+static void walk_for(uint64_t period_ns, uint64_t walk_ns, bool is_costly, unsigned least, unsigned most)
+{
+    struct col_thread thread = {.deep.is_costly = is_costly};
+    unsigned walked = 0;
+    uint64_t given_ns = 0;
+    cpu_ns = 0;
+    col_tick_rest_start(period_ns);
+    for (unsigned tick = 0; tick < 100; tick++) {
+        struct col_weight weight = {period_ns, 0};
+        cpu_ns += period_ns;
+        if (col_tick_rest_holds(&thread, &weight))
+            continue;
+        uint64_t begin_ns = cpu_ns;
+        walked++, given_ns += weight.user_ns;
+        cpu_ns += walk_ns;
+        col_tick_rest_judge(&thread, begin_ns);
+        cpu_ns = begin_ns;
+    }
+    if (walked < least || walked > most || given_ns + thread.held_user_ns != 100 * period_ns) {
+        printf("%u of 100 ticks of %" PRIu64 " ns were walked, for %" PRIu64 " ns each: %u to %u expected\n", walked, period_ns, walk_ns, least, most);
+        failures++;
+    }
+}
+
+/* Whatever a walk takes, no more than about a third of the time is for walks; what is cheap is not looked at, and one at a time may be long. */
+static void rest(void)
+{
+    walk_for(50000, 20000, false, 100, 100);
+    walk_for(50000, 45000, false, 50, 51);
+    walk_for(50000, 500000, false, 5, 7);
+    walk_for(1000000, 900000, true, 50, 51);
+    walk_for(1000000, 100000, true, 100, 100);
+}
+
 int main(void)
 {
+    rest();
     for (int turn = 0; turn < 4; turn++)
         fall_silent(turn & 1, turn & 2);
     lose_ticks();

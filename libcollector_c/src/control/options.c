@@ -15,7 +15,7 @@
 #include "control/rank.h"
 
 #define DEFAULT_PERIOD_NS 1062699u /* 941 Hz: in step neither with milliseconds nor with slices of some of them */
-#define SHORTEST_PERIOD_NS 20000u
+#define SHORTEST_PERIOD_NS 50000u  /* shorter ones a busy machine takes for the ticks themselves */
 
 /* Programs write over the arguments and the environment they began with (setproctitle), or unmap them: what is needed later is kept apart. */
 static struct {

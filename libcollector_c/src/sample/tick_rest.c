@@ -5,6 +5,7 @@
 
 #define MOST_SHARE 2 /* two ticks in a row that take more than such a part of a period are followed by a rest, */
 #define REST 2       /* so many times as long */
+#define SHORT_PERIOD_NS 100000u /* any stack may take such a part of it; of longer ones those that are costly to walk */
 
 static struct {
     uint64_t period_ns;
@@ -39,7 +40,8 @@ bool col_tick_rest_holds(struct col_thread *thread, struct col_weight *weight)
 /* What a tick has taken is seldom worth a look at the clock. One alone may have been put aside by the host. */
 void col_tick_rest_judge(struct col_thread *thread, uint64_t begin_ns)
 {
-    uint64_t now_ns = thread->deep.is_costly ? col_clock_thread_cpu() : 0;
+    bool may_be_long = thread->deep.is_costly || self.period_ns < SHORT_PERIOD_NS;
+    uint64_t now_ns = may_be_long ? col_clock_thread_cpu() : 0;
     uint64_t took_ns = now_ns > begin_ns ? now_ns - begin_ns : 0;
     bool was_long = thread->is_long;
     thread->is_long = took_ns > self.period_ns / MOST_SHARE;

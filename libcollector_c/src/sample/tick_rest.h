@@ -10,7 +10,7 @@
 
 /*
  * The time of a tick counts for its thread, as that of a signal handler does. Where a stack takes as long to walk as ticks are apart (thousands of frames of code without
- * tables, at a high rate), the thread would do nothing else: it is let alone for a while, and the time of these ticks goes to the next stack that is walked.
+ * tables, or those of Python at a period of 50 us), the thread would do nothing else: it is let alone for a while, and the time of these ticks goes to the next stack that is walked.
  *
  * All of this is signal-safe, and what takes a thread is for one that was entered.
  */

@@ -22,7 +22,7 @@ from collector.errors import UsageError
         ("1.5", 1_500_000),
         (".5m", 500_000),
         ("500u", 500_000),
-        ("20u", 20_000),
+        ("50u", 50_000),
         ("10000", 10_000_000_000),
     ],
 )
@@ -45,7 +45,7 @@ def test_the_usual_rate_comes_at_all_points_of_a_cycle(cycle_ms: int) -> None:
     assert max(max((i + 1) / 34 - point, point - i / 34) for i, point in enumerate(points)) < 0.11
 
 
-@pytest.mark.parametrize("text", ["", "x", "-1", "0", "19u", "10001", "1s", "1e3", "nan", "on,", "٣"])
+@pytest.mark.parametrize("text", ["", "x", "-1", "0", "49u", "10001", "1s", "1e3", "nan", "on,", "٣"])
 def test_bad_period(text: str) -> None:
     with pytest.raises(UsageError, match="-p takes"):
         options.parse_period(text)

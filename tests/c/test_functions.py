@@ -12,7 +12,7 @@ from compiled import find_compiler
 
 from collector.symbols.elf_image import ElfImage
 
-ROUNDS = 500_000 if os.environ.get("COLLECTOR_TEST_THOROUGH") else 10_000
+ROUNDS = 500_000 if os.environ.get("COLLECTOR_TEST_THOROUGH") else 5_000
 PROGRAM = """
 #include <stdio.h>
 int twin(int a) { return a + 1; }

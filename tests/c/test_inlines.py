@@ -12,7 +12,7 @@ import pytest
 
 from collector.symbols.elf_image import ElfImage
 
-ROUNDS = 100_000 if os.environ.get("COLLECTOR_TEST_THOROUGH") else 2_000
+ROUNDS = 100_000 if os.environ.get("COLLECTOR_TEST_THOROUGH") else 1_000
 SECTIONS = ("info", "abbrev", "str", "line_str", "str_offsets", "addr", "ranges", "rnglists")  # as enum col_dwarf_section has them
 PROGRAM = """
 #include <algorithm>

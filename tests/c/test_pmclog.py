@@ -70,11 +70,11 @@ def test_every_bit_flipped(programs: Path) -> None:
 
 
 def test_thousands_of_damages(programs: Path) -> None:
-    run(programs, "pmclog_damage", "damage", "10000" if THOROUGH else "3000")
+    run(programs, "pmclog_damage", "damage", "10000" if THOROUGH else "1500")
 
 
 def test_mutated_inputs(programs: Path) -> None:
-    count = "1000000" if THOROUGH else "100000"
+    count = "1000000" if THOROUGH else "50000"
     assert run(programs, "pmclog_fuzz", "fuzz", count).startswith(f"{count} inputs")
 
 

@@ -157,7 +157,7 @@ def stepper(directory: Path) -> Path:
 @ON_X86_64
 @pytest.mark.parametrize(
     ("command", "most"),
-    [(["ls", "-l", "/"], 20_000_000 if THOROUGH else 250_000), ([os.path.realpath(sys.executable), "-c", "pass"], 60_000_000 if THOROUGH else 250_000)],
+    [(["ls", "-l", "/"], 20_000_000 if THOROUGH else 150_000), ([os.path.realpath(sys.executable), "-c", "pass"], 60_000_000 if THOROUGH else 150_000)],
     ids=["ls", "python"],
 )
 def test_every_instruction(build: Path, tmp_path: Path, command: list[str], most: int) -> None:
@@ -193,7 +193,7 @@ def step_through(build: Path, report: Path, command: list[str], most: int) -> No
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_random_registers(build: Path, seed: int) -> None:
-    count = 20_000_000 if THOROUGH else 250_000
+    count = 20_000_000 if THOROUGH else 150_000
     output = run([program(build, "unwind_fuzz", "-O2"), str(count), str(seed)])
     ends = dict(zip(ENDS, map(int, output.split(" ends ")[1].split()), strict=True))
     print(output, ends)
@@ -219,7 +219,7 @@ def search_counts(output: str) -> tuple[int, int, int]:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_random_tables(build: Path, seed: int) -> None:
-    count = 20_000_000 if THOROUGH else 250_000
+    count = 20_000_000 if THOROUGH else 150_000
     output = run([program(build, "unwind_tables_fuzz", "-O2"), str(count), str(seed)])
     print(output)
     searches, found, compared = search_counts(output)
@@ -228,7 +228,7 @@ def test_random_tables(build: Path, seed: int) -> None:
 
 
 def test_random_tables_sanitized(build: Path) -> None:
-    count = 10_000_000 if THOROUGH else 250_000
+    count = 10_000_000 if THOROUGH else 150_000
     output = run([program(build, "unwind_tables_fuzz", *SANITIZED), str(count), "3"])
     print(output)
     assert search_counts(output)[0] >= count

@@ -158,7 +158,7 @@ def compare_for(seed: int, path: Path, has_interpreter_frames: bool = False) -> 
     compare(plain, native, None if THOROUGH else seed)
 
 
-@pytest.mark.parametrize("seed", range(60 if THOROUGH else 8))
+@pytest.mark.parametrize("seed", range(60 if THOROUGH else 6))
 def test_random_logs(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     path = write(tmp_path / "a.expt", framed(random_frames(rng)))
@@ -192,7 +192,7 @@ def damaged(rng: random.Random, data: bytes) -> bytes:
     return bytes(changed[: rng.randrange(len(changed) // 2, len(changed) + 1)] if rng.random() < 0.2 else changed)
 
 
-@pytest.mark.parametrize("seed", range(400 if THOROUGH else 20))
+@pytest.mark.parametrize("seed", range(400 if THOROUGH else 12))
 def test_damaged_logs(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     data = framed(random_frames(rng))
@@ -217,7 +217,7 @@ def error_of(path: Path, read: Callable[..., Profile]) -> str:
     return ""
 
 
-@pytest.mark.parametrize("seed", range(400 if THOROUGH else 20))
+@pytest.mark.parametrize("seed", range(400 if THOROUGH else 12))
 def test_mutated_records_in_sound_frames(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     payloads = [mutated(rng, payload) if rng.random() < 0.15 else payload for payload in random_frames(rng)]

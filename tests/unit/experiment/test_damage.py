@@ -14,7 +14,7 @@ from writer import LogBuilder, frame, initialize, record, samples, small_log
 from collector.experiment.log_reader import EventReader, State
 from collector.format import FRAME_HEADER_BYTES, DropCause, Kind
 
-_DAMAGE_COUNT = 12_000 if os.environ.get("COLLECTOR_TEST_THOROUGH") else 2_500
+_DAMAGE_COUNT = 12_000 if os.environ.get("COLLECTOR_TEST_THOROUGH") else 1_500
 
 _PAYLOAD_CRC = FRAME_HEADER_BYTES - 4
 

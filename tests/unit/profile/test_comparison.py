@@ -18,7 +18,7 @@ from collector.profile.findings import answer, notes
 from collector.profile.metrics import Metric
 from collector.profile.model import Function, Module
 
-TRIALS = 1000 if os.environ.get("COLLECTOR_TEST_THOROUGH") else 300
+TRIALS = 1000 if os.environ.get("COLLECTOR_TEST_THOROUGH") else 200
 """Simulated comparisons, of which three in a hundred may find something by chance (two in a hundred of a thousand)."""
 SLOWER = {**EQUAL, "f7": 0.525}
 MANY = {f"g{number}": 3 / (1 + number) ** 1.3 for number in range(60)}
@@ -39,7 +39,7 @@ def verdicts(comparison: Comparison) -> dict[str, str]:
     return {row.place.function.name: row.change.verdict for row in comparison.rows}
 
 
-@pytest.mark.parametrize(("program", "runs", "trials"), [(EQUAL, 1, TRIALS), (MANY, 1, TRIALS), (EQUAL, 3, TRIALS), (MANY, 3, 300)])
+@pytest.mark.parametrize(("program", "runs", "trials"), [(EQUAL, 1, TRIALS), (MANY, 1, TRIALS), (EQUAL, 3, TRIALS), (MANY, 3, 150)])
 def test_the_same_program_differs_in_one_of_a_hundred_comparisons(program: Mapping[str, float], runs: int, trials: int) -> None:
     assert share_found(trials, program, runs, NORMAL, program) <= 0.01 + 3 * sqrt(0.01 * 0.99 / trials)
 

@@ -12,7 +12,7 @@ from collector.errors import CollectorError
 from collector.symbols.elf_image import ElfImage
 from collector.symbols.symbolizer import Symbolizer
 
-FILES_A_KIND = 2000 if os.environ.get("COLLECTOR_TEST_THOROUGH") else 60
+FILES_A_KIND = 2000 if os.environ.get("COLLECTOR_TEST_THOROUGH") else 40
 HANG_SECONDS = 120 + 2 * FILES_A_KIND
 
 

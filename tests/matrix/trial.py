@@ -25,6 +25,7 @@ from started import COLLECTOR
 ROOT = HERE.parents[1]
 FIELDS = ("status", "stdout", "stderr", "files")
 AGAIN = 2  # how often what is not as it should be is recorded again
+MOST_TIMES_CPU, SLACK_CPU_NS = 3, 1_000_000_000  # of what a case takes natively: many times that is harm, and noise and the launcher are not
 NATIVELY_AGAIN = 8  # and how often it is run natively, to see whether chance alone does the same
 
 _RECORDING = ("LD_PRELOAD", "COLLECTOR_EXPERIMENT", "COLLECTOR_OPTIONS", "COLLECTOR_FOLLOW", "COLLECTOR_METRICS", "COLLECTOR_PROVEN_CLOCK")
@@ -188,6 +189,8 @@ def judge(case: Case, native: Native, clock: str, tries: Sequence[tuple[Outcome,
                 natures.setdefault(difference.field, str(difference))
             else:
                 harms.setdefault(difference.field, []).append(str(difference))
+        if outcome.cpu_ns > MOST_TIMES_CPU * native.expected.cpu_ns + SLACK_CPU_NS:
+            harms.setdefault("CPU time", []).append(f"CPU time: natively {native.expected.cpu_ns / 1e9:.1f} s, recorded {outcome.cpu_ns / 1e9:.1f}")
         for defect in _defects(case, native, outcome, reading, excused, natures):
             defects.setdefault(defect.partition(":")[0], []).append(defect)
         for name in set(reading.clocks) - {clock}:

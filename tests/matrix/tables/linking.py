@@ -81,7 +81,7 @@ CASES = [
     _plain("malloc_perturb", "MALLOC_PERTURB_ and glibc.malloc.check", environment=(("MALLOC_PERTURB_", "165"), ("GLIBC_TUNABLES", "glibc.malloc.check=3"))),
     _plain("tunables", "glibc.rtld.optional_static_tls=0 and glibc.pthread.rseq=0", environment=(("GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=0:glibc.pthread.rseq=0"),)),
     _plain("library_path", "LD_LIBRARY_PATH of a directory that is not there", environment=(("LD_LIBRARY_PATH", "/does/not/exist"),)),
-    _plain("debugged_linker", "LD_DEBUG=statistics into a file", environment=(("LD_DEBUG", "versions"), ("LD_DEBUG_OUTPUT", "/dev/null/none")), burns=3),
+    _plain("debugged_linker", "LD_DEBUG=versions into a file", environment=(("LD_DEBUG", "versions"), ("LD_DEBUG_OUTPUT", "/dev/null/none")), burns=3),
     Case("linking", "lists_libraries", "ldd lists what a program is linked with",
          shell="ldd {program} | sed 's/ (0x.*//'; LD_TRACE_LOADED_OBJECTS=1 {program} | sed 's/ (0x.*//'; {program} one",
          builds=(Build("plain", _PLAIN),), needs=("ldd",), burns=1),

@@ -81,6 +81,14 @@ static void put_byte(void) { if (write(ends[1], "x", 1) != 1) abort(); }
 static void put_event(void) { uint64_t one = 1; if (write(event, &one, 8) != 8) abort(); }
 static void send_byte(void) { send(sockets[1], "x", 1, 0); }
 static void signal_it(void) { pthread_kill(waiter, SIGUSR1); }
+static int has_slept; /* atomic */
+static void signal_on(void) /* the first may come before it sleeps */
+{
+    while (!__atomic_load_n(&has_slept, __ATOMIC_ACQUIRE)) {
+        signal_it();
+        nanosleep(&relative, NULL);
+    }
+}
 static void unlock(void) { pthread_mutex_unlock(&mutex); }
 static void post(void) { sem_post(&semaphore); }
 static void wake(void) { pthread_mutex_lock(&mutex); pthread_cond_signal(&condition); pthread_mutex_unlock(&mutex); }
@@ -145,8 +153,8 @@ CALL(c_join, return pthread_join(later(nothing), NULL))
 CALL(c_sigwaitinfo, DURING(signal_it, sigwaitinfo(&usr1, NULL)))
 CALL(c_sigwait, int number; DURING(signal_it, sigwait(&usr1, &number)))
 CALL(c_sigsuspend, sigset_t none; sigemptyset(&none); DURING(signal_it, sigsuspend(&none)))
-CALL(c_interrupted_sleep, pthread_sigmask(SIG_UNBLOCK, &usr1, NULL); struct timespec second = {1, 0}; pthread_t other = later(signal_it); long n = nanosleep(&second, NULL); int error = errno;
-     pthread_join(other, NULL); pthread_sigmask(SIG_BLOCK, &usr1, NULL); errno = error; return n)
+CALL(c_interrupted_sleep, has_slept = 0; pthread_sigmask(SIG_UNBLOCK, &usr1, NULL); struct timespec second = {1, 0}; pthread_t other = later(signal_on); long n = nanosleep(&second, NULL); int error = errno;
+     __atomic_store_n(&has_slept, 1, __ATOMIC_RELEASE); pthread_join(other, NULL); pthread_sigmask(SIG_BLOCK, &usr1, NULL); errno = error; return n)
 CALL(c_signalfd, int fd = signalfd(-1, &usr1, 0); DURING(signal_it, read(fd, buffer, sizeof(struct signalfd_siginfo))))
 CALL(c_semop, DURING(raise_semaphore, semop(sysv_semaphore, &(struct sembuf){0, -1, 0}, 1)))
 CALL(c_msgrcv, DURING(send_message, msgrcv(sysv_queue, &message, 8, 0, 0)))

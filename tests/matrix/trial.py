@@ -25,7 +25,7 @@ from started import COLLECTOR
 ROOT = HERE.parents[1]
 FIELDS = ("status", "stdout", "stderr", "files")
 AGAIN = 2  # how often what is not as it should be is recorded again
-MOST_TIMES_CPU, SLACK_CPU_NS = 3, 1_000_000_000  # of what a case takes natively: many times that is harm, and noise and the launcher are not
+MOST_TIMES_CPU, SLACK_CPU_NS = 3, 2_000_000_000  # of what a case takes natively: many times that is harm, and noise and the launcher are not
 NATIVELY_AGAIN = 8  # and how often it is run natively, to see whether chance alone does the same
 
 _RECORDING = ("LD_PRELOAD", "COLLECTOR_EXPERIMENT", "COLLECTOR_OPTIONS", "COLLECTOR_FOLLOW", "COLLECTOR_METRICS", "COLLECTOR_PROVEN_CLOCK")

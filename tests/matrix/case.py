@@ -34,7 +34,7 @@ class Build:
 
 @dataclass(frozen=True, slots=True)
 class Nature:
-    """What cannot be kept for this case: one of stdout, stderr, status, files, time; and why, in a sentence for users.
+    """What cannot be kept for this case: one of stdout, stderr, status, files, time, CPU time; and why, in a sentence for users.
 
     One that `is_seldom` excuses a third of three or more runs, and no more.
     """

@@ -190,7 +190,11 @@ def judge(case: Case, native: Native, clock: str, tries: Sequence[tuple[Outcome,
             else:
                 harms.setdefault(difference.field, []).append(str(difference))
         if outcome.cpu_ns > MOST_TIMES_CPU * native.expected.cpu_ns + SLACK_CPU_NS:
-            harms.setdefault("CPU time", []).append(f"CPU time: natively {native.expected.cpu_ns / 1e9:.1f} s, recorded {outcome.cpu_ns / 1e9:.1f}")
+            slower = Difference("CPU time", f"{native.expected.cpu_ns / 1e9:.1f} s", f"{outcome.cpu_ns / 1e9:.1f} s")
+            if slower.field in excused:
+                natures.setdefault(slower.field, str(slower))
+            else:
+                harms.setdefault(slower.field, []).append(str(slower))
         for defect in _defects(case, native, outcome, reading, excused, natures):
             defects.setdefault(defect.partition(":")[0], []).append(defect)
         for name in set(reading.clocks) - {clock}:

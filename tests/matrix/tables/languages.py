@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from matrix.case import Case
+from matrix.case import Case, Nature
 
 
-def _case(name: str, sentence: str, shell: str, *needs: str, prepare: str = "", timeout_s: float = 60) -> Case:
-    return Case("languages", name, sentence, shell=shell, needs=needs, prepare=prepare, is_quick=False, timeout_s=timeout_s)
+def _case(name: str, sentence: str, shell: str, *needs: str, prepare: str = "", timeout_s: float = 60, natures: tuple[Nature, ...] = ()) -> Case:
+    return Case("languages", name, sentence, shell=shell, needs=needs, prepare=prepare, is_quick=False, timeout_s=timeout_s, natures=natures)
 
 
 def _built(name: str, sentence: str, source: str, compile_it: str, run: str, *needs: str) -> Case:
@@ -40,7 +40,8 @@ CASES = [
     _case("shells", "mksh, ksh and fish: loops, statuses, a trap, a pipe", "for shell in mksh ksh; do $shell -c 'i=0; s=0; while (( i < 30000 )); do (( s += i % 7 )); (( i += 1 )); done; echo $s; (exit 3); echo $?; trap \"echo trapped\" USR1; kill -USR1 $$; echo a | cat'; done; HOME=$PWD fish --no-config -c 'set s 0; for i in (seq 300); set s (math $s + $i % 7); end; echo $s; sh -c \"exit 3\"; echo $status; echo a | cat'", "mksh", "ksh", "fish"),
     _case("qemu", "qemu-user: translates bash and its signals, and Python with threads", "qemu-x86_64 /bin/bash -c 's=0; for ((i = 0; i < 20000; i++)); do ((s += i % 7)); done; echo $s; kill -USR1 $$'; echo $?; qemu-x86_64 $(readlink -f /usr/bin/python3) {cases}/programs/pools.py threads", "qemu-x86_64", timeout_s=120),
     _case("faketime", "faketime: another date, and a clock that is not the system's", f"faketime '2020-01-01 00:00:00' sh -c 'date +%Y; python3 -c \"import time; {_SUM}; print(time.localtime().tm_year)\"'", "faketime", "python3"),
-    _case("proot", "proot: another view of the files, by ptrace", f"proot -b /tmp:/mnt python3 -c '{_SUM}'; echo $?", "proot", "python3"),
+    _case("proot", "proot: another view of the files, by ptrace", f"proot -b /tmp:/mnt python3 -c '{_SUM}'; echo $?", "proot", "python3",
+          natures=(Nature("CPU time", "A tracer stops a program at each system call; the recorder makes some 250 in each image that begins, and python3 may be a shell script that runs eighty."),)),
     _case("mariadb", "a database made, mariadbd, 20,000 rows, an orderly end", "bash {cases}/programs/mariadb.sh", "mariadbd", timeout_s=120),
     _case("apache", "apache2 with threads: requests, a graceful restart, an end", "bash {cases}/programs/apache.sh", "apache2", "python3"),
     _case("libreoffice", "LibreOffice calculates a sheet", "HOME=$PWD soffice --headless --convert-to 'txt:Text - txt - csv (StarCalc)' --outdir out sheet.csv >/dev/null 2>&1; cat out/sheet.txt; rm -rf .config .cache out", "soffice", prepare="printf 'a,b\\n1,2\\n3,=A2+B2\\n' >sheet.csv", timeout_s=120),

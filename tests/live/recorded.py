@@ -143,7 +143,9 @@ class Recorded:
 
     def callers(self, function: str) -> dict[str, float]:
         """Callers of a function and the ns it spent for each; "" is the start of a stack."""
-        number = next(i for i, known in enumerate(self.profile.functions) if known.name == function)
+        number = next((i for i, known in enumerate(self.profile.functions) if known.name == function), None)
+        if number is None:
+            raise Untrue(f"no sample of {function}")
         rows = callers_callees(self.profile, number).callers
         return {row.function.name if row.function else "": row.values[0] * 1e9 for row in rows}
 

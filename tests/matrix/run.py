@@ -73,7 +73,7 @@ def main() -> int:
     print(page.sum_up(rows))
     if asked.write:
         text = page.render(rows, start, len(all_cases())).replace(os.path.dirname(os.environ["COLLECTOR_LIBRARY"]) + "/", "")
-        text = re.sub(r"/\S*/matrix-\w+/(bench\d+/work|build/\w+)/", "", text)
+        text = re.sub(r"/\S*/matrix-\w+/(bench\d+(/work)?/|build/\w+/|\S*(?= \|))", "", text)
         Path(asked.write).write_text(text, encoding="utf-8")
     return 0 if all(row.is_good for row in rows) else 1
 

@@ -211,7 +211,7 @@ static void walk_for(uint64_t period_ns, uint64_t walk_ns, bool is_costly, unsig
     }
 }
 
-/* Whatever a walk takes, no more than about a third of the time is for walks; what is cheap is not looked at, and one at a time may be long. */
+/* Where walks take most of a period every other tick rests, and more of them the longer they take; after cheap ones none does. */
 static void rest(void)
 {
     walk_for(50000, 20000, false, 100, 100);

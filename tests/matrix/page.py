@@ -19,7 +19,7 @@ if typing.TYPE_CHECKING:
 _HEAD = """# What a recording changes in a program
 
 Each row is a program that was run natively, twice, and recorded on each of the three clocks. Its output, its errors, its exit status and the
-files it made were compared, it must not have taken three times its CPU time and two seconds, and the experiment was read back: it must read without an error, the CPU time of work whose amount is known must
+files it made were compared, it must not have taken two seconds more than three times its CPU time, and the experiment was read back: it must read without an error, the CPU time of work whose amount is known must
 be there within what the number of samples allows, and what is missing must be told. *same* says that all of this held. A difference was tried
 again, natively too, and counts if it came even once, or, where that is said to be seldom, more than once in three times; about time two of three
 recordings decide.

@@ -221,9 +221,29 @@ static void rest(void)
     walk_for(1000000, 100000, true, 100, 100);
 }
 
+/* One long walk may have been put aside by the host. */
+static void rest_after_two(void)
+{
+    struct col_thread thread = {.is_long = false};
+    const uint64_t period_ns = 50000, walks_ns[] = {45000, 20000, 45000, 20000, 45000, 45000};
+    const size_t count = sizeof walks_ns / sizeof *walks_ns;
+    col_tick_rest_start(period_ns);
+    for (size_t i = 0; i <= count; i++) {
+        struct col_weight weight = {period_ns, 0};
+        bool is_held = col_tick_rest_holds(&thread, &weight);
+        if (is_held != (i == count)) {
+            printf("tick %zu is %s\n", i, is_held ? "held, after one long walk" : "walked, after two long ones");
+            failures++;
+        }
+        cpu_ns = i < count ? walks_ns[i] : 0;
+        col_tick_rest_judge(&thread, 0);
+    }
+}
+
 int main(void)
 {
     rest();
+    rest_after_two();
     for (int turn = 0; turn < 4; turn++)
         fall_silent(turn & 1, turn & 2);
     lose_ticks();

@@ -193,9 +193,10 @@ def test_instructions_are_those_of_the_text(page: Browser, sides: tuple[Recorded
     texts = page.run("[...document.querySelectorAll('.disassembly .line:not(.head):not(.of-source)')].map((line) => [line.querySelector('.address').textContent, line.querySelector('code').textContent])")
     assert texts == [[format(row["address"], "x") if isinstance(row["address"], int) else row["address"], row["instruction"]] for row in rows]
     hold_instructions(page, rows)
-    page.run("collectorPage.state.set({span: [0.05, 0.2]})")
+    half = round(sides[1].profile.recordings[0].wall_ns / 2e9, 3)
+    page.run(f"collectorPage.state.set({{span: [0.05, {half}]}})")
     page.settle()
-    hold_instructions(page, told("report", sides[1].path, "--time", "0.05-0.2", "disasm", "hash")["rows"])
+    hold_instructions(page, told("report", sides[1].path, "--time", f"0.05-{half}", "disasm", "hash")["rows"])
     page.run("collectorPage.state.set({span: null})")
     page.settle()
     source = page.run("[...document.querySelectorAll('.disassembly .of-source')].map((line) => line.innerText)")

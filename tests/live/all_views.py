@@ -31,10 +31,10 @@ def words_of_views() -> list[tuple[str, ...]]:
 
 
 def views_of(
-    path: Path, cache: Path, hidden: Sequence[object] = (), options: tuple[str, ...] = (), python: Path = Path(sys.executable)
+    path: Path, cache: Path, hidden: Sequence[object] = (), options: tuple[str, ...] = (), python: Path = Path(sys.executable), asked: Sequence[tuple[str, ...]] = ()
 ) -> dict[tuple[str, ...], str]:
-    """What each view shows, without warnings; each in a process of its own, which has the same imports. `python` needs no packages."""
-    asked = words_of_views()
+    """What each view shows, without warnings; each in a process of its own, which has the same imports. `python` needs no packages; `asked` are those to show, all if none."""
+    asked = asked or words_of_views()
     done = subprocess.run(
         [python, Path(__file__).with_name("views.py"), *map(str, hidden)], capture_output=True, text=True, timeout=120,
         env=clean_environment({"XDG_CACHE_HOME": str(cache), "COLUMNS": "150", "PYTHONPATH": PACKAGES}), input=json.dumps([["report", str(path), *words, *options] for words in asked]),

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from recorded import TARGETS, Recorded
+from recorded import IS_THOROUGH, TARGETS, Recorded
 
 from collector.profile.metrics import SYSTEM, USER
 from collector.profile.samples import Grouping
@@ -92,9 +92,13 @@ def every_interpreter(*versions: str) -> pytest.MarkDecorator:
 
 
 def some_interpreters() -> pytest.MarkDecorator:
-    """Run a test with the oldest kind of frame (3.9), the two that keep C frames (3.11, 3.12), and the newest interpreter there is."""
-    newest = max((interpreter.minor for interpreter in find_interpreters()), key=VERSIONS.index, default="3.13")
-    return every_interpreter(*dict.fromkeys(("3.9", "3.11", "3.12", newest)))
+    """Run a test with the oldest interpreter, the system's own and the newest; a thorough run does with all of them."""
+    found = find_interpreters()
+    if IS_THOROUGH or not found:
+        return every_interpreter()
+    own = [interpreter for interpreter in found if interpreter.path.parent == Path("/usr/bin")]
+    chosen = dict.fromkeys((found[0], *own[-1:], found[-1]))
+    return pytest.mark.parametrize("python", [pytest.param(interpreter, id=interpreter.title) for interpreter in chosen])
 
 
 class PythonFrame(NamedTuple):

@@ -33,7 +33,7 @@ def judge_times(recorded: Recorded, truth: dict[str, int]) -> None:
 @some_interpreters()
 def test_children(record: Callable[..., Recorded], python: Interpreter) -> None:
     """Each child tells of its own code objects."""
-    recorded = record([python.path, TARGET / "processes.py", MS], environment={"PYTHONWARNINGS": "ignore"})
+    recorded = record([python.path, TARGET / "processes.py", MS // 2], environment={"PYTHONWARNINGS": "ignore"})
     truth = well(recorded)
     assert len(truth) == 9
     judge_shares(recorded, truth, recorded.total_ns, truth)
@@ -66,7 +66,7 @@ def test_in_a_virtual_environment(record: Callable[..., Recorded], python: Inter
     judge_times(recorded, well(recorded))
 
 
-@every_interpreter()
+@some_interpreters()
 def test_sub_interpreters(record: Callable[..., Recorded], python: Interpreter) -> None:
     """Their functions are seen as those of the main one, whichever thread runs them."""
     recorded = record([python.path, TARGET / "interpreters.py", MS], environment={"PYTHONWARNINGS": "ignore"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from pythons import TARGET, Interpreter, counted_stacks, every_interpreter, some_interpreters
+from pythons import TARGET, Interpreter, counted_stacks, some_interpreters
 from recorded import IS_THOROUGH, Recorded, judge, judge_shares, judge_stacks, judge_total, tolerance
 
 SPLIT = ("forty", "twenty_five", "fifteen", "ten", "seven", "three")
@@ -33,7 +33,7 @@ def usual_callers(recorded: Recorded, function: str) -> set[str]:
     return {name for name, ns in callers.items() if ns >= sum(callers.values()) / 200}
 
 
-@every_interpreter()
+@some_interpreters()
 def test_split(record: Callable[..., Recorded], python: Interpreter) -> None:
     """Within the sampling error alone."""
     recorded = take(record, python, "split.py", MS)
@@ -45,7 +45,7 @@ def test_split(record: Callable[..., Recorded], python: Interpreter) -> None:
         assert set(recorded.callers(name)) == {"burst"}
 
 
-@every_interpreter()
+@some_interpreters()
 def test_extensions(record: Callable[..., Recorded], python: Interpreter) -> None:
     recorded = take(record, python, "extensions.py", MS)
     truth = recorded.outcome.truth
@@ -127,7 +127,7 @@ def test_more_functions_than_there_is_room_for(record: Callable[..., Recorded], 
     assert sum(recorded.unfinished.values()) > 0.9 * sum(stack.count for stack in stacks)
 
 
-@every_interpreter()
+@some_interpreters()
 def test_reuse(record: Callable[..., Recorded], python: Interpreter) -> None:
     """A function that lies where another lay before is never taken for it."""
     recorded = take(record, python, "reuse.py", MS)

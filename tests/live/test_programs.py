@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from recorded import RUNGS, Recorded, clean_environment, execute, judge, judge_stacks, judge_total, with_clocks
+from recorded import IS_THOROUGH, RUNGS, Recorded, clean_environment, execute, judge, judge_stacks, judge_total, with_clocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,33 +30,33 @@ class Program:
 
 SQL = """
 create table t(a integer primary key, b text);
-with recursive n(i) as (select 1 union all select i + 1 from n where i < 250000) insert into t select i, hex(i * 7919) from n;
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 120000) insert into t select i, hex(i * 7919) from n;
 create index byb on t(b);
 select count(*), sum(length(b)), max(b) from t where b like '%3%';
 """
 PERL = """
 my %seen; my $line = 0;
-for my $n (1 .. 600000) { my $w = sprintf("%x", $n * 2654435761 % 4294967291); $seen{substr($w, 0, 3)}++ if $w =~ /^[0-9]+[a-f]/; }
+for my $n (1 .. 300000) { my $w = sprintf("%x", $n * 2654435761 % 4294967291); $seen{substr($w, 0, 3)}++ if $w =~ /^[0-9]+[a-f]/; }
 print join(",", map { "$_=$seen{$_}" } (sort keys %seen)[0 .. 9]), "\\n";
 """
 PYTHON = """
 import json, re
-text = json.dumps([{"n": i, "s": str(i) * 3} for i in range(100000)])
+text = json.dumps([{"n": i, "s": str(i) * 3} for i in range(60000)])
 print(len(re.findall(r"9+\\d", text)), sum(len(x["s"]) for x in json.loads(text)))
 """
-NODE = "let m = new Map(); for (let i = 0; i < 8e6; i++) m.set(i % 5003, (m.get(i % 5003) || 0) + i); console.log(m.get(7));"
+NODE = "let m = new Map(); for (let i = 0; i < 4e6; i++) m.set(i % 5003, (m.get(i % 5003) || 0) + i); console.log(m.get(7));"
 JAVA = """
 public class Sum { public static void main(String[] a) { long s = 0; for (long i = 0; i < 100000000L; i++) s += i * i ^ (i >> 3); System.out.println(s); } }
 """
 TEMPLATES = "#include <map>\n#include <string>\n#include <vector>\n#include <functional>\n" + "".join(
     f"struct S{i} {{ int v; bool operator<(const S{i} &o) const {{ return v < o.v; }} }};\n"
     f"int f{i}(int n) {{ std::map<S{i}, std::vector<std::string>> m; for (int k = 0; k < n; k++) m[S{i}{{k}}].push_back(std::to_string(k)); return (int)m.size(); }}\n"
-    for i in range(4)
-) + "int main() { return f0(3) + f3(4); }\n"
+    for i in range(2)
+) + "int main() { return f0(3) + f1(4); }\n"
 
 PROGRAMS = {
     "xz": Program(("xz", "-T1", "-6", "-c", "{data}"), ("xz",)),
-    "xz-threads": Program(("xz", "-T3", "-4", "--block-size=256KiB", "-c", "{data}"), ("xz",)),
+    "xz-threads": Program(("xz", "-T3", "-4", "--block-size=128KiB", "-c", "{data}"), ("xz",)),
     "sqlite3": Program(("sqlite3", ":memory:", SQL), ("sqlite3",)),
     "perl": Program(("perl", "-e", PERL), ("perl",)),
     "g++": Program(("g++", "-O2", "-c", "templates.cc", "-o", "templates.o"), ("g++",)),
@@ -67,7 +67,7 @@ PROGRAMS = {
     "git": Program(("git", "-C", "{repository}", "gc", "--aggressive", "--prune=now", "--quiet"), ("git",)),
     "node": Program(("node", "-e", NODE), ("node",), complete_share=0.99),
     "java": Program(("java", "-Xshare:auto", "Sum.java"), ("java", "javac"), complete_share=0.97),
-    "bash": Program(("bash", "-c", "s=0; for ((i = 0; i < 40000; i++)); do ((s += i % 7)); done; echo $s; seq 40000 | sort -R --random-source=/dev/zero | sort -n | tail -n 1"), ("bash", "sort")),
+    "bash": Program(("bash", "-c", "s=0; for ((i = 0; i < 20000; i++)); do ((s += i % 7)); done; echo $s; seq 30000 | sort -R --random-source=/dev/zero | sort -n | tail -n 1"), ("bash", "sort")),
     "make": Program(("make", "-s", "-j2", "-B", "-f", "Makefile.parts"), ("make", "gcc")),
 }
 
@@ -76,10 +76,10 @@ PROGRAMS = {
 def material(tmp_path_factory: pytest.TempPathFactory, compiled: Callable[..., Path]) -> Callable[[str], str]:
     """A directory with what the programs work on; material("data") is the path or text that stands for {data}."""
     place = tmp_path_factory.mktemp("material")
-    (place / "data").write_bytes(text_of(3 << 18))
+    (place / "data").write_bytes(text_of(3 << 17))
     (place / "templates.cc").write_text(TEMPLATES)
     (place / "Sum.java").write_text(JAVA)
-    parts = [f"part{i}" for i in range(8)]
+    parts = [f"part{i}" for i in range(6)]
     for part in parts:
         (place / f"{part}.c").write_text(f"#include <stdio.h>\n#include <stdlib.h>\n#include <math.h>\nint {part}(void) {{ return 0; }}\n")
     rules = "".join(f"{part}.o: {part}.c\n\tgcc -O2 -c {part}.c -o {part}.o\n" for part in parts)
@@ -107,7 +107,7 @@ def make_repository(place: Path) -> None:
     place.mkdir()
     identity = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in (("NAME", "n"), ("EMAIL", "e@example.com"))}
     script = (
-        "git init -q . && for i in $(seq 1 30); do seq $i 37 60000 > a; seq $i 41 60000 | rev > b; git add -A; git commit -q -m $i; done"
+        "git init -q . && for i in $(seq 1 20); do seq $i 37 60000 > a; seq $i 41 60000 | rev > b; git add -A; git commit -q -m $i; done"
     )
     done = execute(["bash", "-c", script], identity, place)
     assert done.status == 0, done.stderr
@@ -126,20 +126,22 @@ def prepare(program: Program, material: Callable[[str], str]) -> tuple[list[str]
 def test_output_status_and_stacks(record: Callable[..., Recorded], material: Callable[[str], str], name: str) -> None:
     program = PROGRAMS[name]
     words, place = prepare(program, material)
-    expected = execute(words, directory=place)
     recorded = record(words, directory_to_run_in=place)
-    assert recorded.outcome.status == expected.status == 0, recorded.outcome.stderr
+    assert recorded.outcome.status == 0, recorded.outcome.stderr
     if program.is_steady:
-        assert recorded.outcome.stdout == expected.stdout
-        assert recorded.outcome.own_stderr == expected.stderr
+        expected = execute(words, directory=place)
+        assert (recorded.outcome.stdout, recorded.outcome.own_stderr, recorded.outcome.status) == (expected.stdout, expected.stderr, expected.status)
     judge(recorded.sample_count >= 50, f"{recorded.sample_count} samples")
     judge_stacks(recorded, program.complete_share)
     assert recorded.lost_count == 0
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+OTHER_RUNGS = [pair for pair in with_clocks(["xz", "xz-threads", "sqlite3", "perl", "g++", "openssl", "pigz", "python3", "fortran"]) if pair[1] != RUNGS[0]]
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if IS_THOROUGH or name not in dict(OTHER_RUNGS)])
 def test_all_its_time_is_there(record: Callable[..., Recorded], material: Callable[[str], str], name: str) -> None:
-    """The sum of all samples of the whole tree against the kernel's account of it."""
+    """The sum of all samples of the whole tree against the kernel's account of it; of those of test_other_rungs in a thorough run only."""
     words, place = prepare(PROGRAMS[name], material)
     judge_sum(record(words, directory_to_run_in=place, direct=True))
 
@@ -155,9 +157,6 @@ def judge_sum(recorded: Recorded) -> None:
     text = f"{used_ns / 1e6:.1f} ms used in {image_count} process images, {recorded.unrecorded_ns / 1e6:.1f} of it before and {behind_ns / 1e6:.1f} behind the logs"
     judge_total(recorded, recorded.logged_ns, slack_ns=2e6 + 0.5e6 * image_count)
     judge(-0.01 * used_ns <= behind_ns <= 0.03 * used_ns + 2.5e6 * image_count, text)
-
-
-OTHER_RUNGS = [pair for pair in with_clocks(["xz", "xz-threads", "sqlite3", "perl", "g++", "openssl", "pigz", "python3", "fortran"]) if pair[1] != RUNGS[0]]
 
 
 @pytest.mark.parametrize(("name", "clock"), OTHER_RUNGS)

@@ -5,7 +5,7 @@
 
 #include "libcollector.h"
 
-enum { CALL_COUNT = 20000000, ROUND_COUNT = 5 };
+enum { CALL_COUNT = 5000000, ROUND_COUNT = 5 };
 
 /* Each call is alone in a function, so that the loop cannot share its load and test.  */
 static __attribute__((noinline)) void sample_once(void)

@@ -55,8 +55,8 @@ TEMPLATES = "#include <map>\n#include <string>\n#include <vector>\n#include <fun
 ) + "int main() { return f0(3) + f1(4); }\n"
 
 PROGRAMS = {
-    "xz": Program(("xz", "-T1", "-6", "-c", "{data}"), ("xz",)),
-    "xz-threads": Program(("xz", "-T3", "-4", "--block-size=128KiB", "-c", "{data}"), ("xz",)),
+    "xz": Program(("xz", "-T1", "-4", "-c", "{data}"), ("xz",)),
+    "xz-threads": Program(("xz", "-T3", "-4", "--block-size=256KiB", "-c", "{data}"), ("xz",)),
     "sqlite3": Program(("sqlite3", ":memory:", SQL), ("sqlite3",)),
     "perl": Program(("perl", "-e", PERL), ("perl",)),
     "g++": Program(("g++", "-O2", "-c", "templates.cc", "-o", "templates.o"), ("g++",)),
@@ -76,7 +76,7 @@ PROGRAMS = {
 def material(tmp_path_factory: pytest.TempPathFactory, compiled: Callable[..., Path]) -> Callable[[str], str]:
     """A directory with what the programs work on; material("data") is the path or text that stands for {data}."""
     place = tmp_path_factory.mktemp("material")
-    (place / "data").write_bytes(text_of(3 << 17))
+    (place / "data").write_bytes(text_of(3 << 18))
     (place / "templates.cc").write_text(TEMPLATES)
     (place / "Sum.java").write_text(JAVA)
     parts = [f"part{i}" for i in range(6)]

@@ -60,7 +60,7 @@ def raw_sums_ns(recorded: Recorded) -> dict[int, int]:
 
 @pytest.mark.parametrize(("level", "clock"), with_clocks(LEVELS))
 def test_split(take: Callable[..., Recorded], compiled: Callable[..., Path], level: str) -> None:
-    recorded = take(compiled("split_cpu.c", *LEVELS[level]), 600)
+    recorded = take(compiled("split_cpu.c", *LEVELS[level]), 400)
     judge_shares(recorded, recorded.outcome.truth, names=SPLIT)
     judge_stacks(recorded, 1.0)
     judge_process(recorded)
@@ -72,7 +72,7 @@ def test_split(take: Callable[..., Recorded], compiled: Callable[..., Path], lev
 @on_each_clock
 def test_split_at_ten_kilohertz(take: Callable[..., Recorded], compiled: Callable[..., Path], clock: str) -> None:
     """The period is kept: ten times as long a one would give a tenth of the samples."""
-    recorded = take(compiled("split_cpu.c"), 600, options=("-p", "hi"))
+    recorded = take(compiled("split_cpu.c"), 300, options=("-p", "hi"))
     judge_shares(recorded, recorded.outcome.truth, names=SPLIT)
     # A shared machine may withhold the processor between ticks, but not for most of them: perf's own event was seen to give 78 %.
     expected = recorded.total_ns / recorded.profile.processes[0].clock.effective_period_ns
@@ -98,9 +98,9 @@ def test_threads_of_five_milliseconds(take: Callable[..., Recorded], compiled: C
 
 @on_each_clock
 def test_recursion_2000_deep(take: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
-    recorded = take(compiled("deep_recursion.c"), 2000, 200)
+    recorded = take(compiled("deep_recursion.c"), 2000, 100)
     judge_stacks(recorded, 1.0)
-    judge_total(recorded, recorded.outcome.truth["bottom"], slack_ns=4e6)
+    judge_total(recorded, recorded.outcome.truth["bottom"], slack_ns=5e6)
     at_bottom = [stack for stack in named_stacks(recorded) if "bottom" in stack]
     assert at_bottom
     assert {stack.count("descend") for stack in at_bottom} == {2000}
@@ -114,13 +114,12 @@ def named_stacks(recorded: Recorded) -> list[list[str]]:
     return [[functions[frame] for frame in reversed(stack.frames)] for stack in profile.samples.stacks]
 
 
-@on_each_clock
 @pytest.mark.alone
-@pytest.mark.parametrize("cycle_us", [1000, 4000, 10000])
+@pytest.mark.parametrize(("cycle_us", "clock"), with_clocks([1000, 4000, 10000]))
 def test_load_in_phase_with_the_tick(take: Callable[..., Recorded], compiled: Callable[..., Path], clock: str, cycle_us: int) -> None:
     if clock == "cpu-timer":
         pytest.skip("a CPU timer fires with the kernel's own tick: a load in step with that is beyond it, by construction")
-    recorded = take(compiled("phase_locked.c"), cycle_us, 1000)
+    recorded = take(compiled("phase_locked.c"), cycle_us, 600)
     judge_shares(recorded, recorded.outcome.truth, names=("in_phase", "out_of_phase"), systematic=0.02)
 
 
@@ -148,7 +147,7 @@ def test_system_time(take: Callable[..., Recorded], compiled: Callable[..., Path
 @on_each_clock
 def test_system_calls_shorter_than_a_period(take: Callable[..., Recorded], compiled: Callable[..., Path], clock: str) -> None:
     """They are found by what ticks with the kernel, every 4 ms: so many samples decide what their share is."""
-    recorded = take(compiled("brief_calls.c"), 1500)
+    recorded = take(compiled("brief_calls.c"), 1250)
     truth = recorded.outcome.truth
     whole_ns = sum(truth.values())
     for name, true_ns in truth.items():

@@ -20,9 +20,10 @@ from collector.profile import aggregate
 from collector.reports import overview
 from collector.reports.style import Style
 
-WORK_NS = 100e6
+WORK_NS = 50e6
+LEAST_NS = WORK_NS - 20e6
 
-# What each case of process_games.c does: how often each function worked for 100 ms. The fork of a second C library
+# What each case of process_games.c does: how often each function worked for 50 ms. The fork of a second C library
 # (namespace) is nobody's to see: that child must only be unharmed.
 GAMES = {
     "fork": {"work_in_parent": 1, "work_in_child": 1},
@@ -48,8 +49,7 @@ def test_descendants(unharmed_case: Callable[[], Recorded], clock: str, game: st
     recorded = unharmed_case()
     for function, count in GAMES[game].items():
         expected = count * WORK_NS
-        slack = count * (8e6 if clock == "cpu-timer" else 3e6)
-        judge_about(recorded, function, expected, 0.03 * expected + slack)
+        judge_about(recorded, function, expected, count * (11e6 if clock == "cpu-timer" else 6e6))
     assert recorded.lost_count == 0
 
 
@@ -74,7 +74,7 @@ def test_a_bare_thread_is_recorded(
     if clock != "sigtrap":
         pytest.skip("only an inherited event reaches a thread that nobody announces")
     recorded = record([compiled("process_games.c"), "bare_clone"], clock=clock)
-    judge_at_least(recorded, "bare_part", 0.8 * WORK_NS)
+    judge_at_least(recorded, "bare_part", LEAST_NS)
 
 
 @planned(lambda compiled, how, way: plan(compiled("bare_calls.c"), how, way))
@@ -82,7 +82,7 @@ def test_a_bare_thread_is_recorded(
 def test_a_bare_copy_is_recorded_from_its_first_call(unharmed_case: Callable[[], Recorded], how: str, way: str) -> None:
     """A process that no hook saw begin is known when it makes a thread, loads a library or forks: all its work comes after that."""
     recorded = unharmed_case()
-    judge_at_least(recorded, "work_in_child", 0.8 * WORK_NS)
+    judge_at_least(recorded, "work_in_child", LEAST_NS)
     assert recorded.lost_count == 0
 
 
@@ -93,7 +93,7 @@ def test_a_bare_copy_is_accounted_at_its_end(unharmed_case: Callable[[], Recorde
     recorded = unharmed_case()
     parent, child = sorted(recorded.profile.processes, key=lambda process: process.parent_pid == recorded.profile.processes[0].pid)
     assert child.parent_pid == parent.pid
-    judge(child.before_ns >= 0.8 * WORK_NS, f"{child.before_ns / 1e6:.2f} ms before recording began")
+    judge(child.before_ns >= LEAST_NS, f"{child.before_ns / 1e6:.2f} ms before recording began")
     assert "processes made by a bare system call (clone) were not sampled" in recorded.outcome.stderr
 
 
@@ -152,7 +152,7 @@ def test_clean_environment_of_a_child(record: Callable[..., Recorded], compiled:
     assert lines[0].startswith("the image was here")
     own = [line for line in lines[1:] if not line.startswith(("LD_PRELOAD=", "COLLECTOR_", "ASAN_OPTIONS="))]
     assert own == []
-    assert (recorded.inclusive_ns("work_in_image") > 0.8 * WORK_NS) == (follow == "on")
+    assert (recorded.inclusive_ns("work_in_image") > LEAST_NS) == (follow == "on")
 
 
 def test_own_preload_is_kept(unharmed: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
@@ -166,7 +166,7 @@ def test_jemalloc(unharmed: Callable[..., Recorded]) -> None:
     library = next((path for path in map(Path, JEMALLOC_PLACES) if path.exists()), None)
     if library is None:
         pytest.skip("libjemalloc2 is not installed")
-    script = "import threading; threads = [threading.Thread(target=lambda: [bytes(n) for n in range(30000)]) for _ in range(4)]; [t.start() for t in threads]; [t.join() for t in threads]; print('done')"
+    script = "import threading; threads = [threading.Thread(target=lambda: [bytes(n) for n in range(10000)]) for _ in range(4)]; [t.start() for t in threads]; [t.join() for t in threads]; print('done')"
     unharmed([sys.executable, "-c", script], environment={"LD_PRELOAD": str(library)})
 
 

@@ -1,4 +1,4 @@
-/* bare_calls.c -- truth: a copy of the process, made by a system call that no library sees, works 100 ms in work_in_child, and ends with status 6
+/* bare_calls.c -- truth: a copy of the process, made by a system call that no library sees, works 50 ms in work_in_child, and ends with status 6
  *
  * bare_calls HOW WAY [PROGRAM]: HOW is clone, clone3 (inline assembly) or libc (by syscall(2)); WAY is what the copy does besides.
  */
@@ -15,7 +15,7 @@
 
 #include "measured_work.h"
 
-NOINLINE static void work_in_child(void) { work(100000); }
+NOINLINE static void work_in_child(void) { work(50000); }
 
 extern char **environ;
 

@@ -1,4 +1,4 @@
-/* process_games.c -- truth: each case makes processes or threads in its own way; each of them works 100 ms in the function the case names, and the parent prints what came back
+/* process_games.c -- truth: each case makes processes or threads in its own way; each of them works 50 ms in the function the case names, and the parent prints what came back
  *
  * process_games CASE [ARGUMENT]. `work_in_child` is what children do, `work_in_parent` the parent, `work_in_image` a program that was executed.
  */
@@ -22,9 +22,9 @@
 
 extern char **environ;
 
-NOINLINE static void work_in_parent(void) { work(100000); }
-NOINLINE static void work_in_child(void) { work(100000); }
-NOINLINE static void work_in_image(void) { work(100000); }
+NOINLINE static void work_in_parent(void) { work(50000); }
+NOINLINE static void work_in_child(void) { work(50000); }
+NOINLINE static void work_in_image(void) { work(50000); }
 
 static void await(pid_t pid)
 {

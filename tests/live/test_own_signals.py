@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from ahead import plan, planned
-from recorded import RUNGS, TARGETS, Recorded, judge, judge_at_least, with_clocks
+from recorded import IS_THOROUGH, RUNGS, TARGETS, Recorded, judge, judge_at_least, with_clocks
 
 
 def cases(source: str) -> list[str]:
@@ -47,7 +47,7 @@ def test_every_signal_can_be_waited_for(unharmed_case: Callable[[], Recorded], c
     judge(recorded.sample_count >= 3, f"{recorded.sample_count} samples")
 
 
-@planned(lambda compiled, clock, case: plan(compiled("signal_states.c", "-O2", "-Wl,-z,now"), case, clock=clock))
+@planned(lambda compiled, clock, case: plan(compiled("signal_states.c", "-O2", "-Wl,-z,now"), case, 3 if IS_THOROUGH else 1, clock=clock))
 @pytest.mark.parametrize(("case", "clock"), with_clocks(cases("signal_states.c")))
 def test_states_that_ticks_find(unharmed_case: Callable[[], Recorded], clock: str, case: str) -> None:
     recorded = unharmed_case()

@@ -57,7 +57,7 @@ static void handler_of(int signo)
 {
     install(signo, count);
     for (int i = 0; i < 5; i++) {
-        work(30000);
+        work(16000);
         raise(signo);
     }
     printf("seen %d\n", (int)seen_count);
@@ -71,7 +71,7 @@ static void prof_ignored(void)
 {
     signal(SIGPROF, SIG_IGN);
     raise(SIGPROF);
-    work(100000);
+    work(80000);
     printf("still ignored %d\n", signal(SIGPROF, SIG_DFL) == SIG_IGN);
 }
 
@@ -82,7 +82,7 @@ static void ignored(void)
         printf("was default %d\n", signal(signals[i], SIG_IGN) == SIG_DFL);
         raise(signals[i]);
         kill(getpid(), signals[i]);
-        work(80000);
+        work(40000);
         printf("was ignored %d\n", signal(signals[i], SIG_DFL) == SIG_IGN);
     }
 }
@@ -95,7 +95,7 @@ static void all_blocked(void)
     print_set("before", &old);
     sigprocmask(SIG_BLOCK, NULL, &now);
     print_set("blocked", &now);
-    work(100000);
+    work(80000);
     raise(SIGTRAP);
     raise(SIGVTALRM);
     raise(SIGUSR1);
@@ -116,7 +116,7 @@ static void *inherits(void *unused)
     sigset_t now;
     pthread_sigmask(SIG_BLOCK, NULL, &now);
     print_set("in the thread", &now);
-    work(100000);
+    work(80000);
     return unused;
 }
 
@@ -205,7 +205,7 @@ static void trap_jump(void)
         }
         printf("came back by %d\n", signo);
     }
-    work(100000);
+    work(80000);
 }
 
 static void trap_once(void)
@@ -216,7 +216,7 @@ static void trap_once(void)
     action.sa_flags = (int)SA_RESETHAND;
     sigaction(SIGTRAP, &action, NULL);
     raise(SIGTRAP);
-    work(100000);
+    work(80000);
     sigaction(SIGTRAP, NULL, &action);
     printf("seen %d default again %d\n", (int)seen_count, action.sa_handler == SIG_DFL);
 }
@@ -263,7 +263,7 @@ static void reads_signals(void)
     sigaddset(&some, SIGUSR1);
     sigprocmask(SIG_BLOCK, &some, NULL);
     int fd = signalfd(-1, &some, SFD_NONBLOCK);
-    work(100000);
+    work(80000);
     printf("nothing %d\n", read(fd, &info, sizeof info) == -1 && errno == EAGAIN);
     static const int signals[] = {SIGPROF, SIGUSR1};
     for (int i = 0; i < 2; i++) {
@@ -279,7 +279,7 @@ static void alternate_stack(void)
     sigaltstack(NULL, &now);
     printf("none before %d\n", now.ss_flags == SS_DISABLE);
     sigaltstack(&mine, NULL);
-    work(100000);
+    work(80000);
     sigaltstack(NULL, &now);
     printf("still mine %d\n", now.ss_sp == (void *)stack && now.ss_size == sizeof stack);
     for (size_t i = 0; i < 2048; i++)
@@ -287,14 +287,14 @@ static void alternate_stack(void)
             printf("the low end of it was written to\n"), exit(1);
 }
 
-static void trap_default(void) { work(100000), raise(SIGTRAP); }
-static void vtalrm_default(void) { work(100000), raise(SIGVTALRM); }
-static void prof_default(void) { work(100000), raise(SIGPROF); }
-static void term_default(void) { work(100000), kill(getpid(), SIGTERM); }
+static void trap_default(void) { work(80000), raise(SIGTRAP); }
+static void vtalrm_default(void) { work(80000), raise(SIGVTALRM); }
+static void prof_default(void) { work(80000), raise(SIGPROF); }
+static void term_default(void) { work(80000), kill(getpid(), SIGTERM); }
 
 static void breakpoint(void)
 {
-    work(100000);
+    work(80000);
     __builtin_trap();
 }
 

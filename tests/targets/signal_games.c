@@ -608,7 +608,7 @@ int main(int argc, char **argv)
         argc > 2 ? inherit("/bin/sed", plain) : inherit(argv[0], (char *const[]){argv[0], "tell", NULL});
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (strcmp(argv[1], cases[i].name) == 0) {
-            work(120000); /* enough for three samples, however scarce the kernel's ticks are */
+            work(80000); /* enough for three samples, however scarce the kernel's ticks are */
             cases[i].run();
         }
     return 0;

@@ -1,6 +1,6 @@
 /* signal_states.c -- truth: each case prints the same recorded or not, whatever state a tick finds the thread in
  *
- * signal_states CASE. Programs may switch the alignment check on, give a thread storage of their own, set a tiny signal stack, cancel at any instruction,
+ * signal_states CASE [TIMES]: what is left to chance is done so many times as often. Programs may switch the alignment check on, give a thread storage of their own, set a tiny signal stack, cancel at any instruction,
  * leave handlers by a jump.
  */
 #define _GNU_SOURCE
@@ -29,6 +29,8 @@ static NOINLINE void churn_alone(long rounds)
         x = churn(x, 100000);
     churned = x;
 }
+
+static int times = 1;
 
 static long rounds_of(long us)
 {
@@ -170,7 +172,7 @@ static void jump_out(int signo, int timer, int flags, size_t stack_bytes)
     action.sa_flags = flags;
     sigaltstack(&mine, NULL);
     sigaction(signo, &action, NULL);
-    int64_t end_ns = thread_ns() + 250000000;
+    int64_t end_ns = thread_ns() + 100000000 * times;
     setitimer(timer, &often, NULL);
     sigsetjmp(back, 1);
     while (thread_ns() < end_ns || seen_count <= 3) /* a machine that stood still has had its time, but no signals */
@@ -233,7 +235,7 @@ static void overflow_jump(void)
     action.sa_flags = SA_ONSTACK;
     sigaction(SIGSEGV, &action, NULL);
     char top = 1;
-    int64_t end_ns = thread_ns() + 250000000;
+    int64_t end_ns = thread_ns() + 100000000 * times;
     sigsetjmp(back, 1);
     if (thread_ns() < end_ns)
         overflow(&top);
@@ -257,14 +259,15 @@ static void *run_until_cancelled(void *unused)
 static void cancelled_anywhere(void)
 {
     int cancelled_count = 0;
-    for (int i = 0; i < 300; i++) {
+    int count = 100 * times;
+    for (int i = 0; i < count; i++) {
         pthread_t thread;
         void *result;
         is_ready = 0;
         pthread_create(&thread, NULL, run_until_cancelled, NULL);
         while (!is_ready)
             sched_yield();
-        work(300 + i);
+        work(300 + i * 300 / count);
         pthread_cancel(thread);
         pthread_join(thread, &result);
         cancelled_count += result == PTHREAD_CANCELED;
@@ -331,6 +334,7 @@ static const struct {
 int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
+    times = argc > 2 ? atoi(argv[2]) : 1;
     for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)
         if (strcmp(argv[1], cases[i].name) == 0) {
             work(30000);

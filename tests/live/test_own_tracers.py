@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from ahead import plan, planned
-from recorded import RUNGS, Recorded, clean_environment, collector_command, execute, judge, with_clocks
+from recorded import IS_THOROUGH, RUNGS, Recorded, clean_environment, collector_command, execute, judge, with_clocks
 
 PAUSED = "recording was paused while"
 
@@ -61,6 +61,10 @@ def used(): return sum(map(int, open("/proc/" + sys.argv[1] + "/stat").read().rp
 end = used() + os.sysconf("SC_CLK_TCK") // 4
 while used() < end: time.sleep(0.01)
 os.kill(int(sys.argv[1]), 12)'"""
+
+
+PROGRAMS = {"one thread": BUSY, "threads": BUSY_THREADS}
+ATTACHED = [("one thread", "sigtrap"), ("threads", "task-clock"), ("one thread", "cpu-timer"), *([("one thread", "task-clock"), ("threads", "cpu-timer")] if IS_THOROUGH else [])]
 
 
 @pytest.mark.parametrize("clock", RUNGS)
@@ -152,12 +156,12 @@ def test_a_debugger_around_the_recording(tmp_path: Path, recorder: Path, compile
     assert "no sample was taken" in done.stderr
 
 
-@pytest.mark.parametrize(("program", "clock"), [*((BUSY, clock) for clock in RUNGS), (BUSY_THREADS, "task-clock"), (BUSY_THREADS, "cpu-timer")], ids=[*RUNGS, "task-clock threads", "cpu-timer threads"])
+@pytest.mark.parametrize(("program", "clock"), [(PROGRAMS[kind], clock) for kind, clock in ATTACHED], ids=map(" ".join, ATTACHED))
 def test_gdb_attaches(tmp_path: Path, recorder: Path, rung_works: Callable[[str], None], program: str, clock: str) -> None:
     """gdb, which stops as it attaches, stops again at no signal of ours: it passes on SIGVTALRM, and the launcher has switched the sigtrap event off by the
     time it lets the program go on.
 
-    Of many threads one may be about to raise SIGTRAP as gdb attaches to it.
+    Of many threads one may be about to raise SIGTRAP as gdb attaches to it. A thorough run has each of the two programs on both clocks that signal a thread.
     """
     rung_works(clock)
     need("gdb")

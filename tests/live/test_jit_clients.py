@@ -38,7 +38,7 @@ def java_classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not shutil.which("javac") or not shutil.which("java"):
         pytest.skip("no JDK is installed")
     directory = tmp_path_factory.mktemp("java")
-    subprocess.run(["javac", "-d", directory, TARGETS / "BusyJava.java"], check=True, capture_output=True)
+    subprocess.run(["javac", "-J-XX:TieredStopAtLevel=1", "-d", directory, TARGETS / "BusyJava.java"], check=True, capture_output=True)
     return directory
 
 
@@ -88,7 +88,7 @@ def node_works(*flags: str) -> bool:
 def test_functions_of_node(record: Record, tmp_path: Path, flags: list[str]) -> None:
     if not node_works("--allow-natives-syntax", "-e", ""):
         pytest.skip("node is not installed, or does not know these options")
-    recorded = record(["node", "--allow-natives-syntax", *flags, TARGETS / "busy_node.js", 400], directory_to_run_in=tmp_path)
+    recorded = record(["node", "--allow-natives-syntax", *flags, TARGETS / "busy_node.js", 250], directory_to_run_in=tmp_path)
     assert recorded.outcome.status == 0, recorded.outcome.stderr
     truth = recorded.outcome.truth
     total_ns = recorded.total_ns

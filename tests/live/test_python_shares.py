@@ -11,8 +11,8 @@ from recorded import IS_THOROUGH, Recorded, judge, judge_shares, judge_stacks, j
 SPLIT = ("forty", "twenty_five", "fifteen", "ten", "seven", "three")
 CALLBACKS = {"sorting": "key_of", "sorting_in_c": "order", "comparing": "compared", "replacing": "doubled", "encoding": "described"}
 USUAL_MS = 3000 if IS_THOROUGH else 600
-MS = 3000 if IS_THOROUGH else 200
-"""At ten kilohertz, at which all but threads and generators are recorded: 2,000 samples of the shorter."""
+MS = 3000 if IS_THOROUGH else 150
+"""At ten kilohertz, at which all but threads and generators are recorded: 1,500 samples of the shorter."""
 
 
 def take(record: Callable[..., Recorded], python: Interpreter, *words: object, options: tuple[object, ...] = ("-p", "hi")) -> Recorded:

@@ -269,15 +269,12 @@ FORTRAN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("kind", "flags"),
-    [
-        *product(["shared", "static"], ["-fPIE -pie", "-fno-pie -no-pie", "-fsecond-underscore"]),
-        ("static", "-static"),
-    ],
-)
-@pytest.mark.parametrize("source", FORTRAN)
+FORTRAN_WAYS = [*product(["shared", "static"], ["-fPIE -pie", "-fno-pie -no-pie", "-fsecond-underscore"]), ("static", "-static")]
+
+
+@pytest.mark.parametrize(("source", "kind", "flags"), [(source, *way) for turn, way in enumerate(FORTRAN_WAYS) for number, source in enumerate(FORTRAN) if IS_THOROUGH or (turn + number) % 3])
 def test_fortran_labels_without_padding(made: Path, tmp_path: Path, source: str, flags: str, kind: str) -> None:
+    """Two of the three programs each way; a thorough run takes all."""
     need("gfortran")
     libraries = made / kind
     program = tmp_path / "program"

@@ -125,7 +125,7 @@ def test_load_in_phase_with_the_tick(take: Callable[..., Recorded], compiled: Ca
 
 @on_each_clock
 def test_load_in_phase_with_nothing(take: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
-    recorded = take(compiled("phase_locked.c"), 7310, 600)
+    recorded = take(compiled("phase_locked.c"), 7310, 400)
     judge_shares(recorded, recorded.outcome.truth, names=("in_phase", "out_of_phase"), systematic=0.02)
 
 

@@ -90,12 +90,8 @@ def _keep(command: Sequence[str], environment: Mapping[str, str], directory: Pat
     """The keeper's life; never returns."""
     try:
         stopped = False
-
-        def stop(*_: object) -> None:
-            nonlocal stopped
-            stopped = True
-
-        signal.signal(signal.SIGTERM, stop)
+        told_by = {signal.SIGCHLD, signal.SIGTERM}
+        signal.pthread_sigmask(signal.SIG_BLOCK, told_by)
         _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
         child = os.fork()
@@ -114,7 +110,8 @@ def _keep(command: Sequence[str], environment: Mapping[str, str], directory: Pat
             if pid == 0:
                 if stopped or (until is not None and time.monotonic() > until):
                     left += _end_all()
-                time.sleep(0.002)
+                woken = signal.sigtimedwait(told_by, 0.002 if stopped else 0.1)
+                stopped = stopped or (woken is not None and woken.si_signo == signal.SIGTERM)
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         result = {
             "status": None if status is None else status if status >= 0 else 128 - status,

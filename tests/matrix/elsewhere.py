@@ -6,7 +6,11 @@ Cases that work for seconds are left to the whole matrix, too.
 
 from __future__ import annotations
 
+import os
+
 from matrix.case import Case
+
+IS_THOROUGH = bool(os.environ.get("COLLECTOR_TEST_THOROUGH"))
 
 # file of tests/live, test, case of it: the cases of the matrix that are the same
 _SAME = {
@@ -52,6 +56,14 @@ _SAME = {
     ("test_own_descriptors.py", "test_descriptors", "standard_closed"): "files/closes_standard",
     ("test_own_sandboxes.py", "test_sandboxes", "strict"): "sandboxes/strict",
     ("test_own_sandboxes.py", "test_sandboxes", "kill"): "sandboxes/killing",
+    ("test_sudden_ends.py", "test_data_survives", "returning"): "ends/returns",
+    ("test_sudden_ends.py", "test_data_survives", "raw_exit"): "ends/raw_exit_group",
+    ("test_sudden_ends.py", "test_data_survives", "abort"): "ends/aborts",
+    ("test_sudden_ends.py", "test_data_survives", "killed"): "ends/killed_kill",
+    ("test_sudden_ends.py", "test_data_survives", "terminated"): "ends/killed_term",
+    ("test_sudden_ends.py", "test_data_survives", "segv"): "ends/null_read",
+    ("test_sudden_ends.py", "test_data_survives", "overflow"): "ends/stack_overflow_fatal",
+    ("test_sudden_ends.py", "test_data_survives", "other_thread_exits"): "ends/exit_in_thread",
     # Under valgrind there are no signals, whichever clock is asked for
     ("test_own_sandboxes.py", "test_valgrind", "memcheck"): "tracers/memcheck",
     ("test_own_sandboxes.py", "test_valgrind", "callgrind"): "tracers/callgrind",
@@ -75,6 +87,17 @@ LONG = frozenset(
 """Cases that need most CPU time, up to three seconds each, and have shorter ones like them beside them or in tests/live."""
 
 
+# case: those of the same file that differ from it in a signal only, and in none that the recorder has a use for
+_NEIGHBOURS = {
+    "ends/killed_hup": "ends/killed_int ends/killed_quit ends/killed_pipe ends/killed_alarm ends/killed_io ends/killed_stkflt ends/killed_xcpu",
+    "signals/pause_vtalrm": "signals/pause_usr2",
+    "signals/siglongjmp_vtalrm": "signals/siglongjmp_usr1",
+    "signals/child_ends_vtalrm": "signals/child_ends_usr1",
+}
+
+LIKE = {name: kept for kept, names in _NEIGHBOURS.items() for name in names.split()}
+
+
 def is_in_quick_part(case: Case) -> bool:
-    """Whether the suite tries it, too."""
-    return case.is_quick and case.full_name not in ELSEWHERE and case.full_name not in LONG
+    """Whether the suite tries it, too; a thorough one tries neighbours that are alike."""
+    return case.is_quick and not (case.full_name in ELSEWHERE or case.full_name in LONG or (case.full_name in LIKE and not IS_THOROUGH))

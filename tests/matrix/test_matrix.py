@@ -16,7 +16,7 @@ from zlib import crc32
 
 import pytest
 from matrix.case import CLOCKS, HERE, Case, all_cases
-from matrix.elsewhere import ELSEWHERE, LONG, is_in_quick_part
+from matrix.elsewhere import ELSEWHERE, LIKE, LONG, is_in_quick_part
 from matrix.execution import Outcome, fork_commands
 from matrix.reading import BURN_NS, Reading
 from matrix.run import Row, build_for, find_recorder, try_case
@@ -79,6 +79,20 @@ def test_what_is_left_to_other_tests_is_there() -> None:
         assert name in names
         assert f"def {test}(" in text and f'"{case}"' in text + targets, name
     assert names >= LONG
+
+
+def test_neighbours_that_are_left_out_differ_in_a_signal_only() -> None:
+    """And the one that stands for them is tried here."""
+    import re
+
+    from matrix.case import SOURCES
+
+    bodies = {}
+    for source in SOURCES.glob("*/*.c"):
+        for name, body in re.findall(r"^CASE\((\w+), [^{]*(\{.*\})$", source.read_text(encoding="utf-8"), re.MULTILINE):
+            bodies[f"{source.parent.name}/{name}"] = re.sub(r"\bSIG\w+", "SIG", body)
+    for name, kept in LIKE.items():
+        assert bodies[name] == bodies[kept] and kept in QUICK, name
 
 
 def test_cases_are_many() -> None:

@@ -23,11 +23,14 @@ PACKAGES = os.pathsep.join(dict.fromkeys(str(Path(package.__file__).parents[1]) 
 _ARGUMENTS = {"CATEGORY": ["OpenMP"], "FUNCTION": ["linked", "split", "linked.c:step"], "FILE|FUNCTION": ["split.c", "nameless"]}
 
 
-def words_of_views() -> list[tuple[str, ...]]:
+FORMS = ((), ("--json",), ("--csv",))
+
+
+def words_of_views(forms: Sequence[tuple[str, ...]] = FORMS) -> list[tuple[str, ...]]:
     found: list[tuple[str, ...]] = []
     for view, (argument, _) in VIEWS.items():
         found += [(view, word) for word in _ARGUMENTS[argument]] if argument else [(view,)]
-    return [(*words, *form) for words in found for form in ((), ("--json",), ("--csv",))]
+    return [(*words, *form) for words in found for form in forms]
 
 
 def views_of(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from pythons import Interpreter, every_interpreter
-from recorded import TARGETS, Recorded, collector_command, execute, judge
+from recorded import IS_THOROUGH, TARGETS, Recorded, collector_command, execute, judge
 
 from collector.capture.native import probe_event
 from collector.capture.perf_events import exact_waits_problem
@@ -179,8 +179,14 @@ def test_what_makes_the_calls_that_can_be_cancelled_is_not_shown(watch: Callable
     judge(nameless[0].exclusive[waited] * 1e9 >= 0.3e9 - ENDS_NS["switches"], f"{nameless[0]}")
 
 
-@pytest.mark.parametrize("way", ["switches", EXACT])
-@every_interpreter("3.11", "3.12", "3.13")
+def with_ways(mark: pytest.MarkDecorator) -> pytest.MarkDecorator:
+    """Each interpreter in one of two ways, in turns; a thorough run tries each in both."""
+    ways, (_, interpreters) = ("switches", EXACT), mark.args
+    cases = [(case, way) for number, case in enumerate(interpreters) for way in (ways if IS_THOROUGH else (ways[number % 2],))]
+    return pytest.mark.parametrize(("python", "way"), [pytest.param(*case.values, way, id=f"{case.id}-{way}", marks=case.marks) for case, way in cases])
+
+
+@with_ways(every_interpreter("3.11", "3.12", "3.13"))
 def test_python_functions_wait(watch: Callable[..., Recorded], python: Interpreter, way: str) -> None:
     """Each thread under its functions, with the line that waits and what for; what computing threads wait for is the interpreter's lock."""
     recorded = watch(way, python.path, TARGETS / "python" / "known_waits.py", 500)

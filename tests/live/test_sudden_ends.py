@@ -35,7 +35,7 @@ def test_data_survives(
     else:
         # A killed process says nothing of the time after its last tick.
         spent_ns = recorded.inclusive_ns("spent")
-        judge(abs(spent_ns - true_ns) <= 0.02 * true_ns + (16e6 if clock == "cpu-timer" else 2e6), f"{spent_ns / 1e6:.1f} ms of {true_ns / 1e6:.1f}")
+        judge(abs(spent_ns - true_ns) <= (21e6 if clock == "cpu-timer" else 7e6), f"{spent_ns / 1e6:.1f} ms of {true_ns / 1e6:.1f}")
     assert recorded.lost_count == 0
 
 
@@ -45,7 +45,7 @@ def test_data_survives_without_the_launcher(record: Callable[..., Recorded], com
     recorded = record([compiled("sudden_ends.c"), end], direct=True)
     assert recorded.outcome.status < 0
     assert any(is_untruncated(str(log)) for log in recorded.path.glob("*.log")), "the open frames are still there"
-    judge_about(recorded, "spent", 250e6, 8e6)
+    judge_about(recorded, "spent", 150e6, 8e6)
 
 
 def test_killed_with_its_children(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
@@ -53,7 +53,7 @@ def test_killed_with_its_children(record: Callable[..., Recorded], compiled: Cal
     program = compiled("sudden_ends.c")
     script = f"for i in 1 2 3; do '{program}' killed & done; wait"
     recorded = record(["bash", "-c", script])
-    judge_at_least(recorded, "spent", 0.95 * 3 * 250e6)
+    judge_at_least(recorded, "spent", 0.95 * 3 * 150e6)
 
 
 @pytest.mark.parametrize("clock", RUNGS)

@@ -133,7 +133,7 @@ def test_any_arguments_at_all(unharmed: Record, compiled: Compile) -> None:
 
 
 def test_more_functions_than_a_window_of_the_log_holds(record: Record, compiled: Compile) -> None:
-    count = 100_000 if IS_THOROUGH else 20_000
+    count = 100_000 if IS_THOROUGH else 12_000
     recorded = record([compiled("code_cost.c"), count], options=["-p", "off"])
     names = [change.name for change in insertions(recorded)]
     assert names == [f"function number {number}" for number in range(count)]

@@ -14,9 +14,9 @@ from collector.symbols.elf_image import ElfImage
 from collector.symbols.symbolizer import Symbolizer
 
 
-def packed(program: Path) -> Path:
+def packed(program: Path, directory: Path) -> Path:
     """A copy whose debug sections are compressed."""
-    copy = program.parent / "packed" / program.name
+    copy = directory / "packed" / program.name
     copy.parent.mkdir()
     if subprocess.run(["objcopy", "--compress-debug-sections=zlib", program, copy], capture_output=True).returncode:
         pytest.skip("this objcopy does not compress")
@@ -32,21 +32,21 @@ def chains(program: Path, cache: Path) -> dict[int, list[tuple[str | int | None,
 
 
 @pytest.mark.parametrize("program", [program for program in PROGRAMS if "-O2 -gdwarf-5" in str(program)], ids=str)
-def test_what_is_compressed_is_read_in_one_pass(program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_compressed_is_read_in_one_pass(program: Program, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """But where units refer to each other, as after link-time optimisation."""
-    path = program.build(tmp_path)
+    path = program.build_once(tmp_path_factory)
     plain = chains(path, tmp_path / "plain")
     assert any(len(chain) > 1 for chain in plain.values())
     passes: list[object] = []
     monkeypatch.setattr(elf_image, "_LARGEST_PIECE_BYTES", 61)
     stream = unit_entries._Stream
     monkeypatch.setattr(unit_entries, "_Stream", lambda pieces: passes.append(pieces) or stream(pieces))
-    assert chains(packed(path), tmp_path / "packed") == plain
+    assert chains(packed(path, tmp_path), tmp_path / "cache") == plain
     assert len(passes) == 1 or "lto" in str(program)
 
 
-def test_files_of_an_archive_are_found_in_one_pass_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = packed(next(program for program in PROGRAMS if str(program).startswith("clang++")).build(tmp_path))
+def test_files_of_an_archive_are_found_in_one_pass_more(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = packed(next(program for program in PROGRAMS if str(program).startswith("clang++")).build_once(tmp_path_factory), tmp_path)
     passes: list[object] = []
     stream = unit_entries._Stream
     monkeypatch.setattr(unit_entries, "_Stream", lambda pieces: passes.append(pieces) or stream(pieces))
@@ -57,10 +57,10 @@ def test_files_of_an_archive_are_found_in_one_pass_more(tmp_path: Path, monkeypa
     assert len(passes) <= 2
 
 
-def test_units_that_are_not_held_are_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_units_that_are_not_held_are_fetched(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """One by one, and all at once when that goes on."""
-    path = next(program for program in PROGRAMS if "lto" in str(program)).build(tmp_path)
-    with ElfImage(str(path)) as plain, ElfImage(str(packed(path))) as image:
+    path = next(program for program in PROGRAMS if "lto" in str(program)).build_once(tmp_path_factory)
+    with ElfImage(str(path)) as plain, ElfImage(str(packed(path, tmp_path))) as image:
         whole, dwarf = plain.data(plain.section(".debug_info")), DwarfData(image)
         assert dwarf.entries is not None
         units = dwarf.entries.headers()
@@ -72,8 +72,8 @@ def test_units_that_are_not_held_are_fetched(tmp_path: Path, monkeypatch: pytest
         assert dwarf.slice("info", len(whole), 10) == b""
 
 
-def test_memory_of_units_is_given_back(tmp_path: Path) -> None:
-    path = PROGRAMS[0].build(tmp_path)
+def test_memory_of_units_is_given_back(tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = PROGRAMS[0].build_once(tmp_path_factory)
     with ElfImage(str(path)) as image:
         dwarf = DwarfData(image)
         assert dwarf.entries is not None

@@ -18,8 +18,11 @@ from collector.profile.findings import answer, notes
 from collector.profile.metrics import Metric
 from collector.profile.model import Function, Module
 
-TRIALS = 1000 if os.environ.get("COLLECTOR_TEST_THOROUGH") else 200
+IS_THOROUGH = bool(os.environ.get("COLLECTOR_TEST_THOROUGH"))
+TRIALS = 1000 if IS_THOROUGH else 200
 """Simulated comparisons, of which three in a hundred may find something by chance (two in a hundred of a thousand)."""
+LONG_TRIALS = 1000 if IS_THOROUGH else 100
+"""The same of programs of many functions, which take longer: four in a hundred."""
 SLOWER = {**EQUAL, "f7": 0.525}
 MANY = {f"g{number}": 3 / (1 + number) ** 1.3 for number in range(60)}
 """From 3,000 samples down to a dozen."""
@@ -39,21 +42,21 @@ def verdicts(comparison: Comparison) -> dict[str, str]:
     return {row.place.function.name: row.change.verdict for row in comparison.rows}
 
 
-@pytest.mark.parametrize(("program", "runs", "trials"), [(EQUAL, 1, TRIALS), (MANY, 1, TRIALS), (EQUAL, 3, TRIALS), (MANY, 3, 150)])
+@pytest.mark.parametrize(("program", "runs", "trials"), [(EQUAL, 1, TRIALS), (MANY, 1, LONG_TRIALS), (EQUAL, 3, TRIALS), (MANY, 3, LONG_TRIALS)])
 def test_the_same_program_differs_in_one_of_a_hundred_comparisons(program: Mapping[str, float], runs: int, trials: int) -> None:
     assert share_found(trials, program, runs, NORMAL, program) <= 0.01 + 3 * sqrt(0.01 * 0.99 / trials)
 
 
 def test_nor_is_a_slow_machine_taken_for_a_slow_function() -> None:
-    assert share_found(300, EQUAL, 5, NORMAL, spread=0.05) <= 0.01 + 3 * sqrt(0.01 * 0.99 / 300)
+    assert share_found(TRIALS, EQUAL, 5, NORMAL, spread=0.05) <= 0.01 + 3 * sqrt(0.01 * 0.99 / TRIALS)
 
 
 def test_the_total_is_a_question_of_its_own() -> None:
     chance = random.Random(8)
-    found = 0
-    for _ in range(1000):
+    found, trials = 0, 1000 if IS_THOROUGH else 500
+    for _ in range(trials):
         found += compare(*[[random_run(chance, {"f": 10}, spread=0.02) for _ in range(4)] for _ in range(2)]).total.verdict != "none"
-    assert 0 < found / 1000 <= 0.01 + 3 * sqrt(0.01 * 0.99 / 1000)
+    assert 0 < found / trials <= 0.01 + 3 * sqrt(0.01 * 0.99 / trials)
 
 
 @pytest.mark.parametrize(

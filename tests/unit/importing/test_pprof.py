@@ -52,8 +52,8 @@ class Texts:
         return self.all.index(text)
 
 
-def small_profile(sample_types: tuple[tuple[str, str], ...] = (("samples", "count"), ("cpu", "nanoseconds")), more: bytes = b"") -> bytes:
-    """Two functions, one inlined in the other, called by a third; samples with labels."""
+def small_profile(sample_types: tuple[tuple[str, str], ...] = (("samples", "count"), ("cpu", "nanoseconds")), more: bytes = b"", first_ns: int = 20_000_001) -> bytes:
+    """Two functions, one inlined in the other, called by a third; samples with labels, the first of `first_ns`."""
     text = Texts()
     parts = [message((1, message((1, text(name)), (2, text(unit))))) for name, unit in sample_types]
     count = len(sample_types)
@@ -65,7 +65,7 @@ def small_profile(sample_types: tuple[tuple[str, str], ...] = (("samples", "coun
         return message((1, text(key)), (2, text(value)) if isinstance(value, str) else (3, value))
 
     parts += [
-        sample([1, 2], [2, 20_000_001], label("thread", "worker"), label("tid", 77), label("request", "/a")),
+        sample([1, 2], [2, first_ns], label("thread", "worker"), label("tid", 77), label("request", "/a")),
         sample([1, 2], [1, 5], label("thread", "worker"), label("tid", 77), label("request", "/a"), label("bytes", 4096)),
         sample([2], [3, 30], label("thread", "main"), label("tid", 70)),
         sample([3, 2], [1, 7]),

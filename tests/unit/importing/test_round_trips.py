@@ -15,7 +15,7 @@ from collector.profile import aggregate
 from collector.profile.model import Profile
 
 _WORDS = str.maketrans(" ()", "_[]")
-_TEXTS = {"perf": _FULL, "pprof": small_profile(), "callgrind": _HEAD + _BODY}
+_TEXTS = {"perf": _FULL, "pprof": small_profile(first_ns=2_000_001), "callgrind": _HEAD + _BODY}
 
 
 def written(pieces: Iterable[str | bytes]) -> bytes:

@@ -15,6 +15,7 @@ import pytest
 from collector.format import LineEncoding
 from collector.target.python_lines import line_of
 
+IS_THOROUGH = bool(os.environ.get("COLLECTOR_TEST_THOROUGH"))
 VERSIONS = ["3.9", "3.10", "3.11", "3.12", "3.13", "3.14", "3.15"]
 ENCODINGS = {"3.9": LineEncoding.LNOTAB, "3.10": LineEncoding.LINETABLE}
 
@@ -39,7 +40,7 @@ for name in sys.argv[1:]:
             print(json.dumps([code.co_firstlineno, table.hex(), len(code.co_code), spans(code)]))
 """
 MODULES = ["argparse", "ast", "asyncio.base_events", "collections", "dataclasses", "decimal", "difflib", "enum", "inspect", "json.decoder",
-           "pickle", "subprocess", "tarfile", "threading", "turtle", "typing", "unittest.mock"]
+           "pickle", "subprocess", "tarfile", "threading", "turtle", "typing", "unittest.mock"][:: 1 if IS_THOROUGH else 2]
 
 
 def interpreter(version: str) -> str:
@@ -64,7 +65,7 @@ def test_every_instruction_has_the_line_that_the_interpreter_gives_it(version: s
         found = {offset: line_of(encoding, bytes.fromhex(table), first_line, offset) for offset in expected}
         assert found == expected
         instruction_count += len(found)
-    assert len(told) > 1000 and instruction_count > 50_000
+    assert len(told) > 500 and instruction_count > 25_000
 
 
 def test_this_interpreter() -> None:
@@ -88,8 +89,8 @@ def test_any_bytes_have_an_answer(encoding: LineEncoding) -> None:
 
 @pytest.mark.parametrize("byte", [0x40, 0x7F, 0xEF, 0xF0, 0xFF])
 @pytest.mark.parametrize("encoding", list(LineEncoding)[1:])
-def test_a_mebibyte_is_decoded_in_steps_of_a_byte(encoding: LineEncoding, byte: int) -> None:
-    assert line_of(encoding, bytes([byte]) * (1 << 20), 1, 1 << 60) is None or encoding == LineEncoding.LNOTAB
+def test_a_long_table_is_decoded_in_steps_of_a_byte(encoding: LineEncoding, byte: int) -> None:
+    assert line_of(encoding, bytes([byte]) * (1 << (20 if IS_THOROUGH else 18)), 1, 1 << 60) is None or encoding == LineEncoding.LNOTAB
 
 
 def test_encodings_that_are_not_of_python_have_no_lines() -> None:

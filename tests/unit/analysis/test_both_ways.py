@@ -167,7 +167,7 @@ def test_random_logs(tmp_path: Path, seed: int) -> None:
 
 
 @pytest.mark.parametrize("has_interpreter_frames", [False, True])
-@pytest.mark.parametrize("seed", range(60 if THOROUGH else 4))
+@pytest.mark.parametrize("seed", range(60 if THOROUGH else 3))
 def test_python_between_native_frames(tmp_path: Path, seed: int, has_interpreter_frames: bool) -> None:
     rng = random.Random(seed)
     path = write(tmp_path / "a.expt", framed(random_frames(rng, python=True)))
@@ -192,7 +192,7 @@ def damaged(rng: random.Random, data: bytes) -> bytes:
     return bytes(changed[: rng.randrange(len(changed) // 2, len(changed) + 1)] if rng.random() < 0.2 else changed)
 
 
-@pytest.mark.parametrize("seed", range(400 if THOROUGH else 12))
+@pytest.mark.parametrize("seed", range(400 if THOROUGH else 9))
 def test_damaged_logs(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     data = framed(random_frames(rng))
@@ -217,7 +217,7 @@ def error_of(path: Path, read: Callable[..., Profile]) -> str:
     return ""
 
 
-@pytest.mark.parametrize("seed", range(400 if THOROUGH else 12))
+@pytest.mark.parametrize("seed", range(400 if THOROUGH else 9))
 def test_mutated_records_in_sound_frames(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     payloads = [mutated(rng, payload) if rng.random() < 0.15 else payload for payload in random_frames(rng)]

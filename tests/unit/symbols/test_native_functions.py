@@ -23,7 +23,7 @@ from collector.symbols.object_module import open_module
 from collector.symbols.vdso import open_vdso
 
 _THOROUGH = bool(os.environ.get("COLLECTOR_TEST_THOROUGH"))
-_ROUNDS = 20_000 if _THOROUGH else 500
+_ROUNDS = 20_000 if _THOROUGH else 300
 _CODE = 0x1000
 _SYSTEM_FILES = ("git", "bash", "python3", "ld-linux-x86-64.so.2", "libc.so.6", "libm.so.6", "libstdc++.so.6", "libcrypto.so.*",
                  *(("node", "gdb", "libpython3.11.so.1.0", "libLLVM-14.so.1") if _THOROUGH else ()))

@@ -118,7 +118,7 @@ static void cut(void)
 /* The same log byte by byte, through a file that grows and through feeding; and with space reserved behind it, in which frames appear. */
 static void grow(void)
 {
-    uint8_t byte;
+    uint8_t byte = 0;
     struct pmclog_ev ev;
     int fd = file_of(&byte, 0);
     void *growing = pmclog_open(fd), *fed = pmclog_open(PMCLOG_FD_NONE);

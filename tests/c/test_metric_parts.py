@@ -10,7 +10,6 @@ import compiled
 import pytest
 from compiled import GROUND, SOURCES
 
-ROOT = Path(__file__).resolve().parents[2]
 TABLE = (
     "interval\t5000000\nnonsense\t1\nplugin\tshort\n\nplugin\tp\t/p.so\tbegin\t\nplugin\tq\t/q.so\t\tend\n"
     "metric\t0\ta.b\tget\tdouble\tdb\tB/s\ttab\\t line\\n back\\\\slash \\\\t\ttype=double\ttitle=x y\n"
@@ -38,8 +37,7 @@ def test_what_a_tick_reaches_is_safe_in_signal_handlers(tmp_path: Path) -> None:
              "sample/plugin_call", "sample/metrics", "target/cores", "entry/allinea_errors", "entry/allinea_memory", "entry/allinea_io"]
     taken = set()
     for name in names:
-        made = tmp_path / f"{Path(name).name}.o"
-        subprocess.run(["gcc", "-O2", "-fPIC", "-D_GNU_SOURCE", f"-I{SOURCES}", f"-I{ROOT}/libcollector_c/include", "-c", SOURCES / f"{name}.c", "-o", made], check=True)
+        (made,) = compiled.objects(tmp_path.parent, [SOURCES / f"{name}.c"], "-O2")
         listed = subprocess.run(["nm", "-u", made], capture_output=True, text=True, check=True).stdout
         taken |= {line.split()[-1] for line in listed.splitlines()}
     assert {name for name in taken if not name.startswith(("col_", "allinea_"))} <= SAFE

@@ -12,7 +12,7 @@ import pytest
 HERE = Path(__file__).parent
 SOURCE = HERE.parents[1] / "libcollector_c" / "src" / "base" / "own_string.c"
 NAMES = "memcpy memmove memset memcmp memchr strlen strnlen strcmp strncmp strchr strchrnul memrchr memmem strrchr strstr strspn strcspn strcpy strcat".split()
-SANITIZED = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+SANITIZED = ["-Og", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 
 def execute(*command: object) -> str:

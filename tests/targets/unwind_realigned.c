@@ -1,5 +1,5 @@
 /*
- * unwind_realigned.c -- a function that realigns its stack is entered and left three thousand times
+ * unwind_realigned.c -- a function that realigns its stack is entered and left a thousand times
  *
  * Truth: main > realigned at each of its instructions, the last ones included: there rbp, by which the table says where
  * all is saved, is main's again, and holds what is no address.
@@ -17,7 +17,7 @@ int main(void)
 {
     register long count __asm__("rbp") = 0;
     int sum = 0;
-    for (; count < 3000; count++) {
+    for (; count < 1000; count++) {
         __asm__ volatile("" : "+r"(count));
         sum += realigned(10 + (int)count % 5, 1, 2, 3, 4, 5, 6, 7);
     }

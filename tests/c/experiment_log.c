@@ -56,7 +56,7 @@ static int say(uint32_t thread, uint32_t number, size_t most)
 
 /* --- threads: eight of them, each interrupted by a handler that also writes --- */
 
-enum { THREADS = 8, SAYINGS = 5000 };
+enum { THREADS = 8 };
 
 static __thread uint32_t thread_number, interruptions;
 static uint32_t interruptions_of[THREADS];

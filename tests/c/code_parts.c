@@ -235,14 +235,14 @@ int main(int argc, char **argv)
 {
     unsigned image;
     size_t size;
-    if (argc < 4)
+    if (argc < 5)
         return 2;
     snprintf(experiment, sizeof experiment, "%s", argv[3]);
     uint8_t *bytes = read_file(argv[1], &size);
     if (col_log_writer_open(experiment, getpid(), &image) != 0)
         return 2;
     test_layout(bytes, size);
-    test_damaged_files(bytes, size, 20000);
+    test_damaged_files(bytes, size, (unsigned)atoi(argv[4]));
     test_own_symbol();
     test_longer_name();
     test_copies();

@@ -12,7 +12,7 @@ import pytest
 import test_both_ways as logs
 
 HERE = Path(__file__).parent
-ROUNDS = 20_000 if os.environ.get("COLLECTOR_TEST_THOROUGH") else 300
+ROUNDS = 20_000 if os.environ.get("COLLECTOR_TEST_THOROUGH") else 150
 
 
 @pytest.fixture(scope="module")

@@ -74,7 +74,7 @@ def test_thousands_of_damages(programs: Path) -> None:
 
 
 def test_mutated_inputs(programs: Path) -> None:
-    count = "1000000" if THOROUGH else "50000"
+    count = "1000000" if THOROUGH else "15000"
     assert run(programs, "pmclog_fuzz", "fuzz", count).startswith(f"{count} inputs")
 
 

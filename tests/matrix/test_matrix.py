@@ -7,6 +7,7 @@ CPU time.
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
-from matrix.case import CLOCKS, HERE, Case, all_cases
+from matrix.case import CLOCKS, HERE, SOURCES, Case, all_cases
 from matrix.elsewhere import ELSEWHERE, LIKE, LONG, is_in_quick_part
 from matrix.execution import Outcome, fork_commands
 from matrix.reading import BURN_NS, Reading
@@ -83,10 +84,6 @@ def test_what_is_left_to_other_tests_is_there() -> None:
 
 def test_neighbours_that_are_left_out_differ_in_a_signal_only() -> None:
     """And the one that stands for them is tried here."""
-    import re
-
-    from matrix.case import SOURCES
-
     bodies = {}
     for source in SOURCES.glob("*/*.c"):
         for name, body in re.findall(r"^CASE\((\w+), [^{]*(\{.*\})$", source.read_text(encoding="utf-8"), re.MULTILINE):

@@ -23,12 +23,12 @@
 #include "sample/overflow.h"
 #include "sample/thread_counters.h"
 #include "target/descriptors.h"
+#include "target/launcher.h"
 #include "target/own_status.h"
 
 #define FAST_PERIOD_NS 2000000u  /* of the slow timer: less than a kernel tick, usually, so that it misses none */
 #define SHORTEST_EVENT_NS 10000u /* the kernel's own floor for its timer-driven events */
 #define FRUITLESS_RENEWALS 2     /* of a clock that has never ticked here; then the next rung is tried */
-#define STOP_PATIENCE_MS 100
 
 static struct {
     enum col_clock_kind kind;
@@ -388,7 +388,7 @@ void col_clock_source_end(void)
 bool col_clock_source_stop(void)
 {
     self.is_on = false;
-    bool is_done = let_go(STOP_PATIENCE_MS);
+    bool is_done = let_go(COL_LAUNCHER_PATIENCE_MS);
     if (!is_done) /* no descriptor for a message, or nobody who reads it: then all events that this thread has opened, the program's own too */
         col_arch_syscall(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0, 0, 0, 0);
     col_descriptors_close_all();

@@ -12,12 +12,12 @@
 #include "sample/clock_source.h"
 #include "sample/metrics.h"
 #include "sample/recording.h"
+#include "target/launcher.h"
 #include "target/own_status.h"
 
 #define SHORTEST_STOP_NS 10000u /* a tracer takes longer to let a thread go on */
 #define LOOK_INTERVAL_NS                                                                                               \
     100000000u /* a look takes up to 80 us: where threads lose time all the while, less than a thousandth */
-#define SURRENDER_PATIENCE_MS 100
 
 static struct {
     bool is_suspended;
@@ -111,7 +111,7 @@ bool col_tracer_watch_surrender(void)
 {
     if (self.is_suspended || col_clock_source_kind() == COL_CLOCK_OFF)
         return false;
-    suspend((uint32_t)col_os_parent_id(), SURRENDER_PATIENCE_MS);
+    suspend((uint32_t)col_os_parent_id(), COL_LAUNCHER_PATIENCE_MS);
     return true;
 }
 

@@ -25,6 +25,9 @@ int col_launcher_hold(int fd, uint32_t thread, unsigned use);
 /* Tells the launcher that this process can make no log, because of `error`, -errno: who is of another user can leave no word in the directory. Never waits. */
 void col_launcher_note_no_log(int error);
 
+/* How long to wait for a launcher that lives, which on a busy machine has to get a processor first: of one that has died the end is seen at once. */
+#define COL_LAUNCHER_PATIENCE_MS 2000
+
 /*
  * Has the launcher disable all events it holds for this process, until nobody traces it any more. True when that has been done; waits for it, `patience_ms` at most.
  */

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collector.capture.open_watch import OpenWatch
 
 SHORTEST_INTERVAL_S = 0.02
-_SHORTEST_SUSPENSION_S = 0.2  # a process asks for it before it has itself traced
+_SHORTEST_SUSPENSION_S = 0.2
+_LONGEST_WAY_S = 2.0  # from asking for it to being traced: on a busy machine a process has to get a processor first
 _MOST_OF_OUR_TIME = 0.005  # of one processor
 _STATUS_BYTES = 4096
 _MOST_FILES = 100  # below the descriptors that the event holder leaves free
@@ -31,6 +32,7 @@ class TracerWatch:
     def __init__(self, events: HeldEvents) -> None:
         self._events = events
         self._opens: OpenWatch | None = None
+        self._traced: set[int] = set()  # pids of those whose tracer has been seen since their events are off
         self._files: dict[int, tuple[int, int]] = {}  # by pid: its status, open, and the watch on it
         self.interval_s: float | None = None
         """How long to wait before the next look; None while there is nobody to look at."""
@@ -50,6 +52,7 @@ class TracerWatch:
             self.interval_s = self._next_s - begin_s
             return bool(opened)
         pids = self._events.pids()
+        self._traced.intersection_update(pids)
         self._watch(pids)
         for pid in pids:
             self._look_at(pid, begin_s)
@@ -66,9 +69,14 @@ class TracerWatch:
 
     def _look_at(self, pid: int, now_s: float) -> None:
         since_s = self._events.suspended_since(pid)
-        if since_s is None and self._tracer(pid):
-            self._events.suspend(pid)
-        elif since_s is not None and now_s - since_s > _SHORTEST_SUSPENSION_S and not is_traced(pid):
+        if since_s is None:
+            if self._tracer(pid):
+                self._traced.add(pid)
+                self._events.suspend(pid)
+        elif is_traced(pid):
+            self._traced.add(pid)
+        elif now_s - since_s > (_SHORTEST_SUSPENSION_S if pid in self._traced else _LONGEST_WAY_S):
+            self._traced.discard(pid)
             self._events.resume(pid)
 
     def _tracer(self, pid: int) -> int:

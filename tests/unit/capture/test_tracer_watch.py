@@ -60,6 +60,31 @@ def test_events_are_off_while_any_thread_is_traced(monkeypatch: pytest.MonkeyPat
     assert events.asked == ["suspend", "resume"]
 
 
+def test_a_process_that_asked_for_it_has_time_until_it_is_traced(monkeypatch: pytest.MonkeyPatch) -> None:
+    events, tracers, seconds = Events(), {"/proc/7": 0, "/proc/7/task/7": 0}, [0.0]
+    monkeypatch.setattr(tracer_watch, "read_tracer", lambda directory: tracers[directory])
+    monkeypatch.setattr(tracer_watch, "_MOST_FILES", 0)
+    monkeypatch.setattr(tracer_watch, "SHORTEST_INTERVAL_S", 0.0)
+    monkeypatch.setattr(os, "listdir", lambda directory: ["7"])
+    monkeypatch.setattr(tracer_watch.time, "monotonic", lambda: seconds[0])
+    watch = TracerWatch(events)  # type: ignore[arg-type]
+    events.suspend(7)
+
+    def look_at(second: float) -> list[str]:
+        seconds[0] = second
+        watch.look()
+        return events.asked
+
+    assert look_at(1.0) == ["suspend"]
+    tracers["/proc/7/task/7"] = 3
+    assert look_at(1.5) == ["suspend"]
+    tracers["/proc/7/task/7"] = 0
+    assert look_at(1.6) == ["suspend", "resume"]
+    events.suspend(7)
+    assert look_at(1.9) == ["suspend", "resume", "suspend"]
+    assert look_at(2.1) == ["suspend", "resume", "suspend", "resume"]
+
+
 def test_a_status_that_is_opened_is_looked_at_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracer_watch, "SHORTEST_INTERVAL_S", 1e9)  # never by the clock
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:

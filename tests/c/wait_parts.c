@@ -1,9 +1,16 @@
 /* wait_parts.c -- the arithmetic of waits on a clock that is made up: exact sums, shares by looks, looks that prove to be nothing. Ends with 0 if all agree */
+#define _GNU_SOURCE
 #include <math.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "waits/look.h"
 #include "waits/wait_threads.h"
 
 #define US UINT64_C(1000)
@@ -260,8 +267,27 @@ static void check_pause(void)
     col_wait_threads_free(&paused);
 }
 
+static void *look_at_own_beginning(void *beginning)
+{
+    *(uint64_t *)beginning = col_look_beginning((uint32_t)getpid(), (uint32_t)syscall(SYS_gettid));
+    return NULL;
+}
+
+/* The kernel's ticks are 10 ms. */
+static void check_beginning(void)
+{
+    uint64_t from_ns = col_clock_now(), beginning_ns = 0;
+    pthread_t beginner;
+    pthread_create(&beginner, NULL, look_at_own_beginning, &beginning_ns);
+    pthread_join(beginner, NULL);
+    check(beginning_ns + 6 * MS > from_ns, "a thread began before it was made, ns", (double)from_ns - (double)beginning_ns);
+    check(beginning_ns < col_clock_now() + 6 * MS, "a thread begins after its end, ns", (double)beginning_ns);
+    check(col_look_beginning((uint32_t)getpid(), 1u << 30) == 0, "no thread has begun", 0);
+}
+
 int main(void)
 {
+    check_beginning();
     check_turns();
     check_many_turns();
     check_pause();

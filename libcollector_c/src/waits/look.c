@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -11,7 +13,9 @@
 #include "base/text_format.h"
 
 #define PATH_BYTES 64
-#define TEXT_BYTES 256
+#define TEXT_BYTES 512
+#define NUMBERS_BEFORE_START 18 /* in stat, behind the name and the state */
+#define S_NS 1000000000u
 
 /* The file's text, ended by a zero, as it was after `time_ns`; its length, or -errno. */
 static ssize_t read_file(uint32_t pid, uint32_t tid, const char *name, char *text, uint64_t *time_ns)
@@ -61,6 +65,24 @@ bool col_look_schedule(uint32_t pid, uint32_t tid, struct col_schedule *schedule
     schedule->delay_ns = strtoull(at, &at, 10);
     schedule->turns = strtoull(at, &at, 10);
     return true;
+}
+
+/* The kernel gives it in ticks of a clock that runs on while the machine sleeps. */
+uint64_t col_look_beginning(uint32_t pid, uint32_t tid)
+{
+    char text[TEXT_BYTES], *at;
+    uint64_t time_ns, tick_ns = S_NS / (uint64_t)sysconf(_SC_CLK_TCK);
+    struct timespec boot;
+    if (read_file(pid, tid, "stat", text, &time_ns) <= 0 || (at = strrchr(text, ')')) == NULL ||
+        clock_gettime(CLOCK_BOOTTIME, &boot) != 0)
+        return 0;
+    at += strlen(") S");
+    for (unsigned i = 0; i < NUMBERS_BEFORE_START; i++)
+        strtoll(at, &at, 10);
+    uint64_t start_ns = strtoull(at, &at, 10) * tick_ns + tick_ns / 2;
+    uint64_t boot_ns = (uint64_t)boot.tv_sec * S_NS + (uint64_t)boot.tv_nsec;
+    uint64_t age_ns = boot_ns > start_ns ? boot_ns - start_ns : 0;
+    return *at == ' ' && age_ns < time_ns ? time_ns - age_ns : 0;
 }
 
 enum col_wait_cause col_look_cause(uint32_t pid, const struct col_look *look)

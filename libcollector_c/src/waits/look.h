@@ -29,6 +29,9 @@ struct col_schedule {
 };
 bool col_look_schedule(uint32_t pid, uint32_t tid, struct col_schedule *schedule);
 
+/* When a thread began, by col_clock_now(), to half a tick of the kernel's (5 ms) either way; 0 if that is not known. */
+uint64_t col_look_beginning(uint32_t pid, uint32_t tid);
+
 /* What a thread waits for, as far as the call and its descriptor tell. */
 enum col_wait_cause col_look_cause(uint32_t pid, const struct col_look *look);
 

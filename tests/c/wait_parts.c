@@ -1,4 +1,4 @@
-/* wait_parts.c -- the arithmetic of waits on a clock that is made up: exact sums, shares by looks, looks that prove to be nothing. Ends with 0 if all agree */
+/* wait_parts.c -- the arithmetic of waits on a clock that is made up: exact sums, shares by looks, looks that prove to be nothing; and when a thread began. Ends with 0 if all agree */
 #define _GNU_SOURCE
 #include <math.h>
 #include <pthread.h>

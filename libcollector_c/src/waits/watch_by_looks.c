@@ -37,13 +37,16 @@ static uint64_t link_count(uint32_t pid)
 /* From its beginning on: on a busy machine it is found later than a look after. */
 static struct col_waiting_thread *meet(const struct finder *finder, uint32_t pid, uint32_t tid)
 {
-    struct col_schedule now = {0};
+    struct col_schedule now;
     uint64_t begin_ns = col_look_beginning(pid, tid);
-    bool is_known = begin_ns != 0 && begin_ns < finder->now_ns;
-    if (!is_known && !col_look_schedule(pid, tid, &now))
+    if (!col_look_schedule(pid, tid, &now))
         return NULL;
-    struct col_waiting_thread *thread = col_wait_threads_add(&finder->watching->threads, pid, tid, COL_THREAD_RUNNING,
-                                                             is_known ? begin_ns : finder->now_ns);
+    if (begin_ns != 0 && begin_ns < finder->now_ns)
+        now = (struct col_schedule){0};
+    else
+        begin_ns = finder->now_ns;
+    struct col_waiting_thread *thread =
+        col_wait_threads_add(&finder->watching->threads, pid, tid, COL_THREAD_RUNNING, begin_ns);
     if (thread != NULL) {
         thread->process->alive_ns = finder->now_ns;
         thread->settled.cpu_ns = now.cpu_ns;

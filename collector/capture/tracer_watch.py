@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SHORTEST_INTERVAL_S = 0.02
 _SHORTEST_SUSPENSION_S = 0.2
-_LONGEST_WAY_S = 2.0  # from asking for it to being traced: on a busy machine a process has to get a processor first
+_UNTIL_TRACED_S = 2.0  # from asking for it to being traced: on a busy machine a process has to get a processor first
 _MOST_OF_OUR_TIME = 0.005  # of one processor
 _STATUS_BYTES = 4096
 _MOST_FILES = 100  # below the descriptors that the event holder leaves free
@@ -75,7 +75,7 @@ class TracerWatch:
                 self._events.suspend(pid)
         elif is_traced(pid):
             self._traced.add(pid)
-        elif now_s - since_s > (_SHORTEST_SUSPENSION_S if pid in self._traced else _LONGEST_WAY_S):
+        elif now_s - since_s > (_SHORTEST_SUSPENSION_S if pid in self._traced else _UNTIL_TRACED_S):
             self._traced.discard(pid)
             self._events.resume(pid)
 

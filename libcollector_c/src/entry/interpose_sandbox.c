@@ -76,8 +76,8 @@ static bool surrender(void)
 
 static long come_back_to_own(bool has_surrendered, long answer)
 {
-    if (has_surrendered && answer != 0)
-        col_tracer_watch_undo();
+    if (has_surrendered)
+        col_tracer_watch_surrendered(answer == 0);
     return answer;
 }
 

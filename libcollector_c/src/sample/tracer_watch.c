@@ -22,13 +22,14 @@
 static struct {
     bool is_suspended;
     bool is_paused_by_us;
+    bool is_surrendering; /* suspended for a tracer that the kernel does not know yet */
     uint64_t looked_ns;
     uint32_t suspension_count;
 } self;
 
 void col_tracer_watch_start(void)
 {
-    self.is_suspended = self.is_paused_by_us = false;
+    self.is_suspended = self.is_paused_by_us = self.is_surrendering = false;
     self.looked_ns = col_clock_now();
 }
 
@@ -81,7 +82,7 @@ static void look(uint64_t time_ns)
         col_clock_source_suspend(0); /* of an event that was opened or switched on meanwhile */
     else if (tracer != 0)
         suspend(tracer, 0);
-    else if (self.is_suspended)
+    else if (self.is_suspended && !__atomic_load_n(&self.is_surrendering, __ATOMIC_RELAXED))
         resume();
 }
 
@@ -111,11 +112,14 @@ bool col_tracer_watch_surrender(void)
 {
     if (self.is_suspended || col_clock_source_kind() == COL_CLOCK_OFF)
         return false;
+    __atomic_store_n(&self.is_surrendering, true, __ATOMIC_RELAXED);
     suspend((uint32_t)col_os_parent_id(), COL_LAUNCHER_PATIENCE_MS);
     return true;
 }
 
-void col_tracer_watch_undo(void)
+void col_tracer_watch_surrendered(bool is_traced)
 {
-    resume();
+    if (!is_traced)
+        resume();
+    __atomic_store_n(&self.is_surrendering, false, __ATOMIC_RELAXED);
 }

@@ -23,8 +23,11 @@ void col_tracer_watch_look(enum col_tick kind, uint64_t time_ns);
  */
 bool col_tracer_watch_tick(struct col_thread *thread, uint64_t time_ns);
 
-/* The process has itself traced (PTRACE_TRACEME), before it asks the kernel; undo if that is refused. False: nothing was suspended, and there is nothing to undo. */
+/*
+ * The process has itself traced (PTRACE_TRACEME): surrender before it asks the kernel, and surrendered with what the kernel has said. A tick that comes
+ * in between finds no tracer, and changes nothing. False: nothing was suspended, and there is no answer to give.
+ */
 bool col_tracer_watch_surrender(void);
-void col_tracer_watch_undo(void);
+void col_tracer_watch_surrendered(bool is_traced);
 
 #endif

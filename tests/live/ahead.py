@@ -99,7 +99,8 @@ class Comparison:
 
 def _compare(without: Outcome, recorded: Recorded) -> Recorded:
     with_it = recorded.outcome
-    assert (with_it.stdout, with_it.own_stderr) == (without.stdout, without.stderr)
+    seen, natively = (with_it.stdout, with_it.own_stderr), (without.stdout, without.stderr)
+    assert seen == natively, f"{seen} where natively {natively}"
     assert with_it.status == without.status, with_it.stderr
     return recorded
 

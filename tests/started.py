@@ -28,7 +28,7 @@ from typing import NoReturn
 
 COLLECTOR = [sys.executable, "-m", "collector"]
 _ROOT = Path(__file__).resolve().parents[1]
-_PACKAGES = ("collector.cli", "collector.capture", "collector.experiment", "collector.load", "collector.profile", "collector.reports", "collector.symbols", "collector.target")
+_PACKAGES = ("collector.analysis", "collector.cli", "collector.capture", "collector.experiment", "collector.load", "collector.profile", "collector.reports", "collector.symbols", "collector.target", "elftools.elf")
 _MOST_BYTES = 100_000  # of a request, which is one message
 _READ_AT_START = re.compile("PYTHON|LD_|LC_|LANG|TZ$|MALLOC_|GLIBC_")
 """Variables that say how an interpreter starts, or what runs it."""

@@ -5,9 +5,7 @@ The reader may not fail, whatever happened to the program; time that is known mu
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import io
 import json
 import os
 import resource
@@ -71,20 +69,18 @@ def read(experiment: Path) -> Reading:
 @cache
 def _import_reader() -> None:
     """Import what every child will need, once for all of them."""
-    for name in ("collector.cli.main", "collector.cli.report", "collector.load", "collector.load.loader", "collector.profile.aggregate", "collector.reports.overview"):
+    for name in ("collector.load", "collector.load.loader", "collector.profile.aggregate", "collector.reports.overview"):
         importlib.import_module(name)
 
 
 def _read_here(experiment: Path) -> Reading:
-    from collector.cli.main import main
     from collector.load import load
     from collector.profile import aggregate
+    from collector.reports import overview
+    from collector.reports.style import Style
 
     profile = load([str(experiment)])
-    with contextlib.redirect_stdout(_text()), contextlib.redirect_stderr(_text()) as errors:
-        status = main(["report", str(experiment), "overview"])
-    if status:
-        return Reading(failure=f"collector report ends with {status}: {errors.buffer.getvalue().decode().strip()}")
+    overview.render(profile, None, Style())
     burns = [row for row in aggregate.functions(profile) if row.function.name == "burn"]
     told = [f"{loss.count:,} lost: {loss.cause}" for loss in profile.losses]
     told += [message.text for message in profile.messages if message.severity > 0]
@@ -101,10 +97,6 @@ def _read_here(experiment: Path) -> Reading:
         accounted_ns=accounted[0] if accounted and accounted[0] is not None else None,
         told=tuple(dict.fromkeys(told)),
     )
-
-
-def _text() -> io.TextIOWrapper:
-    return io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
 
 
 def judge_time(reading: Reading, burns: int | None, native_ns: float = 0) -> tuple[str, bool]:

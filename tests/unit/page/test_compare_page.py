@@ -186,7 +186,7 @@ def random_tree(chance: random.Random) -> RunTree:
     return tree
 
 
-@pytest.mark.parametrize(("runs", "trials"), [(1, 200), (4, 100)] if os.environ.get("COLLECTOR_TEST_THOROUGH") else [(1, 100), (4, 50)])
+@pytest.mark.parametrize(("runs", "trials"), [(1, 200), (4, 100)] if os.environ.get("COLLECTOR_TEST_THOROUGH") else [(1, 100), (4, 25)])
 def test_the_same_program_has_a_colour_in_one_of_a_hundred_comparisons(runs: int, trials: int) -> None:
     """Of all boxes together, with what they call; the total is a question of its own."""
     chance, found = random.Random(3), 0

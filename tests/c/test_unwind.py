@@ -180,6 +180,12 @@ def test_every_instruction_of_a_realigned_frame(build: Path, tmp_path: Path) -> 
     step_through(build, tmp_path / "report", [str(program)], 20_000_000, 30_000)
 
 
+@ON_X86_64
+def test_every_instruction_of_a_switch_of_stacks(build: Path) -> None:
+    """Where sp is loaded and the return address not yet put back its table is wrong: some of the samples of a program that switches often."""
+    run([program(build, "unwind_switch", "-O2")])
+
+
 def step_through(build: Path, report: Path, command: list[str], most: int, least: int = 100_000) -> None:
     """Asserts that the unwinder is right after all instructions of a program, which are no fewer than `least`, but one in 10,000."""
     run(

@@ -10,8 +10,9 @@
 
 enum {
     MOST_INSTRUCTIONS = 1000,
-    MOST_PATHS = 12,              /* branches not yet taken */
-    MOST_ENTRY_INSTRUCTIONS = 40, /* that make a frame */
+    MOST_PATHS = 12,               /* branches not yet taken */
+    MOST_ENTRY_INSTRUCTIONS = 40,  /* that make a frame */
+    MOST_SWITCH_INSTRUCTIONS = 32, /* from loading sp to a return */
     LARGEST_FRAME_WORDS = 256,
     PROBE_COST = 30,                 /* of a system call, in instructions */
     VISITED_WORDS = 8,               /* of 64 bits: targets of branches, hashed */
@@ -217,6 +218,28 @@ bool col_unwind_code_find_exit(const struct col_regs *regs, struct col_stack_rea
         path = search.paths[--search.path_count];
     *budget -= most - left;
     return is_found || search.has_exit;
+}
+
+bool col_unwind_code_is_switch(uintptr_t pc, struct col_proved_pages *proved)
+{
+    struct path path = {.pc = pc};
+    struct col_instruction instruction = {.flow = COL_FLOW_NEXT};
+    for (unsigned i = 0; i < MOST_SWITCH_INSTRUCTIONS && instruction.flow == COL_FLOW_NEXT; i++)
+        follow(proved, &path, &instruction);
+    return instruction.flow == COL_FLOW_RETURN && !path.state.sp.from_fp &&
+           path.state.sp.offset == COL_ARCH_RETURN_OFFSET;
+}
+
+bool col_unwind_code_leave_switch(struct col_regs *regs, struct col_stack_reader *reader,
+                                  struct col_proved_pages *proved)
+{
+    uintptr_t address;
+    if (!col_unwind_code_is_switch(regs->pc, proved) ||
+        !col_safe_read_stack(reader, regs->sp - sizeof address, &address) ||
+        !col_unwind_code_is_return_address(address, proved))
+        return false;
+    regs->pc = address;
+    return true;
 }
 
 /* Follows a function's first instructions to pc, or to the first of them that leads elsewhere. Behind that the frame is made. */

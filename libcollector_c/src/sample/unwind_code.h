@@ -35,6 +35,16 @@ bool col_unwind_code_find_entry(const struct col_regs *regs, struct col_stack_re
                                 struct col_proved_pages *proved, unsigned *budget, struct col_code_exit *exit);
 
 /*
+ * True within a function that goes to another stack, as swapcontext(3) does, once it has loaded sp: its table still speaks of the stack before, but from here
+ * on it only loads registers, pushes where that stack was left, and returns there.
+ */
+bool col_unwind_code_is_switch(uintptr_t pc, struct col_proved_pages *proved);
+
+/* Leaves such a frame. False if below sp lies no return address: then nobody has left this stack by a call. */
+bool col_unwind_code_leave_switch(struct col_regs *regs, struct col_stack_reader *reader,
+                                  struct col_proved_pages *proved);
+
+/*
  * What a function's first instructions have made of the frame pointer, if they have not been left at `pc` and sp is what they have left it.
  * False: nothing.
  */

@@ -65,6 +65,9 @@ static void study(struct col_unwind_state *walk, struct finding *finding)
         finding->rule = COL_RULE_NO_TABLE;
     if (finding->rule == COL_RULE_SIGNAL && !walk->is_exact)
         finding->rule |= COL_RULE_AT_START;
+    if (walk->is_exact && (finding->rule & COL_RULE_TYPE_MASK) == COL_RULE_SIMPLE &&
+        col_unwind_code_is_switch(pc, &walk->proved)) /* no rule says so: it is left as a rare one */
+        finding->rule = COL_RULE_TABLE;
     if (finding->rule == COL_RULE_NO_TABLE && is_entry(walk, &module, pc - !walk->is_exact, finding))
         finding->rule = COL_RULE_OUTERMOST;
 }
@@ -308,6 +311,9 @@ enum col_unwind_step col_unwind_step_rarely(struct col_unwind_state *walk, col_u
     case COL_RULE_BY_RECORD:
         return step_by_record(walk, frame, end);
     }
+    uintptr_t old_sp = walk->regs.sp, old_pc = walk->regs.pc;
+    if (walk->is_exact && col_unwind_code_leave_switch(&walk->regs, &walk->reader, &walk->proved))
+        return col_unwind_step_arrive(walk, old_sp, old_pc, end);
     study(walk, &finding);
     if (finding.has_fde)
         return step_by_table(walk, &finding, end);

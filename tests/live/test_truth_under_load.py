@@ -74,7 +74,7 @@ def take(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> Call
 
 
 def test_split(take: Callable[..., Recorded]) -> None:
-    recorded = take("split_cpu.c", 600)
+    recorded = take("split_cpu.c", 400)
     judge_shares(recorded, recorded.outcome.truth, names=SPLIT)
     judge_stacks(recorded, 1.0)
     judge_process(recorded)
@@ -82,7 +82,7 @@ def test_split(take: Callable[..., Recorded]) -> None:
 
 def test_split_in_four_threads(take: Callable[..., Recorded]) -> None:
     """Each part is a thread's own: what one thread misses must not become another's."""
-    recorded = take("uneven_threads.c", "split", 800)
+    recorded = take("uneven_threads.c", "split", 600)
     judge_shares(recorded, recorded.outcome.truth, names=SPLIT)
     judge_process(recorded)
 
@@ -101,13 +101,13 @@ def test_threads_of_five_milliseconds(take: Callable[..., Recorded]) -> None:
 
 @pytest.mark.parametrize("cycle_us", [4000, 7310])
 def test_load_in_phase(take: Callable[..., Recorded], cycle_us: int) -> None:
-    recorded = take("phase_locked.c", cycle_us, 600, stays=True)
+    recorded = take("phase_locked.c", cycle_us, 400, stays=True)
     judge_shares(recorded, recorded.outcome.truth, names=("in_phase", "out_of_phase"), systematic=0.02)
 
 
 @pytest.mark.parametrize("kernel_part", ["touches", "reads"])
 def test_system_time(take: Callable[..., Recorded], kernel_part: str) -> None:
-    recorded = take("kernel_share.c", 300, "computes", kernel_part, stays=True)
+    recorded = take("kernel_share.c", 200, "computes", kernel_part, stays=True)
     judge_shares(recorded, recorded.outcome.truth, names=("computes", kernel_part), systematic=0.03)
 
 

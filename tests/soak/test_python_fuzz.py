@@ -25,7 +25,7 @@ FROM_C = {"_install", "_install_external_importers", "search_function", "zipimpo
 AT_THE_END = {"at_exit", "__del__", "Node.__del__", "_shutdown", "shutdown", "_exitfunc", "finalize._exitfunc"}
 
 
-LOOKED_INTO_MS, PART_MS = 700, 8000
+LOOKED_INTO_MS, PART_MS = 500, 8000
 
 
 def limit_ms() -> int:

@@ -166,11 +166,12 @@ static void lose_ticks(void)
     }
 }
 
-/* Of its own code for 80 ms without a tick: with slow ticks in time the event is dead, with one at the end the host withheld both. */
-static void fall_silent(bool is_withheld, bool is_fast)
+/* Of its own code for 80 ms without a tick: with several slow ticks in it the event is dead, with one at the end the host withheld both. */
+static void fall_silent(uint64_t look_ns, bool is_fast)
 {
+    bool is_withheld = look_ns == 80000000;
     struct col_thread thread = {.tid = 1, .event = -1, .faults = -2, .timer = -1, .is_slow_timer_fast = is_fast};
-    uint64_t slow_ns = 0, look_ns = is_withheld ? 80000000 : is_fast ? SLOW_NS : 20000000;
+    uint64_t slow_ns = 0;
     cpu_ns = system_ns = 0;
     is_in_kernel = false;
     revivals = 0;
@@ -244,8 +245,11 @@ int main(void)
 {
     rest();
     rest_after_two();
-    for (int turn = 0; turn < 4; turn++)
-        fall_silent(turn & 1, turn & 2);
+    for (int is_fast = 0; is_fast <= 1; is_fast++) {
+        fall_silent(is_fast ? SLOW_NS : 20000000, is_fast);
+        fall_silent(27000000, is_fast); /* where other processes have the kernel's ticks */
+        fall_silent(80000000, is_fast);
+    }
     lose_ticks();
     for (int found = 0; found <= 4; found++)
         begin_in_kernel(found);

@@ -24,6 +24,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Name our markers. Where nothing may be compiled into the source tree, keep compiled modules elsewhere: Python is started a thousand times."""
     config.addinivalue_line("markers", "alone: is run with no other test beside it")
     config.addinivalue_line("markers", "waits: leaves the processor idle most of its time")
+    config.addinivalue_line("markers", "slow_timer: judges time that only the kernel's CPU timer can find")
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", None) and "PYTHONPYCACHEPREFIX" not in os.environ:
         place = tempfile.mkdtemp(prefix="collector-modules-")
         os.environ["PYTHONPYCACHEPREFIX"] = place

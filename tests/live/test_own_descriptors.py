@@ -28,6 +28,7 @@ def test_descriptors(unharmed_case: Callable[[], Recorded], clock: str, case: st
     assert recorded.lost_count == 0
 
 
+@pytest.mark.slow_timer  # which notices that the event is gone
 @planned(lambda compiled, clock, case: plan(compiled("descriptor_games.c"), case, clock=clock, direct=True))
 @pytest.mark.parametrize("clock", ("sigtrap", "task-clock"))
 @pytest.mark.parametrize("case", ["raw_overwritten", "overwritten", "close_loop", "raw_close_loop", "ranges", "raw_ranges", "from_three"])

@@ -54,11 +54,11 @@ class TracerWatch:
         pids = self._events.pids()
         self._traced.intersection_update(pids)
         self._watch(pids)
+        begin_cpu_s = time.thread_time()  # of what each look costs; a busy machine may put us aside amid one
         for pid in pids:
             self._look_at(pid, begin_s)
-        end_s = time.monotonic()
-        self.interval_s = max(SHORTEST_INTERVAL_S, (end_s - begin_s) / _MOST_OF_OUR_TIME) if pids else None
-        self._next_s = end_s + (self.interval_s or 0.0)
+        self.interval_s = max(SHORTEST_INTERVAL_S, (time.thread_time() - begin_cpu_s) / _MOST_OF_OUR_TIME) if pids else None
+        self._next_s = time.monotonic() + (self.interval_s or 0.0)
         return bool(opened)
 
     def close(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import select
 import subprocess
@@ -65,6 +66,7 @@ def test_a_process_that_asked_for_it_has_time_until_it_is_traced(monkeypatch: py
     monkeypatch.setattr(tracer_watch, "read_tracer", lambda directory: tracers[directory])
     monkeypatch.setattr(tracer_watch, "_MOST_FILES", 0)
     monkeypatch.setattr(tracer_watch, "SHORTEST_INTERVAL_S", 0.0)
+    monkeypatch.setattr(tracer_watch, "_MOST_OF_OUR_TIME", 1e9)
     monkeypatch.setattr(os, "listdir", lambda directory: ["7"])
     monkeypatch.setattr(tracer_watch.time, "monotonic", lambda: seconds[0])
     watch = TracerWatch(events)  # type: ignore[arg-type]
@@ -83,6 +85,17 @@ def test_a_process_that_asked_for_it_has_time_until_it_is_traced(monkeypatch: py
     events.suspend(7)
     assert look_at(1.9) == ["suspend", "resume", "suspend"]
     assert look_at(2.1) == ["suspend", "resume", "suspend", "resume"]
+
+
+def test_what_others_do_amid_a_look_is_not_its_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a look at which the machine is busy would be the last one for long."""
+    seconds = itertools.count(0.0, 100.0)
+    monkeypatch.setattr(tracer_watch, "read_tracer", lambda directory: 0)
+    monkeypatch.setattr(tracer_watch, "_MOST_FILES", 0)
+    monkeypatch.setattr(tracer_watch.time, "monotonic", lambda: next(seconds))
+    watch = TracerWatch(Events())  # type: ignore[arg-type]
+    watch.look()
+    assert watch.interval_s is not None and watch.interval_s < 100
 
 
 def test_a_status_that_is_opened_is_looked_at_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,7 +80,7 @@ def _read_here(experiment: Path) -> Reading:
     from collector.reports.style import Style
 
     profile = load([str(experiment)])
-    overview.render(profile, None, Style())
+    overview.render(profile, None, Style()).encode()  # as it is written to a terminal: names need not be text
     burns = [row for row in aggregate.functions(profile) if row.function.name == "burn"]
     told = [f"{loss.count:,} lost: {loss.cause}" for loss in profile.losses]
     told += [message.text for message in profile.messages if message.severity > 0]

@@ -2,7 +2,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "base/os.h"
 #include "experiment/event.h"
 #include "experiment/messages.h"
 #include "sample/clock_source.h"

@@ -15,6 +15,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -46,35 +47,48 @@ static struct {
     unsigned long instructions, exact, limit;
     int faults, report_fd;
     bool is_over;
+    char report[1 << 16]; /* in memory until the end: dprintf(3) allocates, and the program may be doing so just now */
+    size_t reported;
     struct col_stack_bounds bounds;
     uintptr_t pcs[SHADOW_DEPTH];
 } self;
 
 extern void *__libc_stack_end;
 
+__attribute__((format(printf, 1, 2))) static void report(const char *format, ...)
+{
+    va_list arguments;
+    size_t room = sizeof self.report - self.reported;
+    va_start(arguments, format);
+    int length = vsnprintf(self.report + self.reported, room, format, arguments);
+    va_end(arguments);
+    if (length > 0)
+        self.reported += (size_t)length < room ? (size_t)length : room - 1;
+}
+
 static void describe(uintptr_t pc)
 {
     Dl_info info;
     if (dladdr((void *)pc, &info) && info.dli_fname)
-        dprintf(self.report_fd, " %s+%#lx(%s)", strrchr(info.dli_fname, '/') ? strrchr(info.dli_fname, '/') + 1 : "?",
-                pc - (uintptr_t)info.dli_fbase, info.dli_sname ? info.dli_sname : "");
+        report(" %s+%#lx(%s)", strrchr(info.dli_fname, '/') ? strrchr(info.dli_fname, '/') + 1 : "?",
+               pc - (uintptr_t)info.dli_fbase, info.dli_sname ? info.dli_sname : "");
     else
-        dprintf(self.report_fd, " %#lx", pc);
+        report(" %#lx", pc);
 }
 
 static void report_fault(size_t count, enum col_stack_end end, uintptr_t pc)
 {
     if (++self.faults > REPORTED_FAULTS)
         return;
-    dprintf(self.report_fd, "fault at instruction %lu: end %d, %zu frames of %zu\n  shadow:", self.instructions, (int)end,
-            count, self.depth + 1);
+    report("fault at instruction %lu: end %d, %zu frames of %zu\n  shadow:", self.instructions, (int)end, count,
+           self.depth + 1);
     describe(pc);
     for (size_t i = 0; i < 4 && i < self.depth; i++)
         describe(self.shadow[self.depth - 1 - i].address);
-    dprintf(self.report_fd, "\n  unwound:");
+    report("\n  unwound:");
     for (size_t i = 0; i < 5 && i < count; i++)
         describe(self.pcs[i]);
-    dprintf(self.report_fd, "\n");
+    report("\n");
 }
 
 static bool is_exact(uintptr_t pc, size_t count, enum col_stack_end end)
@@ -105,7 +119,9 @@ static void finish(void)
 {
     self.is_over = true;
     atomic_signal_fence(memory_order_seq_cst); /* the counters stand still from here on */
-    dprintf(self.report_fd, "%lu %lu\n", self.instructions, self.exact);
+    report("%lu %lu\n", self.instructions, self.exact);
+    if (write(self.report_fd, self.report, self.reported) != (ssize_t)self.reported)
+        abort();
     close(self.report_fd);
 }
 
@@ -156,10 +172,10 @@ static void reverse_shadow(void)
 __attribute__((constructor)) static void start(void)
 {
     static char stack[1 << 16];
-    const char *report = getenv("UNWIND_STEPPER_REPORT"), *limit = getenv("UNWIND_STEPPER_LIMIT");
-    if (!report)
+    const char *path = getenv("UNWIND_STEPPER_REPORT"), *limit = getenv("UNWIND_STEPPER_LIMIT");
+    if (!path)
         return;
-    self.report_fd = open(report, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    self.report_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     self.limit = limit ? strtoul(limit, NULL, 10) : 0;
     self.bounds.high = (uintptr_t)__libc_stack_end;
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);

@@ -1,7 +1,7 @@
-/* seccomp_games.c -- one way after the other into seccomp; prints how long its functions worked (ns of CPU time) */
+/* seccomp_games.c -- one way after the other into seccomp */
 /*
  * seccomp_games GAME: works 100 ms before and 100 ms after it enters. Filters that allow little kill whoever makes another call: the program makes none but
- * those it allows.
+ * those it allows. Where one may be made, it prints how long a function worked, `FUNCTION_ns NUMBER`: the same loop may take twice the CPU time in another thread.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -50,18 +50,25 @@ __attribute__((noinline)) void work_before(void) { spin(loops_50ms); __asm__ vol
 __attribute__((noinline)) void work_after(void) { spin(loops_50ms); __asm__ volatile(""); }
 __attribute__((noinline)) void work_beside(void) { spin(loops_50ms * 4); __asm__ volatile(""); }
 
-static unsigned long cpu_ns(void)
+static unsigned long cpu_ns(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    clock_gettime(clock, &now);
     return (unsigned long)now.tv_sec * 1000000000ul + (unsigned long)now.tv_nsec;
 }
 
 __attribute__((noinline)) void measure(void)
 {
-    unsigned long loops = 1000000, start = cpu_ns();
+    unsigned long loops = 1000000, start = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
     spin(loops);
-    loops_50ms = loops * (50000000ul / ((cpu_ns() - start) + 1) + 1);
+    loops_50ms = loops * (50000000ul / ((cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - start) + 1) + 1);
+}
+
+static unsigned long time_of(void (*work)(void))
+{
+    unsigned long start = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+    work();
+    return cpu_ns(CLOCK_THREAD_CPUTIME_ID) - start;
 }
 
 #define ALLOW(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
@@ -109,6 +116,12 @@ static void *beside(void *argument)
     return argument;
 }
 
+static void *timed_beside(void *ns)
+{
+    *(unsigned long *)ns = time_of(work_beside);
+    return NULL;
+}
+
 static int has_entered; /* atomic: the thread that entered alone has said so */
 
 static void *enter_alone(void *game)
@@ -130,7 +143,8 @@ static void *enter_alone(void *game)
 static int in_thread(char *game)
 {
     pthread_t one, other;
-    pthread_create(&other, NULL, beside, NULL);
+    unsigned long beside_ns = 0;
+    pthread_create(&other, NULL, strcmp(game, "thread_tsync") == 0 ? beside : timed_beside, &beside_ns);
     pthread_create(&one, NULL, enter_alone, game);
     pthread_detach(one); /* it leaves by a bare exit, which nobody can join */
     pthread_join(other, NULL);
@@ -140,6 +154,7 @@ static int in_thread(char *game)
     say("beside\n");
     if (strcmp(game, "thread_tsync") == 0)
         syscall(SYS_exit_group, 0);
+    printf("work_beside_ns %lu\n", beside_ns);
     return 0;
 }
 
@@ -223,9 +238,12 @@ int main(int argc, char **argv)
         printf("%d %d\n", prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL), errno);
         struct sock_filter good[] = {RETURN(SECCOMP_RET_KILL_PROCESS)};
         printf("%ld %d\n", syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 1u << 30, &(struct sock_fprog){1, good}), errno);
-        fflush(stdout);
     }
-    work_after();
+    if (strcmp(game, "allow") == 0)
+        printf("work_after_ns %lu\n", time_of(work_after));
+    else
+        work_after();
+    fflush(stdout);
     say("after\n");
     if (strcmp(game, "allow") == 0 || strcmp(game, "refused") == 0)
         exit(0);

@@ -24,9 +24,9 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "measured_work.h"
 #include "target/recorder_calls.h"
 
 #ifdef __x86_64__
@@ -50,25 +50,12 @@ __attribute__((noinline)) void work_before(void) { spin(loops_50ms); __asm__ vol
 __attribute__((noinline)) void work_after(void) { spin(loops_50ms); __asm__ volatile(""); }
 __attribute__((noinline)) void work_beside(void) { spin(loops_50ms * 4); __asm__ volatile(""); }
 
-static unsigned long cpu_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (unsigned long)now.tv_sec * 1000000000ul + (unsigned long)now.tv_nsec;
-}
-
 __attribute__((noinline)) void measure(void)
 {
-    unsigned long loops = 1000000, start = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+    unsigned long loops = 1000000;
+    int64_t start = process_ns();
     spin(loops);
-    loops_50ms = loops * (50000000ul / ((cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - start) + 1) + 1);
-}
-
-static unsigned long time_of(void (*work)(void))
-{
-    unsigned long start = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
-    work();
-    return cpu_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+    loops_50ms = loops * (50000000ul / (unsigned long)(process_ns() - start + 1) + 1);
 }
 
 #define ALLOW(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
@@ -116,10 +103,12 @@ static void *beside(void *argument)
     return argument;
 }
 
-static void *timed_beside(void *ns)
+static struct account work_beside_ns = {"work_beside_ns", 0}, work_after_ns = {"work_after_ns", 0};
+
+static void *timed_beside(void *argument)
 {
-    *(unsigned long *)ns = time_of(work_beside);
-    return NULL;
+    BOOK(work_beside_ns, work_beside());
+    return argument;
 }
 
 static int has_entered; /* atomic: the thread that entered alone has said so */
@@ -143,8 +132,7 @@ static void *enter_alone(void *game)
 static int in_thread(char *game)
 {
     pthread_t one, other;
-    unsigned long beside_ns = 0;
-    pthread_create(&other, NULL, strcmp(game, "thread_tsync") == 0 ? beside : timed_beside, &beside_ns);
+    pthread_create(&other, NULL, strcmp(game, "thread_tsync") == 0 ? beside : timed_beside, NULL);
     pthread_create(&one, NULL, enter_alone, game);
     pthread_detach(one); /* it leaves by a bare exit, which nobody can join */
     pthread_join(other, NULL);
@@ -154,7 +142,7 @@ static int in_thread(char *game)
     say("beside\n");
     if (strcmp(game, "thread_tsync") == 0)
         syscall(SYS_exit_group, 0);
-    printf("work_beside_ns %lu\n", beside_ns);
+    print_account(&work_beside_ns);
     return 0;
 }
 
@@ -239,9 +227,10 @@ int main(int argc, char **argv)
         struct sock_filter good[] = {RETURN(SECCOMP_RET_KILL_PROCESS)};
         printf("%ld %d\n", syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 1u << 30, &(struct sock_fprog){1, good}), errno);
     }
-    if (strcmp(game, "allow") == 0)
-        printf("work_after_ns %lu\n", time_of(work_after));
-    else
+    if (strcmp(game, "allow") == 0) {
+        BOOK(work_after_ns, work_after());
+        print_account(&work_after_ns);
+    } else
         work_after();
     fflush(stdout);
     say("after\n");

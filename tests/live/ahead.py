@@ -104,7 +104,7 @@ class Comparison:
 def _compare(without: Outcome, recorded: Recorded) -> Recorded:
     with_it = recorded.outcome
     seen, natively = ((_SPENT.sub(r"\1", run.stdout), run.own_stderr) for run in (with_it, without))
-    assert seen == natively, f"{seen} where natively {natively}"
+    assert seen == natively, f"{seen} and status {with_it.status} where natively {natively} and {without.status}"
     assert with_it.status == without.status, with_it.stderr
     return recorded
 

@@ -1,4 +1,4 @@
-"""test_inlines -- the reader of inlined calls under ASan and UBSan: debug information of two compilers and both versions, with bytes changed"""
+"""test_inlines -- the readers of inlined calls and of line programs under ASan and UBSan: debug information of two compilers and both versions, with bytes changed"""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def test_hostile_entries(fuzz: Path, tmp_path: Path, compiler: str, version: int
     subprocess.run([compiler, "a.o", "-o", "a"], check=True, cwd=tmp_path)
     paths = []
     with ElfImage(str(tmp_path / "a")) as image:
-        for name in SECTIONS:
+        for name in (*SECTIONS, "line"):
             paths.append(tmp_path / name)
             paths[-1].write_bytes(image.data(image.section(f".debug_{name}")))
     done = subprocess.run([fuzz, str(ROUNDS), str(version), *paths], capture_output=True, text=True, timeout=600)
     said = done.stdout.splitlines()
     assert done.returncode == 0 and said[-1] == "all held", done.stdout + done.stderr[-3000:]
-    assert int(said[0].split()[0]) > 50, said
+    assert int(said[0].split()[0]) > 50 and int(said[1].split()[0]) > ROUNDS // 10, said

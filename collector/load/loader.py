@@ -27,7 +27,7 @@ from collector.load.ranks import missing_ranks, with_ranks
 from collector.load.recording import PartFacts, launched_statuses, process_of, recording_of
 from collector.load.stand_ins import STAND_IN_VALUES, may_have_stand_ins, stand_in
 from collector.load.threads import ThreadLives, balanced, thread_of, unsampled_ns
-from collector.load.waits import Waits, read_waits
+from collector.load.waits import BEYOND_LOOKS, Waits, after_last_look, read_waits
 from collector.profile import model
 from collector.profile.metric_series import MetricSeries
 from collector.profile.metrics import Value, metrics_of, ordered_values
@@ -127,7 +127,7 @@ class Loader:
             progress.tell(facts)
             watched = waits.code_of(process.pid) if waits else None
             memory = ImageMemory(self._names, facts, objects_path, self._has_interpreter_frames, watched)
-            self._add_process(facts, process, memory, waits_of.get(facts.number, ()))
+            self._add_process(facts, process, memory, waits_of.get(facts.number, ()), waits is not None and waits.is_by_looks)
         if any(is_closed_from_outside(facts.interpreter) for facts in logs if facts.number in waits_of):
             self._messages.append(model.Message(experiment, 1, _NO_WAITS, is_hint=True))
         ranked = with_ranks([*piece.relatives, *self.processes[first_process:]], rank, host)
@@ -156,6 +156,8 @@ class Loader:
         declared = dict.fromkeys(values for _, piece in self._pieces for facts in piece.facts.with_samples for values in facts.declared)
         if any(may_have_stand_ins(piece.facts.logs) for _, piece in self._pieces):
             declared[STAND_IN_VALUES] = None
+        if any(piece.facts.waits is not None and piece.facts.waits.is_by_looks for _, piece in self._pieces):
+            declared[BEYOND_LOOKS] = None
         self._values = ordered_values(value for source in declared for value in values_declared(source))
         self._analysis.measure(self._values)
         for read in self._pieces:
@@ -209,14 +211,14 @@ class Loader:
                 logs.append(facts)
         return PartFacts(launch, node, logs, waits, directory.rank, directory.node)
 
-    def _add_process(self, facts: LogFacts, process: model.Process, memory: ImageMemory, waits: Sequence[PcSampleBlock]) -> None:
+    def _add_process(self, facts: LogFacts, process: model.Process, memory: ImageMemory, waits: Sequence[PcSampleBlock], is_by_looks: bool) -> None:
         index, first_thread = len(self.processes), len(self._threads)
         self.processes.append(process)
         for cause, start_ns, end_ns in facts.all_pauses:
             self._pauses.append(model.Pause(index, cause, start_ns, end_ns))
         self._threads += [thread_of(index, thread, process) for thread in facts.threads]
         owners = self._attribute(facts, process, first_thread)
-        owners += self._add_waits(facts, first_thread, waits)
+        owners += self._add_waits(facts, first_thread, waits, is_by_looks)
         self._analysis.attribute(facts.number, owners, memory.segments(), memory.own_space)
         self._analysis.collect(facts.number)
         self._logs.append(facts.number)
@@ -234,14 +236,30 @@ class Loader:
                 owners.append(position)
         return owners
 
-    def _add_waits(self, facts: LogFacts, first_thread: int, waits: Sequence[PcSampleBlock]) -> list[int]:
+    def _add_waits(self, facts: LogFacts, first_thread: int, waits: Sequence[PcSampleBlock], is_by_looks: bool) -> list[int]:
         """Have the analysis take in where the threads waited; whose each record is."""
         if not waits:
             return []
         lives, shift_ns = ThreadLives(facts.threads, first_thread), facts.log.shift_ns
+        owners = [lives.at(block.thread, block.time + shift_ns) if block.thread in lives else NOBODY for block in waits]
         for block in waits:
             self._analysis.add_block(facts.number, block)
-        return [lives.at(block.thread, block.time + shift_ns) if block.thread in lives else NOBODY for block in waits]
+        if is_by_looks and not facts.has_gaps:
+            owners += self._add_ends_of_waits(facts, first_thread, list(zip(owners, waits)))
+        return owners
+
+    def _add_ends_of_waits(self, facts: LogFacts, first_thread: int, waits: Sequence[tuple[int, PcSampleBlock]]) -> list[int]:
+        """The same of what threads waited after they were last looked at."""
+        blocks_of: dict[int, list[PcSampleBlock]] = {}
+        for owner, block in waits:
+            blocks_of.setdefault(owner, []).append(block)
+        owners = []
+        for position in range(first_thread, len(self._threads)):
+            rest = after_last_look(self._threads[position], blocks_of.get(position, ()), facts.log.shift_ns)
+            if rest is not None:
+                self._analysis.add_block(facts.number, rest)
+                owners.append(position)
+        return owners
 
     def _add_stand_in(self, facts: LogFacts, position: int, process: model.Process, recorded: LoggedThread) -> bool:
         """Give a thread that ended before its first tick a sample that stands for its CPU time, if it has any."""

@@ -4,26 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
+from collector.experiment.columns import IntegerColumn
 from collector.experiment.directory import LogFile
 from collector.experiment.events import AnyRecord, MappingChange, PmcAttach
 from collector.experiment.merge import iter_records
 from collector.experiment.node_clocks import with_shift
-from collector.experiment.samples import PcSampleBlock
+from collector.experiment.sample_writer import pack_stacks
+from collector.experiment.samples import PcSampleBlock, declared_values
+from collector.format import WAIT_UNSEEN, StackEnd
 from collector.load.log_facts import GrowingFacts, LogFacts
+from collector.profile import model
 from collector.target.address_space import AddressSpace
+
+BEYOND_LOOKS: Final = declared_values(("blocked_unseen ns", "runnable ns"), "wait-rows")
+"""The values of what `after_last_look` gives."""
+
+_LEAST_NS = 1000  # the unit of waits.log
 
 
 @dataclass(slots=True)
 class Waits:
     """What waits.log says besides its samples, and these by process id, with their times as they are in the log.
 
-    `code` is that at addresses of format.WATCHED_CODE by process id, 0 of what is in all.
+    `code` is that at addresses of format.WATCHED_CODE by process id, 0 of what is in all. `is_by_looks`: the kernel gave no records of when threads waited.
     """
 
     facts: LogFacts
     blocks: dict[int, list[PcSampleBlock]] = field(default_factory=dict)
     code: dict[int, list[MappingChange]] = field(default_factory=dict)
+    is_by_looks: bool = False
 
     def code_of(self, pid: int) -> AddressSpace:
         """The code of a process that stacks of waits have, and its log does not."""
@@ -58,6 +69,26 @@ def _at(images: Sequence[LogFacts], time_ns: int) -> LogFacts:
     return next((facts for facts in reversed(images) if facts.start_ns <= time_ns), images[0])
 
 
+def after_last_look(thread: model.Thread, blocks: Iterable[PcSampleBlock], shift_ns: int) -> PcSampleBlock | None:
+    """What a thread waited between its last look and its end, which its own log tells: a record with that time, of no stack.
+
+    `blocks`: its samples, on a clock that is `shift_ns` behind the thread's. None if there is no such time, or nobody saw the thread's end.
+    """
+    if thread.end_ns is None or thread.user_ns is None:
+        return None
+    seen_ns, until_ns = 0, thread.start_ns
+    for block in blocks:
+        seen_ns += sum(ns for name, ns in block.figures.items() if name == "runnable" or name.startswith("blocked"))
+        until_ns = max(until_ns, block.last_time + shift_ns)
+    missing_ns = min(thread.end_ns - thread.start_ns - thread.cpu_ns - seen_ns, thread.end_ns - until_ns)
+    if missing_ns < _LEAST_NS:
+        return None
+    nothing = IntegerColumn(0, None, 1)
+    values = (IntegerColumn(missing_ns, None, 1), nothing)
+    definition = pack_stacks([(StackEnd.COMPLETE, (WAIT_UNSEEN,))])
+    return PcSampleBlock(thread.end_ns - shift_ns, thread.tid, 0, 0, None, 0, 1, 1, nothing, values, nothing, 1, definition, BEYOND_LOOKS)
+
+
 def read_waits(log: LogFile) -> Waits:
     """Read the log. ExperimentError if it cannot be read at all."""
     return waits_of(log, iter_records(log))
@@ -77,6 +108,7 @@ def waits_of(log: LogFile, records: Iterable[AnyRecord]) -> Waits:
             pids[record.source or 0] = record.pid or 0
         growing.add(_shifted(record, log.shift_ns) if log.shift_ns else record)
     waits.facts = growing.so_far()
+    waits.is_by_looks = waits.facts.clock is not None and waits.facts.clock.clock == "looks"
     return waits
 
 

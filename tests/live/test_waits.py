@@ -213,6 +213,14 @@ def test_python_functions_wait(watch: Callable[..., Recorded], python: Interpret
     assert not any(name.startswith("_PyEval") for name in rows)
 
 
+@every_interpreter("3.11", "3.12", "3.13")
+def test_python_functions_that_wake_at_once_are_all_told(watch: Callable[..., Recorded], python: Interpreter) -> None:
+    """Each has its wait, though all are new to the log when they tell of it."""
+    recorded = watch(EXACT, python.path, TARGETS / "python" / "wake_at_once.py", 6)
+    waiting = {row.function.name for row in aggregate.functions(recorded.profile) if row.inclusive[metric(recorded, "blocked")]}
+    assert {f"nap_{number}" for number in range(6)} <= waiting, sorted(waiting)
+
+
 @pytest.mark.parametrize("way", WATCHED)
 def test_sums_hold_where_nobody_may_look(watch: Callable[..., Recorded], compiled: Callable[..., Path], way: str) -> None:
     """Of a program that has made itself undumpable the time is known and no stack; the overview says so."""

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/one_of.h"
 #include "base/safe_read.h"
 #include "base/sparse.h"
 #include "experiment/event.h"
@@ -20,6 +21,7 @@
 #define ALIGNMENT 16u
 #define TEXT_LIMIT 4096u
 #define LINE_LIMIT 4096u
+#define BUFFERS 8
 #define LONG_DELTA 0xFFu /* of the line table: what follows is two numbers */
 #define LAST_BYTE 192u   /* of a number: below it */
 
@@ -44,12 +46,16 @@ struct line {
 };
 
 static struct {
-    uint32_t generation; /* of the log; entries of others do not count */
-    uint64_t next;       /* atomic: addresses given away, from COL_JAVA_FIRST_ADDRESS on */
-    bool is_telling;     /* atomic: somebody uses the buffers */
+    uint32_t generation;    /* of the log; entries of others do not count */
+    uint64_t next;          /* atomic: addresses given away, from COL_JAVA_FIRST_ADDRESS on */
+    bool is_taken[BUFFERS]; /* atomic */
+} self;
+
+/* What is told of a method is put together here, by as many threads at a time as there are. */
+static struct buffers {
     char name[2 * TEXT_LIMIT + 2], alias[TEXT_LIMIT + 1], source[TEXT_LIMIT + 1];
     struct line lines[LINE_LIMIT];
-} self COL_SPARSE;
+} buffers[BUFFERS] COL_SPARSE;
 
 static struct entry entries[SETS][WAYS] COL_SPARSE;
 
@@ -161,7 +167,8 @@ static int32_t next_signed(struct bytes *bytes)
 }
 
 /* The table behind the bytecodes (src/hotspot/share/code/compressedStream.hpp, CompressedLineNumberReadStream). */
-static size_t read_lines(const struct col_java_layout *layout, uintptr_t constant, uint32_t code_bytes)
+static size_t read_lines(const struct col_java_layout *layout, uintptr_t constant, uint32_t code_bytes,
+                         struct line *lines)
 {
     uint32_t later = layout->numbers[COL_JAVA_HAS_LINES_LATER];
     uint32_t flag = later != 0 ? later : layout->numbers[COL_JAVA_HAS_LINES];
@@ -184,7 +191,7 @@ static size_t read_lines(const struct col_java_layout *layout, uintptr_t constan
             offset += (int32_t)(byte >> 3);
             number += (int32_t)(byte & 7);
         }
-        self.lines[count] = (struct line){offset * (int32_t)ADDRESSES, number};
+        lines[count] = (struct line){offset * (int32_t)ADDRESSES, number};
     }
     return count;
 }
@@ -207,42 +214,44 @@ static uintptr_t source_of(const struct col_java_layout *layout, const struct id
     return symbol_at(layout, identity->pool, index);
 }
 
-static bool write_method(const struct col_java_layout *layout, const struct identity *identity, struct entry *entry)
+static bool write_method(const struct col_java_layout *layout, const struct identity *identity, struct buffers *own,
+                         struct entry *entry)
 {
-    char *end = copy_symbol(layout, identity->class_name, self.name);
+    char *end = copy_symbol(layout, identity->class_name, own->name);
     if (end == NULL)
         return false;
     *end++ = '.';
     if (copy_symbol(layout, symbol_at(layout, identity->pool, identity->name_index), end) == NULL)
         return false;
     uint32_t signature = (uint32_t)col_java_get(layout, COL_JAVA_CONST_SIGNATURE, identity->constant);
-    bool has_alias = copy_symbol(layout, symbol_at(layout, identity->pool, signature), self.alias) != NULL;
-    bool has_source = copy_symbol(layout, source_of(layout, identity), self.source) != NULL;
+    bool has_alias = copy_symbol(layout, symbol_at(layout, identity->pool, signature), own->alias) != NULL;
+    bool has_source = copy_symbol(layout, source_of(layout, identity), own->source) != NULL;
     uint32_t code_bytes = (uint32_t)col_java_get(layout, COL_JAVA_CONST_CODE_SIZE, identity->constant);
     entry->code_bytes = code_bytes > 0 ? code_bytes : 1; /* a native method has none */
     uint64_t bytes = (uint64_t)entry->code_bytes * ADDRESSES;
-    struct col_event_mappingchange change = {.action = COL_MAP_INSERT,
-                                             .map_kind = COL_MAP_JAVA_METHOD,
-                                             .path = "",
-                                             .name = self.name,
-                                             .alias = has_alias ? self.alias : NULL,
-                                             .source = has_source ? self.source : NULL,
-                                             .lines = self.lines,
-                                             .lines_bytes = read_lines(layout, identity->constant, code_bytes) *
-                                                            sizeof(struct line)};
+    struct col_event_mappingchange change = {
+        .action = COL_MAP_INSERT,
+        .map_kind = COL_MAP_JAVA_METHOD,
+        .path = "",
+        .name = own->name,
+        .alias = has_alias ? own->alias : NULL,
+        .source = has_source ? own->source : NULL,
+        .lines = own->lines,
+        .lines_bytes = read_lines(layout, identity->constant, code_bytes, own->lines) * sizeof(struct line)};
     change.start = change.bias = entry->start = take_addresses(bytes);
     change.end = change.start + bytes;
     uint32_t process = layout->memory != NULL ? (uint32_t)layout->memory->pid : 0;
     return col_event_mappingchange((struct col_event_head){col_clock_now(), process}, &change) == 0;
 }
 
-/* The buffers serve one at a time. Another thread's method is told of at its next tick. */
+/* A thread that finds no buffers tells of its method when it is met again. */
 static bool tell(const struct col_java_layout *layout, const struct identity *identity, struct entry *entry)
 {
-    if (__atomic_exchange_n(&self.is_telling, true, __ATOMIC_ACQUIRE))
+    int which = col_one_of_take(self.is_taken, BUFFERS);
+    if (which < 0)
         return false;
-    bool is_told = write_method(layout, identity, entry);
-    __atomic_store_n(&self.is_telling, false, __ATOMIC_RELEASE);
+    bool is_told = write_method(layout, identity, &buffers[which], entry);
+    col_one_of_return(self.is_taken, which);
     return is_told;
 }
 
@@ -313,7 +322,7 @@ bool col_java_method_find(const struct col_java_runtime *java, uintptr_t address
 void col_java_method_forget(void)
 {
     self.generation++;
-    self.is_telling = false;
+    memset(self.is_taken, 0, sizeof self.is_taken);
 }
 
 void col_java_method_watch(void)

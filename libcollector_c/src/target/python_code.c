@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/one_of.h"
 #include "base/safe_read.h"
 #include "base/sparse.h"
 #include "experiment/event.h"
@@ -18,6 +19,7 @@
 #define LINE_TABLE_LIMIT (256u << 10)
 #define LARGEST_CODE (64u << 20)
 #define FINGERPRINT_BYTES 16u
+#define BUFFERS 8
 #define TYPE_AT 8u        /* of any object */
 #define SIZE_AT 16u       /* of one of variable size, and of a string */
 #define BASIC_SIZE_AT 32u /* of a type: where the variable part of its objects begins */
@@ -42,13 +44,17 @@ struct entry {
 static struct {
     uint32_t generation;                      /* of the log; entries of others do not count */
     uint64_t next;                            /* atomic: addresses given away, from COL_PYTHON_FIRST_ADDRESS on */
-    bool is_converting;                       /* atomic: somebody uses `converted` and `locations` */
+    bool is_taken[BUFFERS];                   /* atomic */
     uint64_t stand_ins[COL_PYTHON_STAND_INS]; /* atomic */
 } self;
 
 static struct entry entries[SETS][WAYS] COL_SPARSE;
-static char converted[2][4 * TEXT_LIMIT + 1] COL_SPARSE;
-static uint8_t locations[LINE_TABLE_LIMIT + COL_PYTHON_LOCATIONS_MORE] COL_SPARSE;
+
+/* What is told of an object is put together here, by as many threads at a time as there are. */
+static struct buffers {
+    char name[4 * TEXT_LIMIT + 1], file[4 * TEXT_LIMIT + 1];
+    uint8_t locations[LINE_TABLE_LIMIT + COL_PYTHON_LOCATIONS_MORE];
+} buffers[BUFFERS] COL_SPARSE;
 
 /* ---- reading objects ---- */
 
@@ -200,12 +206,12 @@ COL_READS_FOREIGN static bool measure(const struct col_python_runtime *python, u
 }
 
 COL_READS_FOREIGN static bool write_object(const struct col_python_runtime *python, uintptr_t object,
-                                           struct col_python_code *code)
+                                           struct buffers *own, struct col_python_code *code)
 {
     const struct col_python_layout *layout = &python->layout;
     struct col_event_mappingchange change = {
-        .name = read_text(python, word_at(python, object + layout->code.name), converted[0]),
-        .source = read_text(python, word_at(python, object + layout->code.file), converted[1]),
+        .name = read_text(python, word_at(python, object + layout->code.name), own->name),
+        .source = read_text(python, word_at(python, object + layout->code.file), own->file),
         .first_line = number_at(python, object + layout->code.first_line),
         .line_table = layout->line_table,
     };
@@ -216,8 +222,8 @@ COL_READS_FOREIGN static bool write_object(const struct col_python_runtime *pyth
         change.lines = view(python, table + BYTES_AT, change.lines_bytes);
         change.lines_bytes = change.lines != NULL ? change.lines_bytes : 0;
         if (layout->line_table == COL_LINES_LOCATIONS && change.lines != NULL) {
-            change.lines_bytes = col_python_locations_shorten(change.lines, change.lines_bytes, locations);
-            change.lines = locations;
+            change.lines_bytes = col_python_locations_shorten(change.lines, change.lines_bytes, own->locations);
+            change.lines = own->locations;
         }
     }
     bool is_written = change.name != NULL && write_code(python->memory, &change, code->bytes);
@@ -225,13 +231,14 @@ COL_READS_FOREIGN static bool write_object(const struct col_python_runtime *pyth
     return is_written;
 }
 
-/* The buffers for names that are not ASCII serve one at a time. Another thread's object is told of at its next tick. */
+/* A thread that finds no buffers tells of its object when it is met again. */
 static bool tell(const struct col_python_runtime *python, uintptr_t object, struct col_python_code *code)
 {
-    if (!measure(python, object, code) || __atomic_exchange_n(&self.is_converting, true, __ATOMIC_ACQUIRE))
+    int which = measure(python, object, code) ? col_one_of_take(self.is_taken, BUFFERS) : -1;
+    if (which < 0)
         return false;
-    bool is_told = write_object(python, object, code);
-    __atomic_store_n(&self.is_converting, false, __ATOMIC_RELEASE);
+    bool is_told = write_object(python, object, &buffers[which], code);
+    col_one_of_return(self.is_taken, which);
     return is_told;
 }
 
@@ -317,7 +324,7 @@ uint64_t col_python_code_stand_in(enum col_python_stand_in which)
 void col_python_code_forget(void)
 {
     self.generation++;
-    self.is_converting = false;
+    memset(self.is_taken, 0, sizeof self.is_taken);
     memset(self.stand_ins, 0, sizeof self.stand_ins);
 }
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from metric_plugins import Define, MetricRun, Source, compile_plugin, definition_text, run_with  # noqa: F401
-from recorded import ROOT, TARGETS, clean_environment, collector_command, execute, judge_total
+from recorded import ROOT, TARGETS, clean_environment, collector_command, execute, judge, judge_total
 
 import collector
 from collector.experiment.events import Initialize, Metric, PmcAllocate, ProcFork
@@ -56,7 +56,7 @@ def test_a_counter_is_read_as_often_as_it_is_recorded(run_with, rung_works, cloc
 def test_the_interval_is_kept_and_doubled_after_a_thousand_readings(run_with, compiled) -> None:
     run = run_with("metric_counts.c", [Define("calls")], command=(compiled("metric_load.c"), 2500), options=("--metric-interval", 1, "-p", "hi"))
     intervals = [reading.interval_ns for reading in run.readings("calls")]
-    assert len(intervals) > 1050, "too few readings to judge"
+    judge(len(intervals) > 1050, f"{len(intervals)} readings are too few to judge")
     first, second = sorted(intervals[:1000]), sorted(intervals[1001:-1])
     assert first[500] >= 900_000
     assert second[len(second) // 2] >= 1_800_000
@@ -106,7 +106,9 @@ def test_every_function_of_the_headers_is_exported(recorder) -> None:
 
 def test_safe_memory_serves_getters_on_all_threads(run_with, compiled) -> None:
     run = run_with("metric_rules.c", [Define("memory")], command=(compiled("metric_load.c"), 300, 4), options=("--metric-interval", 1))
-    assert len(run.values("memory")) > 50 and run.texts() == []
+    values = run.values("memory")
+    assert values and run.texts() == []
+    judge(len(values) > 50, f"only {len(values)} readings: on a busy machine they take longer than they are apart, and rest")
 
 
 def test_builtin_metrics_agree_with_the_kernels_account(record, compiled) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from collector.experiment.columns import IntegerColumn
 from collector.experiment.sample_writer import pack_stacks
-from collector.experiment.samples import CPU_VALUES, PcSampleBlock
+from collector.experiment.samples import CPU_VALUES, PcSampleBlock, SourceValues
 from collector.format import StackEnd
 from collector.load.log_facts import LogFacts
 from collector.profile import model
@@ -24,8 +24,14 @@ def may_have_stand_ins(logs: Iterable[LogFacts]) -> bool:
 
 def stand_in(thread: model.Thread, address: int | None, values: tuple[int, ...], shift_ns: int = 0) -> PcSampleBlock:
     """A record with one sample of these values in nanoseconds, on a clock that is so much behind the thread's. Without an address its stack is empty."""
+    return one_sample(thread, values, (StackEnd.NOT_SAMPLED, (address,) if address else ()), STAND_IN_VALUES, shift_ns)
+
+
+def one_sample(
+    thread: model.Thread, values: Iterable[int], stack: tuple[StackEnd, tuple[int, ...]], declared: SourceValues, shift_ns: int
+) -> PcSampleBlock:
+    """A record that no log has, with one sample at the thread's end, on a clock that is `shift_ns` behind the thread's; times in nanoseconds."""
     columns = tuple(IntegerColumn(value, None, 1) for value in values)
     nothing = IntegerColumn(0, None, 1)
-    definition = pack_stacks([(StackEnd.NOT_SAMPLED, (address,) if address else ())])
     time_ns = (thread.end_ns or thread.start_ns) - shift_ns
-    return PcSampleBlock(time_ns, thread.tid, 0, 0, None, 0, 1, 1, nothing, columns, nothing, 1, definition, STAND_IN_VALUES)
+    return PcSampleBlock(time_ns, thread.tid, 0, 0, None, 0, 1, 1, nothing, columns, nothing, 1, pack_stacks([stack]), declared)

@@ -6,15 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from collector.experiment.columns import IntegerColumn
 from collector.experiment.directory import LogFile
 from collector.experiment.events import AnyRecord, MappingChange, PmcAttach
 from collector.experiment.merge import iter_records
 from collector.experiment.node_clocks import with_shift
-from collector.experiment.sample_writer import pack_stacks
 from collector.experiment.samples import PcSampleBlock, declared_values
 from collector.format import WAIT_UNSEEN, StackEnd
 from collector.load.log_facts import GrowingFacts, LogFacts
+from collector.load.stand_ins import one_sample
 from collector.profile import model
 from collector.target.address_space import AddressSpace
 
@@ -83,10 +82,7 @@ def after_last_look(thread: model.Thread, blocks: Iterable[PcSampleBlock], shift
     missing_ns = min(thread.end_ns - thread.start_ns - thread.cpu_ns - seen_ns, thread.end_ns - until_ns)
     if missing_ns < _LEAST_NS:
         return None
-    nothing = IntegerColumn(0, None, 1)
-    values = (IntegerColumn(missing_ns, None, 1), nothing)
-    definition = pack_stacks([(StackEnd.COMPLETE, (WAIT_UNSEEN,))])
-    return PcSampleBlock(thread.end_ns - shift_ns, thread.tid, 0, 0, None, 0, 1, 1, nothing, values, nothing, 1, definition, BEYOND_LOOKS)
+    return one_sample(thread, (missing_ns, 0), (StackEnd.COMPLETE, (WAIT_UNSEEN,)), BEYOND_LOOKS, shift_ns)
 
 
 def read_waits(log: LogFile) -> Waits:

@@ -5,10 +5,12 @@ Asked only when a command line made no sense, or would write a report where a pi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
-
 from collector.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Final
 
 _ATTACH: Final = (
     "a process that runs already cannot be attached to: start it with `collector record PROGRAM`,"
@@ -50,7 +52,6 @@ _RECORD_OPTIONS: Final = {
 _ENDINGS: Final = {".svg": "", ".html": "", ".png": "", ".pdf": "", ".folded": "folded", ".pb.gz": "pprof", ".speedscope.json": "speedscope"}
 """How files of pictures and of other viewers' data are named, with the format of export."""
 _RECORDERS: Final = ("record", "run")
-
 
 
 def tell_habit(words: Sequence[str], complaint: str) -> str | None:

@@ -161,12 +161,13 @@ def test_help_needs_no_parser(tmp_path: Path) -> None:
     assert not {"argparse", "typing", "re"} & (imported_by(["--help"], tmp_path) - imported_by_nothing())
 
 
-def test_a_whole_recording_needs_few_imports(tmp_path: Path) -> None:
+@pytest.mark.parametrize("experiment", ["true.expt", "true"])
+def test_a_whole_recording_needs_few_imports(experiment: str, tmp_path: Path) -> None:
     """Generated classes and the reader of logs are for those who look at a recording, not for those who make one."""
     if not (ROOT / "libcollector_c/build/libcollector.so").exists():
         pytest.skip("the recorder is not built")
-    imported = imported_by(["record", "-o", "true.expt", "true"], tmp_path)
-    assert (tmp_path / "true.expt").is_dir() and "collector.experiment.totals" in imported
+    imported = imported_by(["record", "-o", experiment, "true"], tmp_path)
+    assert (tmp_path / experiment).is_dir() and "collector.experiment.totals" in imported
     slow = {"dataclasses", "typing", "threading", "locale", "inspect", "glob", "json", "shutil", "subprocess", "tempfile", "elftools", "collector.reading_fields"}
     slow |= {f"collector.experiment.{name}" for name in ("events", "records", "log_reader", "frames", "samples", "merge", "stacks", "directory")}
     slow |= {"collector.capture.perf_events", "collector.capture.wait_watcher", "collector.capture.runtime_settings", "collector.reports", "collector.profile"}

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "sample/recording.h"
 #include "waits/look.h"
 #include "waits/wait_threads.h"
 
@@ -236,8 +237,8 @@ static void check_turns(void)
     turns.end_ns = 60 * MS;
     check_between(&turns, 5 * MS, 34 * MS, 0);
     check_between(&turns, 15 * MS, 100 * MS, 25 * MS);
-    turns.state = COL_RECORDING_CLOSED; /* not noted so far */
-    check_between(&turns, 40 * MS, 50 * MS, 0);
+    turns.state = COL_RECORDING_CLOSED; /* that is not noted so far */
+    check_between(&turns, 40 * MS, 50 * MS, 10 * MS);
 }
 
 static void check_many_turns(void)
@@ -248,6 +249,30 @@ static void check_many_turns(void)
     uint64_t last_ns = (5 * COL_RECORDING_TURNS - 1) * MS;
     check_between(&turns, last_ns - 100 * MS, last_ns, 50 * MS);
     check_between(&turns, last_ns - COL_RECORDING_TURNS * MS, last_ns + 10 * MS, (COL_RECORDING_TURNS / 2 + 10) * MS);
+}
+
+uint64_t __real_col_clock_now(void);
+uint64_t __wrap_col_clock_now(void);
+static bool is_resumed_next;
+
+/* Where recording was paused and that is not noted yet, it may be resumed by another thread, or by a signal handler. */
+uint64_t __wrap_col_clock_now(void)
+{
+    if (is_resumed_next) {
+        is_resumed_next = false;
+        col_recording_change(COL_RECORDING_PAUSED, COL_RECORDING_ON);
+    }
+    return __real_col_clock_now();
+}
+
+static void check_turns_at_once(void)
+{
+    col_recording_set(COL_RECORDING_ON);
+    is_resumed_next = true;
+    col_recording_change(COL_RECORDING_ON, COL_RECORDING_PAUSED);
+    uint64_t from_ns = col_clock_now();
+    check(col_recording_now() == COL_RECORDING_ON, "state after a pause that was resumed before it was noted", col_recording_now());
+    check(col_recording_between(from_ns, from_ns + MS) == MS, "recorded after it", (double)col_recording_between(from_ns, from_ns + MS));
 }
 
 /* A wait that begins before a pause and ends after it. */
@@ -290,6 +315,7 @@ int main(void)
     check_beginning();
     check_turns();
     check_many_turns();
+    check_turns_at_once();
     check_pause();
     thread = col_wait_threads_add(&all, 4711, 4711, COL_THREAD_RUNNING, now_ns);
     check_sums();

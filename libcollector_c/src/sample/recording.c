@@ -11,19 +11,28 @@ enum col_recording col_recording_now(void)
     return (enum col_recording)__atomic_load_n(&self->state, __ATOMIC_ACQUIRE);
 }
 
+/* Of two threads that change it at once, the earlier may note that last: then it notes what came of both. */
+static void note(enum col_recording state)
+{
+    do {
+        col_recording_turns_note(self, state, col_clock_now());
+        state = col_recording_now();
+    } while (!col_recording_turns_end_in(self, state));
+}
+
 bool col_recording_change(enum col_recording from, enum col_recording to)
 {
     uint64_t expected = from;
     if (!__atomic_compare_exchange_n(&self->state, &expected, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return false;
-    col_recording_turns_note(self, to, col_clock_now());
+    note(to);
     return true;
 }
 
 void col_recording_set(enum col_recording to)
 {
     __atomic_store_n(&self->state, to, __ATOMIC_RELEASE);
-    col_recording_turns_note(self, to, col_clock_now());
+    note(to);
 }
 
 void col_recording_limit(uint64_t start_ns, uint64_t end_ns)

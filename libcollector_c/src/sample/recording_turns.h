@@ -2,6 +2,7 @@
 #ifndef COL_SAMPLE_RECORDING_TURNS_H
 #define COL_SAMPLE_RECORDING_TURNS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* control/session.c changes it, in the order that its page shows. */
@@ -24,6 +25,9 @@ struct col_recording_turns {
 
 /* It is in this state now. Safe in signal handlers, as all of this. */
 void col_recording_turns_note(struct col_recording_turns *turns, enum col_recording state, uint64_t time_ns);
+
+/* Whether the last change that was noted led to this state, as far as that is to be on or not. */
+bool col_recording_turns_end_in(const struct col_recording_turns *turns, enum col_recording state);
 
 /* For so long the process was recorded between two moments. Before the first change that is known it is taken to be on. */
 uint64_t col_recording_turns_between(const struct col_recording_turns *turns, uint64_t from_ns, uint64_t to_ns);

@@ -66,19 +66,29 @@ class RecordedProcesses:
 
     def untruncated_logs(self) -> list[str]:
         """Give the names of the logs that seem to be in use, or were left so by a process that was killed."""
+        return [name for name, size in self._sizes() if size > 0 and size % _UNCUT_UNIT == 0]
+
+    def begun_logs(self) -> set[str]:
+        """Give the names of the logs that there are, but for those that are empty so far."""
+        return {name for name, size in self._sizes() if size > 0}
+
+    def _sizes(self) -> list[tuple[str, int]]:
         try:
             with os.scandir(self._directory) as entries:
-                return [entry.name for entry in entries if entry.name.endswith(_LOG) and _is_untruncated(entry)]
+                return [(entry.name, _size(entry)) for entry in entries if _is_log(entry.name)]
         except OSError:
             return []
 
 
-def _is_untruncated(entry: os.DirEntry[str]) -> bool:
+def _is_log(name: str) -> bool:
+    return name.endswith(_LOG) and (name[0].isdigit() or name in _LAUNCHERS_LOGS)
+
+
+def _size(entry: os.DirEntry[str]) -> int:
     try:
-        size = entry.stat().st_size
+        return entry.stat().st_size
     except OSError:
-        return False
-    return (entry.name[0].isdigit() or entry.name in _LAUNCHERS_LOGS) and size > 0 and size % _UNCUT_UNIT == 0
+        return 0
 
 
 def _has_mapped(pid: int, name: bytes) -> bool:

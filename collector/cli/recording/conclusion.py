@@ -13,18 +13,15 @@ from collector.cli.recording.saying import say
 from collector.cli.recording.unrecorded import UnrecordedDescendants, count_missing_logs, tell_unrecorded, why_no_command
 from collector.errors import CollectorError, ExperimentError
 from collector.experiment.log_outline import read_start_ticks
-from collector.experiment.totals import sum_up
+from collector.experiment.totals import Totals, sum_up
+
+_MOST_TURNS = 5
 
 
 def conclude(plan: Plan, experiment: str, ending: Ending, unrecorded: UnrecordedDescendants) -> bool:
     """Bring the logs of killed processes to their end and say what was recorded; False if nothing was."""
-    live: dict[int, int] = {}
     try:
-        processes = RecordedProcesses(experiment, read_start_ticks)
-        if processes.untruncated_logs():
-            live = processes.live()
-            _recover(experiment, processes)
-        totals = sum_up(experiment, ending.pid)
+        totals, live = add_up(experiment, ending.pid)
         found = unrecorded.finish(totals, live, ending)
     except (CollectorError, OSError) as error:
         say(f"{plan.job.title(experiment)}: {error}")
@@ -39,6 +36,20 @@ def conclude(plan: Plan, experiment: str, ending: Ending, unrecorded: Unrecorded
     for sentence in plan.job.sentences(experiment, sentences, outcome.is_clean):
         say(sentence)
     return outcome.has_recorded
+
+
+def add_up(experiment: str, root_pid: int) -> tuple[Totals, dict[int, int]]:
+    """The totals of all logs, and RecordedProcesses.live of the processes that go on: both are of one time, unless logs keep beginning."""
+    processes = RecordedProcesses(experiment, read_start_ticks)
+    for _ in range(_MOST_TURNS):
+        begun, live = processes.begun_logs(), dict[int, int]()
+        if processes.untruncated_logs():
+            live = processes.live()
+            _recover(experiment, processes)
+        totals = sum_up(experiment, root_pid)
+        if processes.begun_logs() == begun:
+            break
+    return totals, live
 
 
 def _recover(experiment: str, processes: RecordedProcesses) -> None:

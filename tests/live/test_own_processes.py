@@ -273,6 +273,18 @@ def test_one_in_a_namespace_outlives_the_command(record: Callable[..., Recorded]
     assert "processes are still running and being recorded" in recorded.outcome.stderr
 
 
+def test_threads_of_a_process_whose_number_is_half_an_address(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    """0x7fff is the upper half of each library's addresses where they are not randomised: what is found by its number is not found there."""
+    if not shutil.which("setarch"):
+        pytest.skip("this system has no setarch")
+    choose_and_run = f"echo {0x7FFF - 1} > /proc/sys/kernel/ns_last_pid || exit 3; setarch -R {compiled('uneven_threads.c')} 3 30; exit"
+    recorded = record([*_enter_pid_namespace(), "sh", "-c", choose_and_run])
+    if recorded.outcome.status == 3:
+        pytest.skip("this system does not let us choose the next process number")
+    assert [process.pid for process in recorded.profile.processes if process.arguments[1:] == ("3", "30")] == [0x7FFF]
+    assert recorded.lost_count == 0, recorded.outcome.stderr
+
+
 def test_processes_that_have_one_number(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
     """What an image begins with that does not follow an exec was used by its own process, the dynamic linker as a rule."""
     recorded = record([*_enter_pid_namespace(), compiled("same_number.c")])

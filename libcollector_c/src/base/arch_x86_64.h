@@ -113,7 +113,7 @@ static inline unsigned col_arch_find_tid(uintptr_t pointer, uint32_t tid)
     uint32_t words[COUNT];
     if (!col_safe_read_bytes(pointer + FROM, words, sizeof words))
         return 0;
-    for (unsigned i = 0; i < COUNT; i++)
+    for (unsigned i = 0; i < COUNT; i += 2) /* the upper half of a pointer before it may be the same number */
         if (words[i] == tid)
             return FROM + i * (unsigned)sizeof *words;
     return 0;

@@ -7,6 +7,7 @@ from tiny_profile import S, START_NS, build_profile
 from collector.profile.metrics import CPU_VALUES, Value, metrics_of
 from collector.profile.model import Profile
 from collector.profile.plain_samples import PlainSample, PlainSamples
+from collector.profile.samples import Scales
 
 KINDS = (*CPU_VALUES, Value("cycles"), Value("instructions"), Value("cache-misses"), Value("cache-references"))
 
@@ -16,4 +17,4 @@ def counted_profile(scale: int = 1) -> Profile:
     base = build_profile([("main;mixed", 1, 0), ("main;bare", 1, 0), ("main;asleep", 1, 0)])
     counts = [(0, 100, 400, 1, 10), (0, 900, 100, 9, 990), (1, 1000, 2000, 0, 0), (2, 0, 0, 0, 0)]
     samples = [PlainSample(0, START_NS + at * S, stack, (S, 0, values[0], values[1] * scale, *values[2:])) for at, (stack, *values) in enumerate(counts)]
-    return base._replace(samples=PlainSamples(base.samples.stacks, samples, [1.0], KINDS), metrics=metrics_of(KINDS))
+    return base._replace(samples=PlainSamples(base.samples.stacks, samples, [Scales()], KINDS), metrics=metrics_of(KINDS))

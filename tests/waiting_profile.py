@@ -7,6 +7,7 @@ from tiny_profile import S, START_NS, THREAD, build_profile
 from collector.profile.metrics import CPU_VALUES, Value, metrics_of
 from collector.profile.model import Profile
 from collector.profile.plain_samples import PlainSample, PlainSamples
+from collector.profile.samples import Scales
 
 KINDS = (*CPU_VALUES, Value("blocked", "ns"), Value("runnable", "ns"), Value("looks", "", True))
 
@@ -31,4 +32,4 @@ def waiting_profile(has_causes: bool = False) -> Profile:
         rows = [(thread, at, stack, (*v[:2], v[2] * (stack == 2), v[2] * (stack == 1), *v[3:])) for thread, at, stack, v in rows]
     kinds = WITH_CAUSES if has_causes else KINDS
     samples = [PlainSample(thread, START_NS + at * S, stack, (*(value * S for value in values[:-1]), values[-1])) for thread, at, stack, values in rows]
-    return base._replace(samples=PlainSamples(base.samples.stacks, samples, [1.0, 1.0], kinds), metrics=metrics_of(kinds))
+    return base._replace(samples=PlainSamples(base.samples.stacks, samples, [Scales()] * 2, kinds), metrics=metrics_of(kinds))

@@ -8,11 +8,13 @@ import struct
 from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING
 from weakref import finalize
 
 from collector.analysis.library import (
     COLUMN_COUNT,
+    COLUMN_MISSING,
     COLUMN_SCALED,
     COLUMN_TIME,
     Answer,
@@ -38,8 +40,8 @@ from collector.experiment.merge import iter_records
 from collector.experiment.open_frames import MissingRecords, pack_block
 from collector.experiment.samples import PcSampleBlock, SampleHead, SourceValues
 from collector.format import SAMPLE_MAX_VALUES as MOST_VALUES, Kind
-from collector.profile.metrics import CPU_VALUES, Value
-from collector.profile.samples import Samples
+from collector.profile.metrics import CPU_VALUES, MISSING, Value
+from collector.profile.samples import Samples, Scales
 from collector.regular_file import open_regular
 
 if TYPE_CHECKING:
@@ -185,13 +187,13 @@ class NativeAnalysis:
         )
         check(engine.library.expand(engine.handle, by_reference(buffers)), "what addresses mean")
 
-    def samples(self, scales: Sequence[float], frame_count: int, has_all_cells: bool) -> Samples:
+    def samples(self, scales: Sequence[Scales], frame_count: int, has_all_cells: bool) -> Samples:
         """See `seam.Analysis`."""
-        return NativeSamples(self._engine, array("d", scales), frame_count, self._engine.cells if has_all_cells else None)
+        return NativeSamples(self._engine, array("d", chain.from_iterable(scales)), frame_count, self._engine.cells if has_all_cells else None)
 
 
 def _kind_of(value: Value) -> int:
-    return value.is_time * COLUMN_TIME | (value in CPU_VALUES) * COLUMN_SCALED | value.is_count * COLUMN_COUNT
+    return value.is_time * COLUMN_TIME | (value in CPU_VALUES) * COLUMN_SCALED | (value == MISSING) * COLUMN_MISSING | value.is_count * COLUMN_COUNT
 
 
 def _layout(placed: PlacedValues) -> Layout:

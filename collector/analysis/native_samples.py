@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import repeat
 from operator import add, sub
 from typing import Any, cast
 
@@ -31,7 +32,7 @@ from collector.analysis.library import (
 from collector.analysis.seam import Expansion
 from collector.errors import ExperimentError
 from collector.format import StackEnd
-from collector.profile.metrics import CPU_VALUES, SAMPLES, Value, in_base_order
+from collector.profile.metrics import CPU_VALUES, MISSING, SAMPLES, USER, Value, in_base_order
 from collector.profile.plain_samples import scaled
 from collector.profile.samples import (
     EVERY_STACK,
@@ -43,6 +44,7 @@ from collector.profile.samples import (
     GroupSums,
     PhaseCells,
     SampleRows,
+    Scales,
     Span,
     Spans,
     StackFilter,
@@ -54,6 +56,7 @@ from collector.units import NS_PER_S
 _END_NAMES = {int(end): end.name.lower() for end in StackEnd}
 _NO_FILE = -1
 _ROW_FIELDS = 4
+_SCALES = len(Scales._fields)
 
 Row = tuple[Any, list[int]]
 """A key that begins with a thread, and figures that are not multiplied yet."""
@@ -162,7 +165,7 @@ class NativeSamples:
 
     def rows(self, grouping: Grouping, is_folded: bool = True) -> SampleRows:
         """See `profile.samples.Samples`."""
-        values = tuple(array("d") for _ in range(self._engine.columns + 1))
+        values = tuple(array("d") for _ in self._shown)
         rows = SampleRows(array("I"), array("I"), array("I"), array("Q"), array("I"), array("B"), values)
         answer = self._ask(grouping, WANT_TREE | WANT_ROWS | (0 if is_folded else WANT_UNFOLDED), lambda: self._take(rows))
         parents, groups = (_numbers("I", address, answer.node_count) for address in (answer.parents, answer.node_groups))
@@ -178,18 +181,29 @@ class NativeSamples:
         for column, place in ((rows.is_finished, 1), (rows.nodes, 2), (rows.times_ns, 3)):
             cast("array[int]", column).extend(array(cast("array[int]", column).typecode, numbers[place::width]))
         cast("array[int]", rows.threads).extend(threads)
-        scales = list(map(self._scales.__getitem__, threads))
+        scales = list(map(self._scales[::_SCALES].__getitem__, threads))
         others = [index for index in range(len(rows.values)) if index != SAMPLES]
+        added = self._missing_of(numbers, width, threads)
         counted = array("d", [1.0]) * count.value
         for place, index, kind in zip(range(_ROW_FIELDS, width), others, engine.values):
             own, column = cast("array[float]", rows.values[index]), numbers[place::width]
-            if kind in CPU_VALUES:
+            if kind == CPU_VALUES[USER]:
+                own.extend((value * scale + missing) / NS_PER_S for value, scale, missing in zip(column, scales, added))
+            elif kind in CPU_VALUES:
                 own.extend(value * scale / NS_PER_S for value, scale in zip(column, scales))
             else:
                 own.extend(value / NS_PER_S for value in column) if kind.is_time else own.extend(map(float, column))
             if kind.is_count:
                 counted = array("d", map(sub, counted, column))
         cast("array[float]", rows.values[SAMPLES]).extend(counted)
+
+    def _missing_of(self, numbers: array[int], width: int, threads: array[int]) -> Iterable[float]:
+        """By row, what is added to user time (ns)."""
+        values = self._engine.values
+        if MISSING not in values:
+            return repeat(0.0)
+        missing = numbers[_ROW_FIELDS + values.index(MISSING) :: width]
+        return [value * scale for value, scale in zip(missing, map(self._scales[1::_SCALES].__getitem__, threads))]
 
     def edge_sums(self, grouping: Grouping) -> EdgeSums:
         """See `profile.samples.Samples`."""
@@ -216,7 +230,7 @@ class NativeSamples:
         spans, first_span = self._packed_spans
         question = Question(
             column.buffer_info()[0], spans.buffer_info()[0] if spans else None, first_span.buffer_info()[0], self._scales.buffer_info()[0],
-            len(column), len(self._scales), grouping.count, want, *self._demands,
+            len(column), len(self._scales) // _SCALES, grouping.count, want, *self._demands,
         )
         check(engine.library.begin(engine.handle, by_reference(question)), "the samples")
         for log in range(len(engine.paths)):
@@ -281,13 +295,22 @@ class NativeSamples:
         return self._marks.buffer_info()[0], sum(self._demanded), *asked
 
     def _scaled(self, rows: Sequence[Row]) -> Columns:
-        values = [(*scaled(self._engine.values, figures, self._scales[key[0]]), float(figures[-1])) for key, figures in rows]
-        return in_base_order([[row[column] for row in values] for column in range(self._engine.columns + 1)])
+        values = [(*scaled(self._engine.values, figures, self._scales_of(key[0])), float(figures[-1])) for key, figures in rows]
+        return in_base_order([[row[column] for row in values] for column in range(len(self._shown))])
+
+    def _scales_of(self, thread: int) -> Scales:
+        return Scales(*self._scales[_SCALES * thread : _SCALES * (thread + 1)])
+
+    @cached_property
+    def _shown(self) -> list[int]:
+        """The columns of answers that are figures."""
+        values = self._engine.values
+        return [column for column in range(self._engine.columns + 1) if column == len(values) or values[column] != MISSING]
 
     def _columns(self, address: int | None, count: int) -> Columns:
         width = self._engine.columns + 1
         numbers = _numbers("d", address, count * width)
-        return in_base_order([numbers[column::width] for column in range(width)])
+        return in_base_order([numbers[column::width] for column in self._shown])
 
 
 def _added_up(rows: Iterable[Row]) -> list[Row]:

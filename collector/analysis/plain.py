@@ -21,7 +21,7 @@ from collector.experiment.samples import PcSampleBlock, SampleHead
 from collector.format import SAMPLE_MAX_VALUES, StackEnd
 from collector.profile.metrics import CPU_VALUES, Value
 from collector.profile.plain_samples import PlainSample, PlainSamples, PlainStack
-from collector.profile.samples import Samples
+from collector.profile.samples import Samples, Scales
 
 _LATEST = (1 << 64) - 1
 _END_NAMES = {int(end): end.name.lower() for end in StackEnd}
@@ -135,7 +135,7 @@ class PlainAnalysis:
         """See `seam.Analysis`."""
         self._expansion = expansion
 
-    def samples(self, scales: Sequence[float], frame_count: int, has_all_cells: bool) -> Samples:
+    def samples(self, scales: Sequence[Scales], frame_count: int, has_all_cells: bool) -> Samples:
         """See `seam.Analysis`."""
         stacks: dict[PlainStack, int] = {}
         samples = []

@@ -16,7 +16,7 @@ from collector.experiment.directory import LogFile
 from collector.experiment.events import Event
 from collector.experiment.samples import PcSampleBlock, SampleHead
 from collector.profile.metrics import Value
-from collector.profile.samples import Samples
+from collector.profile.samples import Samples, Scales
 
 NOBODY = (1 << 32) - 1
 """The thread of a record that is to be left out."""
@@ -128,5 +128,5 @@ class Analysis(Protocol):
     def expand(self, expansion: Expansion) -> None:
         """Take what all entries mean."""
 
-    def samples(self, scales: Sequence[float], frame_count: int, has_all_cells: bool) -> Samples:
+    def samples(self, scales: Sequence[Scales], frame_count: int, has_all_cells: bool) -> Samples:
         """All samples; `scales` by thread. `has_all_cells`: nothing was hidden but by segments."""

@@ -218,6 +218,10 @@ class SampleHead(NamedTuple):
         """The CPU time that its samples stand for."""
         return sum(sum_ns for name, sum_ns in zip(self.declared.names, self.sums_ns) if name in CPU_VALUES.names)
 
+    def sum_ns(self, name: str) -> int:
+        """That of the column of this name; 0 if there is none."""
+        return sum(sum_ns for column, sum_ns in zip(self.declared.names, self.sums_ns) if column == name)
+
     @classmethod
     def of(cls, numbers: tuple[int, ...], log_offset: int, declared: SourceValues, is_lost: bool = False) -> SampleHead:
         """From the numbers that the analysis in C gives of a record (`col_head_field`)."""

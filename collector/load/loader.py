@@ -26,12 +26,13 @@ from collector.load.python_code import is_closed_from_outside
 from collector.load.ranks import missing_ranks, with_ranks
 from collector.load.recording import PartFacts, launched_statuses, process_of, recording_of
 from collector.load.stand_ins import STAND_IN_VALUES, may_have_stand_ins, stand_in
-from collector.load.threads import ThreadLives, balanced, thread_of, unsampled_ns
+from collector.load.threads import ThreadLives, balanced, placed, thread_of, unsampled_ns
 from collector.load.waits import BEYOND_LOOKS, Waits, after_last_look, read_waits
 from collector.profile import model
 from collector.profile.metric_series import MetricSeries
-from collector.profile.metrics import Value, metrics_of, ordered_values
+from collector.profile.metrics import MISSING, Value, metrics_of, ordered_values
 from collector.profile.sample_point import SamplePoint
+from collector.profile.samples import Scales
 from collector.reading_fields import readings_of
 from collector.target.process import LoggedThread
 
@@ -170,7 +171,7 @@ class Loader:
         has_all_cells = self.expand()
         nameless = self._symbolizer.nameless
         warnings = tuple(model.Message(0, 1, text, nameless=nameless.get(text, "")) for text in self._symbolizer.warnings)
-        scales = [thread.scale for thread in self._threads]
+        scales = [Scales(thread.scale, thread.missing_scale) for thread in self._threads]
         return model.Profile(
             recordings=tuple(self._recordings),
             modules=self._names.modules,
@@ -227,11 +228,13 @@ class Loader:
         """Whose each record of samples is. Threads are given what their samples leave open of the kernel's account."""
         lives = ThreadLives(facts.threads, first_thread)
         owners = [NOBODY if head.is_lost else lives.at(head.thread, head.time) for head in facts.heads]
-        sampled: Counter[int] = Counter()
+        sampled, missing = Counter[int](), Counter[int]()
         for owner, head in zip(owners, facts.heads):
             sampled[owner] += head.cpu_ns
+            missing[owner] += head.sum_ns(MISSING.name)
         for position, thread in enumerate(facts.threads, first_thread):
-            self._threads[position] = balanced(self._threads[position], process, sampled[position], facts.has_gaps, thread.pending_ns)
+            known = balanced(self._threads[position], process, sampled[position], facts.has_gaps, thread.pending_ns)
+            self._threads[position] = placed(known, process, sampled[position], missing[position])
             if not sampled[position] and not facts.has_gaps and self._add_stand_in(facts, position, process, thread):
                 owners.append(position)
         return owners

@@ -58,6 +58,18 @@ def balanced(thread: model.Thread, process: model.Process, sampled_ns: int, has_
     return thread._replace(scale=scale, unattributed_ns=unattributed_ns, cpu_ns=max(0, accounted_ns))
 
 
+def placed(thread: model.Thread, process: model.Process, sampled_ns: int, missing_ns: int) -> model.Thread:
+    """The thread whose samples are filled in where ticks were missing, as far as they were, and not all of them alike.
+
+    What it used after its last tick, up to a period, belongs to none of these places.
+    """
+    open_ns = (thread.scale - 1) * sampled_ns - _tick_ns(process)
+    if not missing_ns or open_ns <= 0:
+        return thread
+    placed_ns = min(missing_ns, open_ns)
+    return thread._replace(scale=thread.scale - placed_ns / sampled_ns, missing_scale=placed_ns / missing_ns)
+
+
 def unsampled_ns(thread: model.Thread, process: model.Process, pending_ns: int = 0) -> tuple[int, int] | None:
     """User and system CPU time of a thread without samples; None if there is none, or so much that its ticks must be missing."""
     missing_ns = thread.unattributed_ns

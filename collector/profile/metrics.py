@@ -51,6 +51,8 @@ class Value(NamedTuple):
 
 _NS: Final = "ns"
 CPU_VALUES: Final = (Value("user", _NS), Value("system", _NS))
+MISSING: Final = Value("missing", _NS)
+"""The CPU time of ticks that did not come right before a sample. No figure: as much of it as the thread's samples leave open is added to user time."""
 MOST_VALUES: Final = 64
 
 CPU_METRICS: Final = (
@@ -167,12 +169,13 @@ def ratios_of(metrics: Sequence[Metric]) -> list[RatioPlace]:
 
 
 def ordered_values(declared: Iterable[Value]) -> tuple[Value, ...]:
-    """All values that sources declare, each name once: CPU time, then those that have a fixed order, then others as they come."""
+    """All values that sources declare, each name once: CPU time, then those that have a fixed order, then others as they come, and MISSING last."""
     found: dict[str, Value] = {}
     for value in (*CPU_VALUES, *declared):
         found.setdefault(value.name, value)
     names = [value.name for value in CPU_VALUES] + [name for name in _TITLES if name in found]
-    return tuple(found[name] for name in dict.fromkeys((*names, *found)))[:MOST_VALUES]
+    values = tuple(found[name] for name in dict.fromkeys((*names, *found)) if found[name] != MISSING)
+    return (*values[: MOST_VALUES - 1], MISSING) if MISSING in found.values() else values[:MOST_VALUES]
 
 
 def in_base_order(columns: Sequence[T]) -> tuple[T, ...]:
@@ -186,6 +189,7 @@ def metrics_of(values: Sequence[Value]) -> tuple[Metric, ...]:
     others = [
         Metric(value.name, "s" if value.is_time else value.unit, _TITLES.get(value.name, value.name), (positions[value.name],))
         for value in values[len(CPU_VALUES) :]
+        if value != MISSING
     ]
     blocked = tuple(position for name, position in positions.items() if name.startswith(CAUSE))
     waiting = (*blocked, *(positions[name] for name in ("runnable", _BLOCKED) if name in positions))

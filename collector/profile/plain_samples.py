@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 from collector.profile.causes import is_finished
-from collector.profile.metrics import CPU_VALUES, Value, in_base_order
+from collector.profile.metrics import CPU_VALUES, MISSING, USER, Value, in_base_order
 from collector.profile.samples import (
     EVER,
     EVERY_STACK,
@@ -25,6 +25,7 @@ from collector.profile.samples import (
     GroupSums,
     PhaseCells,
     SampleRows,
+    Scales,
     Spans,
     StackFilter,
 )
@@ -58,7 +59,7 @@ class PlainSamples:
 
     stacks: Sequence[PlainStack]
     samples: Sequence[PlainSample]
-    scales: Sequence[float]
+    scales: Sequence[Scales]
     kinds: Sequence[Value] = CPU_VALUES
     whole: Sequence[PlainStack] | None = None
     taken: StackFilter = EVERY_STACK
@@ -179,11 +180,11 @@ class PlainSamples:
                 for key in keys_of(self.stacks[stack]):
                     _add(sums[key], figures)
             for key, figures in sums.items():
-                _add(totals.setdefault(key, [0.0] * (len(self.kinds) + 1)), self._scaled(thread, figures))
+                _add(totals.setdefault(key, [0.0] * self._width), self._scaled(thread, figures))
         return totals
 
     def _columns(self, totals: dict[Hashable, list[float]], keys: Iterable[Hashable]) -> Columns:
-        nothing = [0.0] * (len(self.kinds) + 1)
+        nothing = [0.0] * self._width
         return self._transposed([totals.get(key, nothing) for key in keys])
 
     def _scaled(self, thread: int, figures: Sequence[int]) -> list[float]:
@@ -194,17 +195,23 @@ class PlainSamples:
         return figures[-1] - sum(value for kind, value in zip(self.kinds, figures) if kind.is_count)
 
     def _transposed(self, rows: Sequence[Sequence[float]]) -> Columns:
-        return in_base_order([[row[column] for row in rows] for column in range(len(self.kinds) + 1)])
+        return in_base_order([[row[column] for row in rows] for column in range(self._width)])
+
+    @property
+    def _width(self) -> int:
+        return len(self.kinds) + 1 - (MISSING in self.kinds)
 
     def _nothing(self) -> list[int]:
         return [0] * (len(self.kinds) + 1)
 
 
-def scaled(kinds: Sequence[Value], figures: Sequence[int], scale: float) -> Iterator[float]:
-    """The values of a thread as they are shown: CPU time is multiplied with its scale, times become seconds."""
-    for kind, value in zip(kinds, figures):
-        number = value * (scale if kind in CPU_VALUES else 1.0)
-        yield number / NS_PER_S if kind.is_time else number
+def scaled(kinds: Sequence[Value], figures: Sequence[int], scales: Scales) -> Iterator[float]:
+    """The values of a thread as they are shown: CPU time is multiplied with its scale, a part of what was missing added to it, times become seconds."""
+    added_ns = sum(value * scales.missing for kind, value in zip(kinds, figures) if kind == MISSING)
+    for place, (kind, value) in enumerate(zip(kinds, figures)):
+        if kind != MISSING:
+            number = value * (scales.cpu if kind in CPU_VALUES else 1.0) + (added_ns if place == USER else 0)
+            yield number / NS_PER_S if kind.is_time else number
 
 
 def _node(nodes: dict[tuple[int, int], int], groups: Iterable[int], is_folded: bool) -> int:

@@ -11,6 +11,13 @@ from typing import Final, NamedTuple, Protocol
 Columns = tuple[Sequence[float], ...]
 """One sequence for each base metric, in their order (`metrics.Metric.parts`); times are in seconds."""
 
+class Scales(NamedTuple):
+    """What values of a thread are multiplied with: its CPU time, and the time of ticks that were missing, which is then added to user time."""
+
+    cpu: float = 1.0
+    missing: float = 0.0
+
+
 NOTHING: Final = (1 << 32) - 1
 """Stands for no node and no group."""
 

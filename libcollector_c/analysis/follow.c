@@ -165,12 +165,12 @@ bool col_follow_count(struct col_follow *follow, const uint64_t *figures, bool i
     return true;
 }
 
-void col_follow_settle(struct col_follow *follow, const struct col_measure *measure, double scale)
+void col_follow_settle(struct col_follow *follow, const struct col_measure *measure, const double *scales)
 {
-    col_sums_settle(&follow->exclusive, measure, scale);
-    col_sums_settle(&follow->inclusive, measure, scale);
-    col_sums_settle(&follow->finished, measure, scale);
-    col_sums_settle(&follow->unfinished, measure, scale);
+    col_sums_settle(&follow->exclusive, measure, scales);
+    col_sums_settle(&follow->inclusive, measure, scales);
+    col_sums_settle(&follow->finished, measure, scales);
+    col_sums_settle(&follow->unfinished, measure, scales);
 }
 
 bool col_follow_sum_up(struct col_follow *follow)

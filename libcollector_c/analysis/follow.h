@@ -95,8 +95,8 @@ static inline void col_follow_pop(struct col_follow *follow, uint32_t depth)
 /* Samples of these figures have the path, which is not empty, for their stack. */
 bool col_follow_count(struct col_follow *follow, const uint64_t *figures, bool is_finished);
 
-/* A thread is done, whose values are multiplied by `scale`. The path is empty. */
-void col_follow_settle(struct col_follow *follow, const struct col_measure *measure, double scale);
+/* A thread is done, whose values are multiplied by its `scales` (struct col_question). The path is empty. */
+void col_follow_settle(struct col_follow *follow, const struct col_measure *measure, const double *scales);
 
 /* TREE: the sums of finished and of unfinished stacks with those of all nodes below. False if memory is short. */
 bool col_follow_sum_up(struct col_follow *follow);

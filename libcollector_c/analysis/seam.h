@@ -60,8 +60,9 @@ enum col_head_field {
 };
 
 /* What a column of figures is: numbers of any kind, or nanoseconds, which answers have as seconds; whether its values are
-   multiplied with the scale of their thread; whether it counts samples that are counted nowhere else. */
-enum col_column_kind { COL_COLUMN_TIME = 1, COL_COLUMN_SCALED = 2, COL_COLUMN_COUNT = 4 };
+   multiplied with the scale of their thread; whether it counts samples that are counted nowhere else; whether a part of it is
+   added to the first column, which part the thread says. */
+enum col_column_kind { COL_COLUMN_TIME = 1, COL_COLUMN_SCALED = 2, COL_COLUMN_COUNT = 4, COL_COLUMN_MISSING = 8 };
 
 /* The values of a record by column of the figures (NONE: it is left out), which of them are times in the record's unit, as
    bits, and the column that counts its samples (NONE: the number of samples). */
@@ -130,7 +131,7 @@ struct col_question {
     const uint32_t *groups;       /* by frame: its group, below group_count */
     const struct col_span *spans; /* what counts; NULL: all samples, in phase 0 */
     const uint32_t *first_span;   /* by thread, and one more: where its spans begin, which rise */
-    const double *scales;         /* by thread: what its values are multiplied with */
+    const double *scales;         /* two by thread: for SCALED columns, and for MISSING ones */
     uint64_t frame_count;
     uint64_t thread_count;
     uint64_t group_count;

@@ -20,7 +20,16 @@ bool col_sums_reserve(struct col_sums *sums, uint32_t columns, size_t rows)
     return true;
 }
 
-void col_sums_settle(struct col_sums *sums, const struct col_measure *measure, double scale)
+static double missing_of(const struct col_measure *measure, const uint64_t *figures, double scale)
+{
+    double sum = 0;
+    for (uint32_t column = 0; column < measure->columns; column++)
+        if (measure->kinds[column] & COL_COLUMN_MISSING)
+            sum += (double)figures[column] * scale;
+    return sum;
+}
+
+void col_sums_settle(struct col_sums *sums, const struct col_measure *measure, const double *scales)
 {
     size_t width = (size_t)sums->columns + 1;
     for (size_t i = 0; i < sums->touched_count; i++) {
@@ -28,7 +37,8 @@ void col_sums_settle(struct col_sums *sums, const struct col_measure *measure, d
         uint64_t *now = sums->now + row * width;
         double *total = sums->totals + row * width;
         for (uint32_t column = 0; column < sums->columns; column++) {
-            double value = (double)now[column] * (measure->kinds[column] & COL_COLUMN_SCALED ? scale : 1.0);
+            double value = (double)now[column] * (measure->kinds[column] & COL_COLUMN_SCALED ? scales[0] : 1.0);
+            value += column == 0 ? missing_of(measure, now, scales[1]) : 0;
             total[column] += measure->kinds[column] & COL_COLUMN_TIME ? value / ns_per_second : value;
         }
         total[sums->columns] += (double)col_measure_samples(measure, now);

@@ -34,8 +34,8 @@ static inline void col_sums_add(struct col_sums *sums, uint32_t row, const uint6
         into[column] += figures[column];
 }
 
-/* The thread is done, whose `scale` it is: its figures are added to those of all. */
-void col_sums_settle(struct col_sums *sums, const struct col_measure *measure, double scale);
+/* The thread is done, whose `scales` they are (struct col_question): its figures are added to those of all. */
+void col_sums_settle(struct col_sums *sums, const struct col_measure *measure, const double *scales);
 
 /* Forgets everything but its memory. */
 void col_sums_clear(struct col_sums *sums);

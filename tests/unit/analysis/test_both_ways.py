@@ -43,7 +43,7 @@ from collector.load import load
 from collector.profile import aggregate
 from collector.profile.model import Profile
 from collector.profile.plain_samples import PlainSamples
-from collector.profile.samples import Grouping, Samples
+from collector.profile.samples import Grouping, Samples, Scales
 
 THOROUGH = bool(os.environ.get("COLLECTOR_TEST_THOROUGH"))
 RECORDER = 2 * BASE
@@ -73,9 +73,10 @@ SOURCES = {
     2: (["blocked ns", "runnable ns"], "looks"),
     3: (["minor_faults", "heap bytes", "runnable ns"], None),
     4: ([], None),
+    6: (["user ns", "missing ns", "runnable ns"], None),
     5: (["system ns", "heap bytes", "user", "a b c", "cpu ns"], None),
 }
-"""Two that are of use, one that says nothing, one whose values are partly those of others, partly none."""
+"""Two that are of use, one that says nothing, one that tells of missing ticks, one whose values are partly those of others, partly none."""
 
 
 def random_sources(rng: random.Random, stack: list[int], homes: tuple[int, ...]) -> list[bytes]:
@@ -261,7 +262,7 @@ def both_samples(tmp_path: Path, payloads: list[bytes], expansion: Expansion, fr
         assert sorted(analysis.entries().entries) == [(BASE + 0x1008, 5, False), (BASE + 0x1020, 5, True), (BASE + 0x2010, 5, True)]
         order = [[(BASE + 0x1008, 5, False), (BASE + 0x1020, 5, True), (BASE + 0x2010, 5, True)].index(entry) for entry in analysis.entries().entries]
         analysis.expand(in_order(expansion, order))
-        found.append(analysis.samples([1.0], frame_count, True))
+        found.append(analysis.samples([Scales()], frame_count, True))
     return found
 
 
@@ -304,7 +305,7 @@ def test_records_of_nobody_are_left_out(tmp_path: Path) -> None:
         analysis.attribute(number, [NOBODY, 0], [], 0)
         analysis.collect(number)
         analysis.expand(Expansion(array("I", [0, 1]), array("Q"), array("I", [0, 1]), array("I", [0])))
-        assert list(analysis.samples([1.0], 1, True).cells().counts) == [2]
+        assert list(analysis.samples([Scales()], 1, True).cells().counts) == [2]
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 12])

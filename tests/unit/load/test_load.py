@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from both_ways import load_both_ways, load_plain
-from small_experiment import BASE, PID, S, T0, ArithmeticSymbolizer, begin, clock, close, mapping, samples, thread_end, write_log, write_small
+from small_experiment import BASE, PID, S, T0, ArithmeticSymbolizer, begin, clock, close, mapping, samples, source, thread_end, write_log, write_small
 from writer import frame, record, write_untruncated
 
 from collector.errors import ExperimentError, ExperimentNotFoundError
@@ -369,3 +369,15 @@ def test_a_thread_of_which_nothing_is_known_is_not_an_unfinished_stack(tmp_path:
     profile = one_log(tmp_path, record(Kind.THR_CREATE, T0, PID, name="prog"), thread_end(user_ns=300_000))
     assert stacks_of(profile) == {("(not sampled):(not sampled)",): 0.0003}
     assert [row.cause for row in aggregate.stack_ends(profile)] == ["not_sampled"]
+
+
+@pytest.mark.parametrize(("pending_ms", "expected_ms"), [(0, (4, 4)), (1, (4.5, 4.5)), (7, (4.5, 10.5)), (20, (11, 17))])
+def test_what_waits_at_the_end_is_put_where_ticks_were_missing(tmp_path: Path, pending_ms: int, expected_ms: tuple[float, float]) -> None:
+    """Six of them in front of the samples of f2, none in front of those of f1; a period at the end belongs to all samples alike."""
+    stacks = [([BASE + 0x1008], 0), ([BASE + 0x2008], 0)]
+    values = [[1000] * 8, [0] * 8, [0, 0, 0, 0, 0, 3000, 0, 3000]]
+    end = thread_end(user_ns=(8 + pending_ms) * 1_000_000, is_exit=1, pending_ns=pending_ms * 1_000_000)
+    profile = one_log(tmp_path, source(1, ["user ns", "system ns", "missing ns"]), mapping(), samples(stacks, [0] * 4 + [1] * 4, values=values), end)
+    found = {row.function.name: 1000 * row.inclusive[0] for row in aggregate.functions(profile)}
+    assert (found["f1"], found["f2"]) == pytest.approx(expected_ms)
+    assert [metric.name for metric in profile.metrics] == ["cpu", "user", "system", "samples"]

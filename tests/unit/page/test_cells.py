@@ -15,6 +15,7 @@ from collector.profile.callers_callees import callers_callees
 from collector.profile.kept_samples import KeptSamples, NotKeptError
 from collector.profile.model import Frame, Profile
 from collector.profile.plain_samples import PlainSample, PlainSamples, PlainStack
+from collector.profile.samples import Scales
 
 SEEDS = range(40)
 
@@ -49,7 +50,7 @@ def as_profile(profile: Profile, cells: CellTable) -> Profile:
         for thread, step, node, cpu, system in zip(cells.threads, cells.steps, cells.nodes, cells.cpu_us, cells.system_us)
     ]
     frames = tuple(Frame(*line) for line in cells.lines)
-    return profile._replace(frames=frames, samples=PlainSamples(stacks, samples, [1.0] * len(profile.threads)))
+    return profile._replace(frames=frames, samples=PlainSamples(stacks, samples, [Scales()] * len(profile.threads)))
 
 
 def times(*values: tuple[float, ...]) -> list[list[float]]:

@@ -19,6 +19,7 @@ from collector.profile.merge import merge
 from collector.profile.metrics import Value, metrics_of, ordered_values
 from collector.profile.model import Loss, Message
 from collector.profile.plain_samples import PlainSample, PlainSamples, PlainStack
+from collector.profile.samples import Scales
 
 
 def experiments(tmp_path: Path, seed: int) -> list[Path]:
@@ -87,7 +88,7 @@ def test_what_a_profile_does_not_measure_is_nothing() -> None:
     one = build_profile([("main;work", 1, 2)])
     kinds = ordered_values([Value("looks", "", True), Value("blocked", "ns"), Value("heap", "bytes")])
     sample = PlainSample(0, START_NS, 0, (0, 0, 4 * S, 1, 500))
-    other = one._replace(samples=PlainSamples([PlainStack((0, 1), "complete")], [sample], [1.0], kinds), metrics=metrics_of(kinds))
+    other = one._replace(samples=PlainSamples([PlainStack((0, 1), "complete")], [sample], [Scales()], kinds), metrics=metrics_of(kinds))
     for merged in (merge([one, other]), merge([other, one])):
         assert [metric.name for metric in merged.metrics] == ["cpu", "user", "system", "samples", "wall", "blocked", "looks", "heap"]
         (work,) = (row for row in aggregate.functions(merged) if row.function.name == "work")

@@ -65,12 +65,15 @@ void col_clock_source_count_faults(struct col_thread *thread)
     (void)thread;
 }
 
+static uint64_t missing_ns; /* what ticks were told to be missing before them */
+
 static uint64_t tick(struct col_thread *thread, enum col_tick kind, uint64_t *before_ns)
 {
     ucontext_t context;
     memset(&context, 0, sizeof context);
     struct col_weight weight = col_weight_take(thread, kind, &context, 2 * cpu_ns); /* there is another thread on its processor */
     uint64_t ns = weight.user_ns + weight.system_ns;
+    missing_ns += weight.missing_ns;
     if (ns > 2 * (cpu_ns - *before_ns)) { /* the time that has passed */
         printf("at %" PRIu64 " ms: %" PRIu64 " us, of which %" PRIu64 " system, after %" PRIu64 "\n", cpu_ns / 1000000, ns / 1000,
                weight.system_ns / 1000, (cpu_ns - *before_ns) / 1000);
@@ -89,6 +92,7 @@ static void begin_in_kernel(int found_of_4)
     col_weight_start(PERIOD_NS);
     col_weight_baseline(&thread, 0, 0);
     slow_ns = user_ns = cpu_ns;
+    missing_ns = 0;
     for (int i = 0; i < KERNEL_PHASE_SLOW_TICKS; i++) {
         cpu_ns += SLOW_NS;
         system_ns += SLOW_NS / 2;
@@ -96,6 +100,10 @@ static void begin_in_kernel(int found_of_4)
         sum_ns += tick(&thread, COL_TICK_USER, &user_ns);
         is_in_kernel = i % 4 < found_of_4;
         sum_ns += tick(&thread, COL_TICK_SLOW, &slow_ns);
+    }
+    if (found_of_4 != 0 && missing_ns != (SLOW_NS - PERIOD_NS) * KERNEL_PHASE_SLOW_TICKS) { /* else they are soon user time */
+        printf("before %d ticks %" PRIu64 " us were missing\n", KERNEL_PHASE_SLOW_TICKS, missing_ns / 1000);
+        failures++;
     }
     is_in_kernel = false;
     user_ns = cpu_ns - PERIOD_NS;

@@ -183,7 +183,7 @@ static bool try_task_clock(struct col_thread *thread, char *detail, size_t bytes
 static void announce(const char *detail)
 {
     uint64_t shortest_ns = col_clock_source_shortest_ns(self.kind);
-    const char *values[COL_CLOCK_VALUES + COL_THREAD_COUNTERS] = {"user ns", "system ns"};
+    const char *values[COL_CLOCK_VALUES + COL_THREAD_COUNTERS] = {"user ns", "system ns", "missing ns"};
     col_thread_counters_declare(values + COL_CLOCK_VALUES);
     struct col_event_pmcallocate source = {.source = self.source,
                                            .name = "cpu",

@@ -19,8 +19,8 @@
 enum col_clock_kind { COL_CLOCK_AUTO, COL_CLOCK_SIGTRAP, COL_CLOCK_TASK, COL_CLOCK_TIMER, COL_CLOCK_OFF };
 
 enum {
-    COL_CLOCK_VALUES = 2
-}; /* of each sample: user and system CPU time; behind them those of sample/thread_counters.h */
+    COL_CLOCK_VALUES = 3
+}; /* of each sample: user and system CPU time, and that of ticks missing before it; behind them those of sample/thread_counters.h */
 
 /* As users write it; a name that is none is AUTO. */
 const char *col_clock_source_name(enum col_clock_kind kind);

@@ -79,7 +79,8 @@ static void write_sample(struct col_thread *thread, uint64_t time_ns, struct col
     }
     if (error == 0) {
         uint64_t values[COL_CLOCK_VALUES + COL_THREAD_COUNTERS] = {whole_us(&thread->cpu_us_rest_ns, weight.user_ns),
-                                                                   whole_us(&thread->system_rest_ns, weight.system_ns)};
+                                                                   whole_us(&thread->system_rest_ns, weight.system_ns),
+                                                                   weight.missing_ns / 1000};
         col_thread_counters_take(thread, values + COL_CLOCK_VALUES);
         error = col_open_frame_add(&thread->frame, time_ns, values, stack->pcs, stack->count, stack->end);
     }
@@ -147,7 +148,7 @@ static void write_lost(struct col_thread *thread, bool is_recording)
     static const struct col_thread_stack no_stack = {.end = COL_END_NO_UNWIND_INFO};
     uint64_t time_ns, ns = col_weight_take_lost(thread, &time_ns);
     if (ns != 0 && is_recording)
-        write_sample(thread, time_ns, (struct col_weight){ns, 0}, &no_stack);
+        write_sample(thread, time_ns, (struct col_weight){ns, 0, 0}, &no_stack);
 }
 
 /* A thread we were not told of (a bare clone), or the first tick after its begin. */
@@ -224,7 +225,7 @@ static struct col_weight weigh(struct col_thread *thread, enum col_tick kind, co
         return col_weight_take(thread, kind, context, time_ns);
     col_tick_rest_end(thread);
     col_weight_skip(thread, kind, context, time_ns);
-    return (struct col_weight){0, 0};
+    return (struct col_weight){0, 0, 0};
 }
 
 static void take_tick(struct col_thread *thread, const ucontext_t *context, enum col_tick kind,

@@ -20,7 +20,7 @@ void col_tick_rest_end(struct col_thread *thread)
 {
     thread->late_user_ns += thread->held_user_ns;
     thread->late_system_ns += thread->held_system_ns;
-    thread->held_user_ns = thread->held_system_ns = 0;
+    thread->held_user_ns = thread->held_system_ns = thread->held_missing_ns = 0;
 }
 
 bool col_tick_rest_holds(struct col_thread *thread, struct col_weight *weight)
@@ -28,12 +28,13 @@ bool col_tick_rest_holds(struct col_thread *thread, struct col_weight *weight)
     uint64_t passed_ns = weight->user_ns + weight->system_ns;
     thread->held_user_ns += weight->user_ns;
     thread->held_system_ns += weight->system_ns;
+    thread->held_missing_ns += weight->missing_ns;
     if (thread->rest_ns > passed_ns) {
         thread->rest_ns -= passed_ns;
         return true;
     }
-    *weight = (struct col_weight){thread->held_user_ns, thread->held_system_ns};
-    thread->held_user_ns = thread->held_system_ns = thread->rest_ns = 0;
+    *weight = (struct col_weight){thread->held_user_ns, thread->held_system_ns, thread->held_missing_ns};
+    thread->held_user_ns = thread->held_system_ns = thread->held_missing_ns = thread->rest_ns = 0;
     return false;
 }
 

@@ -44,6 +44,11 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static uint64_t difference(uint64_t later, uint64_t earlier)
+{
+    return later > earlier ? later - earlier : 0;
+}
+
 /* So much of the thread's time is accounted for. */
 static void advance(struct col_thread *thread, uint64_t ns)
 {
@@ -62,7 +67,7 @@ static struct col_weight take_waiting(struct col_thread *thread, uint64_t ns)
     thread->unseen_system_ns += kernel_ns;
     thread->system_ns += kernel_ns;
     thread->waiting_ns -= ns;
-    return (struct col_weight){ns - kernel_ns, kernel_ns};
+    return (struct col_weight){ns - kernel_ns, kernel_ns, 0};
 }
 
 /* Where it passed is not known any more, but for so much of it, and the present stack need not be the one: it is spread over the next ticks, and what is left at the
@@ -95,7 +100,7 @@ static struct col_weight weigh_user(struct col_thread *thread, uint64_t passed_n
 {
     uint64_t periods = (passed_ns + self.period_ns / 2) / self.period_ns;
     uint64_t missing_ns = periods > 1 ? (periods - 1) * self.period_ns : 0;
-    struct col_weight weight = {passed_ns - missing_ns, 0};
+    struct col_weight weight = {passed_ns - missing_ns, 0, missing_ns};
     thread->tick_count++;
     thread->waiting_ns += missing_ns;
     if (thread->waiting_ns != 0 && (thread->kernel_history & QUIET_HISTORY) == 0 &&
@@ -103,6 +108,7 @@ static struct col_weight weigh_user(struct col_thread *thread, uint64_t passed_n
         struct col_weight missing = take_waiting(thread, missing_ns);
         weight.user_ns += missing.user_ns;
         weight.system_ns += missing.system_ns;
+        weight.missing_ns = 0;
         put_off_waiting(thread, 0);
     }
     if (thread->late_user_ns + thread->late_system_ns != 0)
@@ -189,7 +195,7 @@ static struct col_weight weigh_slow(struct col_thread *thread, const ucontext_t 
      * a thread that its first ticks found there, until one finds it elsewhere: where no tick is missing it means nothing. */
     bool is_call = col_arch_follows_syscall(context);
     bool is_in_kernel = is_call || (whole_ns != 0 && system_growth_ns * 4 >= slow_ns * 3);
-    struct col_weight weight = {0, 0};
+    struct col_weight weight = {0, 0, 0};
     uint64_t most_ns = most_system_ns(thread, is_call, slow_ns, whole_ns);
     thread->slow_cpu_ns = cpu_ns;
     thread->kernel_history = thread->kernel_history << 1 | is_in_kernel;
@@ -197,6 +203,7 @@ static struct col_weight weigh_slow(struct col_thread *thread, const ucontext_t 
     bool is_missing = whole_ns != 0 || (is_call && thread->waiting_ns != 0); /* brief calls lack no tick of their own */
     if (is_in_kernel && is_missing) { /* code that ticks as it should has nothing to explain */
         weight.system_ns = smaller(thread->waiting_ns + whole_ns, most_ns);
+        weight.missing_ns = difference(whole_ns, weight.system_ns);
         thread->waiting_ns += whole_ns - weight.system_ns;
         thread->system_ns += weight.system_ns;
         advance(thread, whole_ns); /* the rest of the period belongs to the event's next tick */
@@ -228,13 +235,13 @@ static struct col_weight weigh_faults(struct col_thread *thread, uint64_t passed
     thread->fault_cpu_ns = cpu_ns;
     thread->fault_median_ns = follow_median(thread->fault_median_ns, fault_ns);
     if (missing_ns == 0)
-        return (struct col_weight){0, 0};
+        return (struct col_weight){0, 0, 0};
     uint64_t system_ns = smaller(smaller(missing_ns, fault_ns), thread->fault_median_ns * 5 / 4);
     thread->waiting_ns = missing_ns - system_ns;
     thread->system_ns += system_ns;
     advance(thread, whole_ns);
     thread->kernel_history |= 1;
-    return (struct col_weight){0, system_ns};
+    return (struct col_weight){0, system_ns, difference(whole_ns, system_ns)};
 }
 
 /*
@@ -244,7 +251,7 @@ static struct col_weight weigh_faults(struct col_thread *thread, uint64_t passed
 static struct col_weight weigh_timer(struct col_thread *thread, const ucontext_t *context, uint64_t passed_ns)
 {
     bool is_in_kernel = take_system_growth(thread) * 2 >= passed_ns || col_arch_follows_syscall(context);
-    return is_in_kernel ? (struct col_weight){0, passed_ns} : (struct col_weight){passed_ns, 0};
+    return is_in_kernel ? (struct col_weight){0, passed_ns, 0} : (struct col_weight){passed_ns, 0, 0};
 }
 
 /*
@@ -256,11 +263,6 @@ static bool is_on_time(const struct col_thread *thread, uint64_t time_ns)
 {
     uint64_t tolerance_ns = self.period_ns / ON_TIME;
     return time_ns + tolerance_ns - (thread->time_ns + self.period_ns) <= 2 * tolerance_ns;
-}
-
-static uint64_t difference(uint64_t later, uint64_t earlier)
-{
-    return later > earlier ? later - earlier : 0;
 }
 
 struct col_weight col_weight_take(struct col_thread *thread, enum col_tick kind, const ucontext_t *context,

@@ -8,8 +8,9 @@
 #include "sample/clock_source.h"
 #include "target/thread.h"
 
+/* `missing_ns`: of ticks that did not come between the last one and this. That is not attributed yet, and may never be: then it probably passed about here. */
 struct col_weight {
-    uint64_t user_ns, system_ns;
+    uint64_t user_ns, system_ns, missing_ns;
 };
 
 /* All of this is signal-safe, and what takes a thread is for one that was entered. */

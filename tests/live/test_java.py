@@ -86,10 +86,10 @@ def test_each_method_has_the_time_that_it_says(record: Record, classes: Path, ja
     judge_split(recorded, {name: truth[name] for name in WAYS}, "SplitJava.")
     # On both sides of native code: called by it, and calling it.
     judge_at_least(recorded, "start_thread", 0.9 * sum(truth.values()))
-    whole_ns, below_ns = (recorded.inclusive_ns(name) for name in ("SplitJava.compression", "Java_java_util_zip_Deflater_deflateBytesBytes"))
+    whole_ns, below_ns = (recorded.inclusive_ns(name) for name in ("java.util.zip.Deflater.deflate", "Java_java_util_zip_Deflater_deflateBytesBytes"))
     count = recorded.sample_count * whole_ns / recorded.total_ns
-    # Nine tenths of the method; beginning to compress is the rest, and a few milliseconds more the first time.
-    judge(below_ns >= (0.8 - tolerance(0.8, round(count))) * whole_ns, f"native methods stand below those that call them: {below_ns / 1e6:.1f} ms of {whole_ns / 1e6:.1f}")
+    # What is made before and after it takes memory from the kernel, which may take as long on a busy machine.
+    judge(count >= 1 and below_ns >= (0.9 - tolerance(0.9, round(count))) * whole_ns, f"native methods stand below those that call them: {below_ns / 1e6:.1f} ms of {whole_ns / 1e6:.1f}")
     callers = {name: ns for name, ns in recorded.callers("SplitJava.compression").items() if not re.fullmatch(r"SplitJava\$\$Lambda(\$\d+)?\.run", name)}
     cut_ns = callers.pop("", 0) + callers.pop("Interpreter", 0)  # stacks that are not whole, or whose caller is not known, which are few
     assert not callers

@@ -32,7 +32,7 @@ from collector.regular_file import open_binary
 if TYPE_CHECKING:
     from collector.profile.metric_series import MetricSeries
 
-VERSION: Final = 3
+VERSION: Final = 4
 MAGIC: Final = b"collector profile\n"
 _PART = struct.Struct("<IQ")  # CRC-32 and length of the bytes
 _NO_STRING = 0

@@ -296,7 +296,7 @@ FIELDS: Final[dict[Kind, tuple[tuple[str, str, str], ...]]] = {
         ("user_ns", "uint", "user CPU time of the thread; nil, as `name` and `system_ns`, of one whose process was killed"),
         ("system_ns", "uint", "system CPU time of the thread"),
         ("is_exit", "uint", "1 the thread ended; 0 it was alive when the log was closed"),
-        ("pending_ns", "uint", "CPU time since its last sample, or of missing ticks, that no sample stands for: first of those with `missing` time"),
+        ("pending_ns", "uint", "CPU time since its last sample, or of missing ticks, that no sample stands for: readers add it, see `missing`"),
     ),
     Kind.METRIC: (
         ("source", "uint", "id given by PMCALLOCATE"),

@@ -308,7 +308,7 @@ struct pmclog_ev_thr_exit {
     uint64_t pl_user_ns;
     uint64_t pl_system_ns; /* system CPU time of the thread */
     uint32_t pl_is_exit;   /* 1 the thread ended; 0 it was alive when the log was closed */
-    /* CPU time since its last sample, or of missing ticks, that no sample stands for: first of those with `missing` time */
+    /* CPU time since its last sample, or of missing ticks, that no sample stands for: readers add it, see `missing` */
     uint64_t pl_pending_ns;
 };
 

@@ -211,7 +211,7 @@ struct col_event_thr_exit {
     uint64_t user_ns;
     uint64_t system_ns; /* system CPU time of the thread */
     uint64_t is_exit;   /* 1 the thread ended; 0 it was alive when the log was closed */
-    /* CPU time since its last sample, or of missing ticks, that no sample stands for: first of those with `missing` time */
+    /* CPU time since its last sample, or of missing ticks, that no sample stands for: readers add it, see `missing` */
     uint64_t pending_ns;
 };
 

@@ -80,8 +80,7 @@ struct col_thread {
     int timer;                          /* POSIX timer of this thread, or -1 */
     uint64_t cpu_ns, time_ns;           /* the thread's CPU clock and the time at its last sample */
     uint64_t lost_cpu_ns, lost_time_ns; /* the same at its last tick that could not be taken */
-    uint64_t held_user_ns, held_system_ns,
-        held_missing_ns;     /* of ticks whose stack was not looked at, for the next one that is; */
+    uint64_t held_user_ns, held_system_ns, held_missing_ns; /* of ticks not walked, for the next one that is; */
     uint64_t rest_ns;        /* for so much CPU time none is, because the last ones took as long as ticks are apart */
     bool is_long;            /* the last tick took as long as ticks are apart */
     uint64_t cpu_us_rest_ns; /* user ns not yet written, less than a microsecond */

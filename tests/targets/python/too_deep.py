@@ -1,4 +1,4 @@
-"""too_deep -- truth: all CPU time is that of a function in C, which a recursion of more functions than a stack has room for calls at its bottom
+"""too_deep -- truth: `descent ns`, and then all CPU time is that of a function in C, which a recursion of more functions than a stack has room for calls at its bottom
 
     too_deep.py MILLISECONDS DEPTH
 """
@@ -17,6 +17,7 @@ def sink(depth, limit_ns):
     begun = time.thread_time_ns()
     while time.thread_time_ns() - begun < limit_ns:
         zlib.crc32(DATA)
+    print("descent", begun)
 
 
 sys.setrecursionlimit(100_000)

@@ -6,13 +6,12 @@
 #include "base/arch.h"
 #include "base/clock.h"
 
-#define QUIET_ENOUGH 16       /* slow ticks without system time after which they come more rarely */
-#define HISTORY 32            /* slow ticks that are remembered */
-#define QUIET_HISTORY 0xffffu /* the latest of them: a thread that none of these found in the kernel is not there */
+#define QUIET_ENOUGH 16 /* slow ticks without system time after which they come more rarely */
+#define HISTORY 32      /* the latest of 64 that are remembered: they tell whether the thread is often in the kernel, */
+#define OFTEN_IN_KERNEL 6 /* once in so many: then all time of missing ticks waits for the next one found there */
 #define ENOUGH_HISTORY 4
-#define OFTEN_IN_KERNEL                                                                                                \
-    6 /* one in so many of them: then missing ticks were probably system time, and wait for the next one found there */
-#define SILENCE_PERIODS 16u           /* a thread that runs so long without a tick has lost its event, */
+#define KEPT_SLOW_TICKS 8   /* else what passes between so many may wait: of so much system time one should see some */
+#define SILENCE_PERIODS 16u /* a thread that runs so long without a tick has lost its event, */
 #define SHORTEST_SILENCE_NS 32000000u /* but a busy machine withholds the ticks of some milliseconds */
 #define ON_TIME 8                     /* so small a part of a period may a tick be early or late */
 #define KERNEL_TICK_NS 4000000u       /* or less: the kernel's account of a thread's system time grows by that */
@@ -93,7 +92,7 @@ static void add_late(struct col_thread *thread, struct col_weight *weight, uint6
 
 /*
  * The event ticks once a period of CPU time, but only if that finds the thread in its own code, and only if the host lets the interrupt through. So a tick that is
- * missing was system time or was withheld; which of them the slow timer finds out. A thread that it never finds in the kernel need not wait for the answer.
+ * missing was system time or was withheld; which of them the slow timer finds out. A thread that none of its latest ticks found in the kernel need not wait for the answer.
  * `room_ns`: for so long it did not run.
  */
 static struct col_weight weigh_user(struct col_thread *thread, uint64_t passed_ns, uint64_t room_ns)
@@ -103,8 +102,7 @@ static struct col_weight weigh_user(struct col_thread *thread, uint64_t passed_n
     struct col_weight weight = {passed_ns - missing_ns, 0, missing_ns};
     thread->tick_count++;
     thread->waiting_ns += missing_ns;
-    if (thread->waiting_ns != 0 && (thread->kernel_history & QUIET_HISTORY) == 0 &&
-        thread->history_count >= ENOUGH_HISTORY) {
+    if (thread->waiting_ns != 0 && thread->kernel_history == 0 && thread->history_count >= ENOUGH_HISTORY) {
         struct col_weight missing = take_waiting(thread, missing_ns);
         weight.user_ns += missing.user_ns;
         weight.system_ns += missing.system_ns;
@@ -137,7 +135,7 @@ static void watch_event(struct col_thread *thread, uint64_t own_ns)
     }
 }
 
-/* Where there is system time the slow timer keeps the kernel's pace, so that the account of each of its ticks can be told; where there is none it costs less. */
+/* Where there is system time, or may be, the slow timer keeps the kernel's pace, so that the account of each of its ticks can be told; where there is none it costs less. */
 static void pace_slow_timer(struct col_thread *thread, bool has_system_time)
 {
     thread->quiet_count = has_system_time ? 0 : thread->quiet_count + 1;
@@ -166,7 +164,7 @@ static void begin_faults(struct col_thread *thread, uint64_t cpu_ns)
 static bool may_be_often_in_kernel(const struct col_thread *thread)
 {
     unsigned count = 0;
-    for (unsigned bits = thread->kernel_history; bits != 0; bits &= bits - 1)
+    for (uint32_t bits = (uint32_t)thread->kernel_history; bits != 0; bits &= bits - 1)
         count++;
     return count * OFTEN_IN_KERNEL >= thread->history_count || thread->history_count < ENOUGH_HISTORY;
 }
@@ -208,11 +206,11 @@ static struct col_weight weigh_slow(struct col_thread *thread, const ucontext_t 
         thread->system_ns += weight.system_ns;
         advance(thread, whole_ns); /* the rest of the period belongs to the event's next tick */
     } else if (!is_in_kernel && thread->waiting_ns != 0 && !may_be_often_in_kernel(thread))
-        put_off_waiting(thread,
-                        (thread->kernel_history & QUIET_HISTORY) != 0 ? slow_ns : 0); /* what the next may take */
+        put_off_waiting(thread, thread->kernel_history != 0 ? KEPT_SLOW_TICKS * slow_ns : 0);
     /* Before the timer's pace changes. */
     watch_event(thread, is_in_kernel ? 0 : slow_ns);
-    pace_slow_timer(thread, is_in_kernel || system_growth_ns * 4 >= slow_ns);
+    bool is_looked_for = thread->kernel_history != 0 && thread->waiting_ns != 0;
+    pace_slow_timer(thread, is_in_kernel || system_growth_ns * 4 >= slow_ns || is_looked_for);
     if (thread->unseen_system_ns + thread->waiting_ns > WORTH_COUNTING_FAULTS_NS && thread->faults == -1)
         begin_faults(thread, cpu_ns);
     return weight;

@@ -93,7 +93,7 @@ struct col_thread {
     uint64_t unseen_system_ns;             /* system time that neither slow nor fault ticks saw */
     uint64_t fault_cpu_ns;                 /* CPU clock at the last fault tick */
     uint64_t fault_median_ns;              /* CPU time between fault ticks, usually */
-    uint32_t kernel_history;  /* the last slow ticks, a bit each, the latest lowest: was the thread in the kernel? */
+    uint64_t kernel_history;  /* the last slow ticks, a bit each, the latest lowest: was the thread in the kernel? */
     unsigned history_count;   /* so many there were, 32 at most */
     bool is_slow_timer_fast;  /* it fires at every kernel tick */
     unsigned quiet_count;     /* slow ticks in a row that found no system time */

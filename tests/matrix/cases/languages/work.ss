@@ -16,7 +16,7 @@
 (define (work) (fib 22) (with-mutex lock (set! count (+ count 1)) (condition-signal ended)))
 (do ([i 0 (+ i 1)]) ((= i 4)) (fork-thread work))
 (with-mutex lock (let loop () (when (< count 4) (condition-wait ended lock) (loop))))
-(collect)
+(collect-rendezvous)
 (display count)
 (newline)
 (exit 5)

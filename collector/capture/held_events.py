@@ -15,6 +15,7 @@ from contextlib import suppress
 
 _ENABLE, _DISABLE = 0x2400, 0x2401  # PERF_EVENT_IOC_...; with an inherited event they reach all threads
 _WHOLE_PROCESS = 0
+_CLOCK = 0  # the use of events that are the clock
 _Key = tuple[int, int]  # thread, use
 
 
@@ -108,6 +109,13 @@ class HeldEvents:
                     fcntl.ioctl(event, _DISABLE, 0)
                 self._close_events(process, list(process.events))
             return count
+
+    def close_clock(self, pid: int) -> None:
+        """Close the events that are a process's clock, and no other: it can do without for a while."""
+        with self._lock:
+            process = self._processes.get(pid)
+            if process:
+                self._close_events(process, [key for key in process.events if key[1] == _CLOCK])
 
     def forget(self, pid: int, pidfd: int) -> None:
         """Close everything of a process that has ended."""

@@ -18,7 +18,7 @@
 #define SOCKET_FILE "launcher.socket"
 #define ANSWERED_AT_ONCE '!' /* behind the abstract name */
 
-enum kind { HOLD = 1, RELEASE = 2, SUSPEND = 3, NO_LOG = 4 };
+enum kind { HOLD = 1, RELEASE = 2, SUSPEND = 3, NO_LOG = 4, STOP_CLOCK = 5 };
 
 /* One packet. The token shows that the sender was told the address by the launcher: names of abstract sockets are public. */
 struct request {
@@ -121,23 +121,30 @@ static int send_request(int connection, struct request request, int passed)
     return sent == (long)sizeof request ? 0 : sent < 0 ? (int)sent : -EIO;
 }
 
-int col_launcher_hold(int fd, uint32_t thread, unsigned use)
+/* Without an answer. */
+static int tell(struct request request, int passed)
 {
     int connection = open_connection(false);
     if (connection < 0)
         return connection;
-    int error = send_request(connection, (struct request){.kind = HOLD, .thread = thread, .use = use}, fd);
+    int error = send_request(connection, request, passed);
     col_os_close(connection);
     return error;
 }
 
+int col_launcher_hold(int fd, uint32_t thread, unsigned use)
+{
+    return tell((struct request){.kind = HOLD, .thread = thread, .use = use}, fd);
+}
+
 void col_launcher_note_no_log(int error)
 {
-    int connection = open_connection(false);
-    if (connection < 0)
-        return;
-    send_request(connection, (struct request){.kind = NO_LOG, .use = (uint32_t)-error}, -1);
-    col_os_close(connection);
+    tell((struct request){.kind = NO_LOG, .use = (uint32_t)-error}, -1);
+}
+
+void col_launcher_stop_clock(void)
+{
+    tell((struct request){.kind = STOP_CLOCK}, -1);
 }
 
 /* The launcher answers by one byte; a launcher that dies, by none. */

@@ -20,7 +20,8 @@ from collector.capture import event_holder
 from collector.capture.event_holder import SOCKET_FILE, EventHolder
 from collector.capture.held_events import HeldEvents
 
-HOLD, RELEASE, NO_LOG = 1, 2, 4
+HOLD, RELEASE, NO_LOG, STOP_CLOCK = 1, 2, 4, 5
+CLOCK, FAULTS = 0, 1  # uses of events
 _PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}.get(platform.machine(), -1)
 _TASK_CLOCK = 1
 _IS_DISABLED, _EXCLUDES_KERNEL, _EXCLUDES_HYPERVISOR = 1 << 0, 1 << 5, 1 << 6
@@ -119,6 +120,21 @@ def test_an_event_is_held_and_released(holder: EventHolder) -> None:
     assert not is_counting(event)
     assert events.count == 1
     os.close(event)
+
+
+def test_a_process_stops_its_clock(holder: EventHolder) -> None:
+    """Its other events stay; and another clock is taken later."""
+    events, clock, faults, pid = holder.start(), open_event(), open_event(), os.getpid()
+    assert events is not None
+    visit(holder, HOLD, clock, use=CLOCK)
+    visit(holder, HOLD, faults, thread=pid, use=FAULTS)
+    visit(holder, STOP_CLOCK)
+    assert events.count == 2, "a pidfd and the event of faults"
+    assert events.disable(pid) == 1 and is_counting(clock) and not is_counting(faults)
+    visit(holder, HOLD, clock, thread=pid, use=CLOCK)
+    assert events.disable(pid) == 2 and not is_counting(clock)
+    os.close(clock)
+    os.close(faults)
 
 
 def test_who_can_make_no_log_says_so(holder: EventHolder) -> None:

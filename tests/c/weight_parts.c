@@ -5,8 +5,10 @@
 
 #include "base/arch.h"
 #include "base/clock.h"
+#include "sample/switch_rate.h"
 #include "sample/tick_rest.h"
 #include "sample/weight.h"
+#include "target/own_status.h"
 
 #define PERIOD_NS 1000000u
 #define SLOW_NS 4000000u
@@ -44,9 +46,71 @@ bool col_safe_read_copy(struct col_proved_pages *proved, uintptr_t address, void
     return col_safe_read_bytes(address, into, bytes);
 }
 
+static bool has_event = true, is_event_wanted = true;
+static int event_switches;
+static uint64_t switches;
+
+void col_clock_thread_switches(uint64_t *system, uint64_t *count)
+{
+    *system = system_ns;
+    *count = switches;
+}
+
+bool col_clock_source_has_event(const struct col_thread *thread)
+{
+    (void)thread;
+    return has_event;
+}
+
+enum col_clock_kind col_clock_source_kind(void)
+{
+    return COL_CLOCK_SIGTRAP;
+}
+
+bool col_clock_source_stop_event(void)
+{
+    has_event = is_event_wanted = false;
+    event_switches++;
+    return true;
+}
+
+bool col_clock_source_is_event_stopped(void)
+{
+    return !is_event_wanted;
+}
+
+static bool is_traced;
+
+bool col_own_status_may_be_traced(void)
+{
+    return true;
+}
+
+struct col_own_status col_own_status_read(void)
+{
+    return (struct col_own_status){.tracer = is_traced};
+}
+
+void col_clock_source_restart_event(void)
+{
+    is_event_wanted = true;
+    event_switches++;
+}
+
+void col_clock_source_back_up(struct col_thread *thread, bool is_on)
+{
+    thread->backup = is_on ? 1 : -1;
+}
+
+void col_messages_say(unsigned severity, const char *subject, const char *text)
+{
+    (void)severity, (void)subject, (void)text;
+}
+
 void col_clock_source_follow(struct col_thread *thread)
 {
     (void)thread;
+    has_event = is_event_wanted;
 }
 
 void col_clock_source_revive(struct col_thread *thread)
@@ -226,6 +290,104 @@ static void fall_silent(uint64_t look_ns, bool is_fast)
     }
 }
 
+/* A thread that is switched so many times a millisecond for so long; its slow timer ticks, and its event as long as it is on. */
+static uint64_t be_switched(struct col_thread *thread, unsigned switches_a_ms, unsigned ms)
+{
+    uint64_t sum_ns = 0, user_ns = cpu_ns, slow_ns = cpu_ns;
+    for (unsigned i = 1; i <= ms; i++) {
+        cpu_ns += PERIOD_NS;
+        switches += switches_a_ms;
+        sum_ns += has_event ? tick(thread, COL_TICK_USER, &user_ns) : 0;
+        if (i % 4 == 0)
+            sum_ns += tick(thread, COL_TICK_SLOW, &slow_ns);
+    }
+    return sum_ns;
+}
+
+static void expect_event(bool is_on, int changes, const char *when)
+{
+    if (has_event != is_on || event_switches != changes) {
+        printf("%s the event is %s, switched %d times\n", when, has_event ? "on" : "off", event_switches);
+        failures++;
+    }
+}
+
+static void expect_backup(const struct col_thread *thread, bool is_on, const char *when)
+{
+    if ((thread->backup != -1) != is_on || thread->is_slow_timer_fast == has_event) {
+        printf("%s the thread has %s backup, and its timer is %s\n", when, thread->backup == -1 ? "no" : "a", thread->is_slow_timer_fast ? "fast" : "slow");
+        failures++;
+    }
+}
+
+/* The timer found the thread in the kernel at each second tick, and then does not find it for long: half of the time waits for the next tick that does. */
+static uint64_t be_unseen(struct col_thread *thread)
+{
+    uint64_t sum_ns = 0, before_ns = cpu_ns, own_ns, called_ns;
+    for (unsigned i = 0; i < 64; i++) {
+        cpu_ns += SLOW_NS;
+        switches += 40 * SLOW_NS / PERIOD_NS;
+        is_in_kernel = i % 2 == 1;
+        sum_ns += tick(thread, COL_TICK_SLOW, &before_ns);
+    }
+    is_in_kernel = false;
+    cpu_ns += 100 * PERIOD_NS;
+    switches += 200 * 40;
+    own_ns = tick(thread, COL_TICK_BACKUP, &before_ns);
+    cpu_ns += SLOW_NS;
+    sum_ns += tick(thread, COL_TICK_SLOW, &before_ns);
+    is_in_kernel = true;
+    cpu_ns += 50 * PERIOD_NS; /* tick() allows a sample no more than twice the time since the last */
+    called_ns = tick(thread, COL_TICK_SLOW, &before_ns);
+    is_in_kernel = false;
+    if (own_ns != 50 * PERIOD_NS || called_ns != 100 * PERIOD_NS) {
+        printf("of 100 ms that the timer did not see %" PRIu64 " us are the thread's own, and %" PRIu64 " went to its next call\n", own_ns / 1000, called_ns / 1000);
+        failures++;
+    }
+    return sum_ns + own_ns + called_ns;
+}
+
+/* The event is off while the thread is switched often, comes back once it has not been for long, and every nanosecond is some sample's all the while. */
+static void switch_often(void)
+{
+    struct col_thread thread = {.tid = 1, .event = -1, .faults = -1, .backup = -1, .timer = -1};
+    cpu_ns = system_ns = switches = 0;
+    is_in_kernel = false;
+    col_weight_start(PERIOD_NS);
+    col_switch_rate_start();
+    col_weight_baseline(&thread, 0, 0);
+    uint64_t sum_ns = be_switched(&thread, 5, 400);
+    expect_event(true, 0, "after five switches a millisecond");
+    is_traced = true;
+    sum_ns += be_switched(&thread, 40, 40);
+    expect_event(true, 0, "after forty switches a millisecond under a tracer");
+    is_traced = false;
+    sum_ns += be_switched(&thread, 40, 40);
+    expect_event(false, 1, "after forty switches a millisecond");
+    uint64_t user_ns = cpu_ns;
+    cpu_ns += PERIOD_NS / 2;
+    uint64_t late_ns = tick(&thread, COL_TICK_USER, &user_ns) + tick(&thread, COL_TICK_FAULTS, &user_ns);
+    expect_backup(&thread, false, "while the timer ticks in time");
+    cpu_ns += 20 * PERIOD_NS;
+    switches += 20 * 40;
+    sum_ns += tick(&thread, COL_TICK_SLOW, &user_ns);
+    expect_backup(&thread, true, "when a tick was overdue");
+    late_ns += tick(&thread, COL_TICK_BACKUP, &user_ns);
+    sum_ns += be_unseen(&thread);
+    sum_ns += be_switched(&thread, 40, 400);
+    sum_ns += be_switched(&thread, 1, 100);
+    expect_event(false, 1, "soon after the last of many switches");
+    sum_ns += be_switched(&thread, 1, 400);
+    expect_event(true, 2, "long after the last of many switches");
+    sum_ns += be_switched(&thread, 1, 100);
+    expect_backup(&thread, false, "when the event is on");
+    uint64_t all_ns = sum_ns + thread.waiting_ns + thread.late_user_ns + (cpu_ns - thread.cpu_ns);
+    if (all_ns != cpu_ns || late_ns != 0 || thread.late_user_ns > PERIOD_NS) {
+        printf("of %" PRIu64 " us beside many switches %" PRIu64 " are known, %" PRIu64 " of ticks of an event that was off\n", cpu_ns / 1000, all_ns / 1000, late_ns / 1000);
+        failures++;
+    }
+}
+
 /* Ticks a period apart whose walks take so long: how many of a hundred are walked, and whether all of their time is given to some. */
 static void walk_for(uint64_t period_ns, uint64_t walk_ns, bool is_costly, unsigned least, unsigned most)
 {
@@ -297,5 +459,6 @@ int main(void)
     alternate(false, true);
     call_seldom(true);
     call_seldom(false);
+    switch_often();
     return failures != 0;
 }

@@ -107,6 +107,11 @@ def test_recursion_2000_deep(take: Callable[..., Recorded], compiled: Callable[.
     assert all(stack.index("main") > stack.index("descend") for stack in at_bottom)
 
 
+def named_stacks_of_samples(recorded: Recorded) -> list[list[str]]:
+    stacks = named_stacks(recorded)
+    return [stacks[sample.stack] for sample in load_plain(recorded.path).samples.samples]
+
+
 def named_stacks(recorded: Recorded) -> list[list[str]]:
     """Each different stack as the names of its functions, leaf first."""
     profile = load_plain(recorded.path)
@@ -169,6 +174,24 @@ def test_sums_of_threads(take: Callable[..., Recorded], compiled: Callable[..., 
             late_ns = 9 * period_ns if clock == "cpu-timer" else 0  # a busy machine's tick comes late, or finds the thread gone
             judge(abs(row.values[0] * 1e9 - truth[name]) <= 0.01 * truth[name] + 1e5 + late_ns, f"{name}: {row.values[0] * 1e3:.2f} ms, {truth[name] / 1e6:.2f} true")
             judge(abs(raw[row.thread.tid] - truth[name]) <= 0.01 * truth[name] + 2 * period_ns + late_ns, f"{name}, as written: {raw[row.thread.tid] / 1e6:.2f} ms, {truth[name] / 1e6:.2f} true")
+
+
+@pytest.mark.parametrize("clock", [rung for rung in RUNGS if rung != "cpu-timer"])
+def test_threads_that_are_switched_all_the_time(take: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    """The event is off meanwhile, so that switches cost what they do natively, and the kernel's tick is the clock; then it is on again."""
+    recorded = take(compiled("processes_in_turns.c"), 250, 600)
+    truth = recorded.outcome.truth
+    notes = [message.text for message in recorded.profile.messages if "were switched" in message.text]
+    assert len(notes) == 2, "one of each process"
+    judge_about(recorded, "computes", truth["computes"], 0.05 * truth["computes"])
+    parts_ns = {name: recorded.inclusive_ns(name) for name in ("three_parts", "one_part")}
+    share, count = parts_ns["three_parts"] / sum(parts_ns.values()), round(sum(parts_ns.values()) / 4e6)
+    judge(abs(share - 0.75) <= tolerance(0.75, count, systematic=0.03), f"{share:.3f} of the parts instead of 0.75")
+    period_ns = recorded.profile.processes[0].clock.effective_period_ns
+    stacks = named_stacks_of_samples(recorded)
+    plays, computes = (sum(name in stack for stack in stacks) * period_ns for name in ("plays", "computes"))
+    judge(plays < 0.5 * recorded.inclusive_ns("plays"), "off after the first milliseconds")
+    judge(computes > truth["computes"] / 3, "on for more than a third of that time: the timer alone gives a quarter")
 
 
 @on_each_clock

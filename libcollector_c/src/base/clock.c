@@ -49,10 +49,16 @@ static uint64_t timeval_ns(struct timeval time)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
 }
 
-static void read_usage(int who, uint64_t *user_ns, uint64_t *system_ns)
+static struct rusage usage_of(int who)
 {
     struct rusage usage = {0};
     col_arch_syscall(SYS_getrusage, who, (long)&usage, 0, 0, 0, 0);
+    return usage;
+}
+
+static void read_usage(int who, uint64_t *user_ns, uint64_t *system_ns)
+{
+    struct rusage usage = usage_of(who);
     *user_ns = timeval_ns(usage.ru_utime);
     *system_ns = timeval_ns(usage.ru_stime);
 }
@@ -60,6 +66,13 @@ static void read_usage(int who, uint64_t *user_ns, uint64_t *system_ns)
 void col_clock_thread_times(uint64_t *user_ns, uint64_t *system_ns)
 {
     read_usage(RUSAGE_THREAD, user_ns, system_ns);
+}
+
+void col_clock_thread_switches(uint64_t *system_ns, uint64_t *switches)
+{
+    struct rusage usage = usage_of(RUSAGE_THREAD);
+    *system_ns = timeval_ns(usage.ru_stime);
+    *switches = (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
 }
 
 void col_clock_process_times(uint64_t *user_ns, uint64_t *system_ns)

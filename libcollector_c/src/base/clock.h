@@ -15,6 +15,8 @@ void col_clock_set_ahead(int64_t ahead_ns);
 
 /* User and system CPU time as the kernel accounts them (getrusage). */
 void col_clock_thread_times(uint64_t *user_ns, uint64_t *system_ns);
+/* The system time, and how often the thread was taken from its processor or left it. */
+void col_clock_thread_switches(uint64_t *system_ns, uint64_t *switches);
 void col_clock_process_times(uint64_t *user_ns, uint64_t *system_ns);
 
 #endif

@@ -23,7 +23,8 @@
 enum use {
     USE_CLOCK,
     USE_FAULTS,
-    USE_SWITCHES = 7
+    USE_SWITCHES = 7,
+    USE_BACKUP = 8
 }; /* of a thread's events, beside those of sample/overflow.c and counter_group.c */
 
 static struct {
@@ -139,6 +140,20 @@ long col_clock_event_open_faults(uint32_t tid)
     return hand_over(open_bare(&attr), tid, USE_FAULTS);
 }
 
+long col_clock_event_open_backup(uint32_t tid)
+{
+    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+                                   .size = sizeof attr,
+                                   .config = PERF_COUNT_SW_TASK_CLOCK,
+                                   .sample_period = COL_CLOCK_BACKUP_NS,
+                                   .exclude_kernel = 1,
+                                   .exclude_hv = 1,
+                                   .remove_on_exec = 1,
+                                   .sigtrap = 1,
+                                   .sig_data = COL_CLOCK_BACKUP_MAGIC};
+    return hand_over(open_bare(&attr), tid, USE_BACKUP);
+}
+
 /* The descriptor stays, since the thread itself has to reach it; the launcher's is for when a tracer comes. */
 long col_clock_event_open_switches(uint32_t tid)
 {
@@ -222,6 +237,12 @@ void col_clock_event_switch(int event, bool is_on)
     int fd = col_descriptors_current(event);
     if (fd >= 0)
         col_arch_syscall(SYS_ioctl, fd, is_on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0, 0, 0, 0);
+}
+
+void col_clock_event_stop_clock(void)
+{
+    if (self.has_handed_over)
+        col_launcher_stop_clock();
 }
 
 bool col_clock_event_release(int patience_ms)

@@ -13,6 +13,7 @@
 #define COL_CLOCK_EVENT_MAGIC 0x636f6c6c6563746fULL /* in signals of ours: "collecto" */
 #define COL_CLOCK_FAULT_MAGIC (COL_CLOCK_EVENT_MAGIC + 1)
 #define COL_CLOCK_SWITCH_MAGIC (COL_CLOCK_EVENT_MAGIC - 1)
+#define COL_CLOCK_BACKUP_MAGIC (COL_CLOCK_EVENT_MAGIC - 2)
 #define COL_CLOCK_OVERFLOW_MAGIC (COL_CLOCK_EVENT_MAGIC + 2) /* and more, by the number of the event */
 
 /* A perf event that a user asked for; `period` is 0 where it is only to be counted. */
@@ -50,6 +51,10 @@ void col_clock_event_set_period(int event, uint64_t period);
 /* Signals the calling thread, `tid`, after so many page faults; COL_CLOCK_EVENT_SIGNAL with COL_CLOCK_FAULT_MAGIC. */
 long col_clock_event_open_faults(uint32_t tid);
 
+/* Signals the calling thread, `tid`, once in COL_CLOCK_BACKUP_NS of its CPU time, if that finds it in its own code; COL_CLOCK_EVENT_SIGNAL with COL_CLOCK_BACKUP_MAGIC. */
+#define COL_CLOCK_BACKUP_NS 25000000u
+long col_clock_event_open_backup(uint32_t tid);
+
 /* Signals the thread that counted, of all that the calling one makes from now on, whenever as many events as its period have happened; COL_CLOCK_EVENT_SIGNAL with `data`. */
 long col_clock_event_open_overflow(uint32_t thread, unsigned use, const struct col_clock_event_asked *event,
                                    uint64_t data);
@@ -64,5 +69,8 @@ bool col_clock_event_release(int patience_ms);
 /* Those that the launcher holds are switched off as long as the process is traced; the same for how long to wait. Those of this process: switched by handle. */
 void col_clock_event_suspend(int patience_ms);
 void col_clock_event_switch(int event, bool is_on);
+
+/* Has the launcher close what it holds of the clock for this process. */
+void col_clock_event_stop_clock(void);
 
 #endif

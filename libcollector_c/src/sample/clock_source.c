@@ -35,6 +35,8 @@ static struct {
     uint64_t period_ns;
     uint32_t source; /* id of the clock in the log */
     bool is_suspended;
+    bool is_stopped;    /* the event, for now */
+    int stop_count;     /* so often it was */
     int event;          /* handle of the inherited event of the first rung */
     bool is_on;         /* new threads are to tick */
     bool is_kernel_fit; /* for sigtrap */
@@ -121,6 +123,8 @@ int col_clock_source_tick_of(int signo, const siginfo_t *info)
             return COL_TICK_OVERFLOW + event;
         if (data == COL_CLOCK_SWITCH_MAGIC)
             return COL_TICK_SWITCH;
+        if (data == COL_CLOCK_BACKUP_MAGIC)
+            return COL_TICK_BACKUP;
         return data == COL_CLOCK_EVENT_MAGIC ? note_tick() : data == COL_CLOCK_FAULT_MAGIC ? COL_TICK_FAULTS : -1;
     }
     if (info->si_code == SI_TIMER && info->si_value.sival_ptr == (void *)COL_CLOCK_EVENT_MAGIC)
@@ -222,7 +226,8 @@ enum col_clock_kind col_clock_source_start(enum col_clock_kind asked, uint32_t s
     self.has_ticked = false;
     self.renewals = 0;
     self.is_kernel_fit = is_kernel_fit();
-    self.is_suspended = false;
+    self.is_suspended = self.is_stopped = false;
+    self.stop_count = 0;
     self.random = (uint32_t)col_clock_now() ^ thread->tid << 16;
     self.kind = choose(asked, thread, detail, sizeof detail);
     if (self.kind != COL_CLOCK_OFF)
@@ -256,7 +261,8 @@ void col_clock_source_thread_begin(struct col_thread *thread)
 {
     if (!self.is_on || self.is_suspended)
         return;
-    if (self.kind == COL_CLOCK_TASK && thread->event < 0) {
+    thread->stop_count = self.is_stopped ? self.stop_count - 1 : self.stop_count;
+    if (self.kind == COL_CLOCK_TASK && thread->event < 0 && !self.is_stopped) {
         long event = col_clock_event_open_thread(thread->tid);
         thread->event = event < 0 ? -1 : (int)event;
     }
@@ -271,14 +277,22 @@ void col_clock_source_thread_end(struct col_thread *thread)
         col_arch_syscall(SYS_timer_delete, thread->timer, 0, 0, 0, 0, 0);
     col_descriptors_close(thread->event);
     col_descriptors_close(thread->faults);
+    col_descriptors_close(thread->backup);
     col_exact_waits_end(thread);
-    thread->timer = thread->event = thread->faults = -1;
+    thread->timer = thread->event = thread->faults = thread->backup = -1;
 }
 
 void col_clock_source_count_faults(struct col_thread *thread)
 {
     long event = self.is_kernel_fit ? col_clock_event_open_faults(thread->tid) : -1;
     thread->faults = event < 0 ? -2 : (int)event;
+}
+
+void col_clock_source_back_up(struct col_thread *thread, bool is_on)
+{
+    col_descriptors_close(thread->backup);
+    long event = is_on && self.is_kernel_fit ? col_clock_event_open_backup(thread->tid) : is_on ? -2 : -1;
+    thread->backup = event < -1 ? -2 : (int)event;
 }
 
 void col_clock_source_pace(struct col_thread *thread, bool is_fast)
@@ -321,6 +335,35 @@ static bool renew(struct col_thread *thread)
     return event >= 0;
 }
 
+bool col_clock_source_stop_event(void)
+{
+    struct col_thread *thread;
+    /* This first: nobody is to open another one. */
+    if (self.is_suspended || __atomic_exchange_n(&self.is_stopped, true, __ATOMIC_SEQ_CST))
+        return false;
+    __atomic_add_fetch(&self.stop_count, 1, __ATOMIC_SEQ_CST);
+    col_descriptors_close(__atomic_exchange_n(&self.event, -1, __ATOMIC_ACQ_REL));
+    for (uint32_t next = 0; (thread = col_thread_each(&next)) != NULL;)
+        col_clock_event_switch(thread->event, false); /* it is the thread's to close */
+    col_clock_event_stop_clock();
+    return true;
+}
+
+void col_clock_source_restart_event(void)
+{
+    __atomic_store_n(&self.is_stopped, false, __ATOMIC_SEQ_CST);
+}
+
+bool col_clock_source_is_event_stopped(void)
+{
+    return __atomic_load_n(&self.is_stopped, __ATOMIC_RELAXED);
+}
+
+bool col_clock_source_has_event(const struct col_thread *thread)
+{
+    return self.kind != COL_CLOCK_TIMER && thread->stop_count == __atomic_load_n(&self.stop_count, __ATOMIC_ACQUIRE);
+}
+
 void col_clock_source_revive(struct col_thread *thread)
 {
     enum col_clock_kind kind = self.kind;
@@ -334,11 +377,14 @@ void col_clock_source_revive(struct col_thread *thread)
 
 void col_clock_source_follow(struct col_thread *thread)
 {
-    if (!self.is_on || thread->clock == (int)self.kind)
+    bool is_wanted = self.kind != COL_CLOCK_TIMER && !self.is_stopped && !col_clock_source_has_event(thread);
+    if (!self.is_on || self.is_suspended || (thread->clock == (int)self.kind && !is_wanted))
         return;
     col_descriptors_close(thread->event);
     thread->event = -1;
     col_clock_source_thread_begin(thread);
+    if (is_wanted && self.kind == COL_CLOCK_SIGTRAP)
+        renew(thread);
     if (self.kind == COL_CLOCK_TIMER && thread->timer >= 0)
         set_timer(thread->timer, timer_period_ns(), timer_period_ns());
 }
@@ -349,6 +395,7 @@ static void switch_thread(struct col_thread *thread, bool is_on)
         self.kind != COL_CLOCK_TIMER && !thread->is_slow_timer_fast ? COL_SLOW_PERIOD_NS : timer_period_ns();
     col_clock_event_switch(thread->event, is_on);
     col_clock_event_switch(thread->faults, is_on);
+    col_clock_event_switch(thread->backup, is_on);
     col_clock_event_switch(thread->waits.event, is_on);
     if (thread->timer >= 0)
         set_timer(thread->timer, is_on ? period_ns : 0, is_on ? period_ns : 0);
@@ -363,6 +410,12 @@ static void switch_threads(bool are_on)
 
 void col_clock_source_suspend(int patience_ms)
 {
+    struct col_thread *thread = self.is_on && self.is_stopped ? col_thread_current() : NULL;
+    if (thread != NULL) { /* once nobody traces any more the launcher enables its events, and their tick tells */
+        col_clock_source_restart_event();
+        thread->stop_count = self.stop_count;
+        renew(thread);
+    }
     __atomic_store_n(&self.is_suspended, true, __ATOMIC_RELEASE);
     col_clock_event_switch(self.event, false);
     col_overflow_switch(false);

@@ -51,10 +51,24 @@ void col_clock_source_count_faults(struct col_thread *thread);
 /* Sets the pace of the thread's slow timer: fast is every kernel tick. Signal-safe. */
 void col_clock_source_pace(struct col_thread *thread, bool is_fast);
 
+/*
+ * The event is closed, as long as it would cost too much: the slow timer is the clock then, from the next tick of each thread on. Opened again each thread gets an event of its
+ * own, when it next ticks (col_clock_source_follow). Where the launcher holds the event it is closed 10 ms later. stop: false if it was stopped before, or all clocks are. Signal-safe.
+ */
+bool col_clock_source_stop_event(void);
+void col_clock_source_restart_event(void);
+bool col_clock_source_is_event_stopped(void);
+
+/* Whether there is one that ticks for this thread: else it has only the timer, now or always. Signal-safe. */
+bool col_clock_source_has_event(const struct col_thread *thread);
+
+/* Has the thread tick by an event that comes seldom beside the timer, or no more (COL_TICK_BACKUP). In the thread itself. Signal-safe. */
+void col_clock_source_back_up(struct col_thread *thread, bool is_on);
+
 /* The thread runs and does not tick: its event was closed, and it is given a new one. If the clock has never ticked here, the next rung takes over. Signal-safe. */
 void col_clock_source_revive(struct col_thread *thread);
 
-/* Another rung may have taken over since the thread was armed: arms it for that one. In the thread itself. Signal-safe. */
+/* Another rung may have taken over since the thread was armed, or its event be wanted again: arms it anew. In the thread itself. Signal-safe. */
 void col_clock_source_follow(struct col_thread *thread);
 
 /* The program is about to end or to be replaced, which ends the ticks too: until then they may go on. Signal-safe. */
@@ -80,6 +94,7 @@ enum col_tick {
     COL_TICK_FAULTS, /* the thread has met some more page faults: where system time went that is in no system call */
     COL_TICK_SLOW,   /* the slow CPU timer beside such an event: finds out where system time went */
     COL_TICK_TIMER,  /* a CPU timer alone: stands for all CPU time since the last one */
+    COL_TICK_BACKUP, /* a perf event that ticks seldom, where the one that ticks often is closed: for threads that the kernel's tick does not find */
     COL_TICK_SWITCH, /* the thread was away from its processor (sample/exact_waits.h): stands for no CPU time, as the next ones */
     COL_TICK_OVERFLOW /* and more, by the number of the event of sample/overflow.h: stands for no CPU time */
 };

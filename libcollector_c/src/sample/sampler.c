@@ -19,6 +19,7 @@
 #include "sample/recording.h"
 #include "sample/thread_counters.h"
 #include "sample/thread_frames.h"
+#include "sample/switch_rate.h"
 #include "sample/tick_rest.h"
 #include "sample/tracer_watch.h"
 #include "sample/unwind.h"
@@ -42,6 +43,7 @@ void col_sampler_start(uint32_t source, uint64_t period_ns)
 {
     col_weight_start(period_ns);
     col_tick_rest_start(period_ns);
+    col_switch_rate_start();
     self.source = source;
     self.walker_count = self.unloading_count = 0; /* a fork child has none of its parent's */
     self.drop_count = 0;

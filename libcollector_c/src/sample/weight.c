@@ -5,6 +5,7 @@
 
 #include "base/arch.h"
 #include "base/clock.h"
+#include "sample/switch_rate.h"
 
 #define QUIET_ENOUGH 16 /* slow ticks without system time after which they come more rarely */
 #define HISTORY 32      /* the latest of 64 that are remembered: they tell whether the thread is often in the kernel, */
@@ -12,9 +13,10 @@
 #define ENOUGH_HISTORY 4
 #define KEPT_SLOW_TICKS 8   /* else what passes between so many may wait: of so much system time one should see some */
 #define SILENCE_PERIODS 16u /* a thread that runs so long without a tick has lost its event, */
-#define SHORTEST_SILENCE_NS 32000000u /* but a busy machine withholds the ticks of some milliseconds */
-#define ON_TIME 8                     /* so small a part of a period may a tick be early or late */
-#define KERNEL_TICK_NS 4000000u       /* or less: the kernel's account of a thread's system time grows by that */
+#define SHORTEST_SILENCE_NS 32000000u   /* but a busy machine withholds the ticks of some milliseconds */
+#define ON_TIME 8                       /* so small a part of a period may a tick be early or late */
+#define KERNEL_TICK_NS 4000000u         /* or less: the kernel's account of a thread's system time grows by that */
+#define OVERDUE_NS (4 * KERNEL_TICK_NS) /* of a tick of the timer: others have the processor when the kernel's comes */
 #define WORTH_COUNTING_FAULTS_NS 4000000u
 #define USUAL_FAULTS_NS 250000u /* that a fault tick stands for, to begin with: a microsecond each */
 
@@ -29,12 +31,11 @@ void col_weight_start(uint64_t period_ns)
 
 void col_weight_baseline(struct col_thread *thread, uint64_t cpu_ns, uint64_t time_ns)
 {
-    uint64_t user_ns;
     thread->cpu_ns = thread->slow_cpu_ns = cpu_ns;
     thread->time_ns = time_ns;
-    thread->stime_ns = 0;
+    thread->stime_ns = thread->switches = 0;
     if (cpu_ns != 0)
-        col_clock_thread_times(&user_ns, &thread->stime_ns);
+        col_clock_thread_switches(&thread->stime_ns, &thread->switches);
     thread->system_ns = thread->stime_ns;
 }
 
@@ -143,13 +144,14 @@ static void pace_slow_timer(struct col_thread *thread, bool has_system_time)
         col_clock_source_pace(thread, !thread->is_slow_timer_fast);
 }
 
-/* The kernel's account of the thread's system time since the last slow tick. */
-static uint64_t take_system_growth(struct col_thread *thread)
+/* The kernel's account of the thread's system time since the last slow tick. Its switches since then are taken note of. */
+static uint64_t take_system_growth(struct col_thread *thread, uint64_t cpu_ns)
 {
-    uint64_t user_ns, system_ns, before_ns = thread->stime_ns;
-    col_clock_thread_times(&user_ns, &system_ns);
-    thread->stime_ns = system_ns;
-    return system_ns > before_ns ? system_ns - before_ns : 0;
+    uint64_t before_ns = thread->stime_ns, switches_before = thread->switches;
+    col_clock_thread_switches(&thread->stime_ns, &thread->switches);
+    if (col_clock_source_kind() != COL_CLOCK_TIMER)
+        col_switch_rate_note(thread->switches - switches_before, difference(cpu_ns, thread->slow_cpu_ns));
+    return difference(thread->stime_ns, before_ns);
 }
 
 /* System time that no tick saw, and perhaps what still waits, is page faults, mostly. To count them costs a little, so only threads that have them are counted. */
@@ -160,13 +162,19 @@ static void begin_faults(struct col_thread *thread, uint64_t cpu_ns)
     col_clock_source_count_faults(thread);
 }
 
-/* Or not known to be seldom there: a young thread was in the kernel at one of its few slow ticks, or has not had enough of them. */
-static bool may_be_often_in_kernel(const struct col_thread *thread)
+/* Of the last `history_count` slow ticks. */
+static unsigned kernel_count(const struct col_thread *thread)
 {
     unsigned count = 0;
     for (uint32_t bits = (uint32_t)thread->kernel_history; bits != 0; bits &= bits - 1)
         count++;
-    return count * OFTEN_IN_KERNEL >= thread->history_count || thread->history_count < ENOUGH_HISTORY;
+    return count;
+}
+
+/* Or not known to be seldom there: a young thread was in the kernel at one of its few slow ticks, or has not had enough of them. */
+static bool may_be_often_in_kernel(const struct col_thread *thread)
+{
+    return kernel_count(thread) * OFTEN_IN_KERNEL >= thread->history_count || thread->history_count < ENOUGH_HISTORY;
 }
 
 /*
@@ -184,20 +192,25 @@ static uint64_t most_system_ns(const struct col_thread *thread, bool is_call, ui
     return smaller(slow_ns, missing_ns > KERNEL_TICK_NS ? missing_ns : KERNEL_TICK_NS);
 }
 
+static void note_slow_tick(struct col_thread *thread, bool is_in_kernel, uint64_t cpu_ns)
+{
+    thread->slow_cpu_ns = cpu_ns;
+    thread->kernel_history = thread->kernel_history << 1 | is_in_kernel;
+    thread->history_count += thread->history_count < HISTORY;
+}
+
 static struct col_weight weigh_slow(struct col_thread *thread, const ucontext_t *context, uint64_t passed_ns,
                                     uint64_t cpu_ns)
 {
     uint64_t slow_ns = cpu_ns - thread->slow_cpu_ns, whole_ns = missed(passed_ns);
-    uint64_t system_growth_ns = take_system_growth(thread);
+    uint64_t system_growth_ns = take_system_growth(thread, cpu_ns);
     /* A system call is known by its instruction, a page fault by the kernel's account, which grows when its own tick finds it at work. That account also grows with
      * a thread that its first ticks found there, until one finds it elsewhere: where no tick is missing it means nothing. */
     bool is_call = col_arch_follows_syscall(context);
     bool is_in_kernel = is_call || (whole_ns != 0 && system_growth_ns * 4 >= slow_ns * 3);
     struct col_weight weight = {0, 0, 0};
     uint64_t most_ns = most_system_ns(thread, is_call, slow_ns, whole_ns);
-    thread->slow_cpu_ns = cpu_ns;
-    thread->kernel_history = thread->kernel_history << 1 | is_in_kernel;
-    thread->history_count += thread->history_count < HISTORY;
+    note_slow_tick(thread, is_in_kernel, cpu_ns);
     bool is_missing = whole_ns != 0 || (is_call && thread->waiting_ns != 0); /* brief calls lack no tick of their own */
     if (is_in_kernel && is_missing) { /* code that ticks as it should has nothing to explain */
         weight.system_ns = smaller(thread->waiting_ns + whole_ns, most_ns);
@@ -207,6 +220,8 @@ static struct col_weight weigh_slow(struct col_thread *thread, const ucontext_t 
         advance(thread, whole_ns); /* the rest of the period belongs to the event's next tick */
     } else if (!is_in_kernel && thread->waiting_ns != 0 && !may_be_often_in_kernel(thread))
         put_off_waiting(thread, thread->kernel_history != 0 ? KEPT_SLOW_TICKS * slow_ns : 0);
+    if (thread->backup >= 0)
+        col_clock_source_back_up(thread, false);
     /* Before the timer's pace changes. */
     watch_event(thread, is_in_kernel ? 0 : slow_ns);
     bool is_looked_for = thread->kernel_history != 0 && thread->waiting_ns != 0;
@@ -246,10 +261,44 @@ static struct col_weight weigh_faults(struct col_thread *thread, uint64_t passed
  * A CPU timer fires with the kernel's own clock tick, which finds the thread either in the kernel or not, as it does for the kernel's account. That is scaled
  * and so grows a little at every tick: what counts is whether this one was mostly the kernel's.
  */
-static struct col_weight weigh_timer(struct col_thread *thread, const ucontext_t *context, uint64_t passed_ns)
+static struct col_weight weigh_timer(struct col_thread *thread, const ucontext_t *context, uint64_t passed_ns,
+                                     uint64_t room_ns)
 {
-    bool is_in_kernel = take_system_growth(thread) * 2 >= passed_ns || col_arch_follows_syscall(context);
-    return is_in_kernel ? (struct col_weight){0, passed_ns, 0} : (struct col_weight){passed_ns, 0, 0};
+    uint64_t slow_ns = difference(thread->cpu_ns, thread->slow_cpu_ns);
+    bool is_in_kernel = take_system_growth(thread, thread->cpu_ns) * 2 >= slow_ns || col_arch_follows_syscall(context);
+    struct col_weight weight = {is_in_kernel ? 0 : passed_ns, is_in_kernel ? passed_ns : 0, 0};
+    note_slow_tick(thread, is_in_kernel, thread->cpu_ns);
+    if (is_in_kernel) {
+        weight.system_ns += thread->waiting_ns;
+        thread->waiting_ns = 0;
+    } else if (thread->waiting_ns != 0 && thread->kernel_history == 0)
+        put_off_waiting(thread, 0);
+    if (thread->late_user_ns + thread->late_system_ns != 0)
+        add_late(thread, &weight, room_ns);
+    thread->system_ns = thread->stime_ns;
+    return weight;
+}
+
+/* Of a clock whose event is closed for now. */
+static struct col_weight weigh_instead(struct col_thread *thread, const ucontext_t *context, uint64_t passed_ns,
+                                       uint64_t room_ns)
+{
+    if (!thread->is_slow_timer_fast)
+        col_clock_source_pace(thread, true);
+    if (thread->backup == -1 && passed_ns >= OVERDUE_NS) /* else it would only cost */
+        col_clock_source_back_up(thread, true);
+    return weigh_timer(thread, context, passed_ns, room_ns);
+}
+
+/*
+ * On a busy machine a thread that runs for a moment at a time may never be there when the kernel's tick comes. Then this one stands for the time since the last, but it
+ * only comes where the thread runs its own code: so much as its timer found it in the kernel waits for the next tick that does.
+ */
+static struct col_weight weigh_backup(struct col_thread *thread, uint64_t passed_ns)
+{
+    uint64_t system_ns = thread->history_count == 0 ? 0 : passed_ns * kernel_count(thread) / thread->history_count;
+    thread->waiting_ns += system_ns;
+    return (struct col_weight){passed_ns - system_ns, 0, system_ns};
 }
 
 /*
@@ -263,9 +312,20 @@ static bool is_on_time(const struct col_thread *thread, uint64_t time_ns)
     return time_ns + tolerance_ns - (thread->time_ns + self.period_ns) <= 2 * tolerance_ns;
 }
 
+/* Whether a tick stands for time: one of an event that was closed, or opened again, a moment ago does not. */
+static bool counts(enum col_tick kind, bool has_event)
+{
+    return has_event ? kind != COL_TICK_BACKUP : kind == COL_TICK_TIMER || kind == COL_TICK_BACKUP;
+}
+
 struct col_weight col_weight_take(struct col_thread *thread, enum col_tick kind, const ucontext_t *context,
                                   uint64_t time_ns)
 {
+    bool has_event = col_clock_source_has_event(thread);
+    if (kind == COL_TICK_SLOW && !has_event)
+        kind = COL_TICK_TIMER;
+    if (!counts(kind, has_event))
+        return (struct col_weight){0, 0, 0};
     if (kind == COL_TICK_USER && is_on_time(thread, time_ns)) {
         advance(thread, self.period_ns);
         return weigh_user(thread, self.period_ns, 0);
@@ -276,6 +336,8 @@ struct col_weight col_weight_take(struct col_thread *thread, enum col_tick kind,
         smaller(difference(cpu_ns, thread->cpu_ns), since_ns); /* nobody runs for longer than time passes */
     if (kind == COL_TICK_FAULTS)
         return weigh_faults(thread, passed_ns, cpu_ns);
+    if (kind == COL_TICK_BACKUP && passed_ns < COL_CLOCK_BACKUP_NS / 2) /* the timer does well */
+        return (struct col_weight){0, 0, 0};
     if (kind != COL_TICK_USER)
         col_clock_source_follow(thread);
     if (kind == COL_TICK_SLOW)
@@ -283,8 +345,12 @@ struct col_weight col_weight_take(struct col_thread *thread, enum col_tick kind,
     if (cpu_ns > thread->cpu_ns)
         thread->cpu_ns = cpu_ns;
     thread->time_ns = time_ns;
-    return kind == COL_TICK_USER ? weigh_user(thread, passed_ns, since_ns - passed_ns)
-                                 : weigh_timer(thread, context, passed_ns);
+    if (kind == COL_TICK_USER)
+        return weigh_user(thread, passed_ns, since_ns - passed_ns);
+    if (kind == COL_TICK_BACKUP)
+        return weigh_backup(thread, passed_ns);
+    return col_clock_source_kind() == COL_CLOCK_TIMER ? weigh_timer(thread, context, passed_ns, since_ns - passed_ns)
+                                                      : weigh_instead(thread, context, passed_ns, since_ns - passed_ns);
 }
 
 void col_weight_skip(struct col_thread *thread, enum col_tick kind, const ucontext_t *context, uint64_t time_ns)

@@ -135,7 +135,7 @@ static void begin_block(struct col_thread *thread)
     thread->is_announced = thread->has_frame = thread->is_unloading = false;
     thread->acquired_frames = 0;
     thread->alternate_start = thread->alternate_end = 0;
-    thread->event = thread->faults = thread->timer = -1;
+    thread->event = thread->faults = thread->backup = thread->timer = -1;
     thread->cpu_ns = thread->time_ns = thread->cpu_us_rest_ns = thread->system_rest_ns = 0;
     thread->is_long = false;
     thread->held_user_ns = thread->held_system_ns = thread->held_missing_ns = thread->rest_ns = 0;

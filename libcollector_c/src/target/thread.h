@@ -74,12 +74,14 @@ struct col_thread {
     bool has_frame;    /* an open frame was acquired */
     unsigned acquired_frames;                 /* the same for those of sample/thread_frames.c, as bits */
     uintptr_t alternate_start, alternate_end; /* of its alternate signal stack, if the program set one; atomic */
+    int stop_count;                           /* how often the clock's event had been stopped when it was armed */
     int clock;                                /* the rung it was armed for */
     int event;                                /* handle of a perf event of this thread alone, or -1 */
-    int faults;                         /* handle of the event that counts its page faults; -1: none yet, -2: refused */
-    int timer;                          /* POSIX timer of this thread, or -1 */
-    uint64_t cpu_ns, time_ns;           /* the thread's CPU clock and the time at its last sample */
-    uint64_t lost_cpu_ns, lost_time_ns; /* the same at its last tick that could not be taken */
+    int faults;               /* handle of the event that counts its page faults; -1: none yet, -2: refused */
+    int backup;               /* of that which ticks beside the timer while the clock's event is closed; the same */
+    int timer;                /* POSIX timer of this thread, or -1 */
+    uint64_t cpu_ns, time_ns; /* the thread's CPU clock and the time at its last sample */
+    uint64_t lost_cpu_ns, lost_time_ns;                     /* the same at its last tick that could not be taken */
     uint64_t held_user_ns, held_system_ns, held_missing_ns; /* of ticks not walked, for the next one that is; */
     uint64_t rest_ns;        /* for so much CPU time none is, because the last ones took as long as ticks are apart */
     bool is_long;            /* the last tick took as long as ticks are apart */
@@ -90,6 +92,7 @@ struct col_thread {
     uint64_t system_ns;                    /* system time attributed so far */
     uint64_t stime_ns;                     /* the kernel's account at the last slow tick */
     uint64_t slow_cpu_ns;                  /* CPU clock at the last slow tick */
+    uint64_t switches;                     /* context switches by then */
     uint64_t unseen_system_ns;             /* system time that neither slow nor fault ticks saw */
     uint64_t fault_cpu_ns;                 /* CPU clock at the last fault tick */
     uint64_t fault_median_ns;              /* CPU time between fault ticks, usually */

@@ -4,6 +4,7 @@
 #endif
 #include "control/alternate_stack.h"
 
+#include <errno.h>
 #include <stddef.h>
 
 #include "base/os.h"
@@ -17,7 +18,8 @@
 
 static struct {
     void *kept[KEPT_COUNT];
-} self;
+    uintptr_t lowest, highest; /* all that the program has set so far lie between */
+} self = {.lowest = UINTPTR_MAX};
 
 /* Of the calling thread. */
 static __thread struct {
@@ -76,16 +78,33 @@ void col_alternate_stack_end(void)
 {
     stack_t now, none = {.ss_flags = SS_DISABLE};
     void *stack = local.own;
-    if (stack == NULL || col_silence_is_on() || COL_REAL(sigaltstack)(NULL, &now) != 0 ||
-        (now.ss_sp == stack && COL_REAL(sigaltstack)(&none, NULL) != 0))
+    if (stack == NULL || col_silence_is_on() || COL_REAL(sigaltstack)(NULL, &now) != 0)
+        return;
+    bool is_gone = (now.ss_flags & SS_DISABLE) != 0 || COL_REAL(sigaltstack)(&none, NULL) == 0;
+    if (now.ss_sp == stack && !is_gone)
         return;
     local.own = NULL;
     give_back(stack);
 }
 
+/* So that hardly any memory that is unmapped has to be looked at closely. */
+static void widen(uintptr_t start, uintptr_t end)
+{
+    uintptr_t lowest = __atomic_load_n(&self.lowest, __ATOMIC_RELAXED);
+    uintptr_t highest = __atomic_load_n(&self.highest, __ATOMIC_RELAXED);
+    while (start < lowest &&
+           !__atomic_compare_exchange_n(&self.lowest, &lowest, start, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue;
+    while (end > highest &&
+           !__atomic_compare_exchange_n(&self.highest, &highest, end, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue;
+}
+
 /* Whoever sets one tells first and looks then: of two threads that set the same at a time one at least sees the other. */
 static void tell(struct col_thread *thread, uintptr_t start, uintptr_t end)
 {
+    if (start != 0)
+        widen(start, end);
     __atomic_store_n(&thread->alternate_start, 0, __ATOMIC_SEQ_CST);
     __atomic_store_n(&thread->alternate_end, end, __ATOMIC_SEQ_CST);
     __atomic_store_n(&thread->alternate_start, start, __ATOMIC_SEQ_CST);
@@ -185,4 +204,38 @@ int col_alternate_stack_set(const stack_t *stack, stack_t *old)
     if (old != NULL)
         show(old, &before);
     return 0;
+}
+
+/* Ours takes the place of the one that the kernel has, which the program goes on to see. */
+static void replace(struct col_thread *thread, const stack_t *now)
+{
+    void *stack = has_own() ? local.own : take();
+    stack_t ours = {.ss_sp = stack, .ss_flags = now->ss_flags};
+    ours.ss_size = now->ss_size < STACK_BYTES ? now->ss_size : STACK_BYTES;
+    if (stack == NULL)
+        return;
+    if (COL_REAL(sigaltstack)(&ours, NULL) == 0) {
+        begin_own(stack);
+        local.shown = *now;
+        tell(thread, 0, 0);
+    } else if (!has_own())
+        give_back(stack);
+}
+
+void col_alternate_stack_lose(const void *memory, size_t bytes)
+{
+    uintptr_t start = (uintptr_t)memory, end = start + bytes;
+    stack_t now;
+    if (end <= __atomic_load_n(&self.lowest, __ATOMIC_RELAXED) ||
+        start >= __atomic_load_n(&self.highest, __ATOMIC_RELAXED))
+        return;
+    bool is_known = !col_silence_is_on() && col_thread_has_own_storage() && local.tid == col_os_thread_id();
+    struct col_thread *thread = is_known ? col_thread_current() : NULL; /* a child of vfork is not known */
+    if (thread == NULL || thread->alternate_start >= end || thread->alternate_end <= start)
+        return;
+    int saved_errno = errno;
+    if (COL_REAL(sigaltstack)(NULL, &now) == 0 && (now.ss_flags & (SS_DISABLE | SS_ONSTACK)) == 0 &&
+        now.ss_sp != local.own)
+        replace(thread, &now);
+    errno = saved_errno;
 }

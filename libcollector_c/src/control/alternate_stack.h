@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
  * Where a thread has no alternate stack the kernel puts a signal's frame below the stack pointer, wherever that points: below the small stack of a coroutine, or into
@@ -14,7 +15,7 @@
 /* The calling thread gets one, if it has none and there is memory. */
 void col_alternate_stack_begin(void);
 
-/* And gives it back: it ends. */
+/* And gives it back: it ends, and has none from here on, not even one of the program, which may be freed before the thread is gone. */
 void col_alternate_stack_end(void);
 
 /*
@@ -23,6 +24,12 @@ void col_alternate_stack_end(void);
  */
 int col_alternate_stack_get(stack_t *old);
 int col_alternate_stack_set(const stack_t *stack, stack_t *old);
+
+/*
+ * So much memory is about to be unmapped or protected. Where the calling thread's alternate stack lies there, which is harmless as long as no handler needs it, ours takes
+ * its place: the kernel kills for a tick whose frame it cannot write. Signal-safe.
+ */
+void col_alternate_stack_lose(const void *memory, size_t bytes);
 
 /* The calling thread may have one already: from before recording began, or from the process that it is a fork of. */
 void col_alternate_stack_adopt(void);

@@ -1,13 +1,15 @@
-/* interpose_memory.c -- the program locks its memory, within a limit that ours would exceed */
+/* interpose_memory.c -- the program locks its memory, within a limit that ours would exceed, and gives up some on which our handlers would run */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include "entry/interpose.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <sys/mman.h>
 
 #include "base/real.h"
+#include "control/alternate_stack.h"
 #include "control/locked_memory.h"
 #include "control/session.h"
 #include "target/own_status.h"
@@ -25,4 +27,27 @@ COL_EXPORT int mlockall(int flags)
         error = -col_locked_memory_lock(flags);
     errno = error;
     return error == 0 ? 0 : -1;
+}
+
+COL_EXPORT int munmap(void *memory, size_t bytes)
+{
+    col_alternate_stack_lose(memory, bytes);
+    return COL_REAL(munmap)(memory, bytes);
+}
+
+COL_EXPORT int mprotect(void *memory, size_t bytes, int protection)
+{
+    if ((protection & PROT_WRITE) == 0)
+        col_alternate_stack_lose(memory, bytes);
+    return COL_REAL(mprotect)(memory, bytes, protection);
+}
+
+COL_EXPORT void *mremap(void *memory, size_t bytes, size_t new_bytes, int flags, ...)
+{
+    va_list list;
+    va_start(list, flags);
+    void *place = (flags & MREMAP_FIXED) != 0 ? va_arg(list, void *) : NULL;
+    va_end(list);
+    col_alternate_stack_lose(memory, bytes);
+    return COL_REAL(mremap)(memory, bytes, new_bytes, flags, place);
 }

@@ -673,6 +673,62 @@ CASE(alternate_stack_smallest, 0, "spins in a handler on an alternate stack of M
         touched += room[i] != 0x5a;
     say("seen %d, %d bytes below were written", (int)seen, touched);
 }
+static void lose_stack(int way)
+{
+    char *room = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    stack_t stack = {.ss_sp = room, .ss_size = 65536}, now;
+    TELL(sigaltstack(&stack, NULL));
+    if (way == 0)
+        TELL(munmap(room, 65536));
+    else if (way == 1)
+        TELL(mprotect(room + 4096, 61440, PROT_NONE));
+    else
+        say("moved %d", mremap(room, 65536, 131072, MREMAP_MAYMOVE) != MAP_FAILED);
+    burn();
+    TELL(sigaltstack(NULL, &now));
+    say("the program's own %d, flags %x, size %zu", now.ss_sp == room, (unsigned)now.ss_flags, now.ss_size);
+    room = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    stack.ss_sp = room;
+    TELL(sigaltstack(&stack, NULL));
+    raise(SIGUSR1);
+    burn();
+}
+static void *lose_stacks(void *unused)
+{
+    for (int way = 0; way < 3; way++)
+        lose_stack(way);
+    return unused;
+}
+CASE(alternate_stack_unmapped, 6, "works while the alternate stack that is set has been unmapped, protected or moved, in the main thread and in another")
+{
+    pthread_t thread;
+    set_handler(SIGUSR1, count, SA_ONSTACK);
+    lose_stacks(NULL);
+    pthread_create(&thread, NULL, lose_stacks, NULL);
+    pthread_join(thread, NULL);
+    say("seen %d", (int)seen);
+}
+static pthread_key_t stack_key;
+static void free_stack(void *room)
+{
+    munmap(room, 65536);
+    spin(50000000);
+}
+static void *ends_with_stack(void *unused)
+{
+    stack_t stack = {.ss_sp = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), .ss_size = 65536};
+    TELL(sigaltstack(&stack, NULL));
+    pthread_setspecific(stack_key, stack.ss_sp);
+    return unused;
+}
+CASE(alternate_stack_freed_at_end, 1, "a thread's alternate stack is unmapped by the destructor of a key, which works on")
+{
+    pthread_t thread;
+    pthread_key_create(&stack_key, free_stack);
+    pthread_create(&thread, NULL, ends_with_stack, NULL);
+    pthread_join(thread, NULL);
+    burn();
+}
 CASE(alternate_stack_default, 1, "no alternate stack is set when a thread begins, and what one sets is what one gets")
 {
     stack_t now;

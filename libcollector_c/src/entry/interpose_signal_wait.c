@@ -154,13 +154,18 @@ static bool is_signalfd(int fd)
     return got == (ssize_t)strlen("anon_inode:[signalfd]") && memcmp(name, "anon_inode:[signalfd]", (size_t)got) == 0;
 }
 
-/* The kernel writes the surrogates' numbers. */
-static void rename_signals(struct signalfd_siginfo *infos, size_t count)
+/* The kernel writes the surrogates' numbers. Whether it was a signalfd is asked last: that takes longer than the read. */
+static void rename_signals(int fd, struct signalfd_siginfo *infos, size_t count)
 {
+    bool is_known = false;
     for (size_t i = 0; i < count; i++) {
         int owner = col_surrogate_owner((int)infos[i].ssi_signo);
-        if (owner != 0)
-            infos[i].ssi_signo = (uint32_t)owner;
+        if (owner == 0)
+            continue;
+        is_known = is_known || is_signalfd(fd);
+        if (!is_known)
+            return;
+        infos[i].ssi_signo = (uint32_t)owner;
     }
 }
 
@@ -170,8 +175,8 @@ COL_EXPORT ssize_t read(int fd, void *data, size_t bytes)
         return COL_REAL(read)(fd, data, bytes);
     ssize_t got = COL_REAL(read)(fd, data, bytes);
     int error = errno;
-    if (got > 0 && (size_t)got % sizeof(struct signalfd_siginfo) == 0 && is_signalfd(fd))
-        rename_signals(data, (size_t)got / sizeof(struct signalfd_siginfo));
+    if (got > 0 && (size_t)got % sizeof(struct signalfd_siginfo) == 0)
+        rename_signals(fd, data, (size_t)got / sizeof(struct signalfd_siginfo));
     errno = error;
     return got;
 }

@@ -54,6 +54,10 @@ def _hand_over(bench: Bench) -> Load:
     return Load("2 threads in turns", (bench.compile(SOURCES / "hand_over.c"), bench.choose(10, 30)))
 
 
+def _processes_in_turns(bench: Bench) -> Load:
+    return Load("2 processes in turns", (bench.compile(SOURCES / "processes_in_turns.c"), bench.choose(100, 300)))
+
+
 def _short_threads(bench: Bench) -> Load:
     return Load("10,000 short threads", (bench.compile(TARGETS / "short_threads.c"), 10_000))
 
@@ -99,10 +103,10 @@ def _git(bench: Bench) -> Load:
 
 
 _NEEDED: dict[Callable[[Bench], Load], tuple[str, ...]] = {
-    _tight_loop: ("gcc",), _xz: ("xz",), _sqlite: ("sqlite3",), _compiler: ("g++",), _threads: ("gcc",), locks: ("gcc",), _hand_over: ("gcc",), _short_threads: ("gcc",),
+    _tight_loop: ("gcc",), _xz: ("xz",), _sqlite: ("sqlite3",), _compiler: ("g++",), _threads: ("gcc",), locks: ("gcc",), _hand_over: ("gcc",), _processes_in_turns: ("gcc",), _short_threads: ("gcc",),
     _short_processes: ("gcc",), python: (), _fortran: ("gfortran",), _java: ("java", "javac"), _node: ("node",), _perl: ("perl",), _git: ("git",),
 }
-COMPUTING = (_tight_loop, _xz, _sqlite, _compiler, _threads, locks, _hand_over, python, _fortran, _java)
+COMPUTING = (_tight_loop, _xz, _sqlite, _compiler, _threads, locks, _hand_over, _processes_in_turns, python, _fortran, _java)
 CREATING = (_short_threads, _short_processes)
 CENTRAL = (_tight_loop, _compiler)
 DISTRIBUTION = (_compiler, _git, _perl, python, _node, _java)

@@ -126,32 +126,29 @@ static bool direct_event(int fd, uint32_t tid)
            col_arch_syscall(SYS_ioctl, fd, PERF_EVENT_IOC_ENABLE, 0, 0, 0, 0) == 0;
 }
 
-long col_clock_event_open_faults(uint32_t tid)
+/* SIGTRAP for the calling thread alone, whenever its own code has made so many of a software event. */
+static long open_trap(uint64_t config, uint64_t period, uint64_t data)
 {
     struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
                                    .size = sizeof attr,
-                                   .config = PERF_COUNT_SW_PAGE_FAULTS,
-                                   .sample_period = FAULTS_A_TICK,
+                                   .config = config,
+                                   .sample_period = period,
                                    .exclude_kernel = 1,
                                    .exclude_hv = 1,
                                    .remove_on_exec = 1,
                                    .sigtrap = 1,
-                                   .sig_data = COL_CLOCK_FAULT_MAGIC};
-    return hand_over(open_bare(&attr), tid, USE_FAULTS);
+                                   .sig_data = data};
+    return open_bare(&attr);
+}
+
+long col_clock_event_open_faults(uint32_t tid)
+{
+    return hand_over(open_trap(PERF_COUNT_SW_PAGE_FAULTS, FAULTS_A_TICK, COL_CLOCK_FAULT_MAGIC), tid, USE_FAULTS);
 }
 
 long col_clock_event_open_backup(uint32_t tid)
 {
-    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
-                                   .size = sizeof attr,
-                                   .config = PERF_COUNT_SW_TASK_CLOCK,
-                                   .sample_period = COL_CLOCK_BACKUP_NS,
-                                   .exclude_kernel = 1,
-                                   .exclude_hv = 1,
-                                   .remove_on_exec = 1,
-                                   .sigtrap = 1,
-                                   .sig_data = COL_CLOCK_BACKUP_MAGIC};
-    return hand_over(open_bare(&attr), tid, USE_BACKUP);
+    return hand_over(open_trap(PERF_COUNT_SW_TASK_CLOCK, COL_CLOCK_BACKUP_NS, COL_CLOCK_BACKUP_MAGIC), tid, USE_BACKUP);
 }
 
 /* The descriptor stays, since the thread itself has to reach it; the launcher's is for when a tracer comes. */

@@ -291,8 +291,11 @@ void col_clock_source_count_faults(struct col_thread *thread)
 void col_clock_source_back_up(struct col_thread *thread, bool is_on)
 {
     col_descriptors_close(thread->backup);
-    long event = is_on && self.is_kernel_fit ? col_clock_event_open_backup(thread->tid) : is_on ? -2 : -1;
-    thread->backup = event < -1 ? -2 : (int)event;
+    thread->backup = -1;
+    if (!is_on)
+        return;
+    long event = self.is_kernel_fit ? col_clock_event_open_backup(thread->tid) : -ENOSYS;
+    thread->backup = event < 0 ? -2 : (int)event;
 }
 
 void col_clock_source_pace(struct col_thread *thread, bool is_fast)

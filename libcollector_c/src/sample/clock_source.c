@@ -5,20 +5,18 @@
 #include "sample/clock_source.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/prctl.h>
 #include <sys/utsname.h>
-#include <time.h>
 
 #include "base/arch.h"
 #include "base/clock.h"
 #include "base/os.h"
 #include "base/os_signal.h"
 #include "experiment/event.h"
+#include "sample/cpu_timer.h"
 #include "sample/exact_waits.h"
 #include "sample/overflow.h"
 #include "sample/thread_counters.h"
@@ -42,7 +40,6 @@ static struct {
     bool is_kernel_fit; /* for sigtrap */
     bool has_ticked;    /* the present rung works here */
     unsigned renewals;  /* events opened anew because none ticked */
-    uint32_t random;
 } self = {.kind = COL_CLOCK_OFF, .event = -1};
 
 static const char *const names[] = {"auto", "sigtrap", "task-clock", "cpu-timer", "off"};
@@ -58,37 +55,6 @@ enum col_clock_kind col_clock_source_named(const char *name, size_t length)
         if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0)
             return (enum col_clock_kind)i;
     return COL_CLOCK_AUTO;
-}
-
-/* ---- timers ---- */
-
-static uint64_t next_random(void)
-{
-    uint32_t x = __atomic_load_n(&self.random, __ATOMIC_RELAXED) | 1;
-    x ^= x << 13, x ^= x >> 17, x ^= x << 5;
-    __atomic_store_n(&self.random, x, __ATOMIC_RELAXED);
-    return x;
-}
-
-static long set_timer(int timer, uint64_t first_ns, uint64_t period_ns)
-{
-    struct itimerspec when = {.it_interval = {(time_t)(period_ns / 1000000000u), (long)(period_ns % 1000000000u)},
-                              .it_value = {(time_t)(first_ns / 1000000000u), (long)(first_ns % 1000000000u)}};
-    return col_arch_syscall(SYS_timer_settime, timer, 0, (long)&when, 0, 0, 0);
-}
-
-/* A timer of the calling thread's CPU time. It first fires at a random time within a period: threads that all do the same must not all be caught at the same point. */
-static int start_timer(uint64_t period_ns, uint32_t tid)
-{
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
-                             .sigev_signo = COL_CLOCK_SIGNAL,
-                             .sigev_value.sival_ptr = (void *)COL_CLOCK_EVENT_MAGIC};
-    int timer = -1;
-    event._sigev_un._tid = (pid_t)tid;
-    long error = col_arch_syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, (long)&event, (long)&timer, 0, 0, 0);
-    if (error == 0)
-        error = set_timer(timer, 1 + next_random() % period_ns, period_ns);
-    return error == 0 ? timer : (int)error;
 }
 
 static uint64_t timer_period_ns(void)
@@ -228,10 +194,10 @@ enum col_clock_kind col_clock_source_start(enum col_clock_kind asked, uint32_t s
     self.is_kernel_fit = is_kernel_fit();
     self.is_suspended = self.is_stopped = false;
     self.stop_count = 0;
-    self.random = (uint32_t)col_clock_now() ^ thread->tid << 16;
+    col_cpu_timer_seed((uint32_t)col_clock_now() ^ thread->tid << 16);
     self.kind = choose(asked, thread, detail, sizeof detail);
     if (self.kind != COL_CLOCK_OFF)
-        thread->timer = start_timer(timer_period_ns(), thread->tid);
+        thread->timer = col_cpu_timer_start(timer_period_ns(), thread->tid);
     if (self.kind == COL_CLOCK_TIMER && thread->timer < 0) {
         explain(detail, sizeof detail, "cpu-timer", strerror(-thread->timer));
         self.kind = COL_CLOCK_OFF;
@@ -249,12 +215,7 @@ enum col_clock_kind col_clock_source_kind(void)
 
 uint64_t col_clock_source_shortest_ns(enum col_clock_kind kind)
 {
-    struct timespec tick;
-    if (kind != COL_CLOCK_TIMER)
-        return SHORTEST_EVENT_NS;
-    return col_arch_syscall(SYS_clock_getres, CLOCK_REALTIME_COARSE, (long)&tick, 0, 0, 0, 0) == 0
-               ? (uint64_t)tick.tv_sec * 1000000000u + (uint64_t)tick.tv_nsec
-               : 10000000u;
+    return kind == COL_CLOCK_TIMER ? col_cpu_timer_resolution_ns() : SHORTEST_EVENT_NS;
 }
 
 void col_clock_source_thread_begin(struct col_thread *thread)
@@ -267,14 +228,13 @@ void col_clock_source_thread_begin(struct col_thread *thread)
         thread->event = event < 0 ? -1 : (int)event;
     }
     if (thread->timer < 0)
-        thread->timer = start_timer(timer_period_ns(), thread->tid);
+        thread->timer = col_cpu_timer_start(timer_period_ns(), thread->tid);
     thread->clock = (int)self.kind;
 }
 
 void col_clock_source_thread_end(struct col_thread *thread)
 {
-    if (thread->timer >= 0)
-        col_arch_syscall(SYS_timer_delete, thread->timer, 0, 0, 0, 0, 0);
+    col_cpu_timer_delete(thread->timer);
     col_descriptors_close(thread->event);
     col_descriptors_close(thread->faults);
     col_descriptors_close(thread->backup);
@@ -301,7 +261,7 @@ void col_clock_source_back_up(struct col_thread *thread, bool is_on)
 void col_clock_source_pace(struct col_thread *thread, bool is_fast)
 {
     uint64_t period_ns = is_fast ? FAST_PERIOD_NS : COL_SLOW_PERIOD_NS;
-    if (!self.is_suspended && thread->timer >= 0 && set_timer(thread->timer, period_ns, period_ns) == 0)
+    if (!self.is_suspended && col_cpu_timer_set(thread->timer, period_ns))
         thread->is_slow_timer_fast = is_fast;
 }
 
@@ -388,8 +348,8 @@ void col_clock_source_follow(struct col_thread *thread)
     col_clock_source_thread_begin(thread);
     if (is_wanted && self.kind == COL_CLOCK_SIGTRAP)
         renew(thread);
-    if (self.kind == COL_CLOCK_TIMER && thread->timer >= 0)
-        set_timer(thread->timer, timer_period_ns(), timer_period_ns());
+    if (self.kind == COL_CLOCK_TIMER)
+        col_cpu_timer_set(thread->timer, timer_period_ns());
 }
 
 static void switch_thread(struct col_thread *thread, bool is_on)
@@ -400,8 +360,7 @@ static void switch_thread(struct col_thread *thread, bool is_on)
     col_clock_event_switch(thread->faults, is_on);
     col_clock_event_switch(thread->backup, is_on);
     col_clock_event_switch(thread->waits.event, is_on);
-    if (thread->timer >= 0)
-        set_timer(thread->timer, is_on ? period_ns : 0, is_on ? period_ns : 0);
+    col_cpu_timer_set(thread->timer, is_on ? period_ns : 0);
 }
 
 static void switch_threads(bool are_on)

@@ -239,3 +239,8 @@ void col_alternate_stack_lose(const void *memory, size_t bytes)
         replace(thread, &now);
     errno = saved_errno;
 }
+
+void col_alternate_stack_lose_all(void)
+{
+    col_alternate_stack_lose(NULL, SIZE_MAX);
+}

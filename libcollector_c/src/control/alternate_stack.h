@@ -31,6 +31,9 @@ int col_alternate_stack_set(const stack_t *stack, stack_t *old);
  */
 void col_alternate_stack_lose(const void *memory, size_t bytes);
 
+/* The same, wherever it lies: the process exits, and what it has registered for that may free it. */
+void col_alternate_stack_lose_all(void);
+
 /* The calling thread may have one already: from before recording began, or from the process that it is a fork of. */
 void col_alternate_stack_adopt(void);
 

@@ -12,6 +12,9 @@
 #define COL_SECOND_NAME(name, function)                                                                                \
     COL_EXPORT __typeof__(function) name __attribute__((alias(#function), copy(function)))
 
+/* The program has set an alternate stack: from here on exit first calls ours, which takes it away. */
+void col_entry_note_alternate_stack(void);
+
 /* Before a thread is made: begins now, if our constructor has not run yet. */
 void col_entry_begin_early(void);
 

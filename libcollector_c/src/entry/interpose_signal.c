@@ -168,7 +168,9 @@ COL_EXPORT int sigaltstack(const stack_t *restrict stack, stack_t *restrict old)
         return col_alternate_stack_get(old);
     if (!col_entry_read_program(stack, &copy, sizeof copy))
         return COL_REAL(sigaltstack)(stack, old);
-    if ((copy.ss_flags & SS_DISABLE) == 0)
+    if ((copy.ss_flags & SS_DISABLE) == 0) {
         col_signals_note_alternate_stack(copy.ss_size);
+        col_entry_note_alternate_stack();
+    }
     return col_alternate_stack_set(&copy, old);
 }

@@ -729,6 +729,28 @@ CASE(alternate_stack_freed_at_end, 1, "a thread's alternate stack is unmapped by
     pthread_join(thread, NULL);
     burn();
 }
+static void *exit_stack;
+static void free_exit_stack(void)
+{
+    free(exit_stack);
+    burn();
+}
+static void set_exit_stack(void)
+{
+    exit_stack = malloc(8 << 20); /* so large that free unmaps it */
+    stack_t stack = {.ss_sp = exit_stack, .ss_size = 8 << 20};
+    TELL(sigaltstack(&stack, NULL));
+}
+CASE(alternate_stack_freed_at_exit, 1, "an exit handler frees the alternate stack that is set, as backward-cpp does, and works on")
+{
+    set_exit_stack();
+    atexit(free_exit_stack);
+}
+CASE(alternate_stack_freed_at_exit_of_old, 1, "the same in a handler that was registered before the stack was set")
+{
+    atexit(free_exit_stack);
+    set_exit_stack();
+}
 CASE(alternate_stack_default, 1, "no alternate stack is set when a thread begins, and what one sets is what one gets")
 {
     stack_t now;

@@ -41,9 +41,9 @@ int __cxa_atexit(void (*handler)(void *argument), void *argument, void *library)
     X(pthread_attr_setsigmask_np) X(pthread_attr_getsigmask_np)                                                        \
     X(__sysv_signal) X(sigset) X(sighold) X(sigrelse) X(sigignore) X(siginterrupt)                                     \
     X(siglongjmp) X(longjmp) X(_longjmp) X(__longjmp_chk)                                                              \
-    X(mlockall) X(munmap) X(mprotect) X(mremap) X(close) X(dup2) X(dup3) X(close_range) X(closefrom)                                                   \
+    X(mlockall) X(munmap) X(mprotect) X(mremap) X(close) X(dup2) X(dup3) X(close_range) X(closefrom)                   \
     X(execve) X(execv) X(execvp) X(execvpe) X(fexecve) X(execveat) X(posix_spawn) X(posix_spawnp) X(system) X(popen)   \
-    X(prctl) X(ptrace) X(syscall) X(clone) X(_Fork) X(_exit) X(_Exit) X(__cxa_atexit) X(on_exit)                                  \
+    X(prctl) X(ptrace) X(syscall) X(clone) X(_Fork) X(_exit) X(_Exit) X(__cxa_atexit) X(on_exit)                       \
     X(pthread_create) X(thrd_create) X(pthread_key_create) X(dlopen) X(dlmopen) X(dlclose)                             \
     X(getauxval) X(sysconf) X(dl_iterate_phdr) X(pthread_once) X(pthread_key_delete) X(pthread_setspecific)            \
     X(pthread_setcancelstate) X(pthread_setcanceltype) X(strtol) X(strtoul) X(strtoull)

@@ -16,17 +16,24 @@
 #define STACK_BYTES 262144u
 #define KEPT_COUNT 16 /* stacks of threads that have ended */
 
+/* Addresses of the program's are kept inverted: a leak checker that meets them in our memory would believe the program still has them. */
 static struct {
     void *kept[KEPT_COUNT];
-    uintptr_t lowest, highest; /* all that the program has set so far lie between */
-} self = {.lowest = UINTPTR_MAX};
+    uintptr_t not_lowest, not_highest; /* all that the program has set so far lie between, inverted */
+} self = {.not_highest = UINTPTR_MAX};
 
 /* Of the calling thread. */
 static __thread struct {
     void *own;
     uint32_t tid;  /* whose it is: a thread made by a bare clone may share this storage */
-    stack_t shown; /* what the program has set where the kernel has ours in its place; of 0 bytes: nothing */
+    stack_t shown; /* what the program has set where the kernel has ours in its place, inverted; of 0 bytes: nothing */
 } local __attribute__((tls_model("initial-exec")));
+
+static stack_t invert(stack_t stack)
+{
+    stack.ss_sp = (void *)~(uintptr_t)stack.ss_sp;
+    return stack;
+}
 
 static void *take(void)
 {
@@ -90,13 +97,13 @@ void col_alternate_stack_end(void)
 /* So that hardly any memory that is unmapped has to be looked at closely. */
 static void widen(uintptr_t start, uintptr_t end)
 {
-    uintptr_t lowest = __atomic_load_n(&self.lowest, __ATOMIC_RELAXED);
-    uintptr_t highest = __atomic_load_n(&self.highest, __ATOMIC_RELAXED);
-    while (start < lowest &&
-           !__atomic_compare_exchange_n(&self.lowest, &lowest, start, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    uintptr_t not_lowest = __atomic_load_n(&self.not_lowest, __ATOMIC_RELAXED);
+    uintptr_t not_highest = __atomic_load_n(&self.not_highest, __ATOMIC_RELAXED);
+    while (start < ~not_lowest && !__atomic_compare_exchange_n(&self.not_lowest, &not_lowest, ~start, true,
+                                                               __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         continue;
-    while (end > highest &&
-           !__atomic_compare_exchange_n(&self.highest, &highest, end, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    while (end > ~not_highest && !__atomic_compare_exchange_n(&self.not_highest, &not_highest, ~end, true,
+                                                              __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         continue;
 }
 
@@ -142,7 +149,7 @@ static void show(stack_t *stack, const stack_t *shown)
     *stack = (stack_t){.ss_flags = SS_DISABLE};
     if (shown->ss_size == 0)
         return;
-    *stack = *shown;
+    *stack = invert(*shown);
     stack->ss_flags = (shown->ss_flags & ~SS_ONSTACK) | is_on;
 }
 
@@ -200,7 +207,7 @@ int col_alternate_stack_set(const stack_t *stack, stack_t *old)
     int result = (stack->ss_flags & SS_DISABLE) != 0 ? take_away(stack, old) : give(stack, old, &is_shared);
     if (result != 0)
         return result;
-    local.shown = is_shared ? *stack : (stack_t){0};
+    local.shown = is_shared ? invert(*stack) : (stack_t){0};
     if (old != NULL)
         show(old, &before);
     return 0;
@@ -216,7 +223,7 @@ static void replace(struct col_thread *thread, const stack_t *now)
         return;
     if (COL_REAL(sigaltstack)(&ours, NULL) == 0) {
         begin_own(stack);
-        local.shown = *now;
+        local.shown = invert(*now);
         tell(thread, 0, 0);
     } else if (!has_own())
         give_back(stack);
@@ -226,8 +233,8 @@ void col_alternate_stack_lose(const void *memory, size_t bytes)
 {
     uintptr_t start = (uintptr_t)memory, end = start + bytes;
     stack_t now;
-    if (end <= __atomic_load_n(&self.lowest, __ATOMIC_RELAXED) ||
-        start >= __atomic_load_n(&self.highest, __ATOMIC_RELAXED))
+    if (end <= ~__atomic_load_n(&self.not_lowest, __ATOMIC_RELAXED) ||
+        start >= ~__atomic_load_n(&self.not_highest, __ATOMIC_RELAXED))
         return;
     bool is_known = !col_silence_is_on() && col_thread_has_own_storage() && local.tid == col_os_thread_id();
     struct col_thread *thread = is_known ? col_thread_current() : NULL; /* a child of vfork is not known */

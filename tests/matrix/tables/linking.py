@@ -28,6 +28,10 @@ def _loading(
     return Case("linking", f"dlopen_{name}", sentence, command=("{program}", name), builds=builds, burns=burns, natures=natures, environment=environment)
 
 
+def _leaking(name: str, sentence: str) -> Case:
+    return Case("linking", f"leaks_{name}", sentence, command=("{program}", name), builds=(Build("leaks", "linking/leaks.c", ("-fsanitize=leak",)),), burns=1)
+
+
 _STATIC = Nature("time", "Nothing can be preloaded into such a program, so it cannot be recorded, and record says so.")
 _NOTHING = Nature("status", "Where the program ended well and nothing was recorded, the status of record is 1.")
 
@@ -61,6 +65,8 @@ CASES = [
     _plain("undefined_sanitizer", "built with UBSan", "-fsanitize=undefined"),
     _plain("thread_sanitizer", "built with ThreadSanitizer", "-fsanitize=thread"),
     _plain("leak_sanitizer", "built with LeakSanitizer", "-fsanitize=leak"),
+    _leaking("memory", "LeakSanitizer finds memory that the program has forgotten"),
+    _leaking("alternate_stack", "LeakSanitizer finds an alternate stack that the program has forgotten"),
     _plain("clang_address_sanitizer", "built with clang's AddressSanitizer", "-fsanitize=address", compiler="clang", needs=("/usr/lib/llvm-14/lib/clang/14.0.6/lib/linux/libclang_rt.asan-x86_64.a",)),
     _plain("cet", "built with -fcf-protection", "-fcf-protection=full"),
     _plain("bind_now", "LD_BIND_NOW", environment=(("LD_BIND_NOW", "1"),)),

@@ -79,9 +79,7 @@ def test_strace_comes_and_goes(tmp_path: Path, recorder: Path, rung_works: Calla
     time.sleep(0.3)  # the recorder has looked when the program began, and does so ten times a second at most
     trace = tmp_path / "trace"
     tracer = subprocess.Popen(["strace", "-q", "-o", trace, "-p", str(pid)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    before_ns = used_ns(pid)
-    while used_ns(pid) < before_ns + 500e6 and tracer.poll() is None:
-        time.sleep(0.02)
+    let_use(pid, 500e6, tracer)
     is_attached = tracer.poll() is None
     tracer.terminate()
     tracer.wait()
@@ -100,6 +98,13 @@ def used_ns(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) * 1e9 / os.sysconf("SC_CLK_TCK")
 
 
+def let_use(pid: int, cpu_ns: float, tracer: subprocess.Popen[bytes] | None = None) -> None:
+    """Until the process has used so much more CPU time, or its tracer has ended."""
+    end_ns = used_ns(pid) + cpu_ns
+    while used_ns(pid) < end_ns and (tracer is None or tracer.poll() is None):
+        time.sleep(0.02)
+
+
 @pytest.mark.parametrize("has_event", [True, False])
 def test_recording_goes_on_when_the_tracer_has_gone(tmp_path: Path, recorder: Path, rung_works: Callable[[str], None], compiled: Callable[..., Path], has_event: bool) -> None:
     """Also where the clock did without its event before, because threads are switched all the time: the next tick is the event's."""
@@ -107,14 +112,13 @@ def test_recording_goes_on_when_the_tracer_has_gone(tmp_path: Path, recorder: Pa
     need("strace")
     command = (sys.executable, "-c", BUSY) if has_event else (compiled("processes_in_turns.c"), 20_000, 0, "tell")
     launcher, pid = start_recorded(tmp_path / "e.expt", "sigtrap", *command)
-    time.sleep(0.3)
+    let_use(pid, 150e6)
     tracer = subprocess.Popen(["strace", "-q", "-o", "/dev/null", "-p", str(pid)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(0.5)
+    let_use(pid, 100e6, tracer)  # ticks of 4 ms, where there is no event: a process that is stopped at each call has none for a while
     tracer.terminate()
     tracer.wait()
     middle_ns = used_ns(pid)
-    while used_ns(pid) < middle_ns + 600e6:
-        time.sleep(0.02)
+    let_use(pid, 600e6)
     os.kill(pid, 10)
     _, errors = launcher.communicate(timeout=60)
     assert PAUSED in errors

@@ -27,6 +27,7 @@
 #define ROOM_BYTES 4096u /* of stack that a tick may need */
 
 static __thread uint32_t forward_count __attribute__((tls_model("initial-exec")));
+static __thread uint32_t handled_count __attribute__((tls_model("initial-exec")));
 
 static struct {
     int sample_signal, pause_signal;
@@ -38,6 +39,11 @@ static struct {
 uint32_t col_signals_forward_count(void)
 {
     return forward_count;
+}
+
+uint32_t col_signals_handled_count(void)
+{
+    return handled_count;
 }
 
 /* ---- a signal that was not for us ---- */
@@ -134,7 +140,10 @@ static bool has_room(const ucontext_t *context)
 static bool can_sample(const ucontext_t *context)
 {
     col_arch_allow_unaligned(context);
-    return col_thread_has_own_storage() && has_room(context);
+    if (!col_thread_has_own_storage())
+        return false;
+    handled_count++;
+    return has_room(context);
 }
 
 static void on_clock(int signo, siginfo_t *info, void *context)

@@ -24,4 +24,7 @@ void col_signals_drop_waiting(void);
 /* How often, in this thread, a handler of ours has interrupted what no handler of the program would have. Signal-safe. */
 uint32_t col_signals_forward_count(void);
 
+/* How often one of ours has run in the calling thread: a tick's, or that of a signal that takes samples or pauses. */
+uint32_t col_signals_handled_count(void);
+
 #endif

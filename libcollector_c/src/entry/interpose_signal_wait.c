@@ -191,43 +191,67 @@ COL_EXPORT ssize_t __read_chk(int fd, void *data, size_t bytes, size_t room)
 
 /* ---- a handler runs while the program waits for something else ---- */
 
-/* The mask of a wait as the kernel is to have it: `set` itself, or `ours`. */
-static const sigset_t *mask_of_wait(const sigset_t *set, sigset_t *ours)
+struct wait {
+    sigset_t ours;
+    const sigset_t *mask; /* as the kernel is to have it: the program's, or `ours` */
+    uint32_t handled_count;
+};
+
+static struct wait wait_with(const sigset_t *set)
 {
-    if (set == NULL || !is_hidden() || !read_set(set, ours))
-        return set;
-    col_dispositions_set_to_kernel(ours);
-    return ours;
+    return (struct wait){.mask = set, .handled_count = col_signals_handled_count()};
+}
+
+static const sigset_t *mask_of(struct wait *wait)
+{
+    if (wait->mask == NULL || !is_hidden() || !read_set(wait->mask, &wait->ours))
+        return wait->mask;
+    col_dispositions_set_to_kernel(&wait->ours);
+    return wait->mask = &wait->ours;
+}
+
+/* Does the wait let in what the thread blocks otherwise, and another thread may so have to send on? */
+static bool lets_in_forwarded(const struct wait *wait)
+{
+    uint64_t clocks = col_os_signal_bit(COL_CLOCK_EVENT_SIGNAL) | col_os_signal_bit(COL_CLOCK_SIGNAL);
+    uint64_t opened = col_os_change_mask(SIG_BLOCK, 0) & ~col_surrogate_word(wait->mask);
+    return (col_surrogate_to_program(opened, 0) & clocks) != 0;
 }
 
 /*
  * Our handler has interrupted the wait and sent on what came, but when it returned the wait's own mask was no longer in force: what that mask lets through comes
- * now, as it would have before the call returned.
+ * now, as it would have before the call returned. A tick that comes first puts it off in the same way. Or a tick has ended the wait that a signal had woken, and another
+ * thread was quicker to take that and sends it on: then it is there soon.
  */
-static int let_in(int result, const sigset_t *mask)
+static int let_in(struct wait *wait, int result)
 {
-    static const struct timespec at_once = {0, 0};
-    if (result == -1 && errno == EINTR && mask != NULL && is_hidden()) {
-        COL_REAL(ppoll)(NULL, 0, &at_once, mask);
-        errno = EINTR;
-    }
+    if (result != -1 || errno != EINTR || wait->mask != &wait->ours)
+        return result;
+    uint64_t end_ns = col_clock_now();
+    if (wait->handled_count != col_signals_handled_count() && lets_in_forwarded(wait))
+        end_ns += SENT_ON_WITHIN_NS;
+    uint32_t count;
+    do {
+        struct timespec rest = rest_until(end_ns);
+        count = col_signals_handled_count();
+        COL_REAL(ppoll)(NULL, 0, &rest, wait->mask);
+    } while (count != col_signals_handled_count());
+    errno = EINTR;
     return result;
 }
 
 COL_EXPORT int sigsuspend(const sigset_t *set)
 {
-    sigset_t ours;
-    const sigset_t *mask = mask_of_wait(set, &ours);
-    return let_in(COL_REAL(sigsuspend)(mask), mask);
+    struct wait wait = wait_with(set);
+    return let_in(&wait, COL_REAL(sigsuspend)(mask_of(&wait)));
 }
 
 COL_SECOND_NAME(__sigsuspend, sigsuspend);
 
 COL_EXPORT int ppoll(struct pollfd *files, nfds_t count, const struct timespec *timeout, const sigset_t *set)
 {
-    sigset_t ours;
-    const sigset_t *mask = mask_of_wait(set, &ours);
-    return let_in(COL_REAL(ppoll)(files, count, timeout, mask), mask);
+    struct wait wait = wait_with(set);
+    return let_in(&wait, COL_REAL(ppoll)(files, count, timeout, mask_of(&wait)));
 }
 
 COL_EXPORT int __ppoll_chk(struct pollfd *files, nfds_t count, const struct timespec *timeout, const sigset_t *set,
@@ -240,22 +264,19 @@ COL_EXPORT int __ppoll_chk(struct pollfd *files, nfds_t count, const struct time
 COL_EXPORT int pselect(int count, fd_set *restrict in, fd_set *restrict out, fd_set *restrict other,
                        const struct timespec *restrict timeout, const sigset_t *restrict set)
 {
-    sigset_t ours;
-    const sigset_t *mask = mask_of_wait(set, &ours);
-    return let_in(COL_REAL(pselect)(count, in, out, other, timeout, mask), mask);
+    struct wait wait = wait_with(set);
+    return let_in(&wait, COL_REAL(pselect)(count, in, out, other, timeout, mask_of(&wait)));
 }
 
 COL_EXPORT int epoll_pwait(int epoll, struct epoll_event *events, int count, int timeout, const sigset_t *set)
 {
-    sigset_t ours;
-    const sigset_t *mask = mask_of_wait(set, &ours);
-    return let_in(COL_REAL(epoll_pwait)(epoll, events, count, timeout, mask), mask);
+    struct wait wait = wait_with(set);
+    return let_in(&wait, COL_REAL(epoll_pwait)(epoll, events, count, timeout, mask_of(&wait)));
 }
 
 COL_EXPORT int epoll_pwait2(int epoll, struct epoll_event *events, int count, const struct timespec *timeout,
                             const sigset_t *set)
 {
-    sigset_t ours;
-    const sigset_t *mask = mask_of_wait(set, &ours);
-    return let_in(COL_REAL(epoll_pwait2)(epoll, events, count, timeout, mask), mask);
+    struct wait wait = wait_with(set);
+    return let_in(&wait, COL_REAL(epoll_pwait2)(epoll, events, count, timeout, mask_of(&wait)));
 }

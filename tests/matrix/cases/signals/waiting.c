@@ -169,6 +169,41 @@ CASE(pselect_vtalrm, 1, "pselect lets SIGVTALRM in") { by_masked_wait(SIGVTALRM,
 CASE(epoll_pwait_trap, 1, "epoll_pwait lets SIGTRAP in") { by_masked_wait(SIGTRAP, 2); }
 CASE(epoll_pwait_vtalrm, 1, "epoll_pwait lets SIGVTALRM in") { by_masked_wait(SIGVTALRM, 2); }
 
+/* Each one ends a wait of its own: one that ends without its signal leaves it to the next. */
+static void *answers_always(void *request)
+{
+    char byte;
+    block(wanted);
+    while (read(*(int *)request, &byte, 1) == 1)
+        kill(getpid(), wanted);
+    return NULL;
+}
+
+static void by_many_waits(int signo)
+{
+    int request[2], rounds = 40000, unanswered = 0;
+    struct sigaction action = {.sa_handler = count};
+    struct timespec limit = {30, 0};
+    pthread_t thread;
+    TELL(sigaction(signo, &action, NULL));
+    sigset_t old = block(signo);
+    TELL(pipe(request));
+    wanted = signo;
+    pthread_create(&thread, NULL, answers_always, &request[0]);
+    for (int i = 1; i <= rounds; i++) {
+        if (write(request[1], "", 1) == 1 && pselect(0, NULL, NULL, NULL, &limit, &old) == -1 && seen == i)
+            continue;
+        unanswered++;
+        while (seen < i && pselect(0, NULL, NULL, NULL, &limit, &old) == -1)
+            continue;
+    }
+    close(request[1]);
+    pthread_join(thread, NULL);
+    say("%d of %d without its signal", unanswered, rounds);
+}
+CASE(pselect_often_trap, 0, "pselect lets SIGTRAP in, 40000 times") { by_many_waits(SIGTRAP); }
+CASE(pselect_often_vtalrm, 0, "pselect lets SIGVTALRM in, 40000 times") { by_many_waits(SIGVTALRM); }
+
 CASE(sigtimedwait_nothing, 1, "sigtimedwait for all signals while a thread works: none comes")
 {
     sigset_t all;

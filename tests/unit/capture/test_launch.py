@@ -242,10 +242,11 @@ def test_arguments_and_environment_arrive(capfdbinary: pytest.CaptureFixture[byt
 def test_intervals_and_end_are_told() -> None:
     ticks: list[float] = []
     ends: list[str] = []
+    begin = time.monotonic()
     child = start("/bin/sleep", ["sleep", "0.35"], lambda pid: {})
     ending = wait(child, 50_000_000, lambda: ticks.append(time.monotonic()), lambda: ends.append(state_of(child.pid)))
     restore_signals(child)
-    assert 1 <= len(ticks) <= 7
+    assert 1 <= len(ticks) <= (time.monotonic() - begin) / 0.05  # beside others a program may take longer to start and to end
     assert ends == ["Z"]
     assert (ending.pid, ending.exit_status) == (child.pid, 0)
 

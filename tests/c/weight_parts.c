@@ -335,8 +335,10 @@ static uint64_t be_unseen(struct col_thread *thread)
     switches += 200 * 40;
     own_ns = tick(thread, COL_TICK_BACKUP, &before_ns);
     cpu_ns += SLOW_NS;
+    switches += 4 * 40;
     sum_ns += tick(thread, COL_TICK_SLOW, &before_ns);
     is_in_kernel = true;
+    switches += 50 * 40;
     cpu_ns += 50 * PERIOD_NS; /* tick() allows a sample no more than twice the time since the last */
     called_ns = tick(thread, COL_TICK_SLOW, &before_ns);
     is_in_kernel = false;
@@ -345,6 +347,42 @@ static uint64_t be_unseen(struct col_thread *thread)
         failures++;
     }
     return sum_ns + own_ns + called_ns;
+}
+
+/* The timer always found the thread in the kernel while it was switched often; then it works and is not found. Only as much waits as its few switches take. */
+static uint64_t begin_to_work(struct col_thread *thread)
+{
+    uint64_t sum_ns = 0, before_ns = cpu_ns;
+    for (unsigned i = 0; i < 64; i++) {
+        cpu_ns += SLOW_NS;
+        switches += 40 * SLOW_NS / PERIOD_NS;
+        is_in_kernel = true;
+        sum_ns += tick(thread, COL_TICK_SLOW, &before_ns);
+    }
+    is_in_kernel = false;
+    cpu_ns += 15 * PERIOD_NS;
+    switches += 80; /* two milliseconds of often, and thirteen of its own */
+    uint64_t own_ns = tick(thread, COL_TICK_BACKUP, &before_ns);
+    if (own_ns != 13 * PERIOD_NS) {
+        printf("of 13 ms of its own, after many switches, %" PRIu64 " us are\n", own_ns / 1000);
+        failures++;
+    }
+    return sum_ns + own_ns;
+}
+
+/* The event comes back after twice as long each time, at most 128 ms. */
+static uint64_t be_switched_again(struct col_thread *thread)
+{
+    uint64_t sum_ns = 0;
+    int changes = event_switches;
+    for (unsigned calm_ms = 16; calm_ms <= 128; calm_ms *= 2) {
+        sum_ns += be_switched(thread, 40, 40);
+        sum_ns += be_switched(thread, 1, calm_ms - 8);
+        expect_event(false, ++changes, "before it has been calm for long enough");
+        sum_ns += be_switched(thread, 1, 24);
+        expect_event(true, ++changes, "after it has been calm for long enough");
+    }
+    return sum_ns;
 }
 
 /* The event is off while the thread is switched often, comes back once it has not been for long, and every nanosecond is some sample's all the while. */
@@ -367,6 +405,10 @@ static void switch_often(void)
     uint64_t user_ns = cpu_ns;
     cpu_ns += PERIOD_NS / 2;
     uint64_t late_ns = tick(&thread, COL_TICK_USER, &user_ns) + tick(&thread, COL_TICK_FAULTS, &user_ns);
+    expect_backup(&thread, true, "when the event was closed a moment ago");
+    cpu_ns -= PERIOD_NS / 2;
+    sum_ns += be_switched(&thread, 40, 80);
+    user_ns = cpu_ns;
     expect_backup(&thread, false, "while the timer ticks in time");
     cpu_ns += 20 * PERIOD_NS;
     switches += 20 * 40;
@@ -375,11 +417,14 @@ static void switch_often(void)
     late_ns += tick(&thread, COL_TICK_BACKUP, &user_ns);
     sum_ns += be_unseen(&thread);
     sum_ns += be_switched(&thread, 40, 400);
-    sum_ns += be_switched(&thread, 1, 100);
-    expect_event(false, 1, "soon after the last of many switches");
-    sum_ns += be_switched(&thread, 1, 400);
-    expect_event(true, 2, "long after the last of many switches");
-    sum_ns += be_switched(&thread, 1, 100);
+    sum_ns += be_switched(&thread, 1, 16);
+    expect_event(true, 2, "soon after the last of many switches");
+    sum_ns += be_switched_again(&thread);
+    sum_ns += be_switched(&thread, 40, 40);
+    expect_event(false, 11, "when it is switched often again");
+    sum_ns += begin_to_work(&thread);
+    sum_ns += be_switched(&thread, 1, 700);
+    expect_event(true, 12, "long after the last of many switches");
     expect_backup(&thread, false, "when the event is on");
     uint64_t all_ns = sum_ns + thread.waiting_ns + thread.late_user_ns + (cpu_ns - thread.cpu_ns);
     if (all_ns != cpu_ns || late_ns != 0 || thread.late_user_ns > PERIOD_NS) {

@@ -132,6 +132,11 @@ class Recorded:
         row = self._functions.get(function)
         return row.inclusive[0] * 1e9 if row else 0.0
 
+    def seen_count(self, function: str) -> int:
+        """Samples that found a function, or what it called."""
+        row = self._functions.get(function)
+        return round(row.inclusive[[metric.name for metric in self.profile.metrics].index("samples")]) if row else 0
+
     def exclusive_ns(self, function: str) -> float:
         row = self._functions.get(function)
         return row.exclusive[0] * 1e9 if row else 0.0

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import sqrt
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -109,6 +110,16 @@ def test_load_in_phase(take: Callable[..., Recorded], cycle_us: int) -> None:
 def test_system_time(take: Callable[..., Recorded], kernel_part: str) -> None:
     recorded = take("kernel_share.c", 200, "computes", kernel_part, stays=True)
     judge_shares(recorded, recorded.outcome.truth, names=("computes", kernel_part), systematic=0.03)
+
+
+def test_work_after_many_switches(take: Callable[..., Recorded]) -> None:
+    """The event was off meanwhile. Of a thread that takes turns with others the kernel's tick may see nothing afterwards; the event is soon back."""
+    recorded = take("processes_in_turns.c", 25, 60, stays=True)
+    true_ns = recorded.outcome.truth["computes"]
+    period_ns = recorded.profile.processes[0].clock.effective_period_ns
+    judge_about(recorded, "computes", true_ns, 4 * sqrt(true_ns * period_ns) + 0.01 * true_ns)
+    seen = recorded.seen_count("computes")
+    judge(seen * period_ns > true_ns / 5, f"{seen} samples of {true_ns / 1e6:.1f} ms")
 
 
 def test_no_start_waits_for_the_load(compiled: Callable[..., Path], recorder: Path) -> None:

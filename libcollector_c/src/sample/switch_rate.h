@@ -2,6 +2,7 @@
 #ifndef COL_SAMPLE_SWITCH_RATE_H
 #define COL_SAMPLE_SWITCH_RATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -15,5 +16,7 @@ void col_switch_rate_start(void);
 
 /* A thread of a process whose clock has an event was switched `switches` times in `cpu_ns` of its CPU time: closes the event, and opens it again. Signal-safe. */
 void col_switch_rate_note(uint64_t switches, uint64_t cpu_ns);
+
+#define COL_OFTEN_NS 50000u /* of CPU time: more than one switch in so much is often */
 
 #endif

@@ -17,6 +17,8 @@
 #define ON_TIME 8                       /* so small a part of a period may a tick be early or late */
 #define KERNEL_TICK_NS 4000000u         /* or less: the kernel's account of a thread's system time grows by that */
 #define OVERDUE_NS (4 * KERNEL_TICK_NS) /* of a tick of the timer: others have the processor when the kernel's comes */
+#define TIMELY_NS (2 * KERNEL_TICK_NS)
+#define ENOUGH_TIMELY 16 /* of its ticks in a row show that the kernel's find the thread */
 #define WORTH_COUNTING_FAULTS_NS 4000000u
 #define USUAL_FAULTS_NS 250000u /* that a fault tick stands for, to begin with: a microsecond each */
 
@@ -33,6 +35,7 @@ void col_weight_baseline(struct col_thread *thread, uint64_t cpu_ns, uint64_t ti
 {
     thread->cpu_ns = thread->slow_cpu_ns = cpu_ns;
     thread->time_ns = time_ns;
+    thread->switches_cpu_ns = cpu_ns;
     thread->stime_ns = thread->switches = 0;
     if (cpu_ns != 0)
         col_clock_thread_switches(&thread->stime_ns, &thread->switches);
@@ -144,14 +147,39 @@ static void pace_slow_timer(struct col_thread *thread, bool has_system_time)
         col_clock_source_pace(thread, !thread->is_slow_timer_fast);
 }
 
-/* The kernel's account of the thread's system time since the last slow tick. Its switches since then are taken note of. */
+/* Takes note of the thread's switches since the last time, returns them, and reads the kernel's account of its system time. */
+static uint64_t take_switches(struct col_thread *thread, uint64_t cpu_ns, uint64_t *system_ns)
+{
+    uint64_t switches_before = thread->switches, cpu_before_ns = thread->switches_cpu_ns;
+    col_clock_thread_switches(system_ns, &thread->switches);
+    thread->switches_cpu_ns = cpu_ns;
+    if (col_clock_source_kind() != COL_CLOCK_TIMER)
+        col_switch_rate_note(thread->switches - switches_before, difference(cpu_ns, cpu_before_ns));
+    return thread->switches - switches_before;
+}
+
+/* The kernel's account of the thread's system time since the last slow tick. */
 static uint64_t take_system_growth(struct col_thread *thread, uint64_t cpu_ns)
 {
-    uint64_t before_ns = thread->stime_ns, switches_before = thread->switches;
-    col_clock_thread_switches(&thread->stime_ns, &thread->switches);
-    if (col_clock_source_kind() != COL_CLOCK_TIMER)
-        col_switch_rate_note(thread->switches - switches_before, difference(cpu_ns, thread->slow_cpu_ns));
+    uint64_t before_ns = thread->stime_ns, ns = difference(cpu_ns, thread->switches_cpu_ns);
+    uint64_t switches = take_switches(thread, cpu_ns, &thread->stime_ns);
+    if (switches * COL_OFTEN_NS > ns)
+        thread->switch_ns = ns / switches;
     return difference(thread->stime_ns, before_ns);
+}
+
+/*
+ * Whether the kernel's ticks find a thread whose event is closed is known neither at first nor when one was overdue: one that takes turns with others may run between them
+ * only. Until it is known an event that comes seldom ticks beside them; later that would only cost.
+ */
+static void do_without_event(struct col_thread *thread, bool is_timely)
+{
+    thread->timely_count = is_timely ? thread->timely_count + 1 : 0;
+    bool is_needed = thread->timely_count < ENOUGH_TIMELY;
+    if (is_needed ? thread->backup == -1 : thread->backup >= 0)
+        col_clock_source_back_up(thread, is_needed);
+    if (!thread->is_slow_timer_fast)
+        col_clock_source_pace(thread, true);
 }
 
 /* System time that no tick saw, and perhaps what still waits, is page faults, mostly. To count them costs a little, so only threads that have them are counted. */
@@ -220,6 +248,10 @@ static struct col_weight weigh_slow(struct col_thread *thread, const ucontext_t 
         advance(thread, whole_ns); /* the rest of the period belongs to the event's next tick */
     } else if (!is_in_kernel && thread->waiting_ns != 0 && !may_be_often_in_kernel(thread))
         put_off_waiting(thread, thread->kernel_history != 0 ? KEPT_SLOW_TICKS * slow_ns : 0);
+    if (!col_clock_source_has_event(thread)) { /* it was closed a moment ago */
+        do_without_event(thread, false);
+        return weight;
+    }
     if (thread->backup >= 0)
         col_clock_source_back_up(thread, false);
     /* Before the timer's pace changes. */
@@ -283,21 +315,23 @@ static struct col_weight weigh_timer(struct col_thread *thread, const ucontext_t
 static struct col_weight weigh_instead(struct col_thread *thread, const ucontext_t *context, uint64_t passed_ns,
                                        uint64_t room_ns)
 {
-    if (!thread->is_slow_timer_fast)
-        col_clock_source_pace(thread, true);
-    if (thread->backup == -1 && passed_ns >= OVERDUE_NS) /* else it would only cost */
-        col_clock_source_back_up(thread, true);
-    return weigh_timer(thread, context, passed_ns, room_ns);
+    struct col_weight weight = weigh_timer(thread, context, passed_ns, room_ns);
+    do_without_event(thread, passed_ns < OVERDUE_NS);
+    col_clock_source_follow(thread);
+    return weight;
 }
 
 /*
  * On a busy machine a thread that runs for a moment at a time may never be there when the kernel's tick comes. Then this one stands for the time since the last, but it
- * only comes where the thread runs its own code: so much as its timer found it in the kernel waits for the next tick that does.
+ * only comes where the thread runs its own code: so much as its timer found it in the kernel waits for the next tick that does. What the timer found while the thread was
+ * switched often tells of such time only: as much as its switches since then take.
  */
-static struct col_weight weigh_backup(struct col_thread *thread, uint64_t passed_ns)
+static struct col_weight weigh_backup(struct col_thread *thread, uint64_t passed_ns, uint64_t switches)
 {
-    uint64_t system_ns = thread->history_count == 0 ? 0 : passed_ns * kernel_count(thread) / thread->history_count;
+    uint64_t often_ns = smaller(passed_ns, switches * thread->switch_ns);
+    uint64_t system_ns = thread->history_count == 0 ? 0 : often_ns * kernel_count(thread) / thread->history_count;
     thread->waiting_ns += system_ns;
+    do_without_event(thread, false);
     return (struct col_weight){passed_ns - system_ns, 0, system_ns};
 }
 
@@ -336,10 +370,11 @@ struct col_weight col_weight_take(struct col_thread *thread, enum col_tick kind,
         smaller(difference(cpu_ns, thread->cpu_ns), since_ns); /* nobody runs for longer than time passes */
     if (kind == COL_TICK_FAULTS)
         return weigh_faults(thread, passed_ns, cpu_ns);
-    if (kind == COL_TICK_BACKUP && passed_ns < COL_CLOCK_BACKUP_NS / 2) /* the timer does well */
-        return (struct col_weight){0, 0, 0};
+    uint64_t ignored_ns, switches = kind == COL_TICK_BACKUP ? take_switches(thread, cpu_ns, &ignored_ns) : 0;
     if (kind != COL_TICK_USER)
         col_clock_source_follow(thread);
+    if (kind == COL_TICK_BACKUP && passed_ns < TIMELY_NS) /* the timer does well */
+        return (struct col_weight){0, 0, 0};
     if (kind == COL_TICK_SLOW)
         return weigh_slow(thread, context, passed_ns, cpu_ns);
     if (cpu_ns > thread->cpu_ns)
@@ -348,7 +383,7 @@ struct col_weight col_weight_take(struct col_thread *thread, enum col_tick kind,
     if (kind == COL_TICK_USER)
         return weigh_user(thread, passed_ns, since_ns - passed_ns);
     if (kind == COL_TICK_BACKUP)
-        return weigh_backup(thread, passed_ns);
+        return weigh_backup(thread, passed_ns, switches);
     return col_clock_source_kind() == COL_CLOCK_TIMER ? weigh_timer(thread, context, passed_ns, since_ns - passed_ns)
                                                       : weigh_instead(thread, context, passed_ns, since_ns - passed_ns);
 }

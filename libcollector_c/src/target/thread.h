@@ -92,17 +92,19 @@ struct col_thread {
     uint64_t system_ns;                    /* system time attributed so far */
     uint64_t stime_ns;                     /* the kernel's account at the last slow tick */
     uint64_t slow_cpu_ns;                  /* CPU clock at the last slow tick */
-    uint64_t switches;                     /* context switches by then */
-    uint64_t unseen_system_ns;             /* system time that neither slow nor fault ticks saw */
-    uint64_t fault_cpu_ns;                 /* CPU clock at the last fault tick */
-    uint64_t fault_median_ns;              /* CPU time between fault ticks, usually */
-    uint64_t kernel_history;  /* the last slow ticks, a bit each, the latest lowest: was the thread in the kernel? */
-    unsigned history_count;   /* so many there were, 32 at most */
-    bool is_slow_timer_fast;  /* it fires at every kernel tick */
-    unsigned quiet_count;     /* slow ticks in a row that found no system time */
-    uint64_t tick_count;      /* of the perf event */
-    uint64_t slow_tick_count; /* tick_count at the last slow tick */
-    uint64_t silent_ns;       /* of its own code without a tick: has the event died? */
+    uint64_t switches, switches_cpu_ns;    /* context switches, and the CPU clock, when they were last read */
+    uint64_t switch_ns;        /* CPU time from one switch to the next at its latest slow tick, if they were often */
+    unsigned timely_count;     /* ticks of the timer in a row, without the clock's event, that came in time */
+    uint64_t unseen_system_ns; /* system time that neither slow nor fault ticks saw */
+    uint64_t fault_cpu_ns;     /* CPU clock at the last fault tick */
+    uint64_t fault_median_ns;  /* CPU time between fault ticks, usually */
+    uint64_t kernel_history;   /* the last slow ticks, a bit each, the latest lowest: was the thread in the kernel? */
+    unsigned history_count;    /* so many there were, 32 at most */
+    bool is_slow_timer_fast;   /* it fires at every kernel tick */
+    unsigned quiet_count;      /* slow ticks in a row that found no system time */
+    uint64_t tick_count;       /* of the perf event */
+    uint64_t slow_tick_count;  /* tick_count at the last slow tick */
+    uint64_t silent_ns;        /* of its own code without a tick: has the event died? */
     struct col_thread_stack last; /* the stack of its last tick */
     uintptr_t start_address;      /* function it was started with, 0 if unknown */
     uint64_t drops[COL_DROP_CAUSES], drops_written[COL_DROP_CAUSES];

@@ -141,6 +141,7 @@ static void begin_block(struct col_thread *thread)
     thread->held_user_ns = thread->held_system_ns = thread->held_missing_ns = thread->rest_ns = 0;
     thread->lost_cpu_ns = thread->lost_time_ns = thread->late_user_ns = thread->late_system_ns = 0;
     thread->waiting_ns = thread->system_ns = thread->stime_ns = thread->slow_cpu_ns = 0;
+    thread->switches = thread->switches_cpu_ns = thread->switch_ns = thread->timely_count = 0;
     thread->tick_count = thread->slow_tick_count = thread->silent_ns = 0;
     thread->unseen_system_ns = thread->fault_cpu_ns = thread->fault_median_ns = 0;
     thread->kernel_history = 0;

@@ -93,8 +93,9 @@ class MetricRun:
         return [e.value for e in self.readings(identifier)]  # type: ignore[misc]
 
     def texts(self) -> list[str]:
-        """What was said, each sentence once, with its subject before it."""
-        return list(dict.fromkeys(f"{e.subject}: {e.text}" if e.subject else str(e.text) for e in self.messages))
+        """What was said, each sentence once, with its subject before it; but for what is said of the clock where other processes take the processor all the time."""
+        said = [e for e in self.messages if "threads were switched" not in str(e.text)]
+        return list(dict.fromkeys(f"{e.subject}: {e.text}" if e.subject else str(e.text) for e in said))
 
     def series(self, identifier: str) -> list[MetricSeries]:
         """The series of one metric in the profile."""

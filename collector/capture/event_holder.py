@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 SOCKET_FILE = "launcher.socket"
 _BACKLOG = 4096
 _REQUEST = struct.Struct("=16sIIII")  # token, kind, process, thread, use
-_HOLD, _RELEASE, _SUSPEND, _NO_LOG, _STOP_CLOCK = range(1, 6)
+_HOLD, _RELEASE, _SUSPEND, _NO_LOG, _CLOSE = range(1, 6)
 _CREDENTIALS = struct.Struct("=iII")
 _SPARE_DESCRIPTORS = 128  # for everything else that the launcher does
 _PAUSE_MS = 10  # between looks: to be woken by every process of a make would cost those processes time
@@ -251,8 +251,8 @@ class EventHolder:
         elif kind == _SUSPEND:
             self._events.suspend(pid)
             connection.send(b"\1")
-        elif kind == _STOP_CLOCK:
-            self._events.close_clock(pid)
+        elif kind == _CLOSE:
+            self._events.close_use(pid, use, thread)
         elif kind == _NO_LOG:
             self.without_log[own_pid] = use, read_path(pid)
         elif kind == _HOLD and len(events) == 1 and os.readlink(f"/proc/self/fd/{events[0]}") == _PERF_EVENT:

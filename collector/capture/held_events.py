@@ -15,7 +15,6 @@ from contextlib import suppress
 
 _ENABLE, _DISABLE = 0x2400, 0x2401  # PERF_EVENT_IOC_...; with an inherited event they reach all threads
 _WHOLE_PROCESS = 0
-_CLOCK = 0  # the use of events that are the clock
 _Key = tuple[int, int]  # thread, use
 
 
@@ -110,12 +109,12 @@ class HeldEvents:
                 self._close_events(process, list(process.events))
             return count
 
-    def close_clock(self, pid: int) -> None:
-        """Close the events that are a process's clock, and no other: it can do without for a while."""
+    def close_use(self, pid: int, use: int, thread: int) -> None:
+        """Close the events of one use, of a thread or, where that is 0, of a whole process, and no other: it can do without for a while."""
         with self._lock:
             process = self._processes.get(pid)
             if process:
-                self._close_events(process, [key for key in process.events if key[1] == _CLOCK])
+                self._close_events(process, [key for key in process.events if key[1] == use and thread in (key[0], _WHOLE_PROCESS)])
 
     def forget(self, pid: int, pidfd: int) -> None:
         """Close everything of a process that has ended."""

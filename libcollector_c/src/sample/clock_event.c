@@ -151,6 +151,14 @@ long col_clock_event_open_backup(uint32_t tid)
     return hand_over(open_trap(PERF_COUNT_SW_TASK_CLOCK, COL_CLOCK_BACKUP_NS, COL_CLOCK_BACKUP_MAGIC), tid, USE_BACKUP);
 }
 
+void col_clock_event_close_backup(int event, uint32_t tid)
+{
+    if (event == COL_DESCRIPTORS_ELSEWHERE)
+        col_launcher_close(tid, USE_BACKUP);
+    else
+        col_descriptors_close(event);
+}
+
 /* The descriptor stays, since the thread itself has to reach it; the launcher's is for when a tracer comes. */
 long col_clock_event_open_switches(uint32_t tid)
 {
@@ -239,7 +247,7 @@ void col_clock_event_switch(int event, bool is_on)
 void col_clock_event_stop_clock(void)
 {
     if (self.has_handed_over)
-        col_launcher_stop_clock();
+        col_launcher_close(0, USE_CLOCK);
 }
 
 bool col_clock_event_release(int patience_ms)

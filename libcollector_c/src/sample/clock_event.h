@@ -54,6 +54,7 @@ long col_clock_event_open_faults(uint32_t tid);
 /* Signals the calling thread, `tid`, once in COL_CLOCK_BACKUP_NS of its CPU time, if that finds it in its own code; COL_CLOCK_EVENT_SIGNAL with COL_CLOCK_BACKUP_MAGIC. */
 #define COL_CLOCK_BACKUP_NS 16000000u
 long col_clock_event_open_backup(uint32_t tid);
+void col_clock_event_close_backup(int event, uint32_t tid);
 
 /* Signals the thread that counted, of all that the calling one makes from now on, whenever as many events as its period have happened; COL_CLOCK_EVENT_SIGNAL with `data`. */
 long col_clock_event_open_overflow(uint32_t thread, unsigned use, const struct col_clock_event_asked *event,

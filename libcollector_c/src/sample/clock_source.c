@@ -237,7 +237,7 @@ void col_clock_source_thread_end(struct col_thread *thread)
     col_cpu_timer_delete(thread->timer);
     col_descriptors_close(thread->event);
     col_descriptors_close(thread->faults);
-    col_descriptors_close(thread->backup);
+    col_clock_event_close_backup(thread->backup, thread->tid);
     col_exact_waits_end(thread);
     thread->timer = thread->event = thread->faults = thread->backup = -1;
 }
@@ -250,10 +250,11 @@ void col_clock_source_count_faults(struct col_thread *thread)
 
 void col_clock_source_back_up(struct col_thread *thread, bool is_on)
 {
-    col_descriptors_close(thread->backup);
-    thread->backup = -1;
-    if (!is_on)
+    if (!is_on) {
+        col_clock_event_close_backup(thread->backup, thread->tid);
+        thread->backup = -1;
         return;
+    }
     long event = self.is_kernel_fit ? col_clock_event_open_backup(thread->tid) : -ENOSYS;
     thread->backup = event < 0 ? -2 : (int)event;
 }

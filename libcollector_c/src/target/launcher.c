@@ -18,7 +18,7 @@
 #define SOCKET_FILE "launcher.socket"
 #define ANSWERED_AT_ONCE '!' /* behind the abstract name */
 
-enum kind { HOLD = 1, RELEASE = 2, SUSPEND = 3, NO_LOG = 4, STOP_CLOCK = 5 };
+enum kind { HOLD = 1, RELEASE = 2, SUSPEND = 3, NO_LOG = 4, CLOSE = 5 };
 
 /* One packet. The token shows that the sender was told the address by the launcher: names of abstract sockets are public. */
 struct request {
@@ -142,9 +142,9 @@ void col_launcher_note_no_log(int error)
     tell((struct request){.kind = NO_LOG, .use = (uint32_t)-error}, -1);
 }
 
-void col_launcher_stop_clock(void)
+void col_launcher_close(uint32_t thread, unsigned use)
 {
-    tell((struct request){.kind = STOP_CLOCK}, -1);
+    tell((struct request){.kind = CLOSE, .thread = thread, .use = use}, -1);
 }
 
 /* The launcher answers by one byte; a launcher that dies, by none. */

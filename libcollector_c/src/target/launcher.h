@@ -33,8 +33,10 @@ void col_launcher_note_no_log(int error);
  */
 bool col_launcher_suspend(int patience_ms);
 
-/* Has the launcher close the clock's events that it holds for this process, those of use 0. Never waits: it takes 10 ms, unless the launcher is starved. */
-void col_launcher_stop_clock(void);
+/*
+ * Has the launcher close the events of a use that it holds for a thread of this process; 0: for all of them. Never waits: it takes 10 ms, unless the launcher is starved.
+ */
+void col_launcher_close(uint32_t thread, unsigned use);
 
 /* Has the launcher disable and close all events it holds for this process. True when that has been done; waits for it, `patience_ms` at most. */
 bool col_launcher_release(int patience_ms);

@@ -20,7 +20,7 @@ from collector.capture import event_holder
 from collector.capture.event_holder import SOCKET_FILE, EventHolder
 from collector.capture.held_events import HeldEvents
 
-HOLD, RELEASE, NO_LOG, STOP_CLOCK = 1, 2, 4, 5
+HOLD, RELEASE, NO_LOG, CLOSE = 1, 2, 4, 5
 CLOCK, FAULTS = 0, 1  # uses of events
 _PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}.get(platform.machine(), -1)
 _TASK_CLOCK = 1
@@ -128,13 +128,26 @@ def test_a_process_stops_its_clock(holder: EventHolder) -> None:
     assert events is not None
     visit(holder, HOLD, clock, use=CLOCK)
     visit(holder, HOLD, faults, thread=pid, use=FAULTS)
-    visit(holder, STOP_CLOCK)
+    visit(holder, CLOSE, use=CLOCK)
     assert events.count == 2, "a pidfd and the event of faults"
     assert events.disable(pid) == 1 and is_counting(clock) and not is_counting(faults)
     visit(holder, HOLD, clock, thread=pid, use=CLOCK)
     assert events.disable(pid) == 2 and not is_counting(clock)
     os.close(clock)
     os.close(faults)
+
+
+def test_a_thread_ends_one_of_its_events(holder: EventHolder) -> None:
+    """Those of other threads stay, and those for another use."""
+    events, own, others, faults, pid = holder.start(), open_event(), open_event(), open_event(), os.getpid()
+    assert events is not None
+    visit(holder, HOLD, own, thread=pid, use=CLOCK)
+    visit(holder, HOLD, faults, thread=pid, use=FAULTS)
+    visit(holder, HOLD, others, thread=pid + 1, use=CLOCK)
+    visit(holder, CLOSE, thread=pid, use=CLOCK)
+    assert events.disable(pid) == 2 and is_counting(own) and not is_counting(others) and not is_counting(faults)
+    for event in (own, others, faults):
+        os.close(event)
 
 
 def test_who_can_make_no_log_says_so(holder: EventHolder) -> None:

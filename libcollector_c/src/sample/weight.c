@@ -17,8 +17,8 @@
 #define ON_TIME 8                       /* so small a part of a period may a tick be early or late */
 #define KERNEL_TICK_NS 4000000u         /* or less: the kernel's account of a thread's system time grows by that */
 #define OVERDUE_NS (4 * KERNEL_TICK_NS) /* of a tick of the timer: others have the processor when the kernel's comes */
-#define TIMELY_NS (2 * KERNEL_TICK_NS)
-#define ENOUGH_TIMELY 16 /* of its ticks in a row show that the kernel's find the thread */
+#define TIMELY_NS (2 * KERNEL_TICK_NS)  /* so soon after the timer's the event that stands in has nothing to say */
+#define ENOUGH_TIMELY 16                /* of its ticks in a row show that the kernel's find the thread */
 #define WORTH_COUNTING_FAULTS_NS 4000000u
 #define USUAL_FAULTS_NS 250000u /* that a fault tick stands for, to begin with: a microsecond each */
 

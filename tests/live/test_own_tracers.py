@@ -70,6 +70,15 @@ PROGRAMS = {"one thread": BUSY, "threads": BUSY_THREADS}
 ATTACHED = [("one thread", "sigtrap"), ("threads", "task-clock"), ("one thread", "cpu-timer"), *([("one thread", "task-clock"), ("threads", "cpu-timer")] if IS_THOROUGH else [])]
 
 
+def attach_strace(pid: int, output: Path) -> subprocess.Popen[bytes]:
+    """strace of the process, once it traces it or has ended because it may not."""
+    tracer = subprocess.Popen(["strace", "-q", "-o", output, "-p", str(pid)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    status = Path(f"/proc/{pid}/status")
+    while tracer.poll() is None and "\nTracerPid:\t0\n" in status.read_text():
+        time.sleep(0.01)
+    return tracer
+
+
 @pytest.mark.parametrize("clock", RUNGS)
 def test_strace_comes_and_goes(tmp_path: Path, recorder: Path, rung_works: Callable[[str], None], clock: str) -> None:
     """strace -p is shown a handful of ticks, not all; the program is unharmed, and the report says what is missing."""
@@ -78,7 +87,7 @@ def test_strace_comes_and_goes(tmp_path: Path, recorder: Path, rung_works: Calla
     launcher, pid = start_recorded(tmp_path / "e.expt", clock, sys.executable, "-c", BUSY)
     time.sleep(0.3)  # the recorder has looked when the program began, and does so ten times a second at most
     trace = tmp_path / "trace"
-    tracer = subprocess.Popen(["strace", "-q", "-o", trace, "-p", str(pid)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    tracer = attach_strace(pid, trace)
     let_use(pid, 500e6, tracer)
     is_attached = tracer.poll() is None
     tracer.terminate()
@@ -113,8 +122,8 @@ def test_recording_goes_on_when_the_tracer_has_gone(tmp_path: Path, recorder: Pa
     command = (sys.executable, "-c", BUSY) if has_event else (compiled("processes_in_turns.c"), 20_000, 0, "tell")
     launcher, pid = start_recorded(tmp_path / "e.expt", "sigtrap", *command)
     let_use(pid, 150e6)
-    tracer = subprocess.Popen(["strace", "-q", "-o", "/dev/null", "-p", str(pid)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    let_use(pid, 100e6, tracer)  # ticks of 4 ms, where there is no event: a process that is stopped at each call has none for a while
+    tracer = attach_strace(pid, Path("/dev/null"))
+    let_use(pid, 300e6 if has_event else 100e6, tracer)  # it is looked for ten times a second; what is stopped at each call uses little
     tracer.terminate()
     tracer.wait()
     middle_ns = used_ns(pid)

@@ -1,4 +1,7 @@
-/* cuts_logs.c -- cuts every file named *.log that is mapped here, again and again, while two threads work; forks, and exits with 3 */
+/* cuts_logs.c -- cuts every file named *.log that is mapped here, again and again, between pieces of work of two threads; forks, and exits with 3
+ *
+ * The other thread waits meanwhile: what a thread is about to store when its page goes is SIGBUS, see docs/security.md.
+ */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -7,6 +10,8 @@
 #include <unistd.h>
 
 #include "measured_work.h"
+
+#define CUTS 10
 
 static void cut(void)
 {
@@ -21,9 +26,16 @@ static void cut(void)
     fclose(maps);
 }
 
+static pthread_barrier_t turns;
+
 static void *work_beside(void *unused)
 {
-    work(150000);
+    for (int i = 0; i < CUTS; i++) {
+        work(10000);
+        pthread_barrier_wait(&turns);
+        pthread_barrier_wait(&turns);
+    }
+    work(10000);
     return unused;
 }
 
@@ -31,9 +43,12 @@ int main(void)
 {
     pthread_t beside;
     work(50000);
+    pthread_barrier_init(&turns, NULL, 2);
     pthread_create(&beside, NULL, work_beside, NULL);
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < CUTS; i++) {
+        pthread_barrier_wait(&turns);
         cut();
+        pthread_barrier_wait(&turns);
         work(10000);
     }
     pthread_join(beside, NULL);

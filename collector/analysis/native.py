@@ -16,6 +16,7 @@ from collector.analysis.library import (
     COLUMN_COUNT,
     COLUMN_MISSING,
     COLUMN_SCALED,
+    COLUMN_SYSTEM,
     COLUMN_TIME,
     Answer,
     ExpansionBuffers,
@@ -40,7 +41,7 @@ from collector.experiment.merge import iter_records
 from collector.experiment.open_frames import MissingRecords, pack_block
 from collector.experiment.samples import PcSampleBlock, SampleHead, SourceValues
 from collector.format import SAMPLE_MAX_VALUES as MOST_VALUES, Kind
-from collector.profile.metrics import CPU_VALUES, MISSING, Value
+from collector.profile.metrics import CPU_VALUES, MISSING, SYSTEM, USER, Value
 from collector.profile.samples import Samples, Scales
 from collector.regular_file import open_regular
 
@@ -193,7 +194,8 @@ class NativeAnalysis:
 
 
 def _kind_of(value: Value) -> int:
-    return value.is_time * COLUMN_TIME | (value in CPU_VALUES) * COLUMN_SCALED | (value == MISSING) * COLUMN_MISSING | value.is_count * COLUMN_COUNT
+    kind = COLUMN_SCALED if value == CPU_VALUES[USER] else COLUMN_SYSTEM if value == CPU_VALUES[SYSTEM] else COLUMN_MISSING if value == MISSING else 0
+    return kind | value.is_time * COLUMN_TIME | value.is_count * COLUMN_COUNT
 
 
 def _layout(placed: PlacedValues) -> Layout:

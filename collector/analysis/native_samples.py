@@ -32,7 +32,7 @@ from collector.analysis.library import (
 from collector.analysis.seam import Expansion
 from collector.errors import ExperimentError
 from collector.format import StackEnd
-from collector.profile.metrics import CPU_VALUES, MISSING, SAMPLES, USER, Value, in_base_order
+from collector.profile.metrics import CPU_VALUES, MISSING, SAMPLES, SYSTEM, USER, Value, in_base_order
 from collector.profile.plain_samples import scaled
 from collector.profile.samples import (
     EVERY_STACK,
@@ -181,16 +181,16 @@ class NativeSamples:
         for column, place in ((rows.is_finished, 1), (rows.nodes, 2), (rows.times_ns, 3)):
             cast("array[int]", column).extend(array(cast("array[int]", column).typecode, numbers[place::width]))
         cast("array[int]", rows.threads).extend(threads)
-        scales = list(map(self._scales[::_SCALES].__getitem__, threads))
+        by_user, _, by_system = (map(self._scales[place::_SCALES].__getitem__, threads) for place in range(_SCALES))
         others = [index for index in range(len(rows.values)) if index != SAMPLES]
         added = self._missing_of(numbers, width, threads)
         counted = array("d", [1.0]) * count.value
         for place, index, kind in zip(range(_ROW_FIELDS, width), others, engine.values):
             own, column = cast("array[float]", rows.values[index]), numbers[place::width]
             if kind == CPU_VALUES[USER]:
-                own.extend((value * scale + missing) / NS_PER_S for value, scale, missing in zip(column, scales, added))
-            elif kind in CPU_VALUES:
-                own.extend(value * scale / NS_PER_S for value, scale in zip(column, scales))
+                own.extend((value * scale + missing) / NS_PER_S for value, scale, missing in zip(column, by_user, added))
+            elif kind == CPU_VALUES[SYSTEM]:
+                own.extend(value * scale / NS_PER_S for value, scale in zip(column, by_system))
             else:
                 own.extend(value / NS_PER_S for value in column) if kind.is_time else own.extend(map(float, column))
             if kind.is_count:

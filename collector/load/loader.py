@@ -30,7 +30,7 @@ from collector.load.threads import ThreadLives, balanced, placed, thread_of, uns
 from collector.load.waits import BEYOND_LOOKS, Waits, after_last_look, read_waits
 from collector.profile import model
 from collector.profile.metric_series import MetricSeries
-from collector.profile.metrics import MISSING, Value, metrics_of, ordered_values
+from collector.profile.metrics import CPU_VALUES, MISSING, SYSTEM, Value, metrics_of, ordered_values
 from collector.profile.sample_point import SamplePoint
 from collector.profile.samples import Scales
 from collector.reading_fields import readings_of
@@ -171,7 +171,7 @@ class Loader:
         has_all_cells = self.expand()
         nameless = self._symbolizer.nameless
         warnings = tuple(model.Message(0, 1, text, nameless=nameless.get(text, "")) for text in self._symbolizer.warnings)
-        scales = [Scales(thread.scale, thread.missing_scale) for thread in self._threads]
+        scales = [Scales(thread.scale, thread.missing_scale, thread.scale + thread.system_scale) for thread in self._threads]
         return model.Profile(
             recordings=tuple(self._recordings),
             modules=self._names.modules,
@@ -228,13 +228,14 @@ class Loader:
         """Whose each record of samples is. Threads are given what their samples leave open of the kernel's account."""
         lives = ThreadLives(facts.threads, first_thread)
         owners = [NOBODY if head.is_lost else lives.at(head.thread, head.time) for head in facts.heads]
-        sampled, missing = Counter[int](), Counter[int]()
+        sampled, missing, system = Counter[int](), Counter[int](), Counter[int]()
         for owner, head in zip(owners, facts.heads):
             sampled[owner] += head.cpu_ns
             missing[owner] += head.sum_ns(MISSING.name)
+            system[owner] += head.sum_ns(CPU_VALUES[SYSTEM].name)
         for position, thread in enumerate(facts.threads, first_thread):
             known = balanced(self._threads[position], process, sampled[position], facts.has_gaps, thread.pending_ns)
-            self._threads[position] = placed(known, process, sampled[position], missing[position])
+            self._threads[position] = placed(known, process, sampled[position], missing[position], system[position])
             if not sampled[position] and not facts.has_gaps and self._add_stand_in(facts, position, process, thread):
                 owners.append(position)
         return owners

@@ -58,16 +58,22 @@ def balanced(thread: model.Thread, process: model.Process, sampled_ns: int, has_
     return thread._replace(scale=scale, unattributed_ns=unattributed_ns, cpu_ns=max(0, accounted_ns))
 
 
-def placed(thread: model.Thread, process: model.Process, sampled_ns: int, missing_ns: int) -> model.Thread:
+def placed(thread: model.Thread, process: model.Process, sampled_ns: int, missing_ns: int, system_ns: int) -> model.Thread:
     """The thread whose samples are filled in where ticks were missing, as far as they were, and not all of them alike.
 
-    What it used after its last tick, up to a period, belongs to none of these places.
+    What it used after its last tick, up to a period, belongs to none of these places. Of the missing time the recorder has found some to be system time, and
+    where: of what was still open when the thread ended as large a part is more of the same.
     """
     open_ns = (thread.scale - 1) * sampled_ns - _tick_ns(process)
     if not missing_ns or open_ns <= 0:
         return thread
     placed_ns = min(missing_ns, open_ns)
-    return thread._replace(scale=thread.scale - placed_ns / sampled_ns, missing_scale=placed_ns / missing_ns)
+    as_system_ns = placed_ns * min(1.0, system_ns / missing_ns)
+    return thread._replace(
+        scale=thread.scale - placed_ns / sampled_ns,
+        missing_scale=(placed_ns - as_system_ns) / missing_ns,
+        system_scale=as_system_ns / system_ns if system_ns else 0.0,
+    )
 
 
 def unsampled_ns(thread: model.Thread, process: model.Process, pending_ns: int = 0) -> tuple[int, int] | None:

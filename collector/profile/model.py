@@ -212,7 +212,8 @@ class Thread(NamedTuple):
     """A thread of one process image, with the kernel's account of its CPU time (None if not known).
 
     `cpu_ns` is its CPU time from `start_ns` to its end: by that account, or, where nobody read it, what its samples stand for. `scale` makes
-    the samples add up to the account, together with `missing_scale`, that of the time of ticks which were missing before them; `unattributed_ns` is
+    the samples add up to the account, together with `missing_scale`, that of the time of ticks which were missing before them, and
+    `system_scale`, more of their system time; `unattributed_ns` is
     the part of it that no sample stands for, as while recording was paused.
     """
 
@@ -227,6 +228,7 @@ class Thread(NamedTuple):
     scale: float = 1.0
     cpu_ns: int = 0
     missing_scale: float = 0.0
+    system_scale: float = 0.0
 
 
 class Loss(CountedRow):

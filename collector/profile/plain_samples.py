@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 from collector.profile.causes import is_finished
-from collector.profile.metrics import CPU_VALUES, MISSING, USER, Value, in_base_order
+from collector.profile.metrics import CPU_VALUES, MISSING, SYSTEM, USER, Value, in_base_order
 from collector.profile.samples import (
     EVER,
     EVERY_STACK,
@@ -206,11 +206,12 @@ class PlainSamples:
 
 
 def scaled(kinds: Sequence[Value], figures: Sequence[int], scales: Scales) -> Iterator[float]:
-    """The values of a thread as they are shown: CPU time is multiplied with its scale, a part of what was missing added to it, times become seconds."""
+    """The values of a thread as they are shown: CPU time is multiplied with its scales, a part of what was missing added to it, times become seconds."""
     added_ns = sum(value * scales.missing for kind, value in zip(kinds, figures) if kind == MISSING)
     for place, (kind, value) in enumerate(zip(kinds, figures)):
         if kind != MISSING:
-            number = value * (scales.cpu if kind in CPU_VALUES else 1.0) + (added_ns if place == USER else 0)
+            scale = scales.user if kind == CPU_VALUES[USER] else scales.system if kind == CPU_VALUES[SYSTEM] else 1.0
+            number = value * scale + (added_ns if place == USER else 0)
             yield number / NS_PER_S if kind.is_time else number
 
 

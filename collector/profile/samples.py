@@ -12,10 +12,11 @@ Columns = tuple[Sequence[float], ...]
 """One sequence for each base metric, in their order (`metrics.Metric.parts`); times are in seconds."""
 
 class Scales(NamedTuple):
-    """What values of a thread are multiplied with: its CPU time, and the time of ticks that were missing, which is then added to user time."""
+    """What values of a thread are multiplied with: user CPU time, the time of missing ticks, which is then added to user time, and system CPU time."""
 
-    cpu: float = 1.0
+    user: float = 1.0
     missing: float = 0.0
+    system: float = 1.0
 
 
 NOTHING: Final = (1 << 32) - 1

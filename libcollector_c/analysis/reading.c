@@ -311,7 +311,7 @@ static int read_record(struct col_reading *reading, const struct col_log_record 
 static bool settle(struct col_reading *reading, uint32_t thread)
 {
     if (reading->purpose == COL_TO_FOLLOW)
-        col_follow_settle(&reading->follow, &reading->measure, reading->question.scales + 2 * (size_t)thread);
+        col_follow_settle(&reading->follow, &reading->measure, reading->question.scales + COL_SCALES * (size_t)thread);
     return reading->purpose == COL_TO_MARK ||
            col_cells_settle(&reading->cells, &reading->measure, thread, reading->phase);
 }

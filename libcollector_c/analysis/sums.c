@@ -29,6 +29,11 @@ static double missing_of(const struct col_measure *measure, const uint64_t *figu
     return sum;
 }
 
+static double scale_of(uint32_t kind, const double *scales)
+{
+    return kind & COL_COLUMN_SCALED ? scales[COL_SCALE_CPU] : kind & COL_COLUMN_SYSTEM ? scales[COL_SCALE_SYSTEM] : 1.0;
+}
+
 void col_sums_settle(struct col_sums *sums, const struct col_measure *measure, const double *scales)
 {
     size_t width = (size_t)sums->columns + 1;
@@ -37,8 +42,8 @@ void col_sums_settle(struct col_sums *sums, const struct col_measure *measure, c
         uint64_t *now = sums->now + row * width;
         double *total = sums->totals + row * width;
         for (uint32_t column = 0; column < sums->columns; column++) {
-            double value = (double)now[column] * (measure->kinds[column] & COL_COLUMN_SCALED ? scales[0] : 1.0);
-            value += column == 0 ? missing_of(measure, now, scales[1]) : 0;
+            double value = (double)now[column] * scale_of(measure->kinds[column], scales);
+            value += column == 0 ? missing_of(measure, now, scales[COL_SCALE_MISSING]) : 0;
             total[column] += measure->kinds[column] & COL_COLUMN_TIME ? value / ns_per_second : value;
         }
         total[sums->columns] += (double)col_measure_samples(measure, now);

@@ -96,7 +96,7 @@ static void expand(struct col_analysis *analysis, size_t entries, uint32_t *firs
 
 static void ask(struct col_analysis *analysis, const uint32_t *groups, size_t count, int fd)
 {
-    const double scales[] = {1.0, 0.0, 0.5, 0.25};
+    const double scales[] = {1.0, 0.0, 1.0, 0.5, 0.25, 2.0};
     const struct col_span spans[] = {{0, T0 + 1000 + below(1000000000), 3}, {T0 + SECOND, T0 + 2 * SECOND, below(4)}, {T0 + 2 * SECOND, UINT64_MAX, 1}};
     const uint32_t first_span[] = {0, below(4), 3};
     static const uint64_t wants[] = {0, COL_WANT_GROUPS, COL_WANT_TREE, COL_WANT_EDGES,
@@ -125,7 +125,7 @@ static void ask(struct col_analysis *analysis, const uint32_t *groups, size_t co
 
 static void analyse(const uint8_t *log, size_t bytes)
 {
-    static const uint32_t kinds[COLUMNS] = {COL_COLUMN_TIME | COL_COLUMN_SCALED, COL_COLUMN_TIME, COL_COLUMN_TIME | COL_COLUMN_MISSING, 0, COL_COLUMN_COUNT};
+    static const uint32_t kinds[COLUMNS] = {COL_COLUMN_TIME | COL_COLUMN_SCALED, COL_COLUMN_TIME | COL_COLUMN_SYSTEM, COL_COLUMN_TIME | COL_COLUMN_MISSING, 0, COL_COLUMN_COUNT};
     struct col_analysis *analysis = col_analysis_open();
     int fd = memfd_create("log", 0);
     struct col_scan scan;

@@ -262,7 +262,7 @@ def both_samples(tmp_path: Path, payloads: list[bytes], expansion: Expansion, fr
         assert sorted(analysis.entries().entries) == [(BASE + 0x1008, 5, False), (BASE + 0x1020, 5, True), (BASE + 0x2010, 5, True)]
         order = [[(BASE + 0x1008, 5, False), (BASE + 0x1020, 5, True), (BASE + 0x2010, 5, True)].index(entry) for entry in analysis.entries().entries]
         analysis.expand(in_order(expansion, order))
-        found.append(analysis.samples([Scales()], frame_count, True))
+        found.append(analysis.samples([Scales(0.5, 0.25, 2.0)], frame_count, True))
     return found
 
 

@@ -17,7 +17,6 @@ from collector.profile.causes import NOT_SAMPLED
 from collector.profile.metrics import CPU_VALUES, STAND_INS, Value, metrics_of
 from collector.profile.model import REGION, REGION_MARK, Clock, Frame, Function, Module, Process, Profile, Recording, Thread
 from collector.profile.plain_samples import PlainSample, PlainSamples, PlainStack
-from collector.profile.samples import Scales
 
 START_NS = 1_000_000_000_000
 MS = 1_000_000
@@ -112,7 +111,7 @@ def build_profile(
         frames=tuple(tables.frames),
         processes=tuple(processes),
         threads=tuple(threads),
-        samples=PlainSamples(tables.stacks, plain, [Scales(thread.scale, thread.missing_scale) for thread in threads], kinds),
+        samples=PlainSamples(tables.stacks, plain, [thread.scales for thread in threads], kinds),
         **{"metrics": metrics_of(kinds), **more},
     )
 

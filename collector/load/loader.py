@@ -32,7 +32,6 @@ from collector.profile import model
 from collector.profile.metric_series import MetricSeries
 from collector.profile.metrics import CPU_VALUES, MISSING, SYSTEM, Value, metrics_of, ordered_values
 from collector.profile.sample_point import SamplePoint
-from collector.profile.samples import Scales
 from collector.reading_fields import readings_of
 from collector.target.process import LoggedThread
 
@@ -171,7 +170,7 @@ class Loader:
         has_all_cells = self.expand()
         nameless = self._symbolizer.nameless
         warnings = tuple(model.Message(0, 1, text, nameless=nameless.get(text, "")) for text in self._symbolizer.warnings)
-        scales = [Scales(thread.scale, thread.missing_scale, thread.scale + thread.system_scale) for thread in self._threads]
+        scales = [thread.scales for thread in self._threads]
         return model.Profile(
             recordings=tuple(self._recordings),
             modules=self._names.modules,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from collector.profile.counted_row import CountedRow
 from collector.profile.metrics import CPU_METRICS, Metric
 from collector.profile.sample_point import SamplePoint
-from collector.profile.samples import Samples
+from collector.profile.samples import Samples, Scales
 
 if TYPE_CHECKING:
     from collector.profile.metric_series import MetricSeries
@@ -229,6 +229,11 @@ class Thread(NamedTuple):
     cpu_ns: int = 0
     missing_scale: float = 0.0
     system_scale: float = 0.0
+
+    @property
+    def scales(self) -> Scales:
+        """What the values of its samples are multiplied with."""
+        return Scales(self.scale, self.missing_scale, self.scale + self.system_scale)
 
 
 class Loss(CountedRow):

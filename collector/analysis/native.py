@@ -15,9 +15,9 @@ from weakref import finalize
 from collector.analysis.library import (
     COLUMN_COUNT,
     COLUMN_MISSING,
-    COLUMN_SCALED,
     COLUMN_SYSTEM,
     COLUMN_TIME,
+    COLUMN_USER,
     Answer,
     ExpansionBuffers,
     Layout,
@@ -194,7 +194,7 @@ class NativeAnalysis:
 
 
 def _kind_of(value: Value) -> int:
-    kind = COLUMN_SCALED if value == CPU_VALUES[USER] else COLUMN_SYSTEM if value == CPU_VALUES[SYSTEM] else COLUMN_MISSING if value == MISSING else 0
+    kind = COLUMN_USER if value == CPU_VALUES[USER] else COLUMN_SYSTEM if value == CPU_VALUES[SYSTEM] else COLUMN_MISSING if value == MISSING else 0
     return kind | value.is_time * COLUMN_TIME | value.is_count * COLUMN_COUNT
 
 

@@ -60,17 +60,17 @@ enum col_head_field {
 };
 
 /* What a column of figures is: numbers of any kind, or nanoseconds, which answers have as seconds; whether its values are
-   multiplied with the scale of their thread, or with that of its system time; whether it counts samples that are counted nowhere else; whether a part of it is
+   multiplied with what their thread says for user or system time; whether it counts samples that are counted nowhere else; whether a part of it is
    added to the first column, which part the thread says. */
 enum col_column_kind {
     COL_COLUMN_TIME = 1,
-    COL_COLUMN_SCALED = 2,
+    COL_COLUMN_USER = 2,
     COL_COLUMN_COUNT = 4,
     COL_COLUMN_MISSING = 8,
     COL_COLUMN_SYSTEM = 16
 };
 
-enum { COL_SCALE_CPU, COL_SCALE_MISSING, COL_SCALE_SYSTEM, COL_SCALES };
+enum { COL_SCALE_USER, COL_SCALE_MISSING, COL_SCALE_SYSTEM, COL_SCALES };
 
 /* The values of a record by column of the figures (NONE: it is left out), which of them are times in the record's unit, as
    bits, and the column that counts its samples (NONE: the number of samples). */
@@ -139,7 +139,7 @@ struct col_question {
     const uint32_t *groups;       /* by frame: its group, below group_count */
     const struct col_span *spans; /* what counts; NULL: all samples, in phase 0 */
     const uint32_t *first_span;   /* by thread, and one more: where its spans begin, which rise */
-    const double *scales;         /* COL_SCALES by thread: for SCALED, MISSING and SYSTEM columns */
+    const double *scales;         /* COL_SCALES by thread: for USER, MISSING and SYSTEM columns */
     uint64_t frame_count;
     uint64_t thread_count;
     uint64_t group_count;

@@ -31,7 +31,7 @@ static double missing_of(const struct col_measure *measure, const uint64_t *figu
 
 static double scale_of(uint32_t kind, const double *scales)
 {
-    return kind & COL_COLUMN_SCALED ? scales[COL_SCALE_CPU] : kind & COL_COLUMN_SYSTEM ? scales[COL_SCALE_SYSTEM] : 1.0;
+    return kind & COL_COLUMN_USER ? scales[COL_SCALE_USER] : kind & COL_COLUMN_SYSTEM ? scales[COL_SCALE_SYSTEM] : 1.0;
 }
 
 void col_sums_settle(struct col_sums *sums, const struct col_measure *measure, const double *scales)

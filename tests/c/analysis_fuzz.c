@@ -125,7 +125,7 @@ static void ask(struct col_analysis *analysis, const uint32_t *groups, size_t co
 
 static void analyse(const uint8_t *log, size_t bytes)
 {
-    static const uint32_t kinds[COLUMNS] = {COL_COLUMN_TIME | COL_COLUMN_SCALED, COL_COLUMN_TIME | COL_COLUMN_SYSTEM, COL_COLUMN_TIME | COL_COLUMN_MISSING, 0, COL_COLUMN_COUNT};
+    static const uint32_t kinds[COLUMNS] = {COL_COLUMN_TIME | COL_COLUMN_USER, COL_COLUMN_TIME | COL_COLUMN_SYSTEM, COL_COLUMN_TIME | COL_COLUMN_MISSING, 0, COL_COLUMN_COUNT};
     struct col_analysis *analysis = col_analysis_open();
     int fd = memfd_create("log", 0);
     struct col_scan scan;

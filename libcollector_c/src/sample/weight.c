@@ -11,8 +11,9 @@
 #define HISTORY 32      /* the latest of 64 that are remembered: they tell whether the thread is often in the kernel, */
 #define OFTEN_IN_KERNEL 6 /* once in so many: then all time of missing ticks waits for the next one found there */
 #define ENOUGH_HISTORY 4
-#define KEPT_SLOW_TICKS 8   /* else what passes between so many may wait: of so much system time one should see some */
-#define SILENCE_PERIODS 16u /* a thread that runs so long without a tick has lost its event, */
+#define KEPT_NS                                                                                                        \
+    128000000u /* else so much of it may: of so much system time a slow tick should have seen some, beside others, too */
+#define SILENCE_PERIODS 16u             /* a thread that runs so long without a tick has lost its event, */
 #define SHORTEST_SILENCE_NS 32000000u   /* but a busy machine withholds the ticks of some milliseconds */
 #define ON_TIME 8                       /* so small a part of a period may a tick be early or late */
 #define KERNEL_TICK_NS 4000000u         /* or less: the kernel's account of a thread's system time grows by that */
@@ -247,7 +248,7 @@ static struct col_weight weigh_slow(struct col_thread *thread, const ucontext_t 
         thread->system_ns += weight.system_ns;
         advance(thread, whole_ns); /* the rest of the period belongs to the event's next tick */
     } else if (!is_in_kernel && thread->waiting_ns != 0 && !may_be_often_in_kernel(thread))
-        put_off_waiting(thread, thread->kernel_history != 0 ? KEPT_SLOW_TICKS * slow_ns : 0);
+        put_off_waiting(thread, thread->kernel_history != 0 ? KEPT_NS : 0);
     if (!col_clock_source_has_event(thread)) { /* it was closed a moment ago */
         do_without_event(thread, false);
         return weight;

@@ -10,7 +10,7 @@
 #define QUIET_ENOUGH 16 /* slow ticks without system time after which they come more rarely */
 #define HISTORY 32      /* the latest of 64 that are remembered: they tell whether the thread is often in the kernel, */
 #define OFTEN_IN_KERNEL 6 /* once in so many: then all time of missing ticks waits for the next one found there */
-#define ENOUGH_HISTORY 4
+#define ENOUGH_HISTORY 12
 #define KEPT_NS                                                                                                        \
     128000000u /* else so much of it may: of so much system time a slow tick should have seen some, beside others, too */
 #define SILENCE_PERIODS 16u             /* a thread that runs so long without a tick has lost its event, */

@@ -1,4 +1,4 @@
-/* weight_parts.c -- sample/weight.c and tick_rest.c with a clock of our own: a thread that begins in the kernel and goes on in its own code. Prints what is wrong */
+/* weight_parts.c -- sample/weight.c, missing_time.c and tick_rest.c with a clock of our own: a thread that begins in the kernel and goes on in its own code. Prints what is wrong */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 
 #include "base/arch.h"
 #include "base/clock.h"
+#include "sample/missing_time.h"
 #include "sample/switch_rate.h"
 
 #define QUIET_ENOUGH 16 /* slow ticks without system time after which they come more rarely */
@@ -60,45 +61,10 @@ static void advance(struct col_thread *thread, uint64_t ns)
     thread->time_ns += ns;
 }
 
-/* So much of the time of missing ticks, which nothing explained, as system time as far as the kernel accounts the thread any, else as user time of a thread whose
- * ticks were withheld. */
-static struct col_weight take_waiting(struct col_thread *thread, uint64_t ns)
-{
-    uint64_t user_ns, system_ns;
-    col_clock_thread_times(&user_ns, &system_ns);
-    uint64_t unplaced_ns = system_ns > thread->system_ns ? system_ns - thread->system_ns : 0;
-    uint64_t kernel_ns = smaller(ns, unplaced_ns);
-    thread->unseen_system_ns += kernel_ns;
-    thread->system_ns += kernel_ns;
-    thread->waiting_ns -= ns;
-    return (struct col_weight){ns - kernel_ns, kernel_ns, 0};
-}
-
-/* Where it passed is not known any more, but for so much of it, and the present stack need not be the one: it is spread over the next ticks, and what is left at the
- * thread's end over all of its samples. */
-static void put_off_waiting(struct col_thread *thread, uint64_t kept_ns)
-{
-    struct col_weight weight = take_waiting(thread, thread->waiting_ns - smaller(thread->waiting_ns, kept_ns));
-    thread->late_user_ns += weight.user_ns;
-    thread->late_system_ns += weight.system_ns;
-}
-
-/* No tick takes more than a period of it, and none stands for more than the time since the last one. */
-static void add_late(struct col_thread *thread, struct col_weight *weight, uint64_t room_ns)
-{
-    uint64_t most_ns = smaller(room_ns, self.period_ns);
-    uint64_t system_ns = smaller(thread->late_system_ns, most_ns);
-    uint64_t user_ns = smaller(thread->late_user_ns, most_ns - system_ns);
-    thread->late_system_ns -= system_ns;
-    thread->late_user_ns -= user_ns;
-    weight->system_ns += system_ns;
-    weight->user_ns += user_ns;
-}
-
 /*
  * The event ticks once a period of CPU time, but only if that finds the thread in its own code, and only if the host lets the interrupt through. So a tick that is
  * missing was system time or was withheld; which of them the slow timer finds out. A thread that none of its latest ticks found in the kernel need not wait for the answer.
- * `room_ns`: for so long it did not run.
+ * `room_ns`: for so long it did not run, and no tick stands for more than the time since the last one. What was put off fills a period of it at most.
  */
 static struct col_weight weigh_user(struct col_thread *thread, uint64_t passed_ns, uint64_t room_ns)
 {
@@ -108,14 +74,14 @@ static struct col_weight weigh_user(struct col_thread *thread, uint64_t passed_n
     thread->tick_count++;
     thread->waiting_ns += missing_ns;
     if (thread->waiting_ns != 0 && thread->kernel_history == 0 && thread->history_count >= ENOUGH_HISTORY) {
-        struct col_weight missing = take_waiting(thread, missing_ns);
+        struct col_weight missing = col_missing_time_take(thread, missing_ns);
         weight.user_ns += missing.user_ns;
         weight.system_ns += missing.system_ns;
         weight.missing_ns = 0;
-        put_off_waiting(thread, 0);
+        col_missing_time_put_off(thread, 0);
     }
     if (thread->late_user_ns + thread->late_system_ns != 0)
-        add_late(thread, &weight, room_ns);
+        col_missing_time_add_late(thread, &weight, smaller(room_ns, self.period_ns));
     return weight;
 }
 
@@ -248,7 +214,7 @@ static struct col_weight weigh_slow(struct col_thread *thread, const ucontext_t 
         thread->system_ns += weight.system_ns;
         advance(thread, whole_ns); /* the rest of the period belongs to the event's next tick */
     } else if (!is_in_kernel && thread->waiting_ns != 0 && !may_be_often_in_kernel(thread))
-        put_off_waiting(thread, thread->kernel_history != 0 ? KEPT_NS : 0);
+        col_missing_time_put_off(thread, thread->kernel_history != 0 ? KEPT_NS : 0);
     if (!col_clock_source_has_event(thread)) { /* it was closed a moment ago */
         do_without_event(thread, false);
         return weight;
@@ -305,9 +271,9 @@ static struct col_weight weigh_timer(struct col_thread *thread, const ucontext_t
         weight.system_ns += thread->waiting_ns;
         thread->waiting_ns = 0;
     } else if (thread->waiting_ns != 0 && thread->kernel_history == 0)
-        put_off_waiting(thread, 0);
+        col_missing_time_put_off(thread, 0);
     if (thread->late_user_ns + thread->late_system_ns != 0)
-        add_late(thread, &weight, room_ns);
+        col_missing_time_add_late(thread, &weight, smaller(room_ns, self.period_ns));
     thread->system_ns = thread->stime_ns;
     return weight;
 }
@@ -393,7 +359,7 @@ void col_weight_skip(struct col_thread *thread, enum col_tick kind, const uconte
 {
     uint64_t ignored;
     if (thread->waiting_ns != 0)
-        put_off_waiting(thread, 0);
+        col_missing_time_put_off(thread, 0);
     uint64_t user_ns = thread->late_user_ns, system_ns = thread->late_system_ns;
     thread->late_user_ns = thread->late_system_ns = 0;
     col_weight_take(thread, kind, context, time_ns);

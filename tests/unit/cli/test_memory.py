@@ -20,6 +20,6 @@ def test_garbage_is_collected_after_a_command(words: list[str], tmp_path: Path, 
     monkeypatch.chdir(tmp_path)
     frozen = gc.get_freeze_count()
     assert gc.isenabled() and main(words) == 1
-    assert gc.isenabled() and gc.get_freeze_count() == frozen
+    assert gc.isenabled() and gc.get_freeze_count() <= frozen  # what was frozen before may go meanwhile
     own = f"import gc, sys; sys.argv[1:] = {words}; from collector.cli.main import main; sys.exit(main() + 10 * gc.isenabled())"
     assert subprocess.run([sys.executable, "-c", own], cwd=tmp_path, capture_output=True).returncode == 1

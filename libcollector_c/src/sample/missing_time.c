@@ -8,7 +8,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-struct col_weight col_missing_time_take(struct col_thread *thread, uint64_t ns)
+uint64_t col_missing_time_take(struct col_thread *thread, uint64_t ns)
 {
     uint64_t user_ns, system_ns;
     col_clock_thread_times(&user_ns, &system_ns);
@@ -17,22 +17,23 @@ struct col_weight col_missing_time_take(struct col_thread *thread, uint64_t ns)
     thread->unseen_system_ns += kernel_ns;
     thread->system_ns += kernel_ns;
     thread->waiting_ns -= ns;
-    return (struct col_weight){ns - kernel_ns, kernel_ns, 0};
+    return kernel_ns;
 }
 
 void col_missing_time_put_off(struct col_thread *thread, uint64_t kept_ns)
 {
-    struct col_weight weight = col_missing_time_take(thread, thread->waiting_ns - smaller(thread->waiting_ns, kept_ns));
-    thread->late_user_ns += weight.user_ns;
-    thread->late_system_ns += weight.system_ns;
+    uint64_t ns = thread->waiting_ns - smaller(thread->waiting_ns, kept_ns);
+    uint64_t system_ns = col_missing_time_take(thread, ns);
+    thread->late_user_ns += ns - system_ns;
+    thread->late_system_ns += system_ns;
 }
 
-void col_missing_time_add_late(struct col_thread *thread, struct col_weight *weight, uint64_t most_ns)
+void col_missing_time_add_late(struct col_thread *thread, uint64_t most_ns, uint64_t *user_ns, uint64_t *system_ns)
 {
-    uint64_t system_ns = smaller(thread->late_system_ns, most_ns);
-    uint64_t user_ns = smaller(thread->late_user_ns, most_ns - system_ns);
-    thread->late_system_ns -= system_ns;
-    thread->late_user_ns -= user_ns;
-    weight->system_ns += system_ns;
-    weight->user_ns += user_ns;
+    uint64_t late_system_ns = smaller(thread->late_system_ns, most_ns);
+    uint64_t late_user_ns = smaller(thread->late_user_ns, most_ns - late_system_ns);
+    thread->late_system_ns -= late_system_ns;
+    thread->late_user_ns -= late_user_ns;
+    *system_ns += late_system_ns;
+    *user_ns += late_user_ns;
 }

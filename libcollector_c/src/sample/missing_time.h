@@ -4,19 +4,19 @@
 
 #include <stdint.h>
 
-#include "sample/weight.h"
 #include "target/thread.h"
 
 /* All of this is signal-safe, and is for a thread that was entered. It waits in `thread->waiting_ns`. */
 
-/* So much of it is system time as far as the kernel accounts the thread any that no sample has, else user time of a thread whose ticks were withheld. */
-struct col_weight col_missing_time_take(struct col_thread *thread, uint64_t ns);
+/* Takes so much of it and returns how much of that is system time: as far as the kernel accounts the thread any that no sample has. The rest is user time of a thread
+ * whose ticks were withheld. */
+uint64_t col_missing_time_take(struct col_thread *thread, uint64_t ns);
 
 /* Where all but so much of it passed is not known any more, and the present stack need not be the one: it is spread over the next ticks, and what is left at the
  * thread's end over all of its samples. */
 void col_missing_time_put_off(struct col_thread *thread, uint64_t kept_ns);
 
-/* Gives a tick so much of what was put off, at most. */
-void col_missing_time_add_late(struct col_thread *thread, struct col_weight *weight, uint64_t most_ns);
+/* Adds so much of what was put off to a tick's times, at most. */
+void col_missing_time_add_late(struct col_thread *thread, uint64_t most_ns, uint64_t *user_ns, uint64_t *system_ns);
 
 #endif

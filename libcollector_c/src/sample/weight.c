@@ -61,10 +61,16 @@ static void advance(struct col_thread *thread, uint64_t ns)
     thread->time_ns += ns;
 }
 
+/* No tick takes more than a period of what was put off, and none stands for more than the time since the last one. */
+static void add_late(struct col_thread *thread, struct col_weight *weight, uint64_t room_ns)
+{
+    col_missing_time_add_late(thread, smaller(room_ns, self.period_ns), &weight->user_ns, &weight->system_ns);
+}
+
 /*
  * The event ticks once a period of CPU time, but only if that finds the thread in its own code, and only if the host lets the interrupt through. So a tick that is
  * missing was system time or was withheld; which of them the slow timer finds out. A thread that none of its latest ticks found in the kernel need not wait for the answer.
- * `room_ns`: for so long it did not run, and no tick stands for more than the time since the last one. What was put off fills a period of it at most.
+ * `room_ns`: for so long it did not run.
  */
 static struct col_weight weigh_user(struct col_thread *thread, uint64_t passed_ns, uint64_t room_ns)
 {
@@ -74,14 +80,14 @@ static struct col_weight weigh_user(struct col_thread *thread, uint64_t passed_n
     thread->tick_count++;
     thread->waiting_ns += missing_ns;
     if (thread->waiting_ns != 0 && thread->kernel_history == 0 && thread->history_count >= ENOUGH_HISTORY) {
-        struct col_weight missing = col_missing_time_take(thread, missing_ns);
-        weight.user_ns += missing.user_ns;
-        weight.system_ns += missing.system_ns;
+        uint64_t system_ns = col_missing_time_take(thread, missing_ns);
+        weight.user_ns += missing_ns - system_ns;
+        weight.system_ns += system_ns;
         weight.missing_ns = 0;
         col_missing_time_put_off(thread, 0);
     }
     if (thread->late_user_ns + thread->late_system_ns != 0)
-        col_missing_time_add_late(thread, &weight, smaller(room_ns, self.period_ns));
+        add_late(thread, &weight, room_ns);
     return weight;
 }
 
@@ -273,7 +279,7 @@ static struct col_weight weigh_timer(struct col_thread *thread, const ucontext_t
     } else if (thread->waiting_ns != 0 && thread->kernel_history == 0)
         col_missing_time_put_off(thread, 0);
     if (thread->late_user_ns + thread->late_system_ns != 0)
-        col_missing_time_add_late(thread, &weight, smaller(room_ns, self.period_ns));
+        add_late(thread, &weight, room_ns);
     thread->system_ns = thread->stime_ns;
     return weight;
 }

@@ -2,7 +2,8 @@
  * unwind_own_restorer.c -- handlers return through the program's own trampoline, which no unwind table describes
  *
  * Truth: main > interrupted > on_signal > case_spin. The trampoline stands directly behind `before`, which has a table
- * and which nobody calls; other C libraries are built like that.
+ * and which nobody calls; other C libraries are built like that. Each instruction from the handler's end to the
+ * trampoline's last is sampled, too, by the CPU's trap flag.
  */
 #include <signal.h>
 #include <sys/syscall.h>
@@ -31,6 +32,8 @@ CASE_FRAME void on_signal(int signal_number)
     (void)signal_number;
     for (int i = 0; i < 3000; i++)
         case_spin();
+    enum { TRAP_FLAG = 0x100 };
+    __builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() | TRAP_FLAG);
 }
 
 CASE_FRAME void interrupted(void)
@@ -51,6 +54,9 @@ int main(void)
     if (syscall(SYS_rt_sigaction, SIGUSR1, &action, NULL, 8L) != 0)
         return 2;
     case_begin();
+    struct sigaction sample;
+    if (sigaction(SIGPROF, NULL, &sample) != 0 || sigaction(SIGTRAP, &sample, NULL) != 0)
+        return 2;
     while (!case_is_over())
         interrupted();
     case_print();

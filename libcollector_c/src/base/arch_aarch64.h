@@ -196,6 +196,12 @@ static inline bool col_arch_is_signal_return(struct col_proved_pages *proved, ui
     return col_arch_instruction(proved, pc) == 0xd2801168 && col_arch_instruction(proved, pc + 4) == 0xd4000001;
 }
 
+/* True at each of its two instructions: the stack pointer is the same at both. */
+static inline bool col_arch_is_in_signal_return(struct col_proved_pages *proved, uintptr_t pc)
+{
+    return col_arch_is_signal_return(proved, pc) || col_arch_is_signal_return(proved, pc - 4);
+}
+
 enum { COL_ARCH_CALL_BYTES = 8 }; /* one word more than is looked at: words of 8 bytes are read */
 
 /* True when the word before `end` is a call instruction (bl, blr and its authenticating forms). */

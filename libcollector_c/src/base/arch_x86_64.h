@@ -163,6 +163,13 @@ static inline bool col_arch_is_signal_return(struct col_proved_pages *proved, ui
     return memcmp(code, wide, sizeof wide) == 0 || memcmp(code, narrow, sizeof narrow) == 0;
 }
 
+/* True at each of its two instructions: the stack pointer is the same at both. */
+static inline bool col_arch_is_in_signal_return(struct col_proved_pages *proved, uintptr_t pc)
+{
+    return col_arch_is_signal_return(proved, pc) || col_arch_is_signal_return(proved, pc - 7) ||
+           col_arch_is_signal_return(proved, pc - 5);
+}
+
 enum { COL_ARCH_CALL_BYTES = 7 };
 
 /* True when the COL_ARCH_CALL_BYTES before `end` end in a call instruction. Decides by them alone, so it can be fooled, rarely. */

@@ -51,8 +51,10 @@ static void study(struct col_unwind_state *walk, struct finding *finding)
     bool is_amid_function = is_found && pc < finding->fde.high;
     if (walk->proved.memory == NULL && pc == (uintptr_t)col_parallel_region_return)
         finding->rule = COL_RULE_TABLE; /* or by the region, see walk_frame */
-    else if (walk->is_exact || is_amid_function)
-        finding->rule = is_found ? col_unwind_cfi_pack(&finding->fde, &finding->row) : COL_RULE_NO_TABLE;
+    else if (is_amid_function || (walk->is_exact && is_found))
+        finding->rule = col_unwind_cfi_pack(&finding->fde, &finding->row);
+    else if (walk->is_exact)
+        finding->rule = col_arch_is_in_signal_return(&walk->proved, pc) ? COL_RULE_SIGNAL : COL_RULE_NO_TABLE;
     else if (col_arch_is_signal_return(&walk->proved, pc)) /* a trampoline that its table, if any, does not mark */
         finding->rule = COL_RULE_SIGNAL;
     else if (is_found)

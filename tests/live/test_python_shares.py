@@ -88,8 +88,8 @@ def test_generators(record: Callable[..., Recorded], python: Interpreter) -> Non
     assert set(callers) == truth.keys() - {"process"}
     for name, ns in callers.items():
         judge(abs(ns - truth[name]) <= tolerance(truth[name] / whole, recorded.sample_count) * whole, f"{name}: {ns / 1e6:.1f} ms, {truth[name] / 1e6:.1f} true")
-    assert usual_callers(recorded, "source") == {"delegate"}
-    # At the end it is closed half-way, by the function in C that closes what can be suspended: seldom is that seen.
+    # At the end both are closed half-way, by the function in C that closes what can be suspended: seldom is that seen.
+    assert {"delegate"} <= usual_callers(recorded, "source") <= {"delegate", "coroutine.close"}
     assert {"doubled"} <= usual_callers(recorded, "delegate") <= {"doubled", "coroutine.close"}
 
 

@@ -93,7 +93,7 @@ def wrong_sums(recorded: Recorded) -> list[str]:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_known_waits(watch: Callable[..., Recorded], compiled: Callable[..., Path], way: str) -> None:
-    """Sums of threads are within a percent; rows are, too, but for what the thread was ready, which is of no row for sure."""
+    """Sums of threads are within a percent; rows are, too, but for what the thread was ready, or seen by nobody, which is of no row for sure."""
     recorded = watch(way, compiled("known_waits.c"), RUN_MS)
     truth, profile = recorded.outcome.truth, recorded.profile
     threads = {row.thread.tid: row.values for row in aggregate.threads(profile)}
@@ -101,7 +101,10 @@ def test_known_waits(watch: Callable[..., Recorded], compiled: Callable[..., Pat
     wrong = wrong_sums(recorded)
     for name in (*LONG, *(SHORT if way != "looks" else ())):
         figures = threads[truth[f"{name if name in LONG else 'wait_both'}.tid"]]
-        unknown_s = figures[metric(recorded, "runnable")] + (figures[metric(recorded, "blocked_unseen")] if way == "looks" else 0)
+        unseen_s = figures[metric(recorded, "blocked_unseen")] if way != "switches" else 0
+        unknown_s = figures[metric(recorded, "runnable")] + unseen_s
+        if way == EXACT and unseen_s * 1e9 > truth[name] / 2:  # some, where a thread that is switched too often for a signal each time ends between two bursts
+            wrong.append(f"{name}: {truth[name] / 1e6:.1f} ms true, {unseen_s * 1e3:.1f} seen by nobody")
         allowed_ns = 0.02 * truth[name] + 1e9 * unknown_s + ENDS_NS
         allowed_ns += 1e9 * waiting_error(functions[name][metric(recorded, "variance")], total[metric(recorded, "variance")])
         row_ns = off_cpu_ns(recorded, functions[name])

@@ -12,9 +12,8 @@
 #define HISTORY 32      /* the latest of 64 that are remembered: they tell whether the thread is often in the kernel, */
 #define OFTEN_IN_KERNEL 6 /* once in so many: then all time of missing ticks waits for the next one found there */
 #define ENOUGH_HISTORY 12
-#define KEPT_NS                                                                                                        \
-    128000000u /* else so much of it may: of so much system time a slow tick should have seen some, beside others, too */
-#define SILENCE_PERIODS 16u             /* a thread that runs so long without a tick has lost its event, */
+#define KEPT_NS 128000000u  /* else so much may wait: of so much system time a slow tick should have seen some */
+#define SILENCE_PERIODS 16u /* a thread that runs so long without a tick has lost its event, */
 #define SHORTEST_SILENCE_NS 32000000u   /* but a busy machine withholds the ticks of some milliseconds */
 #define ON_TIME 8                       /* so small a part of a period may a tick be early or late */
 #define KERNEL_TICK_NS 4000000u         /* or less: the kernel's account of a thread's system time grows by that */

@@ -173,6 +173,12 @@ def test_forks_write_their_own_logs(build, tmp_path: Path) -> None:
     assert sorted(log.name.split(".")[1] for log in logs) == ["0", "0", "0", "1"]
 
 
+def test_a_log_is_mapped_before_it_has_a_length(build, tmp_path: Path) -> None:
+    """Or, for a moment, it looks like that of a killed process, which the launcher cuts."""
+    run(build("experiment_log"), "mapped_first", tmp_path / "a.expt")
+    assert not list((tmp_path / "a.expt").glob("*.log"))
+
+
 def test_file_size_limit_ends_the_log_not_the_program(build, tmp_path: Path) -> None:
     count = int(run(build("experiment_log"), "limit", tmp_path / "a.expt"))
     frames = in_order(the_log(tmp_path / "a.expt"))

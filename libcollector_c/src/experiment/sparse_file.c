@@ -43,22 +43,35 @@ static int stretch(int fd, uint64_t bytes, uint64_t *got)
 }
 
 /* Both first windows, side by side so that they are advised together. A second mapping keeps the first one's advice (checked in smaps), so windows are advised once. */
-static int map_first(struct col_sparse_file *file, int fd)
+static int map_open_window(struct col_sparse_file *file, int fd)
 {
-    file->first = col_os_map_file(fd, 2 * COL_SPARSE_WINDOW_BYTES);
-    if (file->first == NULL)
-        return -ENOMEM;
     file->open_first = file->first + COL_SPARSE_WINDOW_BYTES;
     int error = col_os_map_part(fd, file->bytes, file->open_first, COL_SPARSE_WINDOW_BYTES);
-    if (error != 0) {
-        col_os_unmap(file->first, 2 * COL_SPARSE_WINDOW_BYTES);
+    if (error != 0)
         return error;
-    }
     col_os_advise(file->first, 2 * COL_SPARSE_WINDOW_BYTES, MADV_DONTFORK);
     col_os_advise(file->first, 2 * COL_SPARSE_WINDOW_BYTES, MADV_DONTDUMP);
     col_os_advise(file->first, 2 * COL_SPARSE_WINDOW_BYTES,
                   MADV_RANDOM); /* or each fault reads ahead in the hole, most of a millisecond on ext4 */
     return 0;
+}
+
+/* Mapped before it has a length: a log with a length that nobody has mapped is that of a killed process, which others cut (recorded_processes.py). */
+static int stretch_and_map(struct col_sparse_file *file, int fd, uint64_t bytes)
+{
+    file->first = col_os_map_file(fd, 2 * COL_SPARSE_WINDOW_BYTES);
+    if (file->first == NULL)
+        return -ENOMEM;
+    uint64_t whole_bytes;
+    int error = stretch(fd, bytes, &whole_bytes);
+    if (error == 0) {
+        file->open_bytes = COL_OPEN_AREA_BYTES(whole_bytes);
+        file->bytes = whole_bytes - file->open_bytes;
+        error = map_open_window(file, fd);
+    }
+    if (error != 0)
+        col_os_unmap(file->first, 2 * COL_SPARSE_WINDOW_BYTES);
+    return error;
 }
 
 int col_sparse_file_create(struct col_sparse_file *file, const char *path, uint64_t bytes)
@@ -68,13 +81,7 @@ int col_sparse_file_create(struct col_sparse_file *file, const char *path, uint6
         return fd;
     col_os_identify(fd, &self.identity);
     self.keeps_room = keeps_room(col_os_file_system(fd));
-    uint64_t whole_bytes;
-    int error = stretch(fd, bytes, &whole_bytes);
-    if (error == 0) {
-        file->open_bytes = COL_OPEN_AREA_BYTES(whole_bytes);
-        file->bytes = whole_bytes - file->open_bytes;
-        error = map_first(file, fd);
-    }
+    int error = stretch_and_map(file, fd, bytes);
     col_os_close(fd);
     if (error != 0)
         col_os_unlink(path);

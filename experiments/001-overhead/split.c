@@ -25,8 +25,8 @@ void __real_col_sampler_tick(const ucontext_t *context, enum col_tick kind);
 void __wrap_col_sampler_tick(const ucontext_t *context, enum col_tick kind);
 size_t __real_col_unwind_walk_deep(const ucontext_t *context, struct col_stack_bounds *bounds, struct col_deep_stack *deep, uintptr_t *pcs, uintptr_t *sps, size_t max, enum col_stack_end *end);
 size_t __wrap_col_unwind_walk_deep(const ucontext_t *context, struct col_stack_bounds *bounds, struct col_deep_stack *deep, uintptr_t *pcs, uintptr_t *sps, size_t max, enum col_stack_end *end);
-int __real_col_open_frame_add(struct col_open_frame *frame, uint64_t time_ns, uint64_t user_us, uint64_t system_us, const uintptr_t *pcs, size_t count, unsigned end);
-int __wrap_col_open_frame_add(struct col_open_frame *frame, uint64_t time_ns, uint64_t user_us, uint64_t system_us, const uintptr_t *pcs, size_t count, unsigned end);
+int __real_col_open_frame_add(struct col_open_frame *frame, uint64_t time_ns, const uint64_t *values, const uintptr_t *pcs, size_t count, unsigned end);
+int __wrap_col_open_frame_add(struct col_open_frame *frame, uint64_t time_ns, const uint64_t *values, const uintptr_t *pcs, size_t count, unsigned end);
 uint64_t __real_col_clock_thread_cpu(void);
 uint64_t __wrap_col_clock_thread_cpu(void);
 
@@ -46,10 +46,10 @@ size_t __wrap_col_unwind_walk_deep(const ucontext_t *context, struct col_stack_b
     return count;
 }
 
-int __wrap_col_open_frame_add(struct col_open_frame *frame, uint64_t time_ns, uint64_t user_us, uint64_t system_us, const uintptr_t *pcs, size_t count, unsigned end)
+int __wrap_col_open_frame_add(struct col_open_frame *frame, uint64_t time_ns, const uint64_t *values, const uintptr_t *pcs, size_t count, unsigned end)
 {
     unsigned long begun = __rdtsc();
-    int error = __real_col_open_frame_add(frame, time_ns, user_us, system_us, pcs, count, end);
+    int error = __real_col_open_frame_add(frame, time_ns, values, pcs, count, end);
     self.cycles[WRITING] += __rdtsc() - begun;
     return error;
 }

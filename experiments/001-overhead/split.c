@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
+#include "base/clock.h"
 #include "experiment/open_frame.h"
 #include "sample/sampler.h"
 #include "sample/unwind.h"
@@ -21,14 +22,11 @@ static struct {
     unsigned long ticks, cycles[PARTS];
 } self;
 
-void __real_col_sampler_tick(const ucontext_t *context, enum col_tick kind);
-void __wrap_col_sampler_tick(const ucontext_t *context, enum col_tick kind);
-size_t __real_col_unwind_walk_deep(const ucontext_t *context, struct col_stack_bounds *bounds, struct col_deep_stack *deep, uintptr_t *pcs, uintptr_t *sps, size_t max, enum col_stack_end *end);
-size_t __wrap_col_unwind_walk_deep(const ucontext_t *context, struct col_stack_bounds *bounds, struct col_deep_stack *deep, uintptr_t *pcs, uintptr_t *sps, size_t max, enum col_stack_end *end);
-int __real_col_open_frame_add(struct col_open_frame *frame, uint64_t time_ns, const uint64_t *values, const uintptr_t *pcs, size_t count, unsigned end);
-int __wrap_col_open_frame_add(struct col_open_frame *frame, uint64_t time_ns, const uint64_t *values, const uintptr_t *pcs, size_t count, unsigned end);
-uint64_t __real_col_clock_thread_cpu(void);
-uint64_t __wrap_col_clock_thread_cpu(void);
+/* Of the types that the headers give: a wrapper that is out of date does not compile. */
+__typeof__(col_sampler_tick) __real_col_sampler_tick, __wrap_col_sampler_tick;
+__typeof__(col_unwind_walk_deep) __real_col_unwind_walk_deep, __wrap_col_unwind_walk_deep;
+__typeof__(col_open_frame_add) __real_col_open_frame_add, __wrap_col_open_frame_add;
+__typeof__(col_clock_thread_cpu) __real_col_clock_thread_cpu, __wrap_col_clock_thread_cpu;
 
 void __wrap_col_sampler_tick(const ucontext_t *context, enum col_tick kind)
 {

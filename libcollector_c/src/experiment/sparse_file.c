@@ -42,7 +42,7 @@ static int stretch(int fd, uint64_t bytes, uint64_t *got)
     return error;
 }
 
-/* Both first windows, side by side so that they are advised together. A second mapping keeps the first one's advice (checked in smaps), so windows are advised once. */
+/* The window of open frames, beside the first of the log so that both are advised together. A second mapping keeps the first one's advice (checked in smaps), so windows are advised once. */
 static int map_open_window(struct col_sparse_file *file, int fd)
 {
     file->open_first = file->first + COL_SPARSE_WINDOW_BYTES;

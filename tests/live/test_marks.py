@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -117,6 +118,15 @@ def test_readings_are_the_processs_own(record: Callable[..., Recorded], compiled
     judge(abs(used_ns - truth["recorded_work"] - truth["paused_work"]) <= 0.03 * used_ns, f"{used_ns / 1e6:.2f} ms accounted, {truth}")
     assert all(point.resident_bytes and point.resident_bytes > 1 << 18 for point in points)
     assert all(point.peak_resident_bytes and point.peak_resident_bytes > 1 << 18 for point in points)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may join groups")
+def test_many_groups_hide_no_memory(record: Callable[..., Recorded]) -> None:
+    # The kernel lists them before the memory, in the same file.
+    recorded = record([sys.executable, "-c", "import os; os.setgroups(range(100_000, 101_000))"])
+    (end,) = (point for point in recorded.profile.points if point.cause == "end")
+    assert end.resident_bytes and end.peak_resident_bytes
+    assert 1 << 20 < end.resident_bytes <= end.peak_resident_bytes + (1 << 20)  # the kernel adds up in steps
 
 
 @pytest.mark.parametrize("option", [("-l", "USR2"), ("-y", "USR2,r")])

@@ -64,20 +64,40 @@ static void read_usage(struct col_event_sample *sample)
     sample->involuntary_switches = (uint64_t)usage.ru_nivcsw;
 }
 
-static void read_memory(struct col_event_sample *sample)
+static uint64_t bytes_of_kib(uint64_t kib)
 {
-    char text[512];
-    read_text("/proc/self/statm", text, sizeof text);
-    uint64_t pages = number_after(text, " "); /* the second number is what is resident */
-    sample->resident_bytes = pages == COL_EVENT_UNKNOWN ? pages : pages * col_os_page_bytes();
+    return kib == COL_EVENT_UNKNOWN ? kib : kib * 1024;
 }
 
-static void read_peak(struct col_event_sample *sample)
+static bool find_memory(const char *text, struct col_event_sample *sample)
 {
+    sample->peak_resident_bytes = bytes_of_kib(number_after(text, "\nVmHWM:\t"));
+    sample->resident_bytes = bytes_of_kib(number_after(text, "\nVmRSS:\t"));
+    return sample->resident_bytes != COL_EVENT_UNKNOWN;
+}
+
+/*
+ * Both from one file, although /proc/self/statm is cheaper for the first alone: to open one more costs a process that ends soon as
+ * much again. The two lines are neighbours, behind the list of groups, which may be long.
+ */
+static void read_memory(struct col_event_sample *sample)
+{
+    enum { BOTH_LINES = 128 };
     char text[2048];
-    read_text("/proc/self/status", text, sizeof text);
-    uint64_t peak_kib = number_after(text, "\nVmHWM:\t");
-    sample->peak_resident_bytes = peak_kib == COL_EVENT_UNKNOWN ? peak_kib : peak_kib * 1024;
+    size_t kept = 0;
+    ssize_t length;
+    sample->resident_bytes = sample->peak_resident_bytes = COL_EVENT_UNKNOWN;
+    int fd = col_os_open("/proc/self/status", O_RDONLY, 0);
+    while (fd >= 0 && (length = col_os_read(fd, text + kept, sizeof text - 1 - kept)) > 0) {
+        size_t end = kept + (size_t)length;
+        text[end] = '\0';
+        if (find_memory(text, sample))
+            break;
+        kept = end < BOTH_LINES ? end : BOTH_LINES;
+        memmove(text, text + end - kept, kept);
+    }
+    if (fd >= 0)
+        col_os_close(fd);
 }
 
 static void read_traffic(struct col_event_sample *sample)
@@ -94,7 +114,6 @@ void col_process_reading_take(struct col_event_sample *sample)
 {
     read_usage(sample);
     read_memory(sample);
-    read_peak(sample);
     read_traffic(sample);
 }
 

@@ -116,6 +116,11 @@ int col_os_identify_path(const char *path, struct col_os_identity *identity)
     return (int)error;
 }
 
+ssize_t col_os_read_link(const char *path, char *text, size_t bytes)
+{
+    return call(SYS_readlinkat, AT_FDCWD, (long)path, (long)text, (long)bytes);
+}
+
 static bool has_real_ids_only(void)
 {
     return call(SYS_geteuid, 0, 0, 0, 0) == call(SYS_getuid, 0, 0, 0, 0) &&

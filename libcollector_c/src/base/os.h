@@ -50,6 +50,7 @@ int col_os_identify_path(const char *path, struct col_os_identity *identity);
 
 /* access(2) by the effective user and group; 0 where an old kernel cannot say. */
 int col_os_access(int directory, const char *path, int mode);
+ssize_t col_os_read_link(const char *path, char *text, size_t bytes); /* no final zero */
 int col_os_unlink(const char *path);
 int col_os_truncate(const char *path, uint64_t bytes);
 int col_os_ftruncate(int fd, uint64_t bytes);

@@ -43,10 +43,22 @@ struct col_own_status col_own_status_read(void)
     return (struct col_own_status){(uint32_t)number_after(text, "\nTracerPid:\t"), filter_count};
 }
 
+/*
+ * The inode of a namespace of /proc/self/ns; COL_EVENT_UNKNOWN if that is not there. stat(2) would tell the same at twice the price:
+ * it follows the link.
+ */
+static uint64_t namespace_at(const char *path)
+{
+    char link[64]; /* as "pid:[4026531836]" */
+    ssize_t length = col_os_read_link(path, link, sizeof link - 1);
+    link[length > 0 ? length : 0] = '\0';
+    uint64_t inode = number_after(link, "[");
+    return inode != 0 ? inode : COL_EVENT_UNKNOWN;
+}
+
 struct col_own_birth col_own_status_birth(void)
 {
-    struct col_own_birth birth = {COL_EVENT_UNKNOWN, COL_EVENT_UNKNOWN};
-    struct col_os_identity namespace;
+    struct col_own_birth birth = {COL_EVENT_UNKNOWN, namespace_at("/proc/self/ns/pid")};
     char text[512];
     read_text("/proc/self/stat", text, sizeof text);
     const char *at = strrchr(text, ')'); /* the name before it may hold anything */
@@ -54,8 +66,6 @@ struct col_own_birth col_own_status_birth(void)
         at = strchr(at + 1, ' ');
     if (at != NULL)
         birth.start_ticks = number_after(at, " ");
-    if (col_os_identify_path("/proc/self/ns/pid", &namespace) == 0)
-        birth.pid_namespace = namespace.inode;
     return birth;
 }
 
@@ -82,13 +92,12 @@ static int64_t offset_after(const char *text, const char *name)
 
 bool col_own_status_clocks(struct col_own_clocks *clocks)
 {
-    struct col_os_identity own = {.inode = FIRST_TIME_NAMESPACE}, of_children;
+    uint64_t own = namespace_at("/proc/self/ns/time");
     char text[256];
     *text = '\0';
     /* Where the kernel has no time namespaces there is one. */
-    if (col_os_identify_path("/proc/self/ns/time", &own) == 0 && own.inode != FIRST_TIME_NAMESPACE) {
-        if (col_os_identify_path("/proc/self/ns/time_for_children", &of_children) != 0 ||
-            of_children.inode != own.inode)
+    if (own != COL_EVENT_UNKNOWN && own != FIRST_TIME_NAMESPACE) {
+        if (namespace_at("/proc/self/ns/time_for_children") != own)
             return false;
         read_text("/proc/self/timens_offsets", text, sizeof text);
     }

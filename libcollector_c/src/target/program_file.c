@@ -123,16 +123,16 @@ static bool has_our_name(const struct image *image, const struct dynamic *dynami
            memcmp(name, COL_ARCH_LINKER, sizeof name) == 0;
 }
 
-static bool is_own_linker(int fd)
+static bool is_own_linker(const struct col_os_identity *file)
 {
-    struct col_os_identity file;
-    return col_os_identify(fd, &file) == 0 && file.inode == self.linker.inode && file.device == self.linker.device;
+    return file->inode == self.linker.inode && file->device == self.linker.device;
 }
 
 /* A dynamic linker, or a program that needs none: such a one says so, or has nothing to link. */
 static enum col_program_kind judge_linker(const struct image *image)
 {
-    if (is_own_linker(image->fd))
+    struct col_os_identity file;
+    if (col_os_identify(image->fd, &file) == 0 && is_own_linker(&file))
         return COL_PROGRAM_FIT;
     const Elf64_Phdr *segment = find_segment(image, PT_DYNAMIC);
     if (segment == NULL)
@@ -148,6 +148,9 @@ static enum col_program_kind judge_linker(const struct image *image)
 static enum col_program_kind judge_linker_at(const char *path)
 {
     struct image image;
+    struct col_os_identity file;
+    if (col_os_identify_path(path, &file) == 0 && is_own_linker(&file)) /* as of nearly all: it need not be opened */
+        return COL_PROGRAM_FIT;
     int fd = col_os_open_at(AT_FDCWD, path);
     if (fd < 0) /* it may be run and not read, or is not there and nothing will run */
         return strstr(path, COL_ARCH_LINKER) != NULL ? COL_PROGRAM_FIT : COL_PROGRAM_OTHER_LIBRARY;

@@ -100,8 +100,8 @@ char *getenv(const char *name)
     struct col_proved_pages proved = {.memory = NULL};
     size_t length = strlen(name);
     for (char **place = environ; has_entry(&proved, place); place++)
-        if (col_safe_read_prove(&proved, (uintptr_t)*place, length + 1) && strncmp(*place, name, length) == 0 &&
-            (*place)[length] == '=')
+        if (col_safe_read_prove(&proved, (uintptr_t)*place, length + 1) && **place == *name &&
+            strncmp(*place, name, length) == 0 && (*place)[length] == '=')
             return *place + length + 1;
     return NULL;
 }

@@ -18,10 +18,11 @@ static struct {
 
 static void write_drop(unsigned cause)
 {
-    struct col_event_head now = {col_clock_now(), 0};
     uint64_t count = __atomic_load_n(&self.drops[cause], __ATOMIC_RELAXED);
-    if (count != __atomic_load_n(&self.drops_written[cause], __ATOMIC_RELAXED) &&
-        col_event_dropnotify(now, &(struct col_event_dropnotify){.cause = cause, .count = count}) == 0)
+    if (count == __atomic_load_n(&self.drops_written[cause], __ATOMIC_RELAXED))
+        return;
+    struct col_event_dropnotify event = {.cause = cause, .count = count};
+    if (col_event_dropnotify((struct col_event_head){col_clock_now(), 0}, &event) == 0)
         __atomic_store_n(&self.drops_written[cause], count, __ATOMIC_RELAXED);
 }
 

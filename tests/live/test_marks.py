@@ -122,11 +122,12 @@ def test_readings_are_the_processs_own(record: Callable[..., Recorded], compiled
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may join groups")
 def test_many_groups_hide_no_memory(record: Callable[..., Recorded]) -> None:
-    # The kernel lists them before the memory, in the same file.
-    recorded = record([sys.executable, "-c", "import os; os.setgroups(range(100_000, 101_000))"])
-    (end,) = (point for point in recorded.profile.points if point.cause == "end")
-    assert end.resident_bytes and end.peak_resident_bytes
-    assert 1 << 20 < end.resident_bytes <= end.peak_resident_bytes + (1 << 20)  # the kernel adds up in steps
+    """The kernel lists them before the memory, in the same file; with three bytes more each time, any part of the figures comes to lie anywhere."""
+    lists = "import os, collector\nfor count in range(700): os.setgroups([10] * count); collector.sample()"
+    points = [point for point in record([sys.executable, "-c", lists]).profile.points if point.cause == "api"]
+    assert len(points) == 700
+    sizes = [(point.resident_bytes or 0, point.peak_resident_bytes or 0) for point in points]
+    assert min(min(pair) for pair in sizes) > 0.8 * max(max(pair) for pair in sizes) > 1 << 20
 
 
 @pytest.mark.parametrize("option", [("-l", "USR2"), ("-y", "USR2,r")])

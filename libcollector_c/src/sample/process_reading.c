@@ -69,11 +69,15 @@ static uint64_t bytes_of_kib(uint64_t kib)
     return kib == COL_EVENT_UNKNOWN ? kib : kib * 1024;
 }
 
+/* False, and nothing is found, while the second of the two lines is not whole: its number may be cut. */
 static bool find_memory(const char *text, struct col_event_sample *sample)
 {
+    const char *last = strstr(text, "\nVmRSS:\t");
+    if (last == NULL || strchr(last + 1, '\n') == NULL)
+        return false;
     sample->peak_resident_bytes = bytes_of_kib(number_after(text, "\nVmHWM:\t"));
-    sample->resident_bytes = bytes_of_kib(number_after(text, "\nVmRSS:\t"));
-    return sample->resident_bytes != COL_EVENT_UNKNOWN;
+    sample->resident_bytes = bytes_of_kib(number_after(last, "\nVmRSS:\t"));
+    return true;
 }
 
 /*

@@ -1,16 +1,15 @@
 /* os_signal.c -- the system calls about signals, past the C library */
 #include "base/os_signal.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 
 #include "base/arch.h"
 #include "base/os.h"
+#include "base/status_file.h"
 
 #define SET_BYTES sizeof(uint64_t)
-#define STATUS_BYTES 1536 /* of /proc/thread-self/status: what is pending stands before its middle */
 
 uint64_t col_os_change_mask(int how, uint64_t set)
 {
@@ -53,12 +52,8 @@ uint64_t col_os_signals_at_hand(void)
 
 uint64_t col_os_pending_signals(bool of_process)
 {
-    char status[STATUS_BYTES];
-    int fd = col_os_open("/proc/thread-self/status", O_RDONLY, 0);
-    ssize_t length = fd >= 0 ? col_os_read(fd, status, sizeof status - 1) : 0;
-    if (fd >= 0)
-        col_os_close(fd);
-    status[length > 0 ? length : 0] = '\0';
+    char status[COL_STATUS_BYTES];
+    col_status_file_read(status);
     const char *line = strstr(status, of_process ? "ShdPnd:\t" : "SigPnd:\t");
     if (line != NULL)
         return hexadecimal(line + strlen("ShdPnd:\t"));

@@ -10,6 +10,7 @@
 #include "base/arch.h"
 #include "base/os.h"
 #include "base/own_io.h"
+#include "base/status_file.h"
 
 #define US_NS 1000u
 #define S_NS 1000000000u
@@ -69,39 +70,14 @@ static uint64_t bytes_of_kib(uint64_t kib)
     return kib == COL_EVENT_UNKNOWN ? kib : kib * 1024;
 }
 
-/* False, and nothing is found, while the second of the two lines is not whole: its number may be cut. */
-static bool find_memory(const char *text, struct col_event_sample *sample)
-{
-    const char *last = strstr(text, "\nVmRSS:\t");
-    if (last == NULL || strchr(last + 1, '\n') == NULL)
-        return false;
-    sample->peak_resident_bytes = bytes_of_kib(number_after(text, "\nVmHWM:\t"));
-    sample->resident_bytes = bytes_of_kib(number_after(last, "\nVmRSS:\t"));
-    return true;
-}
-
-/*
- * Both from one file, although /proc/self/statm is cheaper for the first alone: to open one more costs a process that ends soon as
- * much again. The two lines are neighbours, behind the list of groups, which may be long.
- */
+/* Both from one file, although /proc/self/statm is cheaper for the first alone: to open one more costs a process that ends soon as
+   much again. */
 static void read_memory(struct col_event_sample *sample)
 {
-    enum { BOTH_LINES = 128 };
-    char text[2048];
-    size_t kept = 0;
-    ssize_t length;
-    sample->resident_bytes = sample->peak_resident_bytes = COL_EVENT_UNKNOWN;
-    int fd = col_os_open("/proc/self/status", O_RDONLY, 0);
-    while (fd >= 0 && (length = col_os_read(fd, text + kept, sizeof text - 1 - kept)) > 0) {
-        size_t end = kept + (size_t)length;
-        text[end] = '\0';
-        if (find_memory(text, sample))
-            break;
-        kept = end < BOTH_LINES ? end : BOTH_LINES;
-        memmove(text, text + end - kept, kept);
-    }
-    if (fd >= 0)
-        col_os_close(fd);
+    char text[COL_STATUS_BYTES];
+    col_status_file_read(text);
+    sample->peak_resident_bytes = bytes_of_kib(number_after(text, "\nVmHWM:\t"));
+    sample->resident_bytes = bytes_of_kib(number_after(text, "\nVmRSS:\t"));
 }
 
 static void read_traffic(struct col_event_sample *sample)

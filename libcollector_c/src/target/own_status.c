@@ -9,6 +9,7 @@
 
 #include "base/arch.h"
 #include "base/os.h"
+#include "base/status_file.h"
 #include "experiment/event.h"
 
 #define NAME_FIELD 2
@@ -35,8 +36,8 @@ static void read_text(const char *path, char *text, size_t bytes)
 
 struct col_own_status col_own_status_read(void)
 {
-    char text[2048];
-    read_text("/proc/thread-self/status", text, sizeof text);
+    char text[COL_STATUS_BYTES];
+    col_status_file_read(text);
     uint32_t filter_count = (uint32_t)number_after(text, "\nSeccomp_filters:\t");
     if (filter_count == 0 && number_after(text, "\nSeccomp:\t") != 0)
         filter_count = 1;

@@ -7,6 +7,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -29,6 +30,10 @@ typedef uint16_t quarter __attribute__((aligned(1), may_alias));
 
 #define AT(type, pointer) (*(type *)(pointer))
 #define FROM(type, pointer) (*(const type *)(pointer))
+
+#define ONES UINT64_C(0x0101010101010101)
+#define SMALLEST_PAGE_BYTES 4096u
+#define READS_WHOLE_WORDS __attribute__((no_sanitize("address"))) /* also of what lies around a string */
 
 /* Up to two vectors: all is read before anything is written, so that it may overlap. */
 static void move_few(char *to, const char *from, size_t bytes)
@@ -87,7 +92,7 @@ void *memcpy(void *restrict to, const void *restrict from, size_t bytes)
 void *memset(void *to, int byte, size_t bytes)
 {
     char *out = to;
-    uint64_t all = UINT64_C(0x0101010101010101) * (unsigned char)byte;
+    uint64_t all = ONES * (unsigned char)byte;
     vector value = {all, all};
     size_t at = 0;
     for (; bytes - at >= sizeof value; at += sizeof value)
@@ -111,19 +116,18 @@ int memcmp(const void *one, const void *other, size_t bytes)
     return at < bytes ? a[at] - b[at] : 0;
 }
 
-/* Whether a byte of the word is `byte`; seldom also where none is. */
-static int may_hold(uint64_t bytes, unsigned char byte)
+/* The top bit of the first byte that is zero, and perhaps of some behind it. */
+static uint64_t zeros(uint64_t bytes)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    uint64_t rest = bytes ^ (ones * byte);
-    return ((rest - ones) & ~rest & (ones << 7)) != 0;
+    return (bytes - ONES) & ~bytes & ONES << 7;
 }
 
 void *memchr(const void *text, int sought, size_t bytes)
 {
     const unsigned char *in = text;
+    uint64_t pattern = ONES * (unsigned char)sought;
     size_t at = 0;
-    while (bytes - at >= sizeof(word) && !may_hold(FROM(word, in + at), (unsigned char)sought))
+    while (bytes - at >= sizeof(word) && zeros(FROM(word, in + at) ^ pattern) == 0)
         at += sizeof(word);
     while (at < bytes && in[at] != (unsigned char)sought)
         at++;
@@ -138,14 +142,41 @@ size_t strnlen(const char *text, size_t most)
     return length;
 }
 
-size_t strlen(const char *text)
+/*
+ * The first byte that is `sought`, or the string's end. By whole words at their own alignment: they end where their page does, so that what lies around
+ * the string can be read, and it does not count.
+ */
+READS_WHOLE_WORDS static const char *find(const char *text, char sought)
 {
-    return strnlen(text, PTRDIFF_MAX); /* no object is larger */
+    uint64_t pattern = ONES * (unsigned char)sought;
+    unsigned before = (unsigned)((uintptr_t)text % sizeof(word));
+    uint64_t hidden = ((uint64_t)1 << 8 * before) - 1, found;
+    for (text -= before;; text += sizeof(word)) {
+        uint64_t bytes = FROM(word, text);
+        found = zeros(bytes | hidden) | zeros((bytes ^ pattern) | hidden);
+        if (found != 0)
+            return text + __builtin_ctzll(found) / 8;
+        hidden = 0;
+    }
 }
 
-int strncmp(const char *one, const char *other, size_t most)
+size_t strlen(const char *text)
+{
+    return (size_t)(find(text, '\0') - text);
+}
+
+/* Whether a word at `text` lies within one page. */
+static bool can_read_word(const char *text)
+{
+    return (uintptr_t)text % SMALLEST_PAGE_BYTES <= SMALLEST_PAGE_BYTES - sizeof(word);
+}
+
+READS_WHOLE_WORDS int strncmp(const char *one, const char *other, size_t most)
 {
     size_t at = 0;
+    while (most - at >= sizeof(word) && can_read_word(one + at) && can_read_word(other + at) &&
+           FROM(word, one + at) == FROM(word, other + at) && zeros(FROM(word, one + at)) == 0)
+        at += sizeof(word);
     while (at < most && one[at] == other[at] && one[at] != '\0')
         at++;
     return at < most ? (unsigned char)one[at] - (unsigned char)other[at] : 0;
@@ -158,9 +189,8 @@ int strcmp(const char *one, const char *other)
 
 char *strchr(const char *text, int sought)
 {
-    while (*text != (char)sought && *text != '\0')
-        text++;
-    return *text == (char)sought ? (char *)(uintptr_t)text : NULL;
+    const char *found = find(text, (char)sought);
+    return *found == (char)sought ? (char *)(uintptr_t)found : NULL;
 }
 
 char *strrchr(const char *text, int sought)
@@ -176,8 +206,7 @@ char *strrchr(const char *text, int sought)
 
 char *strchrnul(const char *text, int sought)
 {
-    char *found = strchr(text, sought);
-    return found != NULL ? found : (char *)(uintptr_t)text + strlen(text);
+    return (char *)(uintptr_t)find(text, (char)sought);
 }
 
 void *memrchr(const void *memory, int sought, size_t bytes)
@@ -206,9 +235,11 @@ void *memmem(const void *memory, size_t bytes, const void *sought, size_t length
 char *strstr(const char *text, const char *sought)
 {
     size_t length = strlen(sought);
-    while (strncmp(text, sought, length) != 0)
-        if (*text++ == '\0')
+    while (strncmp(text, sought, length) != 0) {
+        if (*text == '\0')
             return NULL;
+        text = find(text + 1, *sought);
+    }
     return (char *)(uintptr_t)text;
 }
 

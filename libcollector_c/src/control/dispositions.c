@@ -311,9 +311,10 @@ void col_dispositions_set_to_program(sigset_t *set, uint64_t believed)
 /* Signals that are ignored, in the kernel as well; or as ever. */
 static void change_ignored(bool is_uncovered)
 {
-    for (int signo = 1; signo < _NSIG; signo++) {
-        struct sigaction action, real, none = {.sa_handler = SIG_DFL};
-        if (!is_clock(signo) || (action = col_program_actions_get(signo)).sa_handler != SIG_IGN)
+    for (uint64_t rest = self.clocks; rest != 0; rest &= rest - 1) {
+        int signo = __builtin_ctzll(rest) + 1;
+        struct sigaction action = col_program_actions_get(signo), real, none = {.sa_handler = SIG_DFL};
+        if (action.sa_handler != SIG_IGN)
             continue;
         COL_REAL(sigaction)(signo, is_uncovered ? &action : &ours[signo], &real);
         if (is_uncovered && real.sa_handler != SIG_IGN) /* else another thread is at it, too */
@@ -327,8 +328,9 @@ static void change_ignored(bool is_uncovered)
 
 static void hand_on_pending(uint64_t mask)
 {
-    for (int signo = 1; signo < _NSIG; signo++) {
-        uint64_t bit = is_clock(signo) ? col_os_signal_bit(col_surrogate_of(signo)) : 0;
+    for (uint64_t rest = self.clocks; rest != 0; rest &= rest - 1) {
+        int signo = __builtin_ctzll(rest) + 1;
+        uint64_t bit = col_os_signal_bit(col_surrogate_of(signo));
         siginfo_t info;
         while ((mask & bit) != 0 && (col_os_pending_signals(false) & bit) != 0 &&
                col_os_take_signal(bit, &info) > 0) { /* a thread's own come first */

@@ -142,15 +142,21 @@ static void share_library(struct col_plugin *plugin, const struct col_plugin *ea
         complain(plugin->id, "%s could not be used for %s either", file_name(plugin->path), earlier->id);
 }
 
-/* With the turn. */
-static void load_plugin(struct col_plugin *plugin)
+static void *load_library(const struct col_plugin *plugin)
 {
     char text[400];
     col_text_print_into(text, sizeof text, "the loading of %s", plugin->path);
     col_plugin_call_begin_ordinary(text);
-    void *library = plugin->is_built_in ? NULL : COL_REAL(dlopen)(plugin->path, RTLD_NOW | RTLD_LOCAL);
-    plugin->library = library;
+    void *library = COL_REAL(dlopen)(plugin->path, RTLD_NOW | RTLD_LOCAL);
     col_plugin_call_end();
+    return library;
+}
+
+/* With the turn. */
+static void load_plugin(struct col_plugin *plugin)
+{
+    void *library = plugin->is_built_in ? NULL : load_library(plugin);
+    plugin->library = library;
     plugin->is_disabled = true;
     if (library == NULL && !plugin->is_built_in) {
         const char *why = dlerror();
@@ -231,9 +237,19 @@ static bool is_node_reader(void)
     return true;
 }
 
+/* Nobody has to be told that a built-in function did not come back. */
+static void open_call_note(const struct col_metric_table *table)
+{
+    for (size_t i = 0; i < table->plugin_count; i++)
+        if (table->plugins[i].is_wanted && !table->plugins[i].is_built_in) {
+            col_call_note_open();
+            return;
+        }
+}
+
 static void load_all(const struct col_metric_table *table)
 {
-    col_call_note_open();
+    open_call_note(table);
     for (size_t i = 0; i < table->plugin_count && col_plugin_call_take_turn(); i++) {
         if (table->plugins[i].is_wanted)
             load_quietly(&table->plugins[i]);
@@ -276,7 +292,7 @@ void col_plugins_begin(bool is_fork_child, bool is_recording)
         return;
     int error = errno;
     self.pid = getpid();
-    col_call_note_open();
+    open_call_note(table);
     for (size_t i = 0; i < table->plugin_count && col_plugin_call_take_turn(); i++) {
         struct col_plugin *plugin = &table->plugins[i];
         if (plugin->is_loaded && !plugin->is_started && !plugin->is_disabled)

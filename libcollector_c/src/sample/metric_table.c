@@ -201,6 +201,8 @@ void col_metric_table_leave_node(void)
 
 const char *col_metric_table_describe(struct col_metric *metric)
 {
+    if (metric->plugin->is_built_in) /* its own name says it */
+        return metric->function;
     char *text = metric->call_text == NULL ? col_signal_heap_allocate(CALL_TEXT_BYTES) : NULL;
     if (text != NULL) {
         col_text_print_into(text, CALL_TEXT_BYTES, "%s (metric %s) of %s", metric->function, metric->id,

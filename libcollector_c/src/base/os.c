@@ -103,7 +103,8 @@ int col_os_identify(int fd, struct col_os_identity *identity)
     struct stat about;
     long error = call(SYS_fstat, fd, (long)&about, 0, 0);
     if (error == 0)
-        *identity = (struct col_os_identity){about.st_dev, about.st_ino, S_ISREG(about.st_mode)};
+        *identity =
+            (struct col_os_identity){about.st_dev, about.st_ino, (uint64_t)about.st_size, S_ISREG(about.st_mode)};
     return (int)error;
 }
 
@@ -112,7 +113,8 @@ int col_os_identify_path(const char *path, struct col_os_identity *identity)
     struct stat about;
     long error = call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&about, 0);
     if (error == 0)
-        *identity = (struct col_os_identity){about.st_dev, about.st_ino, S_ISREG(about.st_mode)};
+        *identity =
+            (struct col_os_identity){about.st_dev, about.st_ino, (uint64_t)about.st_size, S_ISREG(about.st_mode)};
     return (int)error;
 }
 

@@ -42,7 +42,7 @@ ssize_t col_os_read_at(int fd, void *data, size_t bytes, uint64_t offset);
 
 /* Which file an open one is, whatever kind it has. */
 struct col_os_identity {
-    uint64_t device, inode;
+    uint64_t device, inode, bytes;
     bool is_regular;
 };
 int col_os_identify(int fd, struct col_os_identity *identity);

@@ -78,7 +78,7 @@ static unsigned needed_minor(const struct link_map *object)
 
 void col_child_program_learn(void)
 {
-    struct col_os_identity linker = {0, 0, false};
+    struct col_os_identity linker = {.inode = 0};
     unsigned minor = 0;
     uintptr_t base = getauxval(AT_BASE);
     for (const struct link_map *object = _r_debug.r_map; object != NULL;

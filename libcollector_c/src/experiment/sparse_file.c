@@ -101,10 +101,8 @@ void col_sparse_file_drop(uint8_t *window)
 void col_sparse_file_cut(const char *path, uint64_t bytes)
 {
     struct col_os_identity now;
-    struct col_os_file about;
-    bool is_same =
-        col_os_identify_path(path, &now) == 0 && now.device == self.identity.device && now.inode == self.identity.inode;
-    if (is_same && col_os_describe_path(path, &about) == 0 && about.bytes > bytes)
+    if (col_os_identify_path(path, &now) == 0 && now.device == self.identity.device &&
+        now.inode == self.identity.inode && now.bytes > bytes)
         col_os_truncate(path, bytes);
 }
 

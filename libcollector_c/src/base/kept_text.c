@@ -8,19 +8,16 @@
 #define PIECE_BYTES 16384u
 #define FIRST_BYTES 2048u /* enough for most processes, without memory of their own */
 
+static char first_piece[FIRST_BYTES];
+
 static struct {
     char *next;
     size_t room;
-    char first[FIRST_BYTES];
-} self;
+} self = {first_piece, FIRST_BYTES};
 
 char *col_kept_text_join(const char *first, const char *second)
 {
-    size_t bytes = strlen(first) + strlen(second) + 1;
-    if (self.next == NULL) {
-        self.next = self.first;
-        self.room = sizeof self.first;
-    }
+    size_t first_bytes = strlen(first), second_bytes = strlen(second), bytes = first_bytes + second_bytes + 1;
     if (bytes > self.room) {
         size_t wanted = bytes > PIECE_BYTES ? bytes : PIECE_BYTES;
         char *piece = col_os_map_memory(wanted);
@@ -30,8 +27,8 @@ char *col_kept_text_join(const char *first, const char *second)
         self.room = wanted;
     }
     char *text = self.next;
-    memcpy(text, first, strlen(first));
-    memcpy(text + strlen(first), second, strlen(second) + 1);
+    memcpy(text, first, first_bytes);
+    memcpy(text + first_bytes, second, second_bytes + 1);
     self.next += bytes;
     self.room -= bytes;
     return text;

@@ -30,8 +30,8 @@ struct col_metric_table *col_metric_table(void)
 
 /* ---- the file ---- */
 
-/* The file as text, NULL and -errno if it cannot be had. */
-static char *read_text(int fd, int *error)
+/* The file as text and its bytes, NULL and -errno if it cannot be had. */
+static char *read_text(int fd, size_t *text_bytes, int *error)
 {
     struct col_os_file file;
     *error = col_os_describe(fd, &file);
@@ -43,21 +43,23 @@ static char *read_text(int fd, int *error)
         return NULL;
     }
     ssize_t bytes = col_os_read(fd, text, file.bytes);
-    if (bytes >= 0)
+    if (bytes >= 0) {
+        *text_bytes = (size_t)bytes;
         return text;
+    }
     *error = (int)bytes;
     col_os_unmap(text, file.bytes + 1);
     return NULL;
 }
 
-static char *read_file(const char *path, int *error)
+static char *read_file(const char *path, size_t *text_bytes, int *error)
 {
     int fd = col_os_open(path, O_RDONLY, 0);
     if (fd < 0) {
         *error = fd;
         return NULL;
     }
-    char *text = read_text(fd, error);
+    char *text = read_text(fd, text_bytes, error);
     col_os_close(fd);
     return text;
 }
@@ -144,10 +146,10 @@ static void add_line(char **words, size_t count)
         add_metric(words, count);
 }
 
-static size_t count_of(const char *text, char character)
+static size_t count_of(const char *text, size_t bytes, char character)
 {
     size_t count = 0;
-    for (; (text = strchr(text, character)) != NULL; text++)
+    for (const char *end = text + bytes; (text = memchr(text, character, (size_t)(end - text))) != NULL; text++)
         count++;
     return count;
 }
@@ -171,12 +173,13 @@ static bool make_room(size_t lines, size_t words)
 int col_metric_table_read(const char *path, unsigned scopes)
 {
     int error;
-    char *text = read_file(path, &error), *words[MOST_WORDS];
+    size_t bytes;
+    char *text = read_file(path, &bytes, &error), *words[MOST_WORDS];
     if (text == NULL)
         return error;
     self.scopes = scopes;
-    size_t lines = count_of(text, '\n') + 1;
-    if (!make_room(lines, count_of(text, '\t') + lines))
+    size_t lines = count_of(text, bytes, '\n') + 1;
+    if (!make_room(lines, count_of(text, bytes, '\t') + lines))
         return -ENOMEM;
     for (size_t count; (count = next_words(&text, words)) > 0;)
         add_line(words, count);

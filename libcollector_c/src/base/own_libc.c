@@ -22,6 +22,7 @@
 #include "base/arch.h"
 #include "base/os.h"
 #include "base/os_signal.h"
+#include "base/own_environment.h"
 #include "base/real.h"
 #include "base/safe_read.h"
 
@@ -89,6 +90,21 @@ int getrusage(__rusage_who_t who, struct rusage *usage)
 
 /* ---- the environment ---- */
 
+static struct {
+    bool is_held;
+    struct col_proved_pages proved;
+} held_environment;
+
+void col_own_environment_begin(void)
+{
+    held_environment.is_held = true;
+}
+
+void col_own_environment_end(void)
+{
+    memset(&held_environment, 0, sizeof held_environment);
+}
+
 static bool has_entry(struct col_proved_pages *proved, char **place)
 {
     return place != NULL && col_safe_read_prove(proved, (uintptr_t)place, sizeof *place) && *place != NULL;
@@ -97,10 +113,11 @@ static bool has_entry(struct col_proved_pages *proved, char **place)
 /* It lies on the stack that the process began on, which a program may have unmapped. An entry that ends before the name would has another. */
 char *getenv(const char *name)
 {
-    struct col_proved_pages proved = {.memory = NULL};
+    struct col_proved_pages own = {.memory = NULL},
+                            *proved = held_environment.is_held ? &held_environment.proved : &own;
     size_t length = strlen(name);
-    for (char **place = environ; has_entry(&proved, place); place++)
-        if (col_safe_read_prove(&proved, (uintptr_t)*place, length + 1) && **place == *name &&
+    for (char **place = environ; has_entry(proved, place); place++)
+        if (col_safe_read_prove(proved, (uintptr_t)*place, length + 1) && **place == *name &&
             strncmp(*place, name, length) == 0 && (*place)[length] == '=')
             return *place + length + 1;
     return NULL;

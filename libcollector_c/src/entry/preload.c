@@ -4,6 +4,7 @@
 #endif
 #include "entry/interpose.h"
 
+#include "base/own_environment.h"
 #include "base/real.h"
 #include "control/session.h"
 #include "control/signals.h"
@@ -34,7 +35,9 @@ static void begin_once(int argc, char **argv)
     if (__atomic_exchange_n(&has_begun, true,
                             __ATOMIC_RELAXED)) /* written at once: to read the page first would cost a fault more */
         return;
+    col_own_environment_begin();
     const struct col_options *options = col_session_prepare();
+    col_own_environment_end();
     if (options == NULL)
         return;
     col_signals_install(options->sample_signal, options->pause_signal);

@@ -30,6 +30,7 @@
 static const char *const kept_names[] = {"COLLECTOR_EXPERIMENT=", "COLLECTOR_OPTIONS=",       "COLLECTOR_FOLLOW=",
                                          "COLLECTOR_METRICS=",    COL_LAUNCHER_VARIABLE "=",  COL_SILENCE_VARIABLE "=",
                                          PRELOADED_NAME,          COL_OPTIONS_NODE_READER "="};
+#define KEPT_START "COLLECTOR_" /* of all of them, and few others */
 #define KEPT_COUNT (sizeof kept_names / sizeof *kept_names)
 #define EXPERIMENT 0 /* its place among them */
 
@@ -45,7 +46,7 @@ static struct {
 
 static bool begins_with(const char *text, const char *start)
 {
-    return strncmp(text, start, strlen(start)) == 0;
+    return *text == *start && strncmp(text, start, strlen(start)) == 0;
 }
 
 static bool is_listed(const char *list, const char *word, size_t bytes)
@@ -128,7 +129,7 @@ const char *col_child_environment_experiment(void)
 
 static bool is_kept(const char *entry)
 {
-    for (size_t i = 0; i < KEPT_COUNT; i++)
+    for (size_t i = 0; i < KEPT_COUNT && begins_with(entry, KEPT_START); i++)
         if (begins_with(entry, kept_names[i]))
             return true;
     return false;
@@ -203,7 +204,7 @@ static const char *asan_options_of(char *const *environment)
 static bool has_entry(char *const *environment, const char *entry)
 {
     for (; *environment != NULL; environment++)
-        if (strcmp(*environment, entry) == 0)
+        if (**environment == *entry && strcmp(*environment, entry) == 0)
             return true;
     return false;
 }

@@ -13,6 +13,7 @@
 #define MOST_SEGMENTS 16   /* no linker writes more of them before the two that matter */
 #define MOST_SCRIPTS 5     /* as the kernel */
 #define LINE_BYTES 256     /* of a script's first line, as the kernel */
+#define HEAD_BYTES 1024    /* linkers put the headers first, and the dynamic linker's path behind them */
 #define FIRST_WITH_TEXT 33 /* glibc 2.33: from here on its linker tells its version (ld.so --version) */
 
 static struct {
@@ -20,11 +21,13 @@ static struct {
     unsigned needed_minor;
 } self;
 
-/* An ELF file of our kind, as far as its program headers say. */
+/* A file whose beginning was read, which is enough of most; and if it is an ELF file of our kind, its program headers. */
 struct image {
     int fd;
     unsigned count;
-    Elf64_Phdr segments[MOST_SEGMENTS];
+    size_t head_bytes;
+    const Elf64_Phdr *segments;
+    _Alignas(Elf64_Phdr) char head[HEAD_BYTES];
 };
 
 void col_program_file_compare_with(const struct col_os_identity *linker, unsigned needed_minor)
@@ -38,19 +41,44 @@ static bool read_whole(int fd, void *data, size_t bytes, uint64_t offset)
     return col_os_read_at(fd, data, bytes, offset) == (ssize_t)bytes;
 }
 
+static void read_head(struct image *image, int fd)
+{
+    ssize_t bytes = fd < 0 ? -1 : col_os_read_at(fd, image->head, sizeof image->head - 1, 0);
+    image->fd = fd;
+    image->head_bytes = bytes > 0 ? (size_t)bytes : 0;
+    image->head[image->head_bytes] = '\0';
+}
+
 /* False: it is no ELF file of this machine. */
-static bool read_image(int fd, struct image *image)
+static bool find_segments(struct image *image)
 {
     Elf64_Ehdr header;
-    image->fd = fd;
-    if (!read_whole(fd, &header, sizeof header, 0) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+    if (image->head_bytes < sizeof header)
+        return false;
+    memcpy(&header, image->head, sizeof header);
+    if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
         header.e_machine != COL_ARCH_MACHINE)
         return false;
     image->count = header.e_phentsize != sizeof *image->segments ? 0
                    : header.e_phnum < MOST_SEGMENTS              ? header.e_phnum
                                                                  : MOST_SEGMENTS;
-    if (!read_whole(fd, image->segments, image->count * sizeof *image->segments, header.e_phoff))
-        image->count = 0;
+    size_t bytes = image->count * sizeof *image->segments;
+    bool is_in_head = header.e_phoff % _Alignof(Elf64_Phdr) == 0 && header.e_phoff < image->head_bytes &&
+                      bytes <= image->head_bytes - header.e_phoff;
+    image->segments = (const void *)(image->head + (is_in_head ? header.e_phoff : 0));
+    if (!is_in_head) {
+        image->head_bytes = 0; /* what was there is written over */
+        if (!read_whole(image->fd, image->head, bytes, header.e_phoff))
+            image->count = 0;
+    }
+    return true;
+}
+
+static bool read_part(const struct image *image, void *data, size_t bytes, uint64_t offset)
+{
+    if (offset >= image->head_bytes || bytes > image->head_bytes - offset)
+        return read_whole(image->fd, data, bytes, offset);
+    memcpy(data, image->head + offset, bytes);
     return true;
 }
 
@@ -154,22 +182,22 @@ static enum col_program_kind judge_linker_at(const char *path)
     int fd = col_os_open_at(AT_FDCWD, path);
     if (fd < 0) /* it may be run and not read, or is not there and nothing will run */
         return strstr(path, COL_ARCH_LINKER) != NULL ? COL_PROGRAM_FIT : COL_PROGRAM_OTHER_LIBRARY;
-    enum col_program_kind kind = read_image(fd, &image) ? judge_linker(&image) : COL_PROGRAM_OTHER_MACHINE;
+    read_head(&image, fd);
+    enum col_program_kind kind = find_segments(&image) ? judge_linker(&image) : COL_PROGRAM_OTHER_MACHINE;
     col_os_close(fd);
     return kind;
 }
 
-static enum col_program_kind judge_program(int fd)
+static enum col_program_kind judge_program(struct image *image)
 {
     char path[LINE_BYTES];
-    struct image image;
-    if (!read_image(fd, &image))
+    if (!find_segments(image))
         return COL_PROGRAM_OTHER_MACHINE;
-    const Elf64_Phdr *segment = find_segment(&image, PT_INTERP);
+    const Elf64_Phdr *segment = find_segment(image, PT_INTERP);
     if (segment == NULL)
-        return judge_linker(&image);
+        return judge_linker(image);
     size_t bytes = segment->p_filesz < sizeof path - 1 ? segment->p_filesz : sizeof path - 1;
-    if (!read_whole(fd, path, bytes, segment->p_offset))
+    if (!read_part(image, path, bytes, segment->p_offset))
         return COL_PROGRAM_FIT;
     path[bytes] = '\0';
     return judge_linker_at(path);
@@ -185,7 +213,7 @@ static bool take_interpreter(char *line)
     return length != 0;
 }
 
-static bool is_text(const char *line, ssize_t bytes)
+static bool is_text(const char *line, size_t bytes)
 {
     return bytes > 0 && memchr(line, '\0', strcspn(line, "\n") + 1) == NULL;
 }
@@ -209,17 +237,17 @@ static int open_program(int directory, const char *path)
 
 enum col_program_kind col_program_file_kind(int directory, const char *path, bool has_shell)
 {
-    char line[LINE_BYTES];
+    struct image image;
     for (unsigned i = 0; i <= MOST_SCRIPTS; i++) {
-        int fd = open_program(directory, path);
-        ssize_t bytes = fd < 0 ? -1 : col_os_read_at(fd, line, sizeof line - 1, 0);
-        line[bytes > 0 ? bytes : 0] = '\0';
-        bool is_elf = bytes >= SELFMAG && memcmp(line, ELFMAG, SELFMAG) == 0,
+        read_head(&image, open_program(directory, path));
+        char *line = image.head;
+        bool is_elf = image.head_bytes >= SELFMAG && memcmp(line, ELFMAG, SELFMAG) == 0,
              is_script = line[0] == '#' && line[1] == '!';
-        enum col_program_kind kind = is_elf ? judge_program(fd) : COL_PROGRAM_FIT;
-        if (fd >= 0)
-            col_os_close(fd);
-        if (!is_elf && !is_script && has_shell && is_text(line, bytes))
+        enum col_program_kind kind = is_elf ? judge_program(&image) : COL_PROGRAM_FIT;
+        if (image.fd >= 0)
+            col_os_close(image.fd);
+        line[LINE_BYTES - 1] = '\0';
+        if (!is_elf && !is_script && has_shell && is_text(line, image.head_bytes))
             memcpy(line, "/bin/sh", sizeof "/bin/sh");
         else if (!is_script || !take_interpreter(line))
             return kind;

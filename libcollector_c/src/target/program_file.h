@@ -18,7 +18,7 @@ void col_program_file_compare_with(const struct col_os_identity *linker, unsigne
 
 /*
  * Looks at the file as execveat(2) would find it now; of a script, at its interpreter, and so on. `has_shell`: text without an interpreter is given to
- * /bin/sh, as execvp(3) does. Only system calls, less than 2 KB of stack, nothing written elsewhere: also for children of vfork.
+ * /bin/sh, as execvp(3) does. Only system calls, less than 3 KB of stack, nothing written elsewhere: also for children of vfork.
  */
 enum col_program_kind col_program_file_kind(int directory, const char *path, bool has_shell);
 

@@ -6,6 +6,7 @@ The other side of `RecorderOptions.encode` is libcollector_c/src/control/options
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Sequence
 
 from collector.capture.rank import RankPeriods, parse_ranks
@@ -17,6 +18,7 @@ DEFAULT_PERIOD_NS = 1_062_699
 _NAMED_PERIODS_NS = {"on": DEFAULT_PERIOD_NS, "hi": 100_271, "lo": 10_309_279}
 _SHORTEST_PERIOD_NS = 50_000
 _LONGEST_PERIOD_NS = 10_000_000_000
+_SAME_OFFSET_NS = 1_000_000  # as the recorder sees it (SAME_OFFSET_NS of control/introduction.c)
 
 
 class RecorderOptions(NamedTuple):
@@ -42,6 +44,8 @@ class RecorderOptions(NamedTuple):
     rank_periods: str | None = None
     monotonic_ahead: int | None = None
     boottime_ahead: int | None = None
+    wall_offset: int | None = None
+    boottime_offset: int | None = None
 
     def encode(self) -> str:
         """Give the text that libcollector parses: `name=value` joined by commas, true as 1."""
@@ -58,6 +62,15 @@ def read_clocks_ahead() -> tuple[int | None, int | None]:
         return None, None
     ahead = {name: int(seconds) * 1_000_000_000 + int(ns) for name, seconds, ns in rows}
     return ahead.get("monotonic") or None, ahead.get("boottime") or None
+
+
+def read_clock_offsets() -> tuple[int, int | None]:
+    """By how much CLOCK_REALTIME and CLOCK_BOOTTIME are ahead of CLOCK_MONOTONIC here, in ns; None for one that is not."""
+    before_ns = time.monotonic_ns()
+    wall_ns, boottime_ns = time.time_ns(), time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+    now_ns = (before_ns + time.monotonic_ns()) // 2
+    boottime_offset = boottime_ns - now_ns
+    return wall_ns - now_ns, boottime_offset if abs(boottime_offset) > _SAME_OFFSET_NS // 2 else None
 
 
 class Window(NamedTuple):

@@ -48,12 +48,15 @@ class Plan(NamedTuple):
         """Give what the recorder is told by a program that is started now, in process `pid`."""
         window = self.window or options.Window()
         monotonic_ahead, boottime_ahead = options.read_clocks_ahead()
+        wall_offset, boottime_offset = options.read_clock_offsets()
         return self.wanted._replace(
             root=pid,
             start=now_ns + window.start_ns if window.start_ns else None,
             end=None if window.end_ns is None else now_ns + window.end_ns,
             monotonic_ahead=monotonic_ahead,
             boottime_ahead=boottime_ahead,
+            wall_offset=wall_offset,
+            boottime_offset=boottime_offset,
         )
 
     def describe(self) -> list[str]:

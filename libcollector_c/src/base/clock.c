@@ -28,6 +28,13 @@ void col_clock_set_ahead(int64_t ahead_ns)
     __atomic_store_n(&ahead_of_launcher_ns, ahead_ns, __ATOMIC_RELAXED);
 }
 
+void col_clock_offsets(int64_t *wall_ns, int64_t *boottime_ns)
+{
+    uint64_t now_ns = read_clock(CLOCK_MONOTONIC);
+    *wall_ns = (int64_t)(read_clock(CLOCK_REALTIME) - now_ns);
+    *boottime_ns = (int64_t)(read_clock(CLOCK_BOOTTIME) - now_ns);
+}
+
 uint64_t col_clock_wall(void)
 {
     return read_clock(CLOCK_REALTIME);

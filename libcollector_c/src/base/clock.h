@@ -10,6 +10,9 @@ uint64_t col_clock_wall(void);              /* CLOCK_REALTIME */
 uint64_t col_clock_thread_cpu(void);        /* CPU time of the calling thread, exact */
 uint64_t col_clock_cpu_of(uint32_t thread); /* CPU time of one of this process's threads; 0 when it is gone */
 
+/* By how much CLOCK_REALTIME and CLOCK_BOOTTIME are ahead of CLOCK_MONOTONIC in this process's time namespace. */
+void col_clock_offsets(int64_t *wall_ns, int64_t *boottime_ns);
+
 /* By how much this process's CLOCK_MONOTONIC is ahead of the launcher's, as in a time namespace; 0 until it is set, and fork children inherit it. */
 void col_clock_set_ahead(int64_t ahead_ns);
 

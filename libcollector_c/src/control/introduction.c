@@ -21,8 +21,9 @@
 #include "target/own_status.h"
 
 #define OPTION_LIMIT 32
-#define NS_PER_TICK 10000000 /* of those in which /proc/self/stat says when a process began */
-#define ARGUMENT_LIMIT 1024  /* a longer command line is cut */
+#define SAME_OFFSET_NS 1000000 /* two readings of clocks lie so far apart at most, as a rule */
+#define NS_PER_TICK 10000000   /* of those in which /proc/self/stat says when a process began */
+#define ARGUMENT_LIMIT 1024    /* a longer command line is cut */
 
 /* Not on the stack: threads that fork may have little. Used while one thread is all there is. The working directory, and behind it what argv was: one page, as a rule. */
 static _Alignas(char *) char scratch[PATH_MAX + ARGUMENT_LIMIT * sizeof(char *)] COL_SPARSE;
@@ -75,11 +76,25 @@ static uint64_t cpu_count(void)
     return col_log_writer_has_made_directory() ? (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) : COL_EVENT_UNKNOWN;
 }
 
+static bool is_same_offset(int64_t one_ns, int64_t other_ns)
+{
+    return one_ns - other_ns < SAME_OFFSET_NS && other_ns - one_ns < SAME_OFFSET_NS;
+}
+
+/* No time namespace has a CLOCK_REALTIME of its own. Where the others stand to it as they do to the launcher's, this one is the launcher's, or as good; if
+   somebody has set the time, or we were interrupted, it only does not show. */
+static bool has_clocks_of_launcher(const struct col_options *options)
+{
+    int64_t wall_ns, boottime_ns;
+    col_clock_offsets(&wall_ns, &boottime_ns);
+    return is_same_offset(wall_ns, options->wall_offset_ns) && is_same_offset(boottime_ns, options->boottime_offset_ns);
+}
+
 /* From here on times are those of the launcher's clock, whatever time namespace this process is in; so is its birth. */
 static void settle_clocks(const struct col_options *options, struct col_own_birth *birth)
 {
-    struct col_own_clocks own;
-    if (!col_own_status_clocks(&own))
+    struct col_own_clocks own = {options->monotonic_ahead_ns, options->boottime_ahead_ns};
+    if (!has_clocks_of_launcher(options) && !col_own_status_clocks(&own))
         return;
     col_clock_set_ahead(own.monotonic_ns - options->monotonic_ahead_ns);
     if (birth->start_ticks != COL_EVENT_UNKNOWN)

@@ -63,6 +63,10 @@ static void read_word(struct col_options *options, const char *name, size_t name
         options->monotonic_ahead_ns = signed_number_in(value);
     else if (is_named(name, name_length, "boottime_ahead"))
         options->boottime_ahead_ns = signed_number_in(value);
+    else if (is_named(name, name_length, "wall_offset"))
+        options->wall_offset_ns = signed_number_in(value);
+    else if (is_named(name, name_length, "boottime_offset"))
+        options->boottime_offset_ns = signed_number_in(value);
     else if (is_named(name, name_length, "sample_signal"))
         options->sample_signal = (int)number;
     else if (is_named(name, name_length, "pause_signal"))

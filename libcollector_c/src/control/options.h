@@ -18,6 +18,8 @@ struct col_options {
     uint64_t start_ns, end_ns;  /* CLOCK_MONOTONIC window of recording; 0, UINT64_MAX: none */
     int64_t monotonic_ahead_ns; /* the launcher's clocks, of the machine's */
     int64_t boottime_ahead_ns;
+    int64_t wall_offset_ns; /* CLOCK_REALTIME and CLOCK_BOOTTIME, of its CLOCK_MONOTONIC */
+    int64_t boottime_offset_ns;
     int sample_signal;        /* 0: none */
     int pause_signal;         /* 0: none */
     bool is_paused;           /* begin paused */

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 
 import pytest
 
@@ -146,6 +147,12 @@ def test_encode_all() -> None:
 
 def test_encode_clocks_that_are_ahead_or_behind() -> None:
     assert options.RecorderOptions(monotonic_ahead=-5, boottime_ahead=7).encode().endswith(",monotonic_ahead=-5,boottime_ahead=7")
+
+
+def test_clock_offsets() -> None:
+    wall_offset, boottime_offset = options.read_clock_offsets()
+    assert abs(time.time_ns() - time.monotonic_ns() - wall_offset) < 100_000_000
+    assert abs(time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.monotonic_ns() - (boottime_offset or 0)) < 100_000_000
 
 
 def test_every_word_is_known_to_the_recorder(repository) -> None:  # type: ignore[no-untyped-def]

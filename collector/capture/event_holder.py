@@ -15,6 +15,7 @@ from _socket import (
     AF_UNIX,
     CMSG_SPACE,
     MSG_CMSG_CLOEXEC,
+    MSG_DONTWAIT,
     SCM_RIGHTS,
     SO_PEERCRED,
     SOCK_CLOEXEC,
@@ -44,7 +45,6 @@ _PAUSE_MS = 10  # between looks: to be woken by every process of a make would co
 _ANSWERED_AT_ONCE = "!"  # behind the abstract name: requests for which a process waits
 _PATIENCE_S = 5.0  # with our own thread, which has nothing to do but this
 _MOST_SILENT = 256  # connections without a request
-_PERF_EVENT = "anon_inode:[perf_event]"
 
 
 class EventHolder:
@@ -204,7 +204,6 @@ class EventHolder:
         except BlockingIOError:
             return False
         connection = Socket(AF_UNIX, SOCK_SEQPACKET, 0, number)
-        connection.setblocking(False)
         # One that was accepted before its request came may have it now, from the image before of the same process: in that order.
         for earlier in list(self._silent):
             with suppress(OSError):
@@ -224,7 +223,7 @@ class EventHolder:
 
     def _receive(self, connection: Socket, is_urgent: bool) -> None:
         try:
-            data, ancillary, _, _ = connection.recvmsg(_REQUEST.size, CMSG_SPACE(4), MSG_CMSG_CLOEXEC)
+            data, ancillary, _, _ = connection.recvmsg(_REQUEST.size, CMSG_SPACE(4), MSG_CMSG_CLOEXEC | MSG_DONTWAIT)
         except BlockingIOError:
             if len(self._silent) < _MOST_SILENT:
                 self._silent[connection.fileno()] = connection, is_urgent
@@ -255,7 +254,7 @@ class EventHolder:
             self._events.close_use(pid, use, thread)
         elif kind == _NO_LOG:
             self.without_log[own_pid] = use, read_path(pid)
-        elif kind == _HOLD and len(events) == 1 and os.readlink(f"/proc/self/fd/{events[0]}") == _PERF_EVENT:
+        elif kind == _HOLD and len(events) == 1:
             ended = self._events.ended(pid)
             if ended is not None:
                 self._forget(ended)

@@ -40,7 +40,7 @@ class HeldEvents:
         """Descriptors that are open for it."""
 
     def hold(self, pid: int, key: _Key, event: int, own_pid: int) -> int | None:
-        """Take over an event; close it if the process has ended. `key` is what it is for: the thread, and a use in it.
+        """Take over an event; close it if the process has ended, or if it is none. `key` is what it is for: the thread, and a use in it.
 
         `own_pid` and the thread are numbers as the process counts them. Thread 0 stands for the whole process:
         this event takes the place of all before, another one of an earlier one for the same use. Gives a new pidfd
@@ -49,8 +49,10 @@ class HeldEvents:
         with self._lock:
             known = self._processes.get(pid)
             process = known or _open_process(pid)
-            if process is None:
+            if process is None or not _is_perf_event(event):
                 os.close(event)
+                if process is not None and not known:
+                    os.close(process.pidfd)
                 return None
             if key[0] == _WHOLE_PROCESS:
                 self._close_events(process, list(process.events))
@@ -155,6 +157,10 @@ def _open_process(pid: int) -> _Process | None:
         return _Process(os.pidfd_open(pid))
     except OSError:
         return None
+
+
+def _is_perf_event(number: int) -> bool:
+    return os.readlink(f"/proc/self/fd/{number}") == "anon_inode:[perf_event]"
 
 
 def _has_ended(pidfd: int) -> bool:

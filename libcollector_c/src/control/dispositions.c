@@ -178,8 +178,7 @@ static void note_use(uint64_t set)
 
 void col_dispositions_take(int signo, const struct sigaction *before, bool has_surrogate)
 {
-    col_program_actions_adopt();
-    col_program_actions_put(signo, before);
+    col_program_actions_take(signo, before);
     self.taken |= col_os_signal_bit(signo);
     if (!has_surrogate)
         return;

@@ -230,9 +230,11 @@ void col_plugins_finish(void)
 static bool is_node_reader(void)
 {
     const char *reader = getenv(COL_OPTIONS_NODE_READER);
+    char own[16];
+    col_text_print_into(own, sizeof own, "%d", (int)getpid());
     if (reader != NULL)
-        return strtol(reader, NULL, 10) == getpid();
-    col_text_print_into(self.reader, sizeof self.reader, "%s=%d", COL_OPTIONS_NODE_READER, (int)getpid());
+        return strcmp(reader, own) == 0;
+    col_text_print_into(self.reader, sizeof self.reader, "%s=%s", COL_OPTIONS_NODE_READER, own);
     col_child_environment_add(self.reader);
     return true;
 }

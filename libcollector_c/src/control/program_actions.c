@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/os.h"
@@ -22,12 +23,22 @@ static struct {
     } children[CHILDREN];
 } self;
 
+/* In the order in which we took the signals, so that most processes touch one page of them; the first is that of all others, the default. */
 static struct sigaction actions[_NSIG] COL_SPARSE;
+static uint8_t places[_NSIG], last_place;
 
 void col_program_actions_adopt(void)
 {
     self.pid = col_os_process_id();
     memset(self.children, 0, sizeof self.children);
+}
+
+void col_program_actions_take(int signo, const struct sigaction *before)
+{
+    col_program_actions_adopt();
+    if (places[signo] == 0)
+        places[signo] = ++last_place;
+    actions[places[signo]] = *before;
 }
 
 bool col_program_actions_are_own(void)
@@ -58,14 +69,14 @@ struct sigaction col_program_actions_get(int signo)
 {
     pid_t pid = col_os_process_id();
     struct child *child = pid == self.pid ? NULL : find(pid, signo);
-    return child != NULL ? child->action : actions[signo];
+    return child != NULL ? child->action : actions[places[signo]];
 }
 
 static void put_for_child(pid_t pid, int signo, const struct sigaction *action)
 {
     struct child *child = find(pid, signo);
-    bool is_same =
-        action->sa_handler == SIG_DFL && actions[signo].sa_handler == SIG_DFL; /* many children reset all signals */
+    bool is_same = action->sa_handler == SIG_DFL &&
+                   actions[places[signo]].sa_handler == SIG_DFL; /* many children reset all signals */
     if (child == NULL && !is_same)
         child = claim(pid);
     if (child == NULL)
@@ -78,7 +89,7 @@ void col_program_actions_put(int signo, const struct sigaction *action)
 {
     pid_t pid = col_os_process_id();
     if (pid == self.pid)
-        actions[signo] = *action;
+        actions[places[signo]] = *action;
     else
         put_for_child(pid, signo, action);
 }

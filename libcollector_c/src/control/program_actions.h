@@ -9,6 +9,9 @@
 struct sigaction col_program_actions_get(int signo);
 void col_program_actions_put(int signo, const struct sigaction *action);
 
+/* As the process begins: the signal is one that we handle from now on, and this is what the program has set for it. */
+void col_program_actions_take(int signo, const struct sigaction *before);
+
 /* This process, and no child of vfork: at the start, and in a child of fork. */
 void col_program_actions_adopt(void);
 

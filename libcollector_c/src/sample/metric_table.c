@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/os.h"
@@ -13,6 +14,7 @@
 #define MOST_BYTES (4u << 20)
 #define MOST_WORDS 64u
 #define CALL_TEXT_BYTES 400u
+#define ROOM_BYTES 16384u
 #define FIRST_PLUGIN_ID ((uintptr_t)0x706c0001) /* apart from each other, and from small numbers */
 #define FIRST_METRIC_ID ((uintptr_t)0x6d650001)
 
@@ -30,14 +32,14 @@ struct col_metric_table *col_metric_table(void)
 
 /* ---- the file ---- */
 
-/* The file as text and its bytes, NULL and -errno if it cannot be had. */
+/* The file as text and its bytes, with room behind it for a table of a few metrics; NULL and -errno if it cannot be had. */
 static char *read_text(int fd, size_t *text_bytes, int *error)
 {
     struct col_os_file file;
     *error = col_os_describe(fd, &file);
     if (*error == 0 && file.bytes >= MOST_BYTES)
         *error = -EFBIG;
-    char *text = *error == 0 ? col_os_map_memory(file.bytes + 1) : NULL;
+    char *text = *error == 0 ? col_os_map_memory(file.bytes + 1 + ROOM_BYTES) : NULL;
     if (text == NULL) {
         *error = *error == 0 ? -ENOMEM : *error;
         return NULL;
@@ -48,7 +50,7 @@ static char *read_text(int fd, size_t *text_bytes, int *error)
         return text;
     }
     *error = (int)bytes;
-    col_os_unmap(text, file.bytes + 1);
+    col_os_unmap(text, file.bytes + 1 + ROOM_BYTES);
     return NULL;
 }
 
@@ -154,12 +156,15 @@ static size_t count_of(const char *text, size_t bytes, char character)
     return count;
 }
 
-/* All in one piece: the parts lie together, and few pages are touched. */
-static bool make_room(size_t lines, size_t words)
+/* All in one piece, behind the text if there is room: the parts lie together, and few pages are touched. */
+static bool make_room(char *text_end, size_t lines, size_t words)
 {
     size_t metrics_bytes = lines * sizeof *self.table.metrics, plugins_bytes = lines * sizeof *self.table.plugins,
            values_bytes = lines * sizeof *self.table.values;
-    char *room = col_os_map_memory(metrics_bytes + plugins_bytes + 2 * values_bytes + words * sizeof *self.attributes);
+    size_t bytes = metrics_bytes + plugins_bytes + 2 * values_bytes + words * sizeof *self.attributes;
+    char *room = text_end + 1 + -(uintptr_t)(text_end + 1) % _Alignof(max_align_t);
+    if (bytes > ROOM_BYTES - _Alignof(max_align_t))
+        room = col_os_map_memory(bytes);
     if (room == NULL)
         return false;
     self.table.metrics = (void *)room;
@@ -179,7 +184,7 @@ int col_metric_table_read(const char *path, unsigned scopes)
         return error;
     self.scopes = scopes;
     size_t lines = count_of(text, bytes, '\n') + 1;
-    if (!make_room(lines, count_of(text, bytes, '\t') + lines))
+    if (!make_room(text + bytes, lines, count_of(text, bytes, '\t') + lines))
         return -ENOMEM;
     for (size_t count; (count = next_words(&text, words)) > 0;)
         add_line(words, count);

@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sparse.h"
+
 #define PLACES 4096u
 
 static struct {
     struct col_wait_stack *places[PLACES];
-} self;
+} self COL_SPARSE;
 
 static uint64_t hash_of(const uintptr_t *pcs, size_t count, unsigned end, enum col_wait_cause cause)
 {

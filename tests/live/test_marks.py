@@ -120,6 +120,14 @@ def test_readings_are_the_processs_own(record: Callable[..., Recorded], compiled
     assert all(point.peak_resident_bytes and point.peak_resident_bytes > 1 << 18 for point in points)
 
 
+def test_the_process_has_memory_when_its_first_thread_has_ended(record: Callable[..., Recorded], compiled: Callable[..., Path]) -> None:
+    """/proc/self, which is cheaper to read than a thread's own status, is that thread's."""
+    recorded = record([compiled("without_first_thread.c", "-O2", "-pthread")])
+    assert recorded.outcome.status == 0
+    end = recorded.profile.points[-1]
+    assert end.cause == "end" and (end.peak_resident_bytes or 0) >= (end.resident_bytes or 0) > 1 << 18
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may join groups")
 def test_many_groups_hide_no_memory(record: Callable[..., Recorded]) -> None:
     """The kernel lists them before the memory, in the same file; with three bytes more each time, any part of the figures comes to lie anywhere."""

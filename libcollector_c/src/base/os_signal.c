@@ -53,7 +53,7 @@ uint64_t col_os_signals_at_hand(void)
 uint64_t col_os_pending_signals(bool of_process)
 {
     char status[COL_STATUS_BYTES];
-    col_status_file_read(status);
+    col_status_file_read(COL_STATUS_OF_THREAD, status);
     const char *line = strstr(status, of_process ? "ShdPnd:\t" : "SigPnd:\t");
     if (line != NULL)
         return hexadecimal(line + strlen("ShdPnd:\t"));

@@ -1,4 +1,4 @@
-/* status_file.c -- /proc/thread-self/status as text, without what makes it long */
+/* status_file.c -- the status of a thread as text, without what makes it long */
 #include "base/status_file.h"
 
 #include <fcntl.h>
@@ -20,11 +20,11 @@ static size_t drop_groups(char *text, size_t bytes)
     return (size_t)(list - text) + rest;
 }
 
-void col_status_file_read(char text[static COL_STATUS_BYTES])
+void col_status_file_read(const char *path, char text[static COL_STATUS_BYTES])
 {
     size_t bytes = 0;
     ssize_t length;
-    int fd = col_os_open("/proc/thread-self/status", O_RDONLY, 0);
+    int fd = col_os_open(path, O_RDONLY, 0);
     text[0] = '\0';
     while (fd >= 0 && (length = col_os_read(fd, text + bytes, COL_STATUS_BYTES - 1 - bytes)) > 0) {
         text[bytes + (size_t)length] = '\0';

@@ -74,10 +74,14 @@ static uint64_t bytes_of_kib(uint64_t kib)
    much again. */
 static void read_memory(struct col_event_sample *sample)
 {
+    static const char *const paths[] = {COL_STATUS_OF_FIRST_THREAD, COL_STATUS_OF_THREAD};
     char text[COL_STATUS_BYTES];
-    col_status_file_read(text);
-    sample->peak_resident_bytes = bytes_of_kib(number_after(text, "\nVmHWM:\t"));
-    sample->resident_bytes = bytes_of_kib(number_after(text, "\nVmRSS:\t"));
+    sample->resident_bytes = COL_EVENT_UNKNOWN;
+    for (unsigned i = 0; i < 2 && sample->resident_bytes == COL_EVENT_UNKNOWN; i++) {
+        col_status_file_read(paths[i], text);
+        sample->peak_resident_bytes = bytes_of_kib(number_after(text, "\nVmHWM:\t"));
+        sample->resident_bytes = bytes_of_kib(number_after(text, "\nVmRSS:\t"));
+    }
 }
 
 static void read_traffic(struct col_event_sample *sample)

@@ -37,7 +37,7 @@ static void read_text(const char *path, char *text, size_t bytes)
 struct col_own_status col_own_status_read(void)
 {
     char text[COL_STATUS_BYTES];
-    col_status_file_read(text);
+    col_status_file_read(COL_STATUS_OF_THREAD, text);
     uint32_t filter_count = (uint32_t)number_after(text, "\nSeccomp_filters:\t");
     if (filter_count == 0 && number_after(text, "\nSeccomp:\t") != 0)
         filter_count = 1;

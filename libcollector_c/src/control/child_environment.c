@@ -182,39 +182,39 @@ static bool names_us(const char *list)
 
 /* ---- the child's environment ---- */
 
-/* Of several the dynamic linker takes the last. */
-static const char *preload_of(char *const *environment)
+struct found {
+    size_t count;
+    const char *preload; /* of several the dynamic linker takes the last */
+    const char *asan;
+    bool lists_libraries, names_experiment, has_experiment; /* the one of this recording */
+    unsigned kept;                                          /* a bit for each entry that is as we keep it */
+};
+
+static void look_at_kept(struct found *found, const char *entry)
 {
-    const char *last = NULL;
-    for (; environment != NULL && *environment != NULL; environment++)
-        if (begins_with(*environment, PRELOAD))
-            last = *environment + strlen(PRELOAD);
-    return last;
+    for (size_t i = 0; i < KEPT_COUNT; i++)
+        if (self.kept[i] != NULL && strcmp(entry, self.kept[i]) == 0)
+            found->kept |= 1u << i;
+    found->names_experiment = found->names_experiment || begins_with(entry, kept_names[EXPERIMENT]);
+    found->has_experiment = (found->kept & 1u << EXPERIMENT) != 0 || found->has_experiment ||
+                            (self.given_experiment != NULL && strcmp(entry, self.given_experiment) == 0);
 }
 
-static const char *asan_options_of(char *const *environment)
+static struct found look_at(char *const *environment)
 {
-    for (; environment != NULL && *environment != NULL; environment++)
-        if (begins_with(*environment, ASAN_OPTIONS))
-            return *environment + strlen(ASAN_OPTIONS);
-    return NULL;
-}
-
-/* A child that was given all this is left as it is. */
-static bool has_entry(char *const *environment, const char *entry)
-{
-    for (; *environment != NULL; environment++)
-        if (**environment == *entry && strcmp(*environment, entry) == 0)
-            return true;
-    return false;
-}
-
-static bool has_name(char *const *environment, const char *name)
-{
-    for (; *environment != NULL; environment++)
-        if (begins_with(*environment, name))
-            return true;
-    return false;
+    struct found found = {.count = 0};
+    for (; environment != NULL && environment[found.count] != NULL; found.count++) {
+        const char *entry = environment[found.count];
+        if (begins_with(entry, PRELOAD))
+            found.preload = entry + strlen(PRELOAD);
+        else if (begins_with(entry, LISTS_LIBRARIES))
+            found.lists_libraries = true;
+        else if (begins_with(entry, ASAN_OPTIONS) && found.asan == NULL)
+            found.asan = entry + strlen(ASAN_OPTIONS);
+        else if (begins_with(entry, KEPT_START))
+            look_at_kept(&found, entry);
+    }
+    return found;
 }
 
 /* Of this installation or of another one, which calls its library by the same name. */
@@ -232,57 +232,58 @@ static bool names_a_recorder(const char *list)
     return false;
 }
 
-bool col_child_environment_is_of_another_recording(char *const *environment)
+static bool is_of_another_recording(const struct found *found)
 {
-    const char *preload = self.is_remembered ? preload_of(environment) : NULL;
-    return preload != NULL && names_a_recorder(preload) && has_name(environment, kept_names[EXPERIMENT]) &&
-           !has_entry(environment, self.kept[EXPERIMENT]) && !has_entry(environment, self.given_experiment);
+    return self.is_remembered && found->preload != NULL && found->names_experiment && !found->has_experiment &&
+           names_a_recorder(found->preload);
 }
 
-static bool is_complete(char *const *environment, const char *preload)
+bool col_child_environment_is_of_another_recording(char *const *environment)
 {
-    if (preload == NULL || !is_listed(preload, self.library, strlen(self.library)) ||
-        (!has_entry(environment, self.kept[EXPERIMENT]) && !has_entry(environment, self.given_experiment)))
+    struct found found = look_at(environment);
+    return is_of_another_recording(&found);
+}
+
+/* A child that was given all this is left as it is. */
+static bool is_complete(const struct found *found)
+{
+    if (found->preload == NULL || !is_listed(found->preload, self.library, strlen(self.library)) ||
+        !found->has_experiment)
         return false;
     for (size_t i = 0; i < KEPT_COUNT; i++)
-        if (self.is_added[i] && !has_entry(environment, self.kept[i]))
+        if (self.is_added[i] && (found->kept & 1u << i) == 0)
             return false;
-    return !self.tells_asan || tells_asan(asan_options_of(environment));
+    return !self.tells_asan || tells_asan(found->asan);
 }
 
 /* We are not one of the program's libraries, so ldd must not list us. */
-static enum col_child_kind kind_in(char *const *environment, enum col_child_kind kind)
+static enum col_child_kind kind_in(const struct found *found, enum col_child_kind kind)
 {
-    bool is_listing = kind == COL_CHILD_RECORDED && environment != NULL && has_name(environment, LISTS_LIBRARIES);
-    return is_listing ? COL_CHILD_UNRECORDED : kind;
+    return kind == COL_CHILD_RECORDED && found->lists_libraries ? COL_CHILD_UNRECORDED : kind;
 }
 
 /* Nothing has to change. */
-static bool is_as_wanted(char *const *environment, enum col_child_kind kind)
+static bool is_as_wanted(const struct found *found, enum col_child_kind kind)
 {
-    const char *preload = preload_of(environment);
     if (kind == COL_CHILD_RECORDED)
-        return !self.is_passed_on || (environment != NULL && is_complete(environment, preload)) ||
-               col_child_environment_is_of_another_recording(environment);
-    return preload == NULL || !names_us(preload);
+        return !self.is_passed_on || is_complete(found) || is_of_another_recording(found);
+    return found->preload == NULL || !names_us(found->preload);
 }
 
 size_t col_child_environment_measure(char *const *environment, enum col_child_kind kind, size_t *text_bytes)
 {
-    size_t count = 0;
-    const char *preload = preload_of(environment), *asan = asan_options_of(environment);
-    if (!self.is_remembered || is_as_wanted(environment, kind_in(environment, kind)))
+    struct found found = look_at(environment);
+    if (!self.is_remembered || is_as_wanted(&found, kind_in(&found, kind)))
         return 0;
-    while (environment != NULL && environment[count] != NULL)
-        count++;
-    *text_bytes = strlen(PRELOAD) + strlen(self.ours) + 1 + (preload != NULL ? strlen(preload) : 0) + 1;
-    *text_bytes += strlen(ASAN_OPTIONS) + (asan != NULL ? strlen(asan) : 0) + 1 + strlen(ASAN_BEHIND_US) + 1;
-    return count + KEPT_COUNT + 3;
+    *text_bytes = strlen(PRELOAD) + strlen(self.ours) + 1 + (found.preload != NULL ? strlen(found.preload) : 0) + 1;
+    *text_bytes +=
+        strlen(ASAN_OPTIONS) + (found.asan != NULL ? strlen(found.asan) : 0) + 1 + strlen(ASAN_BEHIND_US) + 1;
+    return found.count + KEPT_COUNT + 3;
 }
 
-static void fill_recorded(char *const *environment, char **entries, char *text)
+static void fill_recorded(char *const *environment, const struct found *found, char **entries, char *text)
 {
-    const char *preload = preload_of(environment), *asan = asan_options_of(environment);
+    const char *preload = found->preload, *asan = found->asan;
     bool has_to_tell_asan = self.tells_asan && !tells_asan(asan);
     strcpy(text, PRELOAD);
     if (preload != NULL && is_listed(preload, self.library, strlen(self.library)))
@@ -309,9 +310,8 @@ static void fill_recorded(char *const *environment, char **entries, char *text)
 }
 
 /* Everything stays as and where it is, but for our words in LD_PRELOAD and, if it is to be bare, our variables. */
-static void fill_unrecorded(char *const *environment, bool is_bare, char **entries, char *text)
+static void fill_unrecorded(char *const *environment, const char *preload, bool is_bare, char **entries, char *text)
 {
-    const char *preload = preload_of(environment);
     for (; environment != NULL && *environment != NULL; environment++) {
         if (!begins_with(*environment, PRELOAD)) {
             if (!is_bare || !is_kept(*environment))
@@ -329,11 +329,12 @@ static void fill_unrecorded(char *const *environment, bool is_bare, char **entri
 
 void col_child_environment_fill(char *const *environment, enum col_child_kind kind, char **entries, char *text)
 {
-    kind = kind_in(environment, kind);
+    struct found found = look_at(environment);
+    kind = kind_in(&found, kind);
     if (kind == COL_CHILD_RECORDED)
-        fill_recorded(environment, entries, text);
+        fill_recorded(environment, &found, entries, text);
     else
-        fill_unrecorded(environment, kind == COL_CHILD_BARE, entries, text);
+        fill_unrecorded(environment, found.preload, kind == COL_CHILD_BARE, entries, text);
 }
 
 /* ---- room ---- */

@@ -259,7 +259,7 @@ class EventHolder:
             if ended is not None:
                 self._forget(ended)
             self.recorded.add(own_pid)
-            pidfd = self._events.hold(pid, (thread, use), events.pop(), own_pid)
+            pidfd = self._events.hold(pid, (thread, use), events.pop(), own_pid, _is_perf_event)
             if pidfd is not None:
                 self._watch(pid, pidfd)
 
@@ -271,6 +271,10 @@ class EventHolder:
     def _watch(self, pid: int, pidfd: int) -> None:
         self._pids[pidfd] = pid
         self._epoll.register(pidfd, select.EPOLLIN)
+
+
+def _is_perf_event(number: int) -> bool:
+    return os.readlink(f"/proc/self/fd/{number}") == "anon_inode:[perf_event]"
 
 
 def _is_readable(number: int) -> bool:

@@ -11,6 +11,7 @@ import os
 import signal
 import time
 from _thread import allocate_lock
+from collections.abc import Callable
 from contextlib import suppress
 
 _ENABLE, _DISABLE = 0x2400, 0x2401  # PERF_EVENT_IOC_...; with an inherited event they reach all threads
@@ -39,9 +40,10 @@ class HeldEvents:
         self.count = 0
         """Descriptors that are open for it."""
 
-    def hold(self, pid: int, key: _Key, event: int, own_pid: int) -> int | None:
-        """Take over an event; close it if the process has ended, or if it is none. `key` is what it is for: the thread, and a use in it.
+    def hold(self, pid: int, key: _Key, event: int, own_pid: int, is_event: Callable[[int], bool] | None = None) -> int | None:
+        """Take over an event; close it if the process has ended, or if `is_event`, which is asked of no others, says that it is none.
 
+        `key` is what it is for: the thread, and a use in it.
         `own_pid` and the thread are numbers as the process counts them. Thread 0 stands for the whole process:
         this event takes the place of all before, another one of an earlier one for the same use. Gives a new pidfd
         if the process was not known: when that becomes readable, `forget` it.
@@ -49,7 +51,7 @@ class HeldEvents:
         with self._lock:
             known = self._processes.get(pid)
             process = known or _open_process(pid)
-            if process is None or not _is_perf_event(event):
+            if process is None or (is_event and not is_event(event)):
                 os.close(event)
                 if process is not None and not known:
                     os.close(process.pidfd)
@@ -157,10 +159,6 @@ def _open_process(pid: int) -> _Process | None:
         return _Process(os.pidfd_open(pid))
     except OSError:
         return None
-
-
-def _is_perf_event(number: int) -> bool:
-    return os.readlink(f"/proc/self/fd/{number}") == "anon_inode:[perf_event]"
 
 
 def _has_ended(pidfd: int) -> bool:

@@ -122,6 +122,16 @@ def test_an_event_is_held_and_released(holder: EventHolder) -> None:
     os.close(event)
 
 
+def test_what_is_no_event_is_not_held(holder: EventHolder) -> None:
+    events = holder.start()
+    assert events is not None
+    reading, writing = os.pipe()
+    assert visit(holder, HOLD, writing) == b""
+    os.close(writing)
+    assert os.read(reading, 1) == b"" and events.count == 0
+    os.close(reading)
+
+
 def test_a_process_stops_its_clock(holder: EventHolder) -> None:
     """Its other events stay; and another clock is taken later."""
     events, clock, faults, pid = holder.start(), open_event(), open_event(), os.getpid()

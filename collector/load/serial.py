@@ -196,19 +196,24 @@ def _describe(part: Sequence[bytes]) -> tuple[int, int]:
     return reduce(lambda checksum, piece: zlib.crc32(piece, checksum), part, 0), sum(map(len, part))
 
 
+class _Numbers(dict[str | None, int]):
+    def __missing__(self, text: str | None) -> int:
+        self[text] = number = len(self)
+        return number
+
+
 class _Strings:
     """All strings by number; 0 is none."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str | None, int] = {None: _NO_STRING}
+        self._numbers = _Numbers({None: _NO_STRING})
 
     @property
     def all(self) -> list[str | None]:
         return list(self._numbers)
 
     def column(self, texts: Iterable[str | None]) -> bytes:
-        numbers = self._numbers
-        return pack_column("I", [numbers.setdefault(text, len(numbers)) for text in texts])
+        return pack_column("I", list(map(self._numbers.__getitem__, texts)))
 
 
 _NAMES: Final = ("name", "short_name", "raw_name", "file", "alias")

@@ -6,7 +6,8 @@ below itself, and a compiler that recurses thousands of calls deep is still a tr
 known hang under a node of their own without a function.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from operator import add
 from typing import Final, NamedTuple
 
 from collector.profile.groupings import by_function
@@ -111,7 +112,10 @@ def _is_named(node: CallNode) -> bool:
 def _grow(top: Branch, sums: CallSums, exclusive: Columns, inclusive: Columns, parts: Sequence[int], least: float) -> None:
     """The branches below `top`. A caller stands before its callees and is never shorter, so it is there when they come."""
     branches = {0: top}
-    long_enough = [node for node, values in enumerate(zip(*(inclusive[part] for part in parts))) if sum(values) >= least]
+    wholes: Iterable[float] = inclusive[parts[0]]
+    for part in parts[1:]:
+        wholes = map(add, wholes, inclusive[part])
+    long_enough = [node for node, value in enumerate(wholes) if value >= least]
     for node in long_enough:
         whole = _row(inclusive, node)
         if node and any(whole):

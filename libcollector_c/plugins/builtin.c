@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "allinea_metric_plugin_api.h"
 #include "allinea_metric_plugin_template.h"

@@ -40,7 +40,7 @@ int col_os_chmod(const char *path, mode_t mode);
 int col_os_open_at(int directory, const char *path);
 ssize_t col_os_read_at(int fd, void *data, size_t bytes, uint64_t offset);
 
-/* Which file an open one is, whatever kind it has. */
+/* Which file it is, whatever kind it has, and how long. */
 struct col_os_identity {
     uint64_t device, inode, bytes;
     bool is_regular;

@@ -299,11 +299,15 @@ static struct col_weight weigh_instead(struct col_thread *thread, const ucontext
  * only comes where the thread runs its own code: so much as its timer found it in the kernel waits for the next tick that does. What the timer found while the thread was
  * switched often tells of such time only: as much as its switches since then take.
  */
-static struct col_weight weigh_backup(struct col_thread *thread, uint64_t passed_ns, uint64_t switches)
+static struct col_weight weigh_backup(struct col_thread *thread, uint64_t passed_ns, uint64_t switches,
+                                      uint64_t stime_ns)
 {
     uint64_t often_ns = smaller(passed_ns, switches * thread->switch_ns);
     uint64_t system_ns = thread->history_count == 0 ? 0 : often_ns * kernel_count(thread) / thread->history_count;
     thread->waiting_ns += system_ns;
+    /* What the kernel has accounted so far says nothing of the timer's next tick. */
+    thread->slow_cpu_ns = thread->cpu_ns;
+    thread->stime_ns = stime_ns;
     do_without_event(thread, false);
     return (struct col_weight){passed_ns - system_ns, 0, system_ns};
 }
@@ -343,7 +347,7 @@ struct col_weight col_weight_take(struct col_thread *thread, enum col_tick kind,
         smaller(difference(cpu_ns, thread->cpu_ns), since_ns); /* nobody runs for longer than time passes */
     if (kind == COL_TICK_FAULTS)
         return weigh_faults(thread, passed_ns, cpu_ns);
-    uint64_t ignored_ns, switches = kind == COL_TICK_BACKUP ? take_switches(thread, cpu_ns, &ignored_ns) : 0;
+    uint64_t stime_ns = 0, switches = kind == COL_TICK_BACKUP ? take_switches(thread, cpu_ns, &stime_ns) : 0;
     if (kind != COL_TICK_USER)
         col_clock_source_follow(thread);
     if (kind == COL_TICK_BACKUP && passed_ns < TIMELY_NS) /* the timer does well */
@@ -356,7 +360,7 @@ struct col_weight col_weight_take(struct col_thread *thread, enum col_tick kind,
     if (kind == COL_TICK_USER)
         return weigh_user(thread, passed_ns, since_ns - passed_ns);
     if (kind == COL_TICK_BACKUP)
-        return weigh_backup(thread, passed_ns, switches);
+        return weigh_backup(thread, passed_ns, switches, stime_ns);
     return col_clock_source_kind() == COL_CLOCK_TIMER ? weigh_timer(thread, context, passed_ns, since_ns - passed_ns)
                                                       : weigh_instead(thread, context, passed_ns, since_ns - passed_ns);
 }

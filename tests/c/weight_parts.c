@@ -461,9 +461,38 @@ static void switch_often(void)
     sum_ns += be_switched(&thread, 1, 700);
     expect_event(true, 12, "long after the last of many switches");
     expect_backup(&thread, false, "when the event is on");
-    uint64_t all_ns = sum_ns + thread.waiting_ns + thread.late_user_ns + (cpu_ns - thread.cpu_ns);
+    uint64_t all_ns = sum_ns + thread.waiting_ns + thread.open_ns + thread.late_user_ns + (cpu_ns - thread.cpu_ns);
     if (all_ns != cpu_ns || late_ns != 0 || thread.late_user_ns > PERIOD_NS) {
         printf("of %" PRIu64 " us beside many switches %" PRIu64 " are known, %" PRIu64 " of ticks of an event that was off\n", cpu_ns / 1000, all_ns / 1000, late_ns / 1000);
+        failures++;
+    }
+}
+
+/* The event is closed while time of its missing ticks waits: the calls that the timer finds afterwards have their own time, and no more. */
+static void stop_amid_calls(void)
+{
+    struct col_thread thread = {.tid = 1, .event = -1, .faults = -1, .backup = -1, .timer = -1};
+    uint64_t user_ns = 0, called_ns = 0;
+    const uint64_t missed_ns = 19 * PERIOD_NS, calls_ns = 10 * SLOW_NS;
+    cpu_ns = system_ns = 0;
+    is_in_kernel = false;
+    col_weight_start(PERIOD_NS);
+    col_weight_baseline(&thread, 0, 0);
+    cpu_ns += missed_ns + PERIOD_NS;
+    tick(&thread, COL_TICK_USER, &user_ns);
+    has_event = is_event_wanted = false;
+    is_in_kernel = true;
+    for (uint64_t end_ns = cpu_ns + calls_ns; cpu_ns < end_ns;) {
+        ucontext_t context;
+        memset(&context, 0, sizeof context);
+        cpu_ns += SLOW_NS;
+        called_ns += col_weight_take(&thread, COL_TICK_SLOW, &context, 2 * cpu_ns).system_ns;
+    }
+    has_event = is_event_wanted = true;
+    is_in_kernel = false;
+    if (called_ns != calls_ns || thread.open_ns != missed_ns) {
+        printf("%" PRIu64 " us of calls after the event was closed are %" PRIu64 ", and %" PRIu64 " of %" PRIu64 " are left open\n", calls_ns / 1000, called_ns / 1000,
+               thread.open_ns / 1000, missed_ns / 1000);
         failures++;
     }
 }
@@ -541,5 +570,6 @@ int main(void)
     call_seldom(false);
     call_at_random();
     switch_often();
+    stop_amid_calls();
     return failures != 0;
 }

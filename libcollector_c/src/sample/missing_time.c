@@ -28,6 +28,12 @@ void col_missing_time_put_off(struct col_thread *thread, uint64_t kept_ns)
     thread->late_system_ns += system_ns;
 }
 
+void col_missing_time_leave_open(struct col_thread *thread, uint64_t ns)
+{
+    col_missing_time_take(thread, ns);
+    thread->open_ns += ns;
+}
+
 void col_missing_time_add_late(struct col_thread *thread, uint64_t most_ns, uint64_t *user_ns, uint64_t *system_ns)
 {
     uint64_t late_system_ns = smaller(thread->late_system_ns, most_ns);

@@ -143,9 +143,13 @@ static uint64_t take_system_growth(struct col_thread *thread, uint64_t cpu_ns)
 /*
  * Whether the kernel's ticks find a thread whose event is closed is known neither at first nor when one was overdue: one that takes turns with others may run between them
  * only. Until it is known an event that comes seldom ticks beside them; later that would only cost.
+ * What was missing of the event's own ticks does not wait for these: they are too rare to find the same calls.
  */
 static void do_without_event(struct col_thread *thread, bool is_timely)
 {
+    if (!thread->is_without_event)
+        col_missing_time_leave_open(thread, thread->waiting_ns);
+    thread->is_without_event = true;
     thread->timely_count = is_timely ? thread->timely_count + 1 : 0;
     bool is_needed = thread->timely_count < ENOUGH_TIMELY;
     if (is_needed ? thread->backup == -1 : thread->backup >= 0)
@@ -224,6 +228,7 @@ static struct col_weight weigh_slow(struct col_thread *thread, const ucontext_t 
         do_without_event(thread, false);
         return weight;
     }
+    thread->is_without_event = false;
     if (thread->backup >= 0)
         col_clock_source_back_up(thread, false);
     /* Before the timer's pace changes. */
@@ -288,8 +293,8 @@ static struct col_weight weigh_timer(struct col_thread *thread, const ucontext_t
 static struct col_weight weigh_instead(struct col_thread *thread, const ucontext_t *context, uint64_t passed_ns,
                                        uint64_t room_ns)
 {
-    struct col_weight weight = weigh_timer(thread, context, passed_ns, room_ns);
     do_without_event(thread, passed_ns < OVERDUE_NS);
+    struct col_weight weight = weigh_timer(thread, context, passed_ns, room_ns);
     col_clock_source_follow(thread);
     return weight;
 }
@@ -304,11 +309,11 @@ static struct col_weight weigh_backup(struct col_thread *thread, uint64_t passed
 {
     uint64_t often_ns = smaller(passed_ns, switches * thread->switch_ns);
     uint64_t system_ns = thread->history_count == 0 ? 0 : often_ns * kernel_count(thread) / thread->history_count;
+    do_without_event(thread, false);
     thread->waiting_ns += system_ns;
     /* What the kernel has accounted so far says nothing of the timer's next tick. */
     thread->slow_cpu_ns = thread->cpu_ns;
     thread->stime_ns = stime_ns;
-    do_without_event(thread, false);
     return (struct col_weight){passed_ns - system_ns, 0, system_ns};
 }
 

@@ -177,7 +177,7 @@ static void begin_in_kernel(int found_of_4)
         if (i % 4 == 3)
             sum_ns += tick(&thread, COL_TICK_SLOW, &slow_ns);
     }
-    uint64_t all_ns = sum_ns + thread.waiting_ns + thread.late_user_ns + thread.late_system_ns + (cpu_ns - thread.cpu_ns);
+    uint64_t all_ns = sum_ns + thread.waiting_ns + thread.open_ns + (cpu_ns - thread.cpu_ns);
     if (all_ns != cpu_ns) {
         printf("weights and what waits are %" PRIu64 " us of %" PRIu64 "\n", all_ns / 1000, cpu_ns / 1000);
         failures++;
@@ -461,8 +461,8 @@ static void switch_often(void)
     sum_ns += be_switched(&thread, 1, 700);
     expect_event(true, 12, "long after the last of many switches");
     expect_backup(&thread, false, "when the event is on");
-    uint64_t all_ns = sum_ns + thread.waiting_ns + thread.open_ns + thread.late_user_ns + (cpu_ns - thread.cpu_ns);
-    if (all_ns != cpu_ns || late_ns != 0 || thread.late_user_ns > PERIOD_NS) {
+    uint64_t all_ns = sum_ns + thread.waiting_ns + thread.open_ns + (cpu_ns - thread.cpu_ns);
+    if (all_ns != cpu_ns || late_ns != 0 || thread.open_ns > 2 * PERIOD_NS) { /* what its few switches took before it worked */
         printf("of %" PRIu64 " us beside many switches %" PRIu64 " are known, %" PRIu64 " of ticks of an event that was off\n", cpu_ns / 1000, all_ns / 1000, late_ns / 1000);
         failures++;
     }

@@ -20,26 +20,9 @@ uint64_t col_missing_time_take(struct col_thread *thread, uint64_t ns)
     return kernel_ns;
 }
 
-void col_missing_time_put_off(struct col_thread *thread, uint64_t kept_ns)
+void col_missing_time_leave_open(struct col_thread *thread, uint64_t kept_ns)
 {
     uint64_t ns = thread->waiting_ns - smaller(thread->waiting_ns, kept_ns);
-    uint64_t system_ns = col_missing_time_take(thread, ns);
-    thread->late_user_ns += ns - system_ns;
-    thread->late_system_ns += system_ns;
-}
-
-void col_missing_time_leave_open(struct col_thread *thread, uint64_t ns)
-{
     col_missing_time_take(thread, ns);
     thread->open_ns += ns;
-}
-
-void col_missing_time_add_late(struct col_thread *thread, uint64_t most_ns, uint64_t *user_ns, uint64_t *system_ns)
-{
-    uint64_t late_system_ns = smaller(thread->late_system_ns, most_ns);
-    uint64_t late_user_ns = smaller(thread->late_user_ns, most_ns - late_system_ns);
-    thread->late_system_ns -= late_system_ns;
-    thread->late_user_ns -= late_user_ns;
-    *system_ns += late_system_ns;
-    *user_ns += late_user_ns;
 }

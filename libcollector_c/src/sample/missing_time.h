@@ -12,14 +12,8 @@
  * whose ticks were withheld. */
 uint64_t col_missing_time_take(struct col_thread *thread, uint64_t ns);
 
-/* Where all but so much of it passed is not known any more, and the present stack need not be the one: it is spread over the next ticks, and what is left at the
- * thread's end over all of its samples. */
-void col_missing_time_put_off(struct col_thread *thread, uint64_t kept_ns);
-
-/* So much of it is for no later tick. Readers add it to the samples next to which it was missing. */
-void col_missing_time_leave_open(struct col_thread *thread, uint64_t ns);
-
-/* Adds so much of what was put off to a tick's times, at most. */
-void col_missing_time_add_late(struct col_thread *thread, uint64_t most_ns, uint64_t *user_ns, uint64_t *system_ns);
+/* Where all but so much of it passed is not known any more, and no later stack need be the one: it is left to readers, who add it to the samples right before which
+ * it was missing. */
+void col_missing_time_leave_open(struct col_thread *thread, uint64_t kept_ns);
 
 #endif

@@ -61,8 +61,7 @@ static uint64_t whole_us(uint64_t *rest_ns, uint64_t ns)
 /* Of ticks that were missing, or whose stack was not looked at. */
 static uint64_t waiting_ns(const struct col_thread *thread)
 {
-    return thread->waiting_ns + thread->open_ns + thread->late_user_ns + thread->late_system_ns + thread->held_user_ns +
-           thread->held_system_ns;
+    return thread->waiting_ns + thread->open_ns + thread->held_user_ns + thread->held_system_ns;
 }
 
 static enum col_drop_cause cause_of(int error)

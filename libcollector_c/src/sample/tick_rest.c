@@ -18,8 +18,7 @@ void col_tick_rest_start(uint64_t period_ns)
 
 void col_tick_rest_end(struct col_thread *thread)
 {
-    thread->late_user_ns += thread->held_user_ns;
-    thread->late_system_ns += thread->held_system_ns;
+    thread->open_ns += thread->held_user_ns + thread->held_system_ns;
     thread->held_user_ns = thread->held_system_ns = thread->held_missing_ns = 0;
 }
 

@@ -23,7 +23,7 @@ bool col_tick_rest_holds(struct col_thread *thread, struct col_weight *weight);
 /* The tick that began at that time of the thread's clock has walked its stack. */
 void col_tick_rest_judge(struct col_thread *thread, uint64_t begin_ns);
 
-/* Recording is off: no stack is going to be walked soon. What is held back is spread over the samples that come. */
+/* Recording is off: no stack is going to be walked soon. What is held back is left to readers, who spread it over the thread's samples. */
 void col_tick_rest_end(struct col_thread *thread);
 
 #endif

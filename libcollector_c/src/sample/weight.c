@@ -60,18 +60,11 @@ static void advance(struct col_thread *thread, uint64_t ns)
     thread->time_ns += ns;
 }
 
-/* No tick takes more than a period of what was put off, and none stands for more than the time since the last one. */
-static void add_late(struct col_thread *thread, struct col_weight *weight, uint64_t room_ns)
-{
-    col_missing_time_add_late(thread, smaller(room_ns, self.period_ns), &weight->user_ns, &weight->system_ns);
-}
-
 /*
  * The event ticks once a period of CPU time, but only if that finds the thread in its own code, and only if the host lets the interrupt through. So a tick that is
  * missing was system time or was withheld; which of them the slow timer finds out. A thread that none of its latest ticks found in the kernel need not wait for the answer.
- * `room_ns`: for so long it did not run.
  */
-static struct col_weight weigh_user(struct col_thread *thread, uint64_t passed_ns, uint64_t room_ns)
+static struct col_weight weigh_user(struct col_thread *thread, uint64_t passed_ns)
 {
     uint64_t periods = (passed_ns + self.period_ns / 2) / self.period_ns;
     uint64_t missing_ns = periods > 1 ? (periods - 1) * self.period_ns : 0;
@@ -83,10 +76,8 @@ static struct col_weight weigh_user(struct col_thread *thread, uint64_t passed_n
         weight.user_ns += missing_ns - system_ns;
         weight.system_ns += system_ns;
         weight.missing_ns = 0;
-        col_missing_time_put_off(thread, 0);
+        col_missing_time_leave_open(thread, 0);
     }
-    if (thread->late_user_ns + thread->late_system_ns != 0)
-        add_late(thread, &weight, room_ns);
     return weight;
 }
 
@@ -148,7 +139,7 @@ static uint64_t take_system_growth(struct col_thread *thread, uint64_t cpu_ns)
 static void do_without_event(struct col_thread *thread, bool is_timely)
 {
     if (!thread->is_without_event)
-        col_missing_time_leave_open(thread, thread->waiting_ns);
+        col_missing_time_leave_open(thread, 0);
     thread->is_without_event = true;
     thread->timely_count = is_timely ? thread->timely_count + 1 : 0;
     bool is_needed = thread->timely_count < ENOUGH_TIMELY;
@@ -223,7 +214,7 @@ static struct col_weight weigh_slow(struct col_thread *thread, const ucontext_t 
         thread->system_ns += weight.system_ns;
         advance(thread, whole_ns); /* the rest of the period belongs to the event's next tick */
     } else if (!is_in_kernel && thread->waiting_ns != 0 && !may_be_often_in_kernel(thread))
-        col_missing_time_put_off(thread, thread->kernel_history != 0 ? KEPT_NS : 0);
+        col_missing_time_leave_open(thread, thread->kernel_history != 0 ? KEPT_NS : 0);
     if (!col_clock_source_has_event(thread)) { /* it was closed a moment ago */
         do_without_event(thread, false);
         return weight;
@@ -270,8 +261,7 @@ static struct col_weight weigh_faults(struct col_thread *thread, uint64_t passed
  * A CPU timer fires with the kernel's own clock tick, which finds the thread either in the kernel or not, as it does for the kernel's account. That is scaled
  * and so grows a little at every tick: what counts is whether this one was mostly the kernel's.
  */
-static struct col_weight weigh_timer(struct col_thread *thread, const ucontext_t *context, uint64_t passed_ns,
-                                     uint64_t room_ns)
+static struct col_weight weigh_timer(struct col_thread *thread, const ucontext_t *context, uint64_t passed_ns)
 {
     uint64_t slow_ns = difference(thread->cpu_ns, thread->slow_cpu_ns);
     bool is_in_kernel = take_system_growth(thread, thread->cpu_ns) * 2 >= slow_ns || col_arch_follows_syscall(context);
@@ -282,19 +272,16 @@ static struct col_weight weigh_timer(struct col_thread *thread, const ucontext_t
         weight.system_ns += late_ns;
         thread->waiting_ns -= late_ns;
     } else if (thread->waiting_ns != 0 && thread->kernel_history == 0)
-        col_missing_time_put_off(thread, 0);
-    if (thread->late_user_ns + thread->late_system_ns != 0)
-        add_late(thread, &weight, room_ns);
+        col_missing_time_leave_open(thread, 0);
     thread->system_ns = thread->stime_ns;
     return weight;
 }
 
 /* Of a clock whose event is closed for now. */
-static struct col_weight weigh_instead(struct col_thread *thread, const ucontext_t *context, uint64_t passed_ns,
-                                       uint64_t room_ns)
+static struct col_weight weigh_instead(struct col_thread *thread, const ucontext_t *context, uint64_t passed_ns)
 {
     do_without_event(thread, passed_ns < OVERDUE_NS);
-    struct col_weight weight = weigh_timer(thread, context, passed_ns, room_ns);
+    struct col_weight weight = weigh_timer(thread, context, passed_ns);
     col_clock_source_follow(thread);
     return weight;
 }
@@ -344,7 +331,7 @@ struct col_weight col_weight_take(struct col_thread *thread, enum col_tick kind,
         return (struct col_weight){0, 0, 0};
     if (kind == COL_TICK_USER && is_on_time(thread, time_ns)) {
         advance(thread, self.period_ns);
-        return weigh_user(thread, self.period_ns, 0);
+        return weigh_user(thread, self.period_ns);
     }
     uint64_t cpu_ns = col_clock_thread_cpu();
     uint64_t since_ns = difference(time_ns, thread->time_ns);
@@ -363,24 +350,22 @@ struct col_weight col_weight_take(struct col_thread *thread, enum col_tick kind,
         thread->cpu_ns = cpu_ns;
     thread->time_ns = time_ns;
     if (kind == COL_TICK_USER)
-        return weigh_user(thread, passed_ns, since_ns - passed_ns);
+        return weigh_user(thread, passed_ns);
     if (kind == COL_TICK_BACKUP)
         return weigh_backup(thread, passed_ns, switches, stime_ns);
-    return col_clock_source_kind() == COL_CLOCK_TIMER ? weigh_timer(thread, context, passed_ns, since_ns - passed_ns)
-                                                      : weigh_instead(thread, context, passed_ns, since_ns - passed_ns);
+    return col_clock_source_kind() == COL_CLOCK_TIMER ? weigh_timer(thread, context, passed_ns)
+                                                      : weigh_instead(thread, context, passed_ns);
 }
 
 void col_weight_skip(struct col_thread *thread, enum col_tick kind, const ucontext_t *context, uint64_t time_ns)
 {
     uint64_t ignored;
     if (thread->waiting_ns != 0)
-        col_missing_time_put_off(thread, 0);
-    uint64_t user_ns = thread->late_user_ns, system_ns = thread->late_system_ns;
-    thread->late_user_ns = thread->late_system_ns = 0;
+        col_missing_time_leave_open(thread, 0);
+    uint64_t open_ns = thread->open_ns;
     col_weight_take(thread, kind, context, time_ns);
     thread->waiting_ns = 0;
-    thread->late_user_ns = user_ns;
-    thread->late_system_ns = system_ns;
+    thread->open_ns = open_ns;
     col_clock_thread_times(&ignored, &thread->system_ns); /* what passed meanwhile is not looked for later */
 }
 

@@ -139,7 +139,7 @@ static void begin_block(struct col_thread *thread)
     thread->cpu_ns = thread->time_ns = thread->cpu_us_rest_ns = thread->system_rest_ns = 0;
     thread->is_long = thread->is_without_event = false;
     thread->held_user_ns = thread->held_system_ns = thread->held_missing_ns = thread->rest_ns = 0;
-    thread->lost_cpu_ns = thread->lost_time_ns = thread->late_user_ns = thread->late_system_ns = thread->open_ns = 0;
+    thread->lost_cpu_ns = thread->lost_time_ns = thread->open_ns = 0;
     thread->waiting_ns = thread->system_ns = thread->stime_ns = thread->slow_cpu_ns = 0;
     thread->switches = thread->switches_cpu_ns = thread->switch_ns = thread->timely_count = 0;
     thread->tick_count = thread->slow_tick_count = thread->silent_ns = 0;

@@ -88,12 +88,11 @@ struct col_thread {
     uint64_t cpu_us_rest_ns; /* user ns not yet written, less than a microsecond */
     uint64_t system_rest_ns; /* system ns not yet written, less than a microsecond */
     uint64_t waiting_ns;     /* CPU time of missing ticks, not yet attributed */
-    uint64_t late_user_ns, late_system_ns; /* the same, when it is not known any more where it passed */
-    uint64_t open_ns;                      /* the same, left to readers */
-    uint64_t system_ns;                    /* system time attributed so far */
-    uint64_t stime_ns;                     /* the kernel's account at the last slow tick */
-    uint64_t slow_cpu_ns;                  /* CPU clock at the last slow tick */
-    uint64_t switches, switches_cpu_ns;    /* context switches, and the CPU clock, when they were last read */
+    uint64_t open_ns;        /* the same, when it is not known any more where it passed: left to readers */
+    uint64_t system_ns;      /* system time attributed so far */
+    uint64_t stime_ns;       /* the kernel's account at the last slow tick */
+    uint64_t slow_cpu_ns;    /* CPU clock at the last slow tick */
+    uint64_t switches, switches_cpu_ns; /* context switches, and the CPU clock, when they were last read */
     uint64_t switch_ns;        /* CPU time from one switch to the next at its latest slow tick, if they were often */
     bool is_without_event;     /* the clock's event was closed when last it ticked */
     unsigned timely_count;     /* ticks of the timer in a row, without the clock's event, that came in time */

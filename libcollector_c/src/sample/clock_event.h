@@ -52,7 +52,7 @@ void col_clock_event_set_period(int event, uint64_t period);
 long col_clock_event_open_faults(uint32_t tid);
 
 /* Signals the calling thread, `tid`, once in COL_CLOCK_BACKUP_NS of its CPU time, if that finds it in its own code; COL_CLOCK_EVENT_SIGNAL with COL_CLOCK_BACKUP_MAGIC. */
-#define COL_CLOCK_BACKUP_NS 4000000u
+#define COL_CLOCK_BACKUP_NS 8000000u
 long col_clock_event_open_backup(uint32_t tid);
 void col_clock_event_close_backup(int event, uint32_t tid);
 

@@ -267,10 +267,10 @@ static struct col_weight weigh_timer(struct col_thread *thread, const ucontext_t
     bool is_in_kernel = take_system_growth(thread, thread->cpu_ns) * 2 >= slow_ns || col_arch_follows_syscall(context);
     struct col_weight weight = {is_in_kernel ? 0 : passed_ns, is_in_kernel ? passed_ns : 0, 0};
     note_slow_tick(thread, is_in_kernel, thread->cpu_ns);
-    if (is_in_kernel) { /* as everywhere, no tick takes more of what waits than it stands for itself */
-        uint64_t late_ns = smaller(thread->waiting_ns, passed_ns);
-        weight.system_ns += late_ns;
-        thread->waiting_ns -= late_ns;
+    if (is_in_kernel) { /* it takes no more of what waits than it stands for itself */
+        uint64_t waited_ns = smaller(thread->waiting_ns, passed_ns);
+        weight.system_ns += waited_ns;
+        thread->waiting_ns -= waited_ns;
     } else if (thread->waiting_ns != 0 && thread->kernel_history == 0)
         col_missing_time_leave_open(thread, 0);
     thread->system_ns = thread->stime_ns;

@@ -27,7 +27,7 @@ void col_weight_baseline(struct col_thread *thread, uint64_t cpu_ns, uint64_t ti
 struct col_weight col_weight_take(struct col_thread *thread, enum col_tick kind, const ucontext_t *context,
                                   uint64_t time_ns);
 
-/* A tick while recording is off: the time since the last one counts for nothing. What waited before belongs to ticks that were recorded, and goes on waiting. */
+/* A tick while recording is off: the time since the last one counts for nothing. What waited before belongs to ticks that were recorded, and is left to readers. */
 void col_weight_skip(struct col_thread *thread, enum col_tick kind, const ucontext_t *context, uint64_t time_ns);
 
 /*
